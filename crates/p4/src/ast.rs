@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The syntax tree of P4_16. The parser makes it, the type checker annotates it in side tables keyed
+//! by [`NodeId`] (see `typed`), the printer writes it back. It holds no types and no meaning.
+//!
+//! Every node that a side table may speak of has an id, unique in its program. The tree has no
+//! parenthesis nodes: the printer puts them where precedence needs them.
+
+use crate::token::Token;
+use num_bigint::BigInt;
+use source::Span;
+use std::sync::Arc;
+
+/// The identity of a node in its [`Program`]: dense, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// A whole program after preprocessing: P4_16 v1.2.5 §6.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Top-level declarations in order.
+    pub declarations: Vec<Declaration>,
+    /// One more than the largest [`NodeId`] in use.
+    pub node_count: u32,
+}
+
+/// A name where it stands.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// The text.
+    pub text: Arc<str>,
+    /// The place.
+    pub span: Span,
+}
+
+/// A reference by name: `name` or `.name` (top level, §6.8.1).
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Whether it starts with a dot.
+    pub absolute: bool,
+    /// The name.
+    pub name: Name,
+}
+
+/// `@name`, `@name(...)` or `@name[...]` (§6.6.3, §20).
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The name after the at sign.
+    pub name: Name,
+    /// What follows it.
+    pub body: AnnotationBody,
+    /// All of it.
+    pub span: Span,
+}
+
+/// What stands in an annotation.
+#[derive(Clone, Debug)]
+pub enum AnnotationBody {
+    /// `@name`
+    Empty,
+    /// `@name(tokens)`: any balanced tokens.
+    Unstructured(Vec<Token>),
+    /// `@name[e, e]`
+    Expressions(Vec<Expression>),
+    /// `@name[k = e, k = e]`
+    Pairs(Vec<(Name, Expression)>),
+}
+
+/// A type where it is written (§7).
+#[derive(Clone, Debug)]
+pub struct TypeRef {
+    /// Identity.
+    pub id: NodeId,
+    /// Place.
+    pub span: Span,
+    /// What is written.
+    pub kind: TypeRefKind,
+}
+
+/// The forms of a written type.
+#[derive(Clone, Debug)]
+pub enum TypeRefKind {
+    /// `bool`
+    Bool,
+    /// `error`
+    Error,
+    /// `match_kind`
+    MatchKind,
+    /// `string`
+    String,
+    /// `void`
+    Void,
+    /// `int` (any size)
+    Integer,
+    /// `bit`, `bit<W>`, `bit<(expression)>`; without a width it is `bit<1>`.
+    Bit(Option<Box<Expression>>),
+    /// `int<W>`
+    SignedBit(Box<Expression>),
+    /// `varbit<W>`
+    Varbit(Box<Expression>),
+    /// A named type or type variable.
+    Named(Path),
+    /// `name<args>`
+    Specialized(Path, Vec<TypeRef>),
+    /// `element[size]`
+    Stack(Box<TypeRef>, Box<Expression>),
+    /// `tuple<args>`
+    Tuple(Vec<TypeRef>),
+    /// `list<arg>`
+    List(Box<TypeRef>),
+    /// `_` as a type argument.
+    DontCare,
+    /// Not a type; already reported.
+    Invalid,
+}
+
+/// An expression (§8).
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// Identity.
+    pub id: NodeId,
+    /// Place.
+    pub span: Span,
+    /// What it is.
+    pub kind: ExpressionKind,
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug)]
+pub enum ExpressionKind {
+    /// `10`, `8w10`, `4s3` (§6.4.3.2)
+    Integer {
+        /// The value.
+        value: BigInt,
+        /// Width in bits and whether it is signed, where written.
+        width: Option<(u32, bool)>,
+    },
+    /// `true`, `false`
+    Bool(bool),
+    /// A string literal, escapes resolved.
+    String(Arc<str>),
+    /// A name of a value, function, action, table or instance.
+    Path(Path),
+    /// A type in expression position: before `.member`, or called as a constructor.
+    Type(TypeRef),
+    /// `error` before `.Member`.
+    ErrorType,
+    /// `this` (§11.3)
+    This,
+    /// `...` as a default (§8.26)
+    Dots,
+    /// `default` in a keyset or switch label.
+    Default,
+    /// `_` in a keyset or as an argument.
+    DontCare,
+    /// `{a, b}` (§8.11)
+    List(Vec<Expression>),
+    /// `{f = a, g = b}`, perhaps with `...` at the end (§8.13)
+    Struct {
+        /// Fields in the order written.
+        fields: Vec<(Name, Expression)>,
+        /// Whether `...` ends the list.
+        rest: bool,
+    },
+    /// `{#}` (§8.17)
+    InvalidHeader,
+    /// `-a`
+    Unary(UnaryOperator, Box<Expression>),
+    /// `a + b`
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// `c ? a : b`
+    Conditional(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// `(T) a`
+    Cast(TypeRef, Box<Expression>),
+    /// `a.member`
+    Member(Box<Expression>, Name),
+    /// `a[i]`
+    Index(Box<Expression>, Box<Expression>),
+    /// `a[high:low]`
+    Slice {
+        /// What is cut.
+        base: Box<Expression>,
+        /// Highest bit.
+        high: Box<Expression>,
+        /// Lowest bit.
+        low: Box<Expression>,
+    },
+    /// `a[low +: width]` (§8.6.1.1)
+    PlusSlice {
+        /// What is cut.
+        base: Box<Expression>,
+        /// Lowest bit.
+        low: Box<Expression>,
+        /// How many bits.
+        width: Box<Expression>,
+    },
+    /// A call of a function, method, action, table or constructor.
+    Call(Box<Call>),
+    /// `value &&& mask` in a keyset (§8.15.3)
+    Mask(Box<Expression>, Box<Expression>),
+    /// `low .. high` in a keyset or `for` (§8.15.4)
+    Range(Box<Expression>, Box<Expression>),
+    /// A tuple keyset `(a, b)` with two or more elements.
+    TupleKeyset(Vec<Expression>),
+    /// Not an expression; already reported.
+    Invalid,
+}
+
+/// A call: `callee<types>(arguments)`. The callee is a `Path`, a `Member` or a `Type` (constructor).
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What is called.
+    pub callee: Expression,
+    /// Written type arguments.
+    pub type_arguments: Vec<TypeRef>,
+    /// Arguments in the order written.
+    pub arguments: Vec<Argument>,
+}
+
+/// An argument, by position or by name. `_` is the expression `DontCare`.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// The parameter's name, where written.
+    pub name: Option<Name>,
+    /// The value.
+    pub value: Expression,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// `!`
+    Not,
+    /// `~`
+    Complement,
+    /// `-`
+    Minus,
+    /// `+`
+    Plus,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Modulo,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `|+|`
+    AddSaturating,
+    /// `|-|`
+    SubtractSaturating,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+    /// `<=`
+    LessEqual,
+    /// `>=`
+    GreaterEqual,
+    /// `<`
+    Less,
+    /// `>`
+    Greater,
+    /// `!=`
+    NotEqual,
+    /// `==`
+    Equal,
+    /// `&`
+    BitAnd,
+    /// `^`
+    BitXor,
+    /// `|`
+    BitOr,
+    /// `++`
+    Concat,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// A statement (§12), or a declaration among statements.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Identity.
+    pub id: NodeId,
+    /// Place.
+    pub span: Span,
+    /// What it is.
+    pub kind: StatementKind,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    /// `a = b;` or `a += b;` (with the operator)
+    Assign {
+        /// The l-value.
+        target: Expression,
+        /// The operator of a compound assignment.
+        operator: Option<BinaryOperator>,
+        /// The right side.
+        value: Expression,
+    },
+    /// A call as a statement; the expression is a `Call`.
+    Call(Expression),
+    /// `if`
+    If {
+        /// The condition.
+        condition: Expression,
+        /// Done when true.
+        then: Box<Statement>,
+        /// Done when false.
+        otherwise: Option<Box<Statement>>,
+    },
+    /// `{ ... }`
+    Block(Block),
+    /// `;`
+    Empty,
+    /// `exit;`
+    Exit,
+    /// `return;` or `return e;`
+    Return(Option<Expression>),
+    /// `break;`
+    Break,
+    /// `continue;`
+    Continue,
+    /// `switch` on `t.apply().action_run` or on a value (§12.7)
+    Switch {
+        /// What is looked at.
+        subject: Expression,
+        /// Cases in order.
+        cases: Vec<SwitchCase>,
+    },
+    /// `for (init; condition; update) body` (§12.8)
+    For {
+        /// Annotations such as `@unroll`.
+        annotations: Vec<Annotation>,
+        /// Declarations, assignments or calls.
+        init: Vec<Statement>,
+        /// The condition.
+        condition: Expression,
+        /// Assignments or calls.
+        update: Vec<Statement>,
+        /// The body.
+        body: Box<Statement>,
+    },
+    /// `for (T x in collection) body`
+    ForIn {
+        /// Annotations such as `@unroll`.
+        annotations: Vec<Annotation>,
+        /// The loop variable; it has no initializer.
+        variable: Box<Variable>,
+        /// A `Range`, a stack or a list.
+        collection: Expression,
+        /// The body.
+        body: Box<Statement>,
+    },
+    /// A variable or constant declared among statements.
+    Declaration(Box<Declaration>),
+}
+
+/// `{ statements }` with annotations.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Annotations such as `@atomic`.
+    pub annotations: Vec<Annotation>,
+    /// Statements in order.
+    pub statements: Vec<Statement>,
+    /// From brace to brace.
+    pub span: Span,
+}
+
+/// One label of a `switch`, and its block unless it falls through.
+#[derive(Clone, Debug)]
+pub struct SwitchCase {
+    /// The label: `Default` or an expression.
+    pub label: Expression,
+    /// The block; `None` falls through to the next case.
+    pub body: Option<Block>,
+}
+
+/// A declaration. Its name, annotations, id and span are in front; what it declares in `kind`.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// The declared name; for `error {}` and `match_kind {}` blocks that word itself.
+    pub name: Name,
+    /// What it declares.
+    pub kind: DeclarationKind,
+}
+
+/// The forms of a declaration.
+#[derive(Clone, Debug)]
+pub enum DeclarationKind {
+    /// `const T name = value;`
+    Constant {
+        /// Declared type.
+        ty: TypeRef,
+        /// Value.
+        value: Expression,
+    },
+    /// `T name = value;`
+    Variable {
+        /// Declared type.
+        ty: TypeRef,
+        /// First value.
+        initializer: Option<Expression>,
+    },
+    /// `Type(arguments) name = { body };` (§11.3)
+    Instance {
+        /// The type, perhaps specialized.
+        ty: TypeRef,
+        /// Constructor arguments.
+        arguments: Vec<Argument>,
+        /// Functions and instances of an object initializer.
+        body: Option<Vec<Declaration>>,
+    },
+    /// `action name(parameters) { }`
+    Action {
+        /// Parameters; those without direction come from the control plane.
+        parameters: Vec<Parameter>,
+        /// Body.
+        body: Block,
+    },
+    /// `T name<...>(parameters) { }`
+    Function {
+        /// Result, type parameters, parameters.
+        signature: Signature,
+        /// Body.
+        body: Block,
+    },
+    /// `extern T name<...>(parameters);`
+    ExternFunction(Signature),
+    /// `extern name<...> { methods }`
+    ExternObject {
+        /// Type parameters.
+        type_parameters: Vec<TypeParameter>,
+        /// Constructors and methods.
+        methods: Vec<Method>,
+    },
+    /// `parser name(parameters)(constructor parameters) { ... }`
+    Parser(Box<ParserDeclaration>),
+    /// `control name(parameters)(constructor parameters) { ... apply { } }`
+    Control(Box<ControlDeclaration>),
+    /// `parser name<...>(parameters);`
+    ParserType(BlockType),
+    /// `control name<...>(parameters);`
+    ControlType(BlockType),
+    /// `package name<...>(parameters);`
+    PackageType(BlockType),
+    /// `header name { }`
+    Header(FieldList),
+    /// `header_union name { }`
+    HeaderUnion(FieldList),
+    /// `struct name { }`
+    Struct(FieldList),
+    /// `enum name { A, B }`, or with an underlying type and values (§7.2.1)
+    Enum {
+        /// Type of a serializable enum.
+        underlying: Option<TypeRef>,
+        /// Members in order.
+        members: Vec<EnumMember>,
+    },
+    /// `error { A, B }`
+    Error(Vec<DeclaredName>),
+    /// `match_kind { a, b }`
+    MatchKind(Vec<DeclaredName>),
+    /// `typedef T name;`
+    Typedef(TypedefTarget),
+    /// `type T name;` (§7.2.12)
+    NewType(TypeRef),
+    /// `table name { ... }`
+    Table(Box<TableDeclaration>),
+    /// `value_set<T>(size) name;`
+    ValueSet {
+        /// Element type.
+        element: TypeRef,
+        /// Size.
+        size: Expression,
+    },
+    /// Not a declaration; already reported.
+    Invalid,
+}
+
+/// What a `typedef` names.
+#[derive(Clone, Debug)]
+pub enum TypedefTarget {
+    /// An existing type.
+    Type(TypeRef),
+    /// A struct, header, union or enum declared right here.
+    Declaration(Box<Declaration>),
+}
+
+/// A name with an identity, such as an error or a match kind.
+#[derive(Clone, Debug)]
+pub struct DeclaredName {
+    /// Identity.
+    pub id: NodeId,
+    /// The name.
+    pub name: Name,
+}
+
+/// A member of an `enum`.
+#[derive(Clone, Debug)]
+pub struct EnumMember {
+    /// Identity.
+    pub id: NodeId,
+    /// Name.
+    pub name: Name,
+    /// Value, in a serializable enum.
+    pub value: Option<Expression>,
+}
+
+/// A type parameter.
+pub type TypeParameter = DeclaredName;
+
+/// Result, name-independent part of a function or method.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Result type.
+    pub result: TypeRef,
+    /// Type parameters.
+    pub type_parameters: Vec<TypeParameter>,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of anything.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations such as `@optional`.
+    pub annotations: Vec<Annotation>,
+    /// Direction.
+    pub direction: Direction,
+    /// Type.
+    pub ty: TypeRef,
+    /// Name.
+    pub name: Name,
+    /// Default value.
+    pub default: Option<Expression>,
+}
+
+/// Direction of a parameter (§6.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// None: compile-time known, or from the control plane in actions.
+    None,
+    /// `in`
+    In,
+    /// `out`
+    Out,
+    /// `inout`
+    InOut,
+}
+
+/// A constructor or method of an extern object (§7.2.10.2).
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Name; a constructor has the object's.
+    pub name: Name,
+    /// Whether it is abstract.
+    pub is_abstract: bool,
+    /// Whether it is a constructor; then the result is `void`.
+    pub is_constructor: bool,
+    /// Result, type parameters, parameters.
+    pub signature: Signature,
+}
+
+/// Type parameters and parameters of a parser, control or package type.
+#[derive(Clone, Debug)]
+pub struct BlockType {
+    /// Type parameters.
+    pub type_parameters: Vec<TypeParameter>,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parser with its states (§13).
+#[derive(Clone, Debug)]
+pub struct ParserDeclaration {
+    /// Type parameters and parameters.
+    pub signature: BlockType,
+    /// Constructor parameters.
+    pub constructor_parameters: Vec<Parameter>,
+    /// Constants, variables, instances and value sets.
+    pub locals: Vec<Declaration>,
+    /// States.
+    pub states: Vec<State>,
+}
+
+/// A parser state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Name.
+    pub name: Name,
+    /// Statements.
+    pub statements: Vec<Statement>,
+    /// Where it goes; `None` is to `reject` (§13.5).
+    pub transition: Option<Transition>,
+}
+
+/// `transition ...;`
+#[derive(Clone, Debug)]
+pub enum Transition {
+    /// To a state by name.
+    Direct(StateRef),
+    /// By a `select`.
+    Select {
+        /// Identity of the select expression.
+        id: NodeId,
+        /// All of it.
+        span: Span,
+        /// What is looked at.
+        subjects: Vec<Expression>,
+        /// Cases in order. A keyset for several subjects is a `TupleKeyset`, `Default` or `DontCare`,
+        /// or an expression of tuple or value-set type.
+        cases: Vec<SelectCase>,
+    },
+}
+
+/// A state's name where it is used.
+#[derive(Clone, Debug)]
+pub struct StateRef {
+    /// Identity.
+    pub id: NodeId,
+    /// The name: a state, `accept` or `reject`.
+    pub name: Name,
+}
+
+/// One case of a `select`.
+#[derive(Clone, Debug)]
+pub struct SelectCase {
+    /// What must match.
+    pub keyset: Expression,
+    /// Where it goes.
+    pub target: StateRef,
+}
+
+/// A control (§14).
+#[derive(Clone, Debug)]
+pub struct ControlDeclaration {
+    /// Type parameters and parameters.
+    pub signature: BlockType,
+    /// Constructor parameters.
+    pub constructor_parameters: Vec<Parameter>,
+    /// Constants, variables, instances, actions and tables.
+    pub locals: Vec<Declaration>,
+    /// The `apply` block.
+    pub body: Block,
+}
+
+/// Fields of a header, union or struct, with type parameters.
+#[derive(Clone, Debug)]
+pub struct FieldList {
+    /// Type parameters.
+    pub type_parameters: Vec<TypeParameter>,
+    /// Fields in order.
+    pub fields: Vec<Field>,
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Type.
+    pub ty: TypeRef,
+    /// Name.
+    pub name: Name,
+}
+
+/// A table's properties in the order written (§14.2).
+#[derive(Clone, Debug)]
+pub struct TableDeclaration {
+    /// Properties.
+    pub properties: Vec<TableProperty>,
+}
+
+/// One property of a table.
+#[derive(Clone, Debug)]
+pub struct TableProperty {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Whether it is `const`.
+    pub is_const: bool,
+    /// What it sets.
+    pub kind: TablePropertyKind,
+}
+
+/// The forms of a table property.
+#[derive(Clone, Debug)]
+pub enum TablePropertyKind {
+    /// `key = { ... }`
+    Key(Vec<KeyElement>),
+    /// `actions = { ... }`
+    Actions(Vec<ActionRef>),
+    /// `entries = { ... }`
+    Entries(Vec<Entry>),
+    /// Any other `name = expression;`, such as `default_action`, `size`, `counters`.
+    Custom {
+        /// Name.
+        name: Name,
+        /// Value. For `default_action` a path or a call of an action.
+        value: Expression,
+    },
+}
+
+/// One key of a table.
+#[derive(Clone, Debug)]
+pub struct KeyElement {
+    /// Identity.
+    pub id: NodeId,
+    /// Annotations such as `@name`.
+    pub annotations: Vec<Annotation>,
+    /// What is matched.
+    pub expression: Expression,
+    /// How.
+    pub match_kind: Name,
+}
+
+/// An action in a table's list or entry, perhaps with arguments.
+#[derive(Clone, Debug)]
+pub struct ActionRef {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations such as `@defaultonly`.
+    pub annotations: Vec<Annotation>,
+    /// The action.
+    pub path: Path,
+    /// Arguments; `None` without parentheses.
+    pub arguments: Option<Vec<Argument>>,
+}
+
+/// An entry of a table (§14.2.1.4).
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Identity.
+    pub id: NodeId,
+    /// All of it.
+    pub span: Span,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Whether it is `const`.
+    pub is_const: bool,
+    /// Priority, where written.
+    pub priority: Option<Expression>,
+    /// What must match; a `TupleKeyset` for several keys.
+    pub keyset: Expression,
+    /// What is done.
+    pub action: ActionRef,
+}
+
+/// A loop variable: a declared type and a name.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Identity; uses of the name refer to it.
+    pub id: NodeId,
+    /// Annotations.
+    pub annotations: Vec<Annotation>,
+    /// Declared type.
+    pub ty: TypeRef,
+    /// Name.
+    pub name: Name,
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Files, spans and diagnostics, for every language Planewright reads.
+//!
+//! A [`SourceMap`] owns the text of all files of one compilation. A [`Span`] is a byte range in one
+//! of them. A [`Diagnostic`] is what a user reads: a stable code, a place, what is wrong and what to
+//! do. Nothing here knows a language, and nothing here reads a file: the caller hands text in.
+
+mod diagnostic;
+mod map;
+mod render;
+
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Explanation, Label, Severity};
+pub use map::{FileId, Location, MacroUse, SourceMap, Span};
+pub use render::{RenderOptions, render_json, render_text};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The source map: file names and texts, byte spans, and lines and columns computed on demand.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A file of a [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A byte range `start..end` in one file. Spans of text that a macro produced point at the place
+/// where the macro was used; [`SourceMap::macro_use`] tells which macro that was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span for things that no source wrote. It renders without a snippet.
+    pub const NONE: Span = Span { file: FileId(u32::MAX), start: 0, end: 0 };
+
+    /// The span from `start` to `end` (bytes) of `file`.
+    pub fn new(file: FileId, start: u32, end: u32) -> Span {
+        Span { file, start, end }
+    }
+
+    /// Whether this is [`Span::NONE`].
+    pub fn is_none(self) -> bool {
+        self.file.0 == u32::MAX
+    }
+
+    /// The smallest span that covers both; when they are in different files, `self`.
+    pub fn to(self, other: Span) -> Span {
+        if self.is_none() {
+            return other;
+        }
+        if self.file != other.file {
+            return self;
+        }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+
+    /// The empty span at the end of this one.
+    pub fn after(self) -> Span {
+        Span { start: self.end, ..self }
+    }
+}
+
+/// A macro expansion: where tokens at a use site really come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MacroUse {
+    /// The macro's name.
+    pub name: Arc<str>,
+    /// Where it was defined.
+    pub definition: Span,
+}
+
+/// A place as a person reads it. Lines and columns count from 1; columns count characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file's name as the user gave it.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+#[derive(Debug)]
+struct File {
+    name: Arc<str>,
+    text: Arc<str>,
+    line_starts: Vec<u32>,
+}
+
+/// All files of one compilation.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    files: Vec<File>,
+    macro_uses: HashMap<Span, MacroUse>,
+}
+
+impl SourceMap {
+    /// An empty map.
+    pub fn new() -> SourceMap {
+        SourceMap::default()
+    }
+
+    /// Adds a file and returns its handle. Texts over 4 GiB are cut there.
+    pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
+        let text: Arc<str> = text.into();
+        let mut line_starts = vec![0u32];
+        line_starts.extend(
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1),
+        );
+        self.files.push(File { name: name.into(), text, line_starts });
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// The file's name as it was given to [`SourceMap::add`].
+    pub fn name(&self, file: FileId) -> &Arc<str> {
+        &self.files[file.0 as usize].name
+    }
+
+    /// The file's whole text.
+    pub fn text(&self, file: FileId) -> &Arc<str> {
+        &self.files[file.0 as usize].text
+    }
+
+    /// The text that a span covers; empty for [`Span::NONE`].
+    pub fn slice(&self, span: Span) -> &str {
+        if span.is_none() {
+            return "";
+        }
+        self.text(span.file).get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// How many files there are; their ids are `0..count`.
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Where a span starts, for a person; `None` for [`Span::NONE`].
+    pub fn location(&self, span: Span) -> Option<Location> {
+        if span.is_none() {
+            return None;
+        }
+        let file = &self.files[span.file.0 as usize];
+        let line = file.line_starts.partition_point(|start| *start <= span.start) - 1;
+        let line_start = file.line_starts[line] as usize;
+        let column =
+            file.text.get(line_start..span.start as usize).map_or(0, |text| text.chars().count());
+        Some(Location { file: file.name.clone(), line: line as u32 + 1, column: column as u32 + 1 })
+    }
+
+    /// Records that the tokens with exactly this span come from a macro.
+    pub fn record_macro_use(&mut self, use_site: Span, macro_use: MacroUse) {
+        self.macro_uses.entry(use_site).or_insert(macro_use);
+    }
+
+    /// The macro whose expansion starts at this span's start, if any.
+    pub fn macro_use(&self, span: Span) -> Option<&MacroUse> {
+        self.macro_uses.get(&span)
+    }
+}
