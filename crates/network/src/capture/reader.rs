@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The reader of capture files: finds out the format and hands out packets one at a time.
+//! Also the byte-counting input that both formats share. What the bytes mean is in `pcap` and
+//! `pcapng`.
+
+use super::pcap::PcapSection;
+use super::pcapng::{self, PcapngState};
+use super::{CaptureError, CaptureErrorKind, CapturedPacket, LinkType};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The byte order of the machine that wrote a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ByteOrder {
+    /// Most significant byte first.
+    Big,
+    /// Least significant byte first.
+    Little,
+}
+
+impl ByteOrder {
+    /// The first two of `bytes` as a number. Shorter input reads as if zeros preceded it; callers
+    /// hand over slices of fixed buffers.
+    pub(super) fn u16(self, bytes: &[u8]) -> u16 {
+        self.number(bytes, 2) as u16
+    }
+
+    /// The first four of `bytes` as a number.
+    pub(super) fn u32(self, bytes: &[u8]) -> u32 {
+        self.number(bytes, 4) as u32
+    }
+
+    /// The first eight of `bytes` as a number.
+    pub(super) fn u64(self, bytes: &[u8]) -> u64 {
+        self.number(bytes, 8)
+    }
+
+    fn number(self, bytes: &[u8], size: usize) -> u64 {
+        let accumulate = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
+        match self {
+            ByteOrder::Big => bytes.iter().take(size).fold(0, accumulate),
+            ByteOrder::Little => bytes.iter().take(size).rev().fold(0, accumulate),
+        }
+    }
+}
+
+/// An input that knows where in the file it is.
+#[derive(Debug)]
+pub(super) struct CountedInput<R> {
+    inner: R,
+    /// How many bytes have been read.
+    pub(super) offset_bytes: u64,
+}
+
+impl<R: Read> CountedInput<R> {
+    /// Fills as much of `buffer` as the input has; less than all of it only at the end.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, CaptureErrorKind> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.inner.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(CaptureErrorKind::Read(error.to_string())),
+            }
+        }
+        self.offset_bytes = self.offset_bytes.saturating_add(filled as u64);
+        Ok(filled)
+    }
+
+    /// Fills all of `buffer`, or says that the file ends inside `what`.
+    pub(super) fn fill_all(
+        &mut self,
+        buffer: &mut [u8],
+        what: &'static str,
+    ) -> Result<(), CaptureErrorKind> {
+        let filled = self.fill(buffer)?;
+        if filled < buffer.len() {
+            return Err(CaptureErrorKind::Truncated {
+                what,
+                needed_bytes: buffer.len() as u64,
+                present_bytes: filled as u64,
+            });
+        }
+        Ok(())
+    }
+
+    /// Fills all of `buffer` and returns true, or returns false at a clean end of the file.
+    pub(super) fn fill_all_or_end(
+        &mut self,
+        buffer: &mut [u8],
+        what: &'static str,
+    ) -> Result<bool, CaptureErrorKind> {
+        match self.fill(buffer)? {
+            0 => Ok(false),
+            filled if filled < buffer.len() => Err(CaptureErrorKind::Truncated {
+                what,
+                needed_bytes: buffer.len() as u64,
+                present_bytes: filled as u64,
+            }),
+            _ => Ok(true),
+        }
+    }
+
+    /// Reads `length_bytes`, which the caller has checked against a limit, into a new buffer.
+    pub(super) fn take(
+        &mut self,
+        length_bytes: usize,
+        what: &'static str,
+    ) -> Result<Vec<u8>, CaptureErrorKind> {
+        let mut buffer = vec![0; length_bytes];
+        self.fill_all(&mut buffer, what)?;
+        Ok(buffer)
+    }
+
+    /// Passes over `length_bytes` without keeping them.
+    pub(super) fn skip(
+        &mut self,
+        length_bytes: u64,
+        what: &'static str,
+    ) -> Result<(), CaptureErrorKind> {
+        let skipped = io::copy(&mut (&mut self.inner).take(length_bytes), &mut io::sink())
+            .map_err(|error| CaptureErrorKind::Read(error.to_string()))?;
+        self.offset_bytes = self.offset_bytes.saturating_add(skipped);
+        if skipped < length_bytes {
+            return Err(CaptureErrorKind::Truncated {
+                what,
+                needed_bytes: length_bytes,
+                present_bytes: skipped,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+enum Format {
+    Pcap(PcapSection),
+    Pcapng(PcapngState),
+}
+
+/// Reads a pcap or pcapng file packet by packet, holding one packet at a time.
+///
+/// The iterator yields every packet before a damaged place, then one error, then nothing.
+#[derive(Debug)]
+pub struct CaptureReader<R> {
+    input: CountedInput<R>,
+    format: Format,
+    path: Option<PathBuf>,
+    records_read: u64,
+    accepts_any_link_type: bool,
+    is_finished: bool,
+}
+
+impl CaptureReader<BufReader<File>> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`CaptureReader::new`], and `NET-E0101` when the file cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, CaptureError> {
+        let file = File::open(path).map_err(|error| {
+            CaptureError::of_file(CaptureErrorKind::Read(error.to_string())).with_path(path)
+        })?;
+        let mut reader =
+            CaptureReader::new(BufReader::new(file)).map_err(|error| error.with_path(path))?;
+        reader.path = Some(path.to_path_buf());
+        Ok(reader)
+    }
+}
+
+impl<R: Read> CaptureReader<R> {
+    /// Starts reading a capture: finds out its format and byte order from its first bytes. Hand in
+    /// a buffered input; the reader makes small reads.
+    ///
+    /// # Errors
+    /// When these bytes are those of no capture format, or of a version that is not read.
+    pub fn new(input: R) -> Result<Self, CaptureError> {
+        let mut input = CountedInput { inner: input, offset_bytes: 0 };
+        let format = detect(&mut input).map_err(|kind| CaptureError {
+            kind,
+            path: None,
+            record: None,
+            offset_bytes: Some(0),
+        })?;
+        Ok(CaptureReader {
+            input,
+            format,
+            path: None,
+            records_read: 0,
+            accepts_any_link_type: false,
+            is_finished: false,
+        })
+    }
+
+    /// Hands out packets of every link type instead of Ethernet only; the caller then looks at
+    /// [`CapturedPacket::link_type`].
+    #[must_use]
+    pub fn accepting_any_link_type(mut self) -> Self {
+        self.accepts_any_link_type = true;
+        self
+    }
+
+    fn next_packet(&mut self) -> Result<Option<CapturedPacket>, CaptureError> {
+        loop {
+            let record = self.records_read.saturating_add(1);
+            let offset_bytes = self.input.offset_bytes;
+            let step = match &mut self.format {
+                Format::Pcap(section) => section.next_record(&mut self.input),
+                Format::Pcapng(state) => state.next_block(&mut self.input),
+            };
+            self.records_read = record;
+            let checked = step.and_then(|step| match step {
+                Step::Packet(packet)
+                    if packet.link_type != LinkType::ETHERNET && !self.accepts_any_link_type =>
+                {
+                    Err(CaptureErrorKind::UnsupportedLinkType(packet.link_type))
+                }
+                step => Ok(step),
+            });
+            match checked {
+                Ok(Step::Packet(packet)) => return Ok(Some(packet)),
+                Ok(Step::Other) => {}
+                Ok(Step::End) => return Ok(None),
+                Err(kind) => {
+                    return Err(CaptureError {
+                        kind,
+                        path: self.path.clone(),
+                        record: Some(record),
+                        offset_bytes: Some(offset_bytes),
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl<R: Read> Iterator for CaptureReader<R> {
+    type Item = Result<CapturedPacket, CaptureError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_finished {
+            return None;
+        }
+        let next = self.next_packet().transpose();
+        self.is_finished = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl<R: Read> std::iter::FusedIterator for CaptureReader<R> {}
+
+/// What one record of a file gave.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A packet.
+    Packet(CapturedPacket),
+    /// Something that is not a packet.
+    Other,
+    /// The end of the file.
+    End,
+}
+
+fn detect<R: Read>(input: &mut CountedInput<R>) -> Result<Format, CaptureErrorKind> {
+    let mut magic = [0; 4];
+    let present = input.fill(&mut magic)?;
+    if present == 0 {
+        return Err(CaptureErrorKind::UnknownFormat("the file is empty".to_owned()));
+    }
+    if present < 4 {
+        return Err(CaptureErrorKind::UnknownFormat(format!("the file has only {present} bytes")));
+    }
+    if magic == pcapng::SECTION_HEADER_BYTES {
+        return PcapngState::start(input).map(Format::Pcapng);
+    }
+    if let Some((byte_order, fraction_ps)) = super::pcap::magic_meaning(magic) {
+        return PcapSection::start(input, byte_order, fraction_ps).map(Format::Pcap);
+    }
+    let hint = match magic {
+        [0x1f, 0x8b, ..] => "it is compressed with gzip; decompress it first".to_owned(),
+        [0x28, 0xb5, 0x2f, 0xfd] => "it is compressed with zstd; decompress it first".to_owned(),
+        [0x04, 0x22, 0x4d, 0x18] => "it is compressed with lz4; decompress it first".to_owned(),
+        [0xa1, 0xb2, 0xcd, 0x34] | [0x34, 0xcd, 0xb2, 0xa1] => {
+            "it is Kuznetzov's modified pcap; convert it with editcap".to_owned()
+        }
+        [a, b, c, d] => format!("its first bytes are {a:02x} {b:02x} {c:02x} {d:02x}"),
+    };
+    Err(CaptureErrorKind::UnknownFormat(hint))
+}
+
+/// Takes the frame check sequence off the end of a packet that carries one: what a switch's
+/// program sees does not have it. Of a snapped packet as much as is there goes.
+pub(super) fn without_frame_check_sequence(
+    data: &mut Vec<u8>,
+    original_length_bytes: u32,
+    sequence_length_bytes: u32,
+) -> u32 {
+    let without = original_length_bytes.saturating_sub(sequence_length_bytes);
+    data.truncate(usize::try_from(without).unwrap_or(usize::MAX));
+    without
+}
