@@ -1,2 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Under construction.
+//! The pipeline IR: what is executed, laid out, sharded and measured.
+//!
+//! # Meaning
+//!
+//! A [`Program`] has *storage* (slots that belong to one packet in flight), *state* (tables,
+//! registers, counters, meters, action profiles, value sets, which belong to one pipeline instance)
+//! and *regions* of code (one a programmable block, one an action).
+//!
+//! **Storage.** Every header field, validity bit, metadata field and local variable is a [`Slot`]. At
+//! the start of a packet all slots are zero, so an undefined read gives zero, an invalid header's
+//! fields keep what was last stored, and metadata starts at zero. `error` and enum values are numbers:
+//! the index of the error in [`Program::errors`], the ordinal of the enum's member (or its underlying
+//! value); `bool` is one bit.
+//!
+//! **Code.** A [`Region`] is a list of basic blocks; execution starts at block 0. An instruction
+//! defines temporaries, each exactly once, which are used only later in the same basic block; whatever
+//! crosses blocks goes through slots. Operands are constants or temporaries and carry their width.
+//!
+//! **Raising.** Inside a parser region `Extract`, `Lookahead` and `Advance` may raise an error: the
+//! region then ends as if by [`Terminator::Reject`] with that error. A block that rejects stores the
+//! error in its [`Block::parser_error`] slot, when it has one; `accept` leaves the slot at zero
+//! (`NoError`).
+//!
+//! **Limits.** No value is wider than [`MAX_WIDTH_BITS`]. A block ends with the internal condition
+//! "step limit" after [`STEP_LIMIT`] taken back edges (parser cycles and loops that could not be
+//! unrolled), and the packet is dropped with that reason.
+//!
+//! The meaning of each instruction stands at its variant of [`Operation`].
+
+pub mod bits;
+pub mod instruction;
+pub mod program;
+
+pub use bits::Bits;
+pub use instruction::*;
+pub use program::*;
+
+/// The widest value in bits that any engine has to handle; the verifier enforces it.
+pub const MAX_WIDTH_BITS: u32 = 16_384;
+
+/// How many back edges one run of a region may take before it is stopped.
+pub const STEP_LIMIT: u32 = 65_536;
