@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a user sets when a device is built: ports, queues, buffer, seed. Defaults are those of an
+//! ideal switch with BMv2's queue depths. What a device does with them lives elsewhere.
+
+use crate::traffic_manager::OutputPath;
+use std::collections::BTreeMap;
+
+/// When a queue asks senders to pause, in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionThresholds {
+    /// At this depth the queue signals congestion.
+    pub pause_packets: u32,
+    /// At this depth or below, after congestion, it signals relief.
+    pub resume_packets: u32,
+}
+
+/// An output path: its wire and its queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortOptions {
+    /// Bits per second on the wire; `None` is infinite.
+    pub rate_bps: Option<u64>,
+    /// From the last bit sent to the last bit there, in picoseconds.
+    pub latency_ps: u64,
+    /// How many queues; the highest number has the highest priority. At least 1.
+    pub queue_count: u32,
+    /// How many packets each queue holds.
+    pub queue_depth_packets: u32,
+    /// Packets per second that each queue lets through; 0 is no limit.
+    pub queue_rate_pps: u64,
+    /// When queues signal congestion; `None` is never.
+    pub congestion: Option<CongestionThresholds>,
+}
+
+impl Default for PortOptions {
+    /// An infinite rate, no latency, 8 queues (a value of v1model's `priority` each) of 64 packets
+    /// (BMv2's depth), no signals.
+    fn default() -> PortOptions {
+        PortOptions {
+            rate_bps: None,
+            latency_ps: 0,
+            queue_count: 8,
+            queue_depth_packets: 64,
+            queue_rate_pps: 0,
+            congestion: None,
+        }
+    }
+}
+
+impl PortOptions {
+    /// The ways back to ingress: one queue of 1024 packets (BMv2's depth).
+    pub fn internal() -> PortOptions {
+        PortOptions { queue_count: 1, queue_depth_packets: 1024, ..PortOptions::default() }
+    }
+}
+
+/// Paths of a device and what they share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrafficManagerOptions {
+    /// Bytes that all queues together hold; `None` is no limit.
+    pub shared_buffer_bytes: Option<u64>,
+    /// Ports that `ports` does not list.
+    pub default_port: PortOptions,
+    /// Ports of their own.
+    pub ports: BTreeMap<u32, PortOptions>,
+    /// The recirculation path.
+    pub recirculation: PortOptions,
+    /// The resubmission path.
+    pub resubmission: PortOptions,
+}
+
+impl Default for TrafficManagerOptions {
+    fn default() -> TrafficManagerOptions {
+        TrafficManagerOptions {
+            shared_buffer_bytes: None,
+            default_port: PortOptions::default(),
+            ports: BTreeMap::new(),
+            recirculation: PortOptions::internal(),
+            resubmission: PortOptions::internal(),
+        }
+    }
+}
+
+impl TrafficManagerOptions {
+    /// The options of a path.
+    pub fn of(&self, path: OutputPath) -> &PortOptions {
+        match path {
+            OutputPath::Port(port) => self.ports.get(&port).unwrap_or(&self.default_port),
+            OutputPath::Recirculation => &self.recirculation,
+            OutputPath::Resubmission => &self.resubmission,
+        }
+    }
+}
+
+/// How many passes through ingress or egress one received packet and all its copies may take before
+/// they are dropped, unless set otherwise.
+pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
+
+/// How a device is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceOptions {
+    /// Tells devices of a network apart; part of what randomness is derived from.
+    pub device_id: u64,
+    /// What randomness is derived from.
+    pub seed: u64,
+    /// Ports, queues and buffer.
+    pub traffic_manager: TrafficManagerOptions,
+    /// The port of the control plane's packets, where there is one.
+    pub cpu_port: Option<u32>,
+    /// The `egress_spec` that means drop; `None` is the architecture's (v1model: 511).
+    pub drop_port: Option<u32>,
+    /// How many passes through ingress or egress one received packet may take, those of all its
+    /// copies counted with it; what would need more is dropped as
+    /// [`crate::DropReason::PassLimit`], so every run ends.
+    pub pass_limit: u32,
+    /// Time of the ingress pipeline from arrival to queue, in picoseconds.
+    pub ingress_latency_ps: u64,
+    /// Time of the egress pipeline from queue to wire, in picoseconds.
+    pub egress_latency_ps: u64,
+    /// Whether a trace of every packet is kept.
+    pub trace: bool,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> DeviceOptions {
+        DeviceOptions {
+            device_id: 0,
+            seed: 0,
+            traffic_manager: TrafficManagerOptions::default(),
+            cpu_port: None,
+            drop_port: None,
+            pass_limit: DEFAULT_PASS_LIMIT,
+            ingress_latency_ps: 0,
+            egress_latency_ps: 0,
+            trace: false,
+        }
+    }
+}

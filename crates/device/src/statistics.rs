@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a device counts about its packets: per port what came in and went out, per reason what was
+//! dropped. Counters of the program are state of the program and not here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a packet ended inside the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// Ingress ended with the drop port as output (v1model: `mark_to_drop`).
+    IngressDrop,
+    /// Egress ended with the drop port as output.
+    EgressDrop,
+    /// The multicast group does not exist or has no members.
+    NoReplicas,
+    /// The clone session does not exist: the clone is not made, the packet itself goes on.
+    NoCloneSession,
+    /// The packet's priority names no queue of the port.
+    NoSuchQueue,
+    /// The queue was full.
+    QueueFull,
+    /// The shared buffer was full.
+    BufferFull,
+    /// The packet and its copies took more passes than [`crate::DeviceOptions::pass_limit`].
+    PassLimit,
+    /// A block took more steps than [`ir::STEP_LIMIT`].
+    StepLimit,
+    /// A parser that must not reject did (architectures other than v1model, where ingress runs).
+    ParserReject,
+    /// An `assert` or `assume` failed; the run stops.
+    AssertionFailed,
+}
+
+impl DropReason {
+    /// A short name for reports, stable across versions.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::IngressDrop => "ingress drop",
+            DropReason::EgressDrop => "egress drop",
+            DropReason::NoReplicas => "no replicas",
+            DropReason::NoCloneSession => "no clone session",
+            DropReason::NoSuchQueue => "no such queue",
+            DropReason::QueueFull => "queue full",
+            DropReason::BufferFull => "buffer full",
+            DropReason::PassLimit => "pass limit",
+            DropReason::StepLimit => "step limit",
+            DropReason::ParserReject => "parser reject",
+            DropReason::AssertionFailed => "assertion failed",
+        }
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A port's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortStatistics {
+    /// Packets received.
+    pub received_packets: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+}
+
+/// A device's counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// By port number.
+    pub ports: BTreeMap<u32, PortStatistics>,
+    /// Packets dropped by reason.
+    pub drops: BTreeMap<DropReason, u64>,
+    /// Passes through ingress that began by resubmission.
+    pub resubmitted: u64,
+    /// Passes through ingress that began by recirculation.
+    pub recirculated: u64,
+    /// Clones made.
+    pub cloned: u64,
+    /// Copies made by multicast groups.
+    pub replicated: u64,
+    /// Digests sent to the control plane.
+    pub digests: u64,
+}
+
+impl Statistics {
+    /// Counts a packet that came in at a port.
+    pub fn received(&mut self, port: u32, length_bytes: usize) {
+        let counters = self.ports.entry(port).or_default();
+        counters.received_packets += 1;
+        counters.received_bytes += length_bytes as u64;
+    }
+
+    /// Counts a packet that left by a port.
+    pub fn sent(&mut self, port: u32, length_bytes: usize) {
+        let counters = self.ports.entry(port).or_default();
+        counters.sent_packets += 1;
+        counters.sent_bytes += length_bytes as u64;
+    }
+
+    /// Counts a dropped packet.
+    pub fn dropped(&mut self, reason: DropReason) {
+        *self.drops.entry(reason).or_default() += 1;
+    }
+
+    /// Packets dropped for any reason.
+    pub fn dropped_packets(&self) -> u64 {
+        self.drops.values().sum()
+    }
+}

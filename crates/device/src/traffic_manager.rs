@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The traffic manager: output paths with a rate, a latency, priority queues, pause states and one
+//! shared buffer. It stores packets of any type and says when which path may send; what a packet
+//! is, and what happens to it between queue and wire, is the device's business.
+
+use crate::options::{PortOptions, TrafficManagerOptions};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+/// Picoseconds in a second.
+pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// Where packets leave to. Every output is a port: the two ways back to ingress are paths with
+/// queues and a rate like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutputPath {
+    /// Back to ingress with the packet as it was received.
+    Resubmission,
+    /// Back to ingress with the packet as it was deparsed.
+    Recirculation,
+    /// A numbered port.
+    Port(u32),
+}
+
+impl fmt::Display for OutputPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OutputPath::Resubmission => formatter.write_str("resubmission path"),
+            OutputPath::Recirculation => formatter.write_str("recirculation path"),
+            OutputPath::Port(port) => write!(formatter, "port {port}"),
+        }
+    }
+}
+
+/// Why a packet was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The path has no queue of that number.
+    NoSuchQueue,
+    /// The queue holds as many packets as it may.
+    QueueFull,
+    /// The shared buffer has no room for the packet's bytes.
+    BufferFull,
+}
+
+/// A packet that left its queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dequeued<T> {
+    /// The packet.
+    pub item: T,
+    /// The queue it was in.
+    pub queue: u32,
+    /// When it was queued, in picoseconds.
+    pub enqueued_ps: u64,
+    /// How many packets stay behind in its queue.
+    pub depth_packets: u32,
+}
+
+/// A queue became congested, or stopped being so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionSignal {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// Which path.
+    pub path: OutputPath,
+    /// Which of its queues.
+    pub queue: u32,
+    /// Whether senders should pause (`true`) or may go on (`false`).
+    pub congested: bool,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    item: T,
+    length_bytes: u64,
+    enqueued_ps: u64,
+    eligible_ps: u64,
+}
+
+#[derive(Debug)]
+struct Queue<T> {
+    packets: VecDeque<Waiting<T>>,
+    depth_limit_packets: u32,
+    gap_ps: u64,
+    last_eligible_ps: Option<u64>,
+    paused: bool,
+    congested: bool,
+}
+
+#[derive(Debug)]
+struct Path<T> {
+    options: PortOptions,
+    queues: Vec<Queue<T>>,
+    paused: bool,
+    busy_until_ps: u64,
+    /// What stands for this path in the schedule.
+    scheduled_ps: Option<u64>,
+}
+
+/// Output paths with their queues.
+///
+/// Within a path the highest numbered queue that may send goes first (strict priority). Among paths
+/// that may send at the same time the lower path in the order of [`OutputPath`] goes first.
+#[derive(Debug)]
+pub struct TrafficManager<T> {
+    options: TrafficManagerOptions,
+    paths: BTreeMap<OutputPath, Path<T>>,
+    schedule: BTreeSet<(u64, OutputPath)>,
+    buffered_bytes: u64,
+    signals: Vec<CongestionSignal>,
+}
+
+/// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
+fn gap_ps(rate_pps: u64) -> u64 {
+    if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
+}
+
+/// How long a number of bytes takes at a rate in bits per second, rounded up; `None` is infinite.
+pub fn transmission_ps(length_bytes: u64, rate_bps: Option<u64>) -> u64 {
+    match rate_bps {
+        None | Some(0) => 0,
+        Some(rate) => {
+            let exact = u128::from(length_bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+            u64::try_from(exact.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+impl<T> Path<T> {
+    fn new(options: PortOptions) -> Path<T> {
+        let queues = (0..options.queue_count.max(1))
+            .map(|_| Queue {
+                packets: VecDeque::new(),
+                depth_limit_packets: options.queue_depth_packets,
+                gap_ps: gap_ps(options.queue_rate_pps),
+                last_eligible_ps: None,
+                paused: false,
+                congested: false,
+            })
+            .collect();
+        Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
+    }
+
+    /// The earliest time at which some queue may send.
+    fn ready_ps(&self) -> Option<u64> {
+        if self.paused {
+            return None;
+        }
+        self.queues
+            .iter()
+            .filter(|queue| !queue.paused)
+            .filter_map(|queue| queue.packets.front())
+            .map(|waiting| waiting.eligible_ps.max(self.busy_until_ps))
+            .min()
+    }
+}
+
+impl<T> TrafficManager<T> {
+    /// Paths come to be when they are first used.
+    pub fn new(options: TrafficManagerOptions) -> TrafficManager<T> {
+        TrafficManager {
+            options,
+            paths: BTreeMap::new(),
+            schedule: BTreeSet::new(),
+            buffered_bytes: 0,
+            signals: Vec::new(),
+        }
+    }
+
+    fn path(&mut self, path: OutputPath) -> &mut Path<T> {
+        let options = &self.options;
+        self.paths.entry(path).or_insert_with(|| Path::new(options.of(path).clone()))
+    }
+
+    fn reschedule(&mut self, path: OutputPath) {
+        let Some(state) = self.paths.get_mut(&path) else { return };
+        let ready = state.ready_ps();
+        if ready == state.scheduled_ps {
+            return;
+        }
+        if let Some(old) = state.scheduled_ps {
+            self.schedule.remove(&(old, path));
+        }
+        if let Some(new) = ready {
+            self.schedule.insert((new, path));
+        }
+        state.scheduled_ps = ready;
+    }
+
+    /// How many packets wait in a queue.
+    pub fn depth_packets(&self, path: OutputPath, queue: u32) -> u32 {
+        self.paths
+            .get(&path)
+            .and_then(|state| state.queues.get(queue as usize))
+            .map_or(0, |queue| u32::try_from(queue.packets.len()).unwrap_or(u32::MAX))
+    }
+
+    /// How many queues a path has.
+    pub fn queue_count(&self, path: OutputPath) -> u32 {
+        let declared = self.options.of(path).queue_count.max(1);
+        self.paths.get(&path).map_or(declared, |state| state.queues.len() as u32)
+    }
+
+    /// Bytes in all queues.
+    pub fn buffered_bytes(&self) -> u64 {
+        self.buffered_bytes
+    }
+
+    /// Puts a packet into a queue, or gives it back with the reason why not.
+    pub fn enqueue(
+        &mut self,
+        path: OutputPath,
+        queue: u32,
+        length_bytes: u64,
+        now_ps: u64,
+        item: T,
+    ) -> Result<(), (Refusal, T)> {
+        let buffer_limit = self.options.shared_buffer_bytes;
+        let buffered = self.buffered_bytes;
+        let state = self.path(path);
+        let thresholds = state.options.congestion;
+        let Some(waiting) = state.queues.get_mut(queue as usize) else {
+            return Err((Refusal::NoSuchQueue, item));
+        };
+        if waiting.packets.len() >= waiting.depth_limit_packets as usize {
+            return Err((Refusal::QueueFull, item));
+        }
+        if buffer_limit.is_some_and(|limit| buffered.saturating_add(length_bytes) > limit) {
+            return Err((Refusal::BufferFull, item));
+        }
+        let eligible_ps = match waiting.last_eligible_ps {
+            Some(last) => now_ps.max(last.saturating_add(waiting.gap_ps)),
+            None => now_ps,
+        };
+        waiting.last_eligible_ps = Some(eligible_ps);
+        waiting.packets.push_back(Waiting { item, length_bytes, enqueued_ps: now_ps, eligible_ps });
+        let crossed = !waiting.congested
+            && thresholds.is_some_and(|at| waiting.packets.len() >= at.pause_packets as usize);
+        waiting.congested |= crossed;
+        self.buffered_bytes = buffered.saturating_add(length_bytes);
+        if crossed {
+            self.signals.push(CongestionSignal { time_ps: now_ps, path, queue, congested: true });
+        }
+        self.reschedule(path);
+        Ok(())
+    }
+
+    /// The next time at which a path may send, and which.
+    pub fn next_ready(&self) -> Option<(u64, OutputPath)> {
+        self.schedule.first().copied()
+    }
+
+    /// Takes the packet that a path sends now, if it may send.
+    pub fn dequeue(&mut self, path: OutputPath, now_ps: u64) -> Option<Dequeued<T>> {
+        let state = self.paths.get_mut(&path)?;
+        if state.paused || state.busy_until_ps > now_ps {
+            return None;
+        }
+        let thresholds = state.options.congestion;
+        let (number, queue) = state.queues.iter_mut().enumerate().rev().find(|(_, queue)| {
+            !queue.paused && queue.packets.front().is_some_and(|head| head.eligible_ps <= now_ps)
+        })?;
+        let waiting = queue.packets.pop_front()?;
+        let depth = queue.packets.len();
+        let relieved =
+            queue.congested && thresholds.is_none_or(|at| depth <= at.resume_packets as usize);
+        if relieved {
+            queue.congested = false;
+        }
+        let queue = number as u32;
+        self.buffered_bytes = self.buffered_bytes.saturating_sub(waiting.length_bytes);
+        if relieved {
+            self.signals.push(CongestionSignal { time_ps: now_ps, path, queue, congested: false });
+        }
+        self.reschedule(path);
+        Some(Dequeued {
+            item: waiting.item,
+            queue,
+            enqueued_ps: waiting.enqueued_ps,
+            depth_packets: u32::try_from(depth).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Occupies a path's wire with a packet from now on. Returns when its last bit arrives at the
+    /// other end of the path's latency.
+    pub fn transmit(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) -> u64 {
+        let state = self.path(path);
+        let sent_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
+        state.busy_until_ps = sent_ps;
+        let arrives_ps = sent_ps.saturating_add(state.options.latency_ps);
+        self.reschedule(path);
+        arrives_ps
+    }
+
+    /// Pauses or resumes a queue, or the whole path without a queue. Packets go on being queued
+    /// while nothing leaves; a packet on the wire is not interrupted. Returns whether the queue
+    /// exists.
+    pub fn set_paused(
+        &mut self,
+        path: OutputPath,
+        queue: Option<u32>,
+        paused: bool,
+        now_ps: u64,
+    ) -> bool {
+        let state = self.path(path);
+        match queue {
+            None => state.paused = paused,
+            Some(number) => match state.queues.get_mut(number as usize) {
+                Some(queue) => queue.paused = paused,
+                None => return false,
+            },
+        }
+        if !paused {
+            // Nothing may leave before the moment at which it was resumed.
+            state.busy_until_ps = state.busy_until_ps.max(now_ps);
+        }
+        self.reschedule(path);
+        true
+    }
+
+    /// Sets how many packets a queue holds, or every queue of the path. Packets above a smaller
+    /// limit stay. Returns whether the queue exists.
+    pub fn set_depth_limit(&mut self, path: OutputPath, queue: Option<u32>, packets: u32) -> bool {
+        self.for_queues(path, queue, |queue| queue.depth_limit_packets = packets)
+    }
+
+    /// Sets a queue's rate in packets per second, or every queue's; 0 is no limit. It holds for
+    /// packets queued from now on. Returns whether the queue exists.
+    pub fn set_queue_rate(&mut self, path: OutputPath, queue: Option<u32>, rate_pps: u64) -> bool {
+        self.for_queues(path, queue, |queue| queue.gap_ps = gap_ps(rate_pps))
+    }
+
+    /// Sets a path's rate in bits per second for packets sent from now on; `None` is infinite.
+    pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
+        self.path(path).options.rate_bps = rate_bps;
+    }
+
+    /// Sets a path's latency in picoseconds.
+    pub fn set_latency_ps(&mut self, path: OutputPath, latency_ps: u64) {
+        self.path(path).options.latency_ps = latency_ps;
+    }
+
+    fn for_queues(
+        &mut self,
+        path: OutputPath,
+        queue: Option<u32>,
+        mut change: impl FnMut(&mut Queue<T>),
+    ) -> bool {
+        let queues = &mut self.path(path).queues;
+        match queue {
+            None => queues.iter_mut().for_each(change),
+            Some(number) => match queues.get_mut(number as usize) {
+                Some(queue) => change(queue),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    /// Congestion signals since the last call, in order of time.
+    pub fn drain_signals(&mut self) -> Vec<CongestionSignal> {
+        std::mem::take(&mut self.signals)
+    }
+
+    /// The numbered ports in use so far, in order.
+    pub fn ports(&self) -> impl Iterator<Item = u32> + '_ {
+        self.paths.keys().filter_map(|path| match path {
+            OutputPath::Port(port) => Some(*port),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
