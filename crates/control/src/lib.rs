@@ -1,2 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Under construction.
+//! The in-process control interface: commands by name, read from entries files of several formats,
+//! resolved against a program and applied to the state store. No sockets, no files: text comes in.
+
+pub mod command;
+pub mod command_text;
+pub mod error;
+pub mod names;
+pub mod runtime_json;
+pub mod values;
+
+pub use error::{ControlError, EXPLANATIONS};

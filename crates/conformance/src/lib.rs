@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Checking Planewright against the outside: STF tests run on a device, corpora of programs with
+//! committed baselines of verdicts, and the coverage of the P4_16 specification's clauses. It uses
+//! every crate below the command line; nothing below uses it.
+
+pub mod stf;
