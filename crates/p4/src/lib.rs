@@ -2,5 +2,9 @@
 //! P4_16: preprocessor, lexer, parser, types, constants, printer.
 
 pub mod ast;
+pub mod codes;
+pub mod interfaces;
+pub mod lexer;
+pub mod preprocessor;
 pub mod token;
 pub mod typed;

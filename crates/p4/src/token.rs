@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tokens of P4_16: what the lexer makes, the preprocessor passes on, and the parser reads.
+//! How text is cut into tokens is the lexer's matter, what they mean the parser's.
 
 use source::Span;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ token_kinds! {
     symbols {
         Mask = "&&&", Range = "..", Dots = "...", ShiftLeft = "<<", ShiftRight = ">>", AndAnd = "&&", OrOr = "||",
         EqualEqual = "==", NotEqual = "!=", GreaterEqual = ">=", LessEqual = "<=",
-        PlusPlus = "++", Plus = "+", PlusSaturating = "|+|", Minus = "-",
+        PlusPlus = "++", PlusColon = "+:", Plus = "+", PlusSaturating = "|+|", Minus = "-",
         MinusSaturating = "|-|", Star = "*", Slash = "/", Percent = "%", Pipe = "|",
         Ampersand = "&", Caret = "^", Tilde = "~", OpenBracket = "[", CloseBracket = "]",
         OpenBrace = "{", CloseBrace = "}", InvalidHeader = "{#}", OpenAngle = "<", CloseAngle = ">", Not = "!",

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The interfaces that every program can include without having them as files: the core library
+//! and the published architectures. Their texts are in `include/`; what they mean for a device is
+//! not known here.
+
+/// Names and texts. `psa.p4` is what p4c's default search path finds under that name.
+static INTERFACES: &[(&str, &str)] = &[
+    ("core.p4", include_str!("../include/core.p4")),
+    ("v1model.p4", include_str!("../include/v1model.p4")),
+    ("psa.p4", include_str!("../include/psa.p4")),
+    ("bmv2/psa.p4", include_str!("../include/psa.p4")),
+    ("dpdk/psa.p4", include_str!("../include/dpdk/psa.p4")),
+    ("pna.p4", include_str!("../include/pna.p4")),
+    ("bmv2/pna.p4", include_str!("../include/bmv2/pna.p4")),
+    ("dpdk/pna.p4", include_str!("../include/dpdk/pna.p4")),
+    ("tc/pna.p4", include_str!("../include/tc/pna.p4")),
+    ("ebpf_model.p4", include_str!("../include/ebpf_model.p4")),
+    ("ubpf_model.p4", include_str!("../include/ubpf_model.p4")),
+    ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
+];
+
+/// The text of the built-in interface that `#include <name>` finds.
+pub fn interface(name: &str) -> Option<&'static str> {
+    INTERFACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of all built-in interfaces.
+pub fn interface_names() -> impl Iterator<Item = &'static str> {
+    INTERFACES.iter().map(|(name, _)| *name)
+}

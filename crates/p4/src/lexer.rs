@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From text to tokens, without preprocessing: [`lex`] for tools that work on text as it stands,
+//! [`lex_with_comments`] for a formatter, which needs comments and directive lines too. The
+//! character-level cursor that the preprocessor also reads from is in [`cursor`].
+
+pub(crate) mod cursor;
+
+use crate::codes::lexical;
+use crate::token::{Token, TokenKind};
+use cursor::{Cursor, Piece, PieceKind};
+use rustc_hash::FxHashSet;
+use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use std::sync::Arc;
+
+/// What a stretch of text that is no token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TriviaKind {
+    /// `// ...`, without the line's end.
+    LineComment,
+    /// `/* ... */`; unterminated ones run to the end of the file.
+    BlockComment,
+    /// A whole preprocessor directive with its continuation lines, without the last line's end.
+    Directive,
+}
+
+/// A comment or a directive, for tools that keep the author's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trivia {
+    /// What it is.
+    pub kind: TriviaKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The tokens of a file as it is written: directive lines and comments are skipped, no macro is
+/// expanded. The last token is [`TokenKind::End`].
+pub fn lex(map: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> Vec<Token> {
+    lex_with_comments(map, file, diagnostics).0
+}
+
+/// Like [`lex`], and also the comments and directive lines in the order they stand.
+pub fn lex_with_comments(
+    map: &SourceMap,
+    file: FileId,
+    diagnostics: &mut Diagnostics,
+) -> (Vec<Token>, Vec<Trivia>) {
+    let text = map.text(file).clone();
+    let mut cursor = Cursor::new(file, text.clone());
+    let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
+    let mut tokens = Vec::new();
+    let mut trivia = Vec::new();
+    loop {
+        let piece = cursor.next();
+        let span = piece.span(file);
+        let kind = match piece.kind {
+            PieceKind::Newline => continue,
+            PieceKind::LineComment => {
+                trivia.push(Trivia { kind: TriviaKind::LineComment, span });
+                continue;
+            }
+            PieceKind::BlockComment { closed } => {
+                if !closed {
+                    diagnostics.push(unterminated_comment(span));
+                }
+                trivia.push(Trivia { kind: TriviaKind::BlockComment, span });
+                continue;
+            }
+            PieceKind::Hash if piece.first_on_line => {
+                let end = end_of_directive(&mut cursor, piece.end);
+                let span = Span::new(file, piece.start, end);
+                trivia.push(Trivia { kind: TriviaKind::Directive, span });
+                continue;
+            }
+            PieceKind::Word => TokenKind::keyword(&text[piece.start as usize..piece.end as usize])
+                .unwrap_or(TokenKind::Identifier),
+            PieceKind::Number => TokenKind::Integer,
+            PieceKind::String { closed } => {
+                if !closed {
+                    diagnostics.push(unterminated_string(span));
+                }
+                TokenKind::String
+            }
+            PieceKind::Symbol(kind) => kind,
+            PieceKind::Character | PieceKind::Unknown | PieceKind::Hash | PieceKind::HashHash => {
+                diagnostics.push(unknown_text(span, map.slice(span)));
+                TokenKind::Unknown
+            }
+            PieceKind::End => TokenKind::End,
+        };
+        let spelling = spelling(&text, piece);
+        let spelling = match spellings.get(spelling) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<str> = Arc::from(spelling);
+                spellings.insert(new.clone());
+                new
+            }
+        };
+        tokens.push(Token { kind, span, text: spelling });
+        if kind == TokenKind::End {
+            return (tokens, trivia);
+        }
+    }
+}
+
+/// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3).
+pub(crate) fn spelling(text: &str, piece: Piece) -> &str {
+    let whole = &text[piece.start as usize..piece.end as usize];
+    match piece.kind {
+        PieceKind::String { closed: true } => whole.get(1..whole.len() - 1).unwrap_or(""),
+        PieceKind::String { closed: false } => whole.get(1..).unwrap_or(""),
+        _ => whole,
+    }
+}
+
+/// Moves past a directive line; returns where its last token ends.
+fn end_of_directive(cursor: &mut Cursor, hash_end: u32) -> u32 {
+    let mut end = hash_end;
+    cursor.single_line_strings(true);
+    loop {
+        let piece = cursor.next();
+        match piece.kind {
+            PieceKind::Newline | PieceKind::End => break,
+            _ => end = piece.end,
+        }
+    }
+    cursor.single_line_strings(false);
+    end
+}
+
+/// The diagnostic for a comment that nothing closes.
+pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
+    let opening = Span { end: span.start.saturating_add(2).min(span.end), ..span };
+    Diagnostic::error(lexical::UNTERMINATED_COMMENT, opening, "this comment is never closed")
+        .here("the comment starts here")
+        .help("close it with `*/`")
+}
+
+/// The diagnostic for a string that nothing closes.
+pub(crate) fn unterminated_string(span: Span) -> Diagnostic {
+    let opening = Span { end: span.start.saturating_add(1).min(span.end), ..span };
+    Diagnostic::error(lexical::UNTERMINATED_STRING, opening, "this string is never closed")
+        .here("the string starts here")
+        .help("close it with `\"`; a quote inside a string is written `\\\"`")
+}
+
+/// The diagnostic for text that is no token of P4.
+pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
+    let mut characters = text.chars();
+    let first = characters.next().unwrap_or(' ');
+    let several = characters.next().is_some();
+    let shown: String = if text.chars().count() > 20 {
+        text.chars().take(20).flat_map(char::escape_debug).chain("...".chars()).collect()
+    } else {
+        text.chars().flat_map(char::escape_debug).collect()
+    };
+    let message = if first == '#' {
+        format!("`{text}` does not belong here")
+    } else if first == '\'' && several {
+        "P4 has no character constants".to_owned()
+    } else if several {
+        format!("P4 does not know the characters `{shown}`")
+    } else {
+        format!("P4 does not know the character `{shown}`")
+    };
+    let diagnostic = Diagnostic::error(lexical::UNKNOWN_CHARACTER, span, message);
+    match first {
+        '#' => diagnostic.help("a directive starts with `#` as the first character of its line"),
+        '\'' => diagnostic.help("write a string with `\"`, or the character's number"),
+        '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' => {
+            diagnostic.help("these are typographic quotes; write `\"`")
+        }
+        '\u{2013}' | '\u{2014}' | '\u{2212}' => diagnostic.help("write the minus sign `-`"),
+        '\u{a0}' | '\u{200b}' | '\u{2003}' | '\u{2009}' => {
+            diagnostic.help("this is an invisible space; replace it by an ordinary one")
+        }
+        _ => diagnostic,
+    }
+}
+
+#[cfg(test)]
+mod tests;

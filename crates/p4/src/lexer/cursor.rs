@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A cursor over one file's text that cuts it into pieces: words, numbers, strings, symbols,
+//! comments and line ends. It knows neither keywords nor directives and reports nothing.
+
+use crate::token::TokenKind;
+use logos::{Lexer, Logos};
+use source::{FileId, Span};
+use std::sync::Arc;
+
+/// What a piece of text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PieceKind {
+    /// A name or keyword.
+    Word,
+    /// Starts with a digit.
+    Number,
+    /// Between double quotes.
+    String { closed: bool },
+    /// Between single quotes, on one line: only `#if` knows what to do with it.
+    Character,
+    /// An operator or punctuation.
+    Symbol(TokenKind),
+    /// `#`
+    Hash,
+    /// `##`
+    HashHash,
+    /// The end of a line.
+    Newline,
+    /// `// ...`
+    LineComment,
+    /// `/* ... */`
+    BlockComment { closed: bool },
+    /// A run of characters that start nothing.
+    Unknown,
+    /// The end of the text.
+    End,
+}
+
+/// A piece of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// What it is.
+    pub kind: PieceKind,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// Nothing but blanks and comments stands before it on its line.
+    pub first_on_line: bool,
+    /// There is a blank, a line end or a comment before it.
+    pub spaced: bool,
+}
+
+impl Piece {
+    /// The piece's place in `file`.
+    pub fn span(self, file: FileId) -> Span {
+        Span::new(file, self.start, self.end)
+    }
+}
+
+/// How far a string may reach.
+#[derive(Clone, Copy, Default)]
+struct StringReach {
+    single_line: bool,
+}
+
+/// P4_16 v1.2.5 §6.3 and §6.4. Numbers are taken whole, well-formed or not: the parser says what
+/// is wrong with `8w` or `0b3`, which reads better than an error at the `w`.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\f\x0B]+")]
+#[logos(extras = StringReach)]
+enum Raw {
+    #[token("\n")]
+    Newline,
+    #[regex(r"\\\r?\n")]
+    Splice,
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    LineComment,
+    #[token("/*", block_comment)]
+    BlockComment(bool),
+    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+    Word,
+    #[regex("[0-9][0-9A-Za-z_]*")]
+    Number,
+    #[token("\"", string)]
+    String(bool),
+    #[regex(r"'([^'\\\n]|\\[^\n])+'")]
+    Character,
+    #[token("##")]
+    HashHash,
+    #[token("#")]
+    Hash,
+    #[token("&&&", |_| TokenKind::Mask)]
+    #[token("..", |_| TokenKind::Range)]
+    #[token("...", |_| TokenKind::Dots)]
+    #[token("<<", |_| TokenKind::ShiftLeft)]
+    #[token(">>", |_| TokenKind::ShiftRight)]
+    #[token("&&", |_| TokenKind::AndAnd)]
+    #[token("||", |_| TokenKind::OrOr)]
+    #[token("==", |_| TokenKind::EqualEqual)]
+    #[token("!=", |_| TokenKind::NotEqual)]
+    #[token(">=", |_| TokenKind::GreaterEqual)]
+    #[token("<=", |_| TokenKind::LessEqual)]
+    #[token("++", |_| TokenKind::PlusPlus)]
+    #[token("+:", |_| TokenKind::PlusColon)]
+    #[token("+", |_| TokenKind::Plus)]
+    #[token("|+|", |_| TokenKind::PlusSaturating)]
+    #[token("-", |_| TokenKind::Minus)]
+    #[token("|-|", |_| TokenKind::MinusSaturating)]
+    #[token("*", |_| TokenKind::Star)]
+    #[token("/", |_| TokenKind::Slash)]
+    #[token("%", |_| TokenKind::Percent)]
+    #[token("|", |_| TokenKind::Pipe)]
+    #[token("&", |_| TokenKind::Ampersand)]
+    #[token("^", |_| TokenKind::Caret)]
+    #[token("~", |_| TokenKind::Tilde)]
+    #[token("[", |_| TokenKind::OpenBracket)]
+    #[token("]", |_| TokenKind::CloseBracket)]
+    #[token("{", |_| TokenKind::OpenBrace)]
+    #[token("}", |_| TokenKind::CloseBrace)]
+    #[token("{#}", |_| TokenKind::InvalidHeader)]
+    #[token("<", |_| TokenKind::OpenAngle)]
+    #[token(">", |_| TokenKind::CloseAngle)]
+    #[token("!", |_| TokenKind::Not)]
+    #[token(":", |_| TokenKind::Colon)]
+    #[token(",", |_| TokenKind::Comma)]
+    #[token("?", |_| TokenKind::Question)]
+    #[token(".", |_| TokenKind::Dot)]
+    #[token("=", |_| TokenKind::Assign)]
+    #[token(";", |_| TokenKind::Semicolon)]
+    #[token("@", |_| TokenKind::At)]
+    #[token("(", |_| TokenKind::OpenParen)]
+    #[token(")", |_| TokenKind::CloseParen)]
+    #[token("+=", |_| TokenKind::PlusAssign)]
+    #[token("-=", |_| TokenKind::MinusAssign)]
+    #[token("*=", |_| TokenKind::StarAssign)]
+    #[token("/=", |_| TokenKind::SlashAssign)]
+    #[token("%=", |_| TokenKind::PercentAssign)]
+    #[token("&=", |_| TokenKind::AmpersandAssign)]
+    #[token("|=", |_| TokenKind::PipeAssign)]
+    #[token("^=", |_| TokenKind::CaretAssign)]
+    #[token("<<=", |_| TokenKind::ShiftLeftAssign)]
+    #[token(">>=", |_| TokenKind::ShiftRightAssign)]
+    #[token("|+|=", |_| TokenKind::PlusSaturatingAssign)]
+    #[token("|-|=", |_| TokenKind::MinusSaturatingAssign)]
+    Symbol(TokenKind),
+}
+
+/// Takes the rest of a block comment; whether it is closed.
+fn block_comment(lexer: &mut Lexer<'_, Raw>) -> bool {
+    match lexer.remainder().find("*/") {
+        Some(at) => {
+            lexer.bump(at + 2);
+            true
+        }
+        None => {
+            lexer.bump(lexer.remainder().len());
+            false
+        }
+    }
+}
+
+/// Takes the rest of a string, which may hold line ends (P4_16 v1.2.5 §6.4.3.3); whether it is
+/// closed. An unclosed one ends with its line, so that what follows can still be read.
+fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
+    let rest = lexer.remainder().as_bytes();
+    let mut at = 0;
+    while at < rest.len() {
+        match rest[at] {
+            b'"' => {
+                lexer.bump(at + 1);
+                return true;
+            }
+            b'\n' if lexer.extras.single_line => break,
+            b'\\'
+                if at + 1 < rest.len() && !(lexer.extras.single_line && rest[at + 1] == b'\n') =>
+            {
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+    let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    let line = if line > 0 && rest[line - 1] == b'\r' { line - 1 } else { line };
+    lexer.bump(line);
+    false
+}
+
+/// A place in a file's text that moves forward piece by piece.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    file: FileId,
+    text: Arc<str>,
+    offset: usize,
+    first_on_line: bool,
+    single_line: bool,
+    /// A string was found that nothing closes. From then on strings end with their line: without
+    /// this, a file of stray quotes would be searched to its end once for each of them.
+    unclosed_string_seen: bool,
+}
+
+impl Cursor {
+    /// At the start of the text, after a byte order mark.
+    pub fn new(file: FileId, text: Arc<str>) -> Cursor {
+        let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Cursor {
+            file,
+            text,
+            offset,
+            first_on_line: true,
+            single_line: false,
+            unclosed_string_seen: false,
+        }
+    }
+
+    /// The file whose text this is.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// How many bytes have been read.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Continues at the start of a line.
+    pub fn jump_to_line_start(&mut self, offset: usize) {
+        self.offset = offset.min(self.text.len());
+        self.first_on_line = true;
+    }
+
+    /// Whether strings end with their line, as in directives.
+    pub fn single_line_strings(&mut self, single_line: bool) {
+        self.single_line = single_line;
+    }
+
+    /// The next piece; [`PieceKind::End`] again and again at the end.
+    pub fn next(&mut self) -> Piece {
+        let from = self.offset;
+        let reach = StringReach { single_line: self.single_line || self.unclosed_string_seen };
+        let text: &str = &self.text[from..];
+        let mut lexer = Raw::lexer_with_extras(text, reach);
+        let mut spaced = self.first_on_line;
+        let mut previous_end = 0;
+        loop {
+            let raw = lexer.next();
+            let span = lexer.span();
+            let (start, mut end) = (span.start, span.end);
+            spaced |= start > previous_end;
+            previous_end = end;
+            let kind = match raw {
+                Some(Ok(Raw::Splice)) => {
+                    spaced = true;
+                    continue;
+                }
+                None => PieceKind::End,
+                Some(Ok(Raw::Newline)) => PieceKind::Newline,
+                Some(Ok(Raw::LineComment)) => {
+                    if text.as_bytes()[..end].ends_with(b"\r") {
+                        end -= 1;
+                    }
+                    PieceKind::LineComment
+                }
+                Some(Ok(Raw::BlockComment(closed))) => PieceKind::BlockComment { closed },
+                Some(Ok(Raw::Word)) => PieceKind::Word,
+                Some(Ok(Raw::Number)) => PieceKind::Number,
+                Some(Ok(Raw::String(closed))) => {
+                    self.unclosed_string_seen |= !closed && !self.single_line;
+                    PieceKind::String { closed }
+                }
+                Some(Ok(Raw::Character)) => PieceKind::Character,
+                Some(Ok(Raw::HashHash)) => PieceKind::HashHash,
+                Some(Ok(Raw::Hash)) => PieceKind::Hash,
+                Some(Ok(Raw::Symbol(kind))) => PieceKind::Symbol(kind),
+                Some(Err(())) => {
+                    // One piece for the whole run, so that it is reported once.
+                    let mut ahead = lexer.clone();
+                    while matches!(ahead.next(), Some(Err(()))) && ahead.span().start == end {
+                        end = ahead.span().end;
+                    }
+                    PieceKind::Unknown
+                }
+            };
+            let first_on_line = self.first_on_line;
+            match kind {
+                PieceKind::Newline => self.first_on_line = true,
+                // A comment before `#` leaves it the first on its line, as in C.
+                PieceKind::LineComment | PieceKind::BlockComment { .. } | PieceKind::End => {}
+                _ => self.first_on_line = false,
+            }
+            self.offset = from + end;
+            let (start, end) = ((from + start) as u32, (from + end) as u32);
+            return Piece { kind, start, end, first_on_line, spaced };
+        }
+    }
+}
+
+/// The one piece that `text` is, if it is exactly one token; for `##`.
+pub(crate) fn single_piece(text: &str) -> Option<PieceKind> {
+    let mut lexer = Raw::lexer_with_extras(text, StringReach { single_line: true });
+    let kind = match lexer.next()?.ok()? {
+        Raw::Word => PieceKind::Word,
+        Raw::Number => PieceKind::Number,
+        Raw::String(true) => PieceKind::String { closed: true },
+        Raw::Character => PieceKind::Character,
+        Raw::HashHash => PieceKind::HashHash,
+        Raw::Hash => PieceKind::Hash,
+        Raw::Symbol(kind) => PieceKind::Symbol(kind),
+        Raw::String(false)
+        | Raw::Newline
+        | Raw::Splice
+        | Raw::LineComment
+        | Raw::BlockComment(_) => return None,
+    };
+    (lexer.span() == (0..text.len())).then_some(kind)
+}

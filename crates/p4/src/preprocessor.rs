@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The preprocessor: conditions, macros and included files, as C has them and P4 programs use them
+//! (P4_16 v1.2.5 §6.1). It works on tokens, so every token keeps its place: what stands in a file
+//! points there, what a macro's body made points at the macro's use. It reads no file itself; an
+//! [`IncludeLoader`] does.
+
+mod conditions;
+mod definitions;
+mod directives;
+mod expansion;
+mod expression;
+mod includes;
+mod names;
+mod substitution;
+
+use crate::codes::lexical;
+use crate::lexer::cursor::{Cursor, Piece, PieceKind};
+use crate::lexer::{spelling, unknown_text, unterminated_comment, unterminated_string};
+use crate::token::{Token, TokenKind};
+use conditions::Condition;
+use expansion::Context;
+use names::{KnownNames, Names, Symbol};
+use rustc_hash::FxHashMap;
+use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use std::sync::Arc;
+
+/// Where the text of included files comes from.
+pub trait IncludeLoader {
+    /// The text of the file with this path, as a user would name it; `Ok(None)` if there is no
+    /// such file; `Err` with the reason if it cannot be read.
+    fn load(&self, path: &str) -> Result<Option<String>, String>;
+}
+
+/// What the command line says to the preprocessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreprocessorOptions {
+    /// Directories to search for included files, in order (`-I`).
+    pub include_dirs: Vec<String>,
+    /// Macros and their bodies; without a body, `1` (`-D`). The name may have parameters, as in
+    /// `MAX(a,b)`.
+    pub defines: Vec<(String, Option<String>)>,
+}
+
+/// How deep included files may nest.
+const INCLUDE_DEPTH_LIMIT: usize = 64;
+/// How many files may be included in all, counting repetitions.
+const INCLUDE_COUNT_LIMIT: u32 = 20_000;
+/// How much text may be read in all, counting repetitions.
+const TEXT_LIMIT_BYTES: u64 = 256 << 20;
+/// How many tokens may come out.
+const OUTPUT_LIMIT: usize = 8_000_000;
+/// How many tokens macro expansion may make, in the output or not.
+const EXPANSION_LIMIT: u64 = 16_000_000;
+/// How deep uses of macros may stand in the arguments of others.
+const ARGUMENT_DEPTH_LIMIT: u32 = 200;
+/// How many errors are reported before reading stops.
+const ERROR_LIMIT: u32 = 1000;
+
+/// The tokens of the program that starts in `main`, with all it includes and all macros expanded.
+/// The last token is [`TokenKind::End`], whatever went wrong.
+pub fn preprocess(
+    map: &mut SourceMap,
+    loader: &dyn IncludeLoader,
+    main: FileId,
+    options: &PreprocessorOptions,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Token> {
+    let end = Span::new(main, 0, u32::try_from(map.text(main).len()).unwrap_or(u32::MAX));
+    let mut preprocessor = Preprocessor::new(map, loader, options, diagnostics);
+    preprocessor.define_builtins();
+    preprocessor.define_from_options();
+    preprocessor.open_main(main);
+    preprocessor.run();
+    let mut tokens = preprocessor.output;
+    tokens.push(Token { kind: TokenKind::End, span: end.after(), text: Arc::from("") });
+    tokens
+}
+
+/// What a token is while it can still be expanded, pasted or made a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LocalKind {
+    Word,
+    Number,
+    String,
+    Character,
+    Symbol(TokenKind),
+    Hash,
+    HashHash,
+    Unknown,
+    /// An empty operand of `##`.
+    Placemarker,
+}
+
+/// A token inside the preprocessor: small and copied freely.
+#[derive(Clone, Copy, Debug)]
+struct Local {
+    kind: LocalKind,
+    /// The spelling; of a string, what is between the quotes.
+    symbol: Symbol,
+    span: Span,
+    /// Blanks stand before it; `#` keeps that as one space.
+    spaced: bool,
+    /// A name met inside its own expansion: never expanded again.
+    painted: bool,
+    /// Made by a macro's body, so `span` is already the place of a use.
+    from_macro: bool,
+}
+
+impl Local {
+    fn is_symbol(&self, kind: TokenKind) -> bool {
+        self.kind == LocalKind::Symbol(kind)
+    }
+}
+
+/// A file being read, with the conditions open in it.
+struct Reader {
+    cursor: Cursor,
+    conditions: Vec<Condition>,
+    /// The `#include` that opened it; [`Span::NONE`] for the main file.
+    included_at: Span,
+}
+
+struct Preprocessor<'run> {
+    map: &'run mut SourceMap,
+    loader: &'run dyn IncludeLoader,
+    options: &'run PreprocessorOptions,
+    diagnostics: &'run mut Diagnostics,
+    names: Names,
+    known: KnownNames,
+    readers: Vec<Reader>,
+    /// Texts already loaded, by path.
+    loaded: FxHashMap<String, FileId>,
+    /// Files that said `#pragma once`.
+    once: Vec<FileId>,
+    /// Expansions being read, the innermost last.
+    contexts: Vec<Context>,
+    /// Contexts below this one belong to an expansion further out.
+    floor: usize,
+    /// Reading arguments on their own: the file must not be touched.
+    isolated: bool,
+    /// Looking for a macro's arguments: they end with the file they start in.
+    collecting: bool,
+    argument_depth: u32,
+    expanded: u64,
+    read_bytes: u64,
+    include_count: u32,
+    errors: u32,
+    stopped: bool,
+    output: Vec<Token>,
+}
+
+impl<'run> Preprocessor<'run> {
+    fn new(
+        map: &'run mut SourceMap,
+        loader: &'run dyn IncludeLoader,
+        options: &'run PreprocessorOptions,
+        diagnostics: &'run mut Diagnostics,
+    ) -> Preprocessor<'run> {
+        let mut names = Names::new();
+        let known = KnownNames::new(&mut names);
+        Preprocessor {
+            map,
+            loader,
+            options,
+            diagnostics,
+            names,
+            known,
+            readers: Vec::new(),
+            loaded: FxHashMap::default(),
+            once: Vec::new(),
+            contexts: Vec::new(),
+            floor: 0,
+            isolated: false,
+            collecting: false,
+            argument_depth: 0,
+            expanded: 0,
+            read_bytes: 0,
+            include_count: 0,
+            errors: 0,
+            stopped: false,
+            output: Vec::new(),
+        }
+    }
+
+    /// Reads all open files to their end.
+    fn run(&mut self) {
+        while let Some(token) = self.next_expanded() {
+            if self.output.len() >= OUTPUT_LIMIT {
+                self.stop(Diagnostic::error(
+                    lexical::EXPANSION_LIMIT,
+                    token.span,
+                    format!("the program has more than {OUTPUT_LIMIT} tokens"),
+                ));
+                break;
+            }
+            self.emit(token);
+        }
+    }
+
+    fn emit(&mut self, token: Local) {
+        let kind = match token.kind {
+            LocalKind::Word => self.names.kind(token.symbol),
+            LocalKind::Number => TokenKind::Integer,
+            LocalKind::String => TokenKind::String,
+            LocalKind::Symbol(kind) => kind,
+            LocalKind::Placemarker => return,
+            LocalKind::Character | LocalKind::Hash | LocalKind::HashHash | LocalKind::Unknown => {
+                let text = self.names.text(token.symbol).clone();
+                self.report(unknown_text(token.span, &text));
+                TokenKind::Unknown
+            }
+        };
+        let text = self.names.text(token.symbol).clone();
+        self.output.push(Token { kind, span: token.span, text });
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.stopped {
+            return;
+        }
+        if diagnostic.severity == source::Severity::Error {
+            self.errors += 1;
+        }
+        let span = diagnostic.primary.span;
+        self.diagnostics.push(diagnostic);
+        if self.errors >= ERROR_LIMIT {
+            self.diagnostics.push(Diagnostic::error(
+                lexical::TOO_MANY_ERRORS,
+                span,
+                format!("more than {ERROR_LIMIT} errors; the rest is not read"),
+            ));
+            self.stopped = true;
+        }
+    }
+
+    /// Reports and reads nothing more.
+    fn stop(&mut self, diagnostic: Diagnostic) {
+        self.report(diagnostic);
+        self.stopped = true;
+    }
+
+    /// The next token of the file being read, after doing the directives before it. `None` at the
+    /// end of the program, and while arguments are collected at the end of the file.
+    fn next_from_file(&mut self) -> Option<Local> {
+        let mut after_comment = false;
+        loop {
+            if self.stopped {
+                return None;
+            }
+            let reader = self.readers.last_mut()?;
+            let file = reader.cursor.file();
+            let piece = reader.cursor.next();
+            match piece.kind {
+                PieceKind::Newline => {}
+                PieceKind::LineComment => after_comment = true,
+                PieceKind::BlockComment { closed } => {
+                    after_comment = true;
+                    if !closed {
+                        self.report(unterminated_comment(piece.span(file)));
+                    }
+                }
+                PieceKind::Hash if piece.first_on_line => self.directive(piece.span(file)),
+                PieceKind::End => {
+                    if self.collecting {
+                        return None;
+                    }
+                    self.close_file();
+                }
+                _ => {
+                    let mut token = self.local(piece, file);
+                    token.spaced |= after_comment;
+                    return Some(token);
+                }
+            }
+        }
+    }
+
+    /// A piece of a file as a token; not for comments and line ends.
+    fn local(&mut self, piece: Piece, file: FileId) -> Local {
+        let kind = match piece.kind {
+            PieceKind::Word => LocalKind::Word,
+            PieceKind::Number => LocalKind::Number,
+            PieceKind::String { closed } => {
+                if !closed {
+                    self.report(unterminated_string(piece.span(file)));
+                }
+                LocalKind::String
+            }
+            PieceKind::Character => LocalKind::Character,
+            PieceKind::Symbol(kind) => LocalKind::Symbol(kind),
+            PieceKind::Hash => LocalKind::Hash,
+            PieceKind::HashHash => LocalKind::HashHash,
+            PieceKind::Unknown
+            | PieceKind::Newline
+            | PieceKind::LineComment
+            | PieceKind::BlockComment { .. }
+            | PieceKind::End => LocalKind::Unknown,
+        };
+        let text = match self.readers.last() {
+            Some(reader) => spelling(reader.cursor.text(), piece),
+            None => "",
+        };
+        Local {
+            kind,
+            symbol: self.names.intern(text),
+            span: piece.span(file),
+            spaced: piece.spaced,
+            painted: false,
+            from_macro: false,
+        }
+    }
+
+    /// The tokens up to the end of the line, which is consumed. For directives.
+    fn rest_of_line(&mut self) -> Vec<Local> {
+        let mut tokens = Vec::new();
+        let mut after_comment = false;
+        if let Some(reader) = self.readers.last_mut() {
+            reader.cursor.single_line_strings(true);
+        }
+        while let Some(reader) = self.readers.last_mut() {
+            let file = reader.cursor.file();
+            let piece = reader.cursor.next();
+            match piece.kind {
+                PieceKind::Newline | PieceKind::End => break,
+                PieceKind::LineComment => {
+                    // In a directive, C joins the lines before it looks for comments: a comment
+                    // that ends with a backslash takes the next line along.
+                    let text = reader.cursor.text();
+                    if text[..piece.end as usize].ends_with('\\') {
+                        let end = end_of_joined_lines(text, reader.cursor.offset());
+                        reader.cursor.jump_to_line_start(end);
+                        break;
+                    }
+                }
+                PieceKind::BlockComment { closed } => {
+                    after_comment = true;
+                    if !closed {
+                        self.report(unterminated_comment(piece.span(file)));
+                    }
+                }
+                PieceKind::String { closed: false } => {
+                    // A stray quote: it matters only where the text is used.
+                    let mut token = self.local(Piece { kind: PieceKind::Unknown, ..piece }, file);
+                    token.spaced |= after_comment;
+                    tokens.push(token);
+                }
+                _ => {
+                    let mut token = self.local(piece, file);
+                    token.spaced |= after_comment;
+                    after_comment = false;
+                    tokens.push(token);
+                }
+            }
+        }
+        if let Some(reader) = self.readers.last_mut() {
+            reader.cursor.single_line_strings(false);
+        }
+        tokens
+    }
+}
+
+/// The start of the line after a joined line, `offset` being somewhere in its first part.
+fn end_of_joined_lines(text: &str, mut offset: usize) -> usize {
+    loop {
+        let Some(at) = text[offset..].find('\n') else {
+            return text.len();
+        };
+        let line = text[..offset + at].trim_end_matches('\r');
+        offset += at + 1;
+        if !line.ends_with('\\') {
+            return offset;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `#if` and its relatives: which groups of lines are read, and how excluded ones are passed over.
+//! Excluded text is not cut into tokens, only comments and strings are respected, so it may hold
+//! anything. How a condition is evaluated is in `expression`.
+
+use super::{Local, LocalKind, Preprocessor};
+use crate::codes::lexical;
+use source::{Diagnostic, Span};
+
+/// An open `#if`.
+pub(super) struct Condition {
+    /// The directive that opened it.
+    start: Span,
+    /// One of its groups has been read; all others are excluded.
+    taken: bool,
+    /// Its `#else`.
+    otherwise: Option<Span>,
+}
+
+/// How a condition starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConditionStart {
+    If,
+    Defined,
+    NotDefined,
+}
+
+impl Preprocessor<'_> {
+    /// `#if`, `#ifdef`, `#ifndef`.
+    pub(super) fn open_condition(&mut self, span: Span, start: ConditionStart, rest: &[Local]) {
+        let taken = self.holds(span, start, rest);
+        if let Some(reader) = self.readers.last_mut() {
+            reader.conditions.push(Condition { start: span, taken, otherwise: None });
+        }
+        if !taken {
+            self.skip_excluded();
+        }
+    }
+
+    fn holds(&mut self, span: Span, start: ConditionStart, rest: &[Local]) -> bool {
+        if start == ConditionStart::If {
+            return self.evaluate_condition(span, rest);
+        }
+        let Some(name) = self.macro_name(span, rest.first()) else {
+            return false;
+        };
+        let (wanted, directive) = match start {
+            ConditionStart::NotDefined => (false, "#ifndef NAME"),
+            _ => (true, "#ifdef NAME"),
+        };
+        self.nothing_more(directive, &rest[1..]);
+        self.names.definition(name.symbol).is_some() == wanted
+    }
+
+    /// `#elif` and relatives at the end of a group that was read: the rest is excluded.
+    pub(super) fn elif_after_taken(&mut self, span: Span, directive: &str) {
+        let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last()) else {
+            self.stray(span, &format!("#{directive}"));
+            return;
+        };
+        if let Some(otherwise) = condition.otherwise {
+            self.after_else(span, &format!("#{directive}"), otherwise);
+        }
+        self.skip_excluded();
+    }
+
+    /// `#else` at the end of a group that was read.
+    pub(super) fn else_after_taken(&mut self, span: Span, rest: &[Local]) {
+        let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last_mut()) else {
+            self.stray(span, "#else");
+            return;
+        };
+        let earlier = condition.otherwise.replace(span);
+        if let Some(earlier) = earlier {
+            self.after_else(span, "#else", earlier);
+        }
+        self.nothing_more("#else", rest);
+        self.skip_excluded();
+    }
+
+    /// `#endif`.
+    pub(super) fn close_condition(&mut self, span: Span, rest: &[Local]) {
+        if self.readers.last_mut().and_then(|reader| reader.conditions.pop()).is_none() {
+            self.stray(span, "#endif");
+            return;
+        }
+        self.nothing_more("#endif", rest);
+    }
+
+    /// Reports the conditions still open at the end of a file.
+    pub(super) fn report_open_conditions(&mut self, conditions: &[Condition]) {
+        for condition in conditions {
+            self.report(
+                Diagnostic::error(
+                    lexical::UNTERMINATED_CONDITION,
+                    condition.start,
+                    "this condition is never closed",
+                )
+                .help("add `#endif` where it ends"),
+            );
+        }
+    }
+
+    fn stray(&mut self, span: Span, directive: &str) {
+        self.report(Diagnostic::error(
+            lexical::STRAY_CONDITION,
+            span,
+            format!("`{directive}` belongs to no `#if`"),
+        ));
+    }
+
+    fn after_else(&mut self, span: Span, directive: &str, earlier: Span) {
+        self.report(
+            Diagnostic::error(
+                lexical::STRAY_CONDITION,
+                span,
+                format!("`{directive}` after the `#else` of its `#if`"),
+            )
+            .label(earlier, "the `#else`"),
+        );
+    }
+
+    /// Passes over lines to the next group that is read, or past the `#endif`.
+    fn skip_excluded(&mut self) {
+        let mut nested = 0u64;
+        loop {
+            let Some(reader) = self.readers.last_mut() else {
+                return;
+            };
+            let text = reader.cursor.text().clone();
+            let file = reader.cursor.file();
+            let Some(hash) = next_directive(&text, reader.cursor.offset()) else {
+                reader.cursor.jump_to_line_start(text.len());
+                return;
+            };
+            let name = directive_name(&text, hash);
+            let word = &text[name.clone()];
+            let relevant = match word {
+                "if" | "ifdef" | "ifndef" => {
+                    nested += 1;
+                    false
+                }
+                "endif" if nested > 0 => {
+                    nested -= 1;
+                    false
+                }
+                "endif" | "else" | "elif" | "elifdef" | "elifndef" => nested == 0,
+                _ => false,
+            };
+            reader.cursor.jump_to_line_start(if relevant { hash } else { name.end });
+            if !relevant {
+                continue;
+            }
+            reader.cursor.next(); // `#`
+            let span = Span::new(file, hash as u32, name.end as u32);
+            let tokens = self.rest_of_line();
+            let rest = tokens.get(1..).unwrap_or(&[]);
+            if self.enters_group(span, word, rest) {
+                return;
+            }
+        }
+    }
+
+    /// Does a directive that ends an excluded group; whether reading goes on after it.
+    fn enters_group(&mut self, span: Span, word: &str, rest: &[Local]) -> bool {
+        if word == "endif" {
+            self.close_condition(span, rest);
+            return true;
+        }
+        let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last_mut()) else {
+            return true;
+        };
+        if let Some(earlier) = condition.otherwise {
+            self.after_else(span, &format!("#{word}"), earlier);
+            return false;
+        }
+        let taken = condition.taken;
+        if word == "else" {
+            condition.otherwise = Some(span);
+            condition.taken = true;
+            self.nothing_more("#else", rest);
+            return !taken;
+        }
+        if taken {
+            return false;
+        }
+        let start = match word {
+            "elif" => ConditionStart::If,
+            "elifdef" => ConditionStart::Defined,
+            _ => ConditionStart::NotDefined,
+        };
+        let holds = self.holds(span, start, rest);
+        if let Some(condition) = self.readers.last_mut().and_then(|r| r.conditions.last_mut()) {
+            condition.taken = holds;
+        }
+        holds
+    }
+
+    /// Whether the word after `defined` names a macro.
+    pub(super) fn is_defined(&self, name: &Local) -> bool {
+        name.kind == LocalKind::Word && self.names.definition(name.symbol).is_some()
+    }
+}
+
+/// Where the next `#` is that stands first on its line, at or after `offset`. The search begins in
+/// the middle of a line when a directive on it has been passed over.
+fn next_directive(text: &str, offset: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = offset;
+    let mut first_on_line = at == 0 || bytes[at - 1] == b'\n';
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\n' => {
+                first_on_line = true;
+                at += 1;
+            }
+            b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c' => at += 1,
+            b'#' if first_on_line => return Some(at),
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at = text[at + 2..].find("*/").map_or(bytes.len(), |end| at + 2 + end + 2);
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at = text[at..].find('\n').map_or(bytes.len(), |end| at + end);
+            }
+            b'\\' if bytes.get(at + 1) == Some(&b'\n') => at += 2,
+            b'\\' if bytes[at + 1..].starts_with(b"\r\n") => at += 3,
+            b'"' => {
+                first_on_line = false;
+                at = string_end(bytes, at).unwrap_or(at + 1);
+            }
+            _ => {
+                first_on_line = false;
+                at += 1;
+            }
+        }
+    }
+    None
+}
+
+/// Where the string that starts at `at` ends, if it does so on its line.
+fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut end = at + 1;
+    loop {
+        match bytes.get(end)? {
+            b'"' => return Some(end + 1),
+            b'\n' => return None,
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+}
+
+/// The word after the `#` at `hash`, or an empty range.
+fn directive_name(text: &str, hash: usize) -> std::ops::Range<usize> {
+    let bytes = text.as_bytes();
+    let mut start = hash + 1;
+    loop {
+        match bytes.get(start) {
+            Some(b' ' | b'\t') => start += 1,
+            Some(b'/') if bytes.get(start + 1) == Some(&b'*') => {
+                start = text[start + 2..].find("*/").map_or(bytes.len(), |end| start + end + 4);
+            }
+            _ => break,
+        }
+    }
+    let length =
+        bytes[start..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    start..start + length
+}
