@@ -108,6 +108,29 @@ class Network:
         time.sleep(0.4)
         return process
 
+    def start_dns_server(self, name, addresses):
+        """Starts a name server that knows www.example.com only."""
+        self.start(
+            name, "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv",
+            "--no-hosts", "--user=root", "--pid-file=", "--port=53",
+            f"--host-record=www.example.com,{addresses}",
+        )
+        time.sleep(0.4)
+
+    def resolve(self, name, server, kind="A"):
+        """Asks a name server for www.example.com."""
+        self.inside(name, "dig", "+tries=1", "+time=3", f"@{server}", "www.example.com", kind)
+
+    def download(self, name, url):
+        """Fetches a page over HTTP."""
+        self.inside(
+            name, "curl", "-sS", "-o", "/dev/null", "-A", "client", "--max-time", "20", url
+        )
+
+    def ping(self, name, *arguments, check=True):
+        """Pings twenty times a second."""
+        self.inside(name, "ping", "-i0.05", "-W1", *arguments, check=check)
+
     def add_host(self, port, *addresses, gateways=()):
         """Adds host `h<port>` with its addresses at a port of the switch."""
         name, device = f"h{port}", f"p{port}"
@@ -178,45 +201,219 @@ def router():
     """Ping, HTTP with congestion losses, DNS, and packets a router must drop."""
     with Network(has_ipv6=True) as network:
         for port, v4, v6 in (
-            (1, "10.0.1", "2001:db8:1:"), (2, "10.0.2", "2001:db8:2:"), (3, "192.0.2", "2001:db8:3:"),
+            (1, "10.0.1", "2001:db8:1:"),
+            (2, "10.0.2", "2001:db8:2:"),
+            (3, "192.0.2", "2001:db8:3:"),
         ):
             network.add_host(
-                port, f"{v4}.10/24", f"{v6}:10/64", gateways=(),
+                port, f"{v4}.10/24", f"{v6}:10/64", gateways=(f"{v4}.1", f"{v6}:1"),
             )
             network.make_router([(port, f"{v4}.1/24"), (port, f"{v6}:1/64")])
-            network.inside(f"h{port}", "ip", "route", "add", "default", "via", f"{v4}.1")
-            network.inside(f"h{port}", "ip", "-6", "route", "add", "default", "via", f"{v6}:1")
         # A queue of a few packets before host 1: TCP fills it, loses packets and sends them again.
         network.inside(
             "switch", "tc", "qdisc", "add", "dev", "p1", "root", "tbf",
             "rate", "4mbit", "burst", "3100", "limit", "9000",
         )
         network.start_traffic("h3", "http-server", "8080")
-        network.start(
-            "h3", "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv",
-            "--no-hosts", "--user=root", "--pid-file=", "--port=53",
-            "--host-record=www.example.com,192.0.2.10,2001:db8:3::10",
-        )
+        network.start_dns_server("h3", "192.0.2.10,2001:db8:3::10")
         network.start_capture("router")
-        network.inside("h1", "ping", "-c4", "-i0.05", "10.0.2.10")
-        network.inside("h1", "ping", "-c4", "-i0.05", "2001:db8:3::10")
-        network.inside("h2", "ping", "-c3", "-i0.05", "2001:db8:1::10")
+        network.ping("h1", "-c4", "10.0.2.10")
+        network.ping("h1", "-c4", "2001:db8:3::10")
+        network.ping("h2", "-c3", "2001:db8:1::10")
         for server in ("192.0.2.10", "2001:db8:3::10"):
             for kind in ("A", "AAAA", "MX"):
-                network.inside("h2", "dig", "+tries=1", f"@{server}", "www.example.com", kind)
-        curl = ("curl", "-sS", "-o", "/dev/null", "-A", "client", "--max-time", "20")
-        network.inside("h1", *curl, "http://192.0.2.10:8080/96000")
-        network.inside("h2", *curl, "http://[2001:db8:3::10]:8080/24000")
+                network.resolve("h2", server, kind)
+        network.download("h1", "http://192.0.2.10:8080/96000")
+        network.download("h2", "http://[2001:db8:3::10]:8080/24000")
         # What must be dropped: TTL exceeded, no route, IPv4 options, bad header checksum.
-        network.inside("h1", "ping", "-c2", "-i0.05", "-W1", "-t1", "10.0.2.10", check=False)
-        network.inside("h1", "ping", "-c2", "-i0.05", "-W1", "203.0.113.7", check=False)
-        network.inside("h1", "ping", "-c2", "-i0.05", "-W1", "-R", "10.0.2.10", check=False)
+        network.ping("h1", "-c2", "-t1", "10.0.2.10", check=False)
+        network.ping("h1", "-c2", "203.0.113.7", check=False)
+        network.ping("h1", "-c2", "-R", "10.0.2.10", check=False)
         network.traffic("h2", "bad-checksum", "10.0.2.10", "10.0.1.10", port_mac(2), "3")
+        network.stop_capture()
+
+
+def learning_switch():
+    """Four hosts on one Ethernet: ARP, neighbour discovery, ping, a page and a name."""
+    with Network(has_ipv6=True) as network:
+        for port in (1, 2, 3, 4):
+            network.add_host(port, f"10.0.0.{port}/24", f"2001:db8::{port}/64")
+        network.make_bridge()
+        network.start_traffic("h2", "http-server", "8080")
+        network.start_dns_server("h4", "10.0.0.2")
+        network.start_capture("learning_switch")
+        network.ping("h1", "-c4", "10.0.0.2")
+        network.ping("h1", "-c3", "10.0.0.3")
+        network.ping("h3", "-c3", "10.0.0.4")
+        network.ping("h4", "-c3", "2001:db8::2")
+        network.resolve("h3", "10.0.0.4")
+        network.download("h1", "http://10.0.0.2:8080/12000")
+        network.download("h3", "http://10.0.0.2:8080/3000")
+        network.stop_capture()
+
+
+def stateful_firewall():
+    """A client inside, servers outside, and a stranger outside who tries to come in."""
+    with Network() as network:
+        network.add_host(1, "10.0.0.10/24")
+        network.add_host(2, "10.0.0.20/24", "10.0.0.66/24")
+        network.make_bridge()
+        # The firewall is in the example, not here. So that the client is as silent to the stranger
+        # as it will be behind the firewall, it has no way back to it.
+        network.inside("h1", "ip", "route", "add", "blackhole", "10.0.0.66/32")
+        network.start_traffic("h2", "http-server", "8080")
+        network.start_dns_server("h2", "10.0.0.20")
+        network.start_traffic("h1", "udp-sink", "5353")
+        network.start_traffic("h1", "udp-sink", "161")
+        network.start_capture("stateful_firewall")
+        network.ping("h1", "-c3", "10.0.0.20")
+        network.ping("h2", "-c2", "-I", "10.0.0.20", "10.0.0.10")
+        network.resolve("h1", "10.0.0.20")
+        network.download("h1", "http://10.0.0.20:8080/40000")
+        network.traffic("h2", "connect-in-vain", "10.0.0.66", "10.0.0.10", "22,80,443,3389,8080")
+        network.traffic("h2", "send-udp", "10.0.0.66", "40161", "10.0.0.10", "161", "4", "20", "60")
+        network.traffic("h2", "send-udp", "10.0.0.20", "5354", "10.0.0.10", "5353", "3", "20", "60")
+        network.resolve("h1", "10.0.0.20", "AAAA")
+        network.download("h1", "http://10.0.0.20:8080/500")
+        network.stop_capture()
+
+
+def ecmp():
+    """A client fetches pages and names from one address that three servers share."""
+    service = "203.0.113.80"
+    with Network() as network:
+        network.add_host(1, "10.0.1.10/24", gateways=("10.0.1.1",))
+        addresses = [(1, "10.0.1.1/24")]
+        for port in (2, 3, 4):
+            network.add_host(port, f"10.0.{port}.10/24", gateways=(f"10.0.{port}.1",))
+            network.inside(f"h{port}", "ip", "address", "add", f"{service}/32", "dev", "lo")
+            addresses.append((port, f"10.0.{port}.1/24"))
+        network.make_router(addresses)
+        network.inside("switch", "sysctl", "-qw", "net.ipv4.fib_multipath_hash_policy=1")
+        hops = [word for port in (2, 3, 4) for word in ("nexthop", "via", f"10.0.{port}.10")]
+        network.inside("switch", "ip", "route", "add", service, *hops)
+        for port in (2, 3, 4):
+            network.start_traffic(f"h{port}", "http-server", "8080")
+            network.start_dns_server(f"h{port}", service)
+        network.start_capture("ecmp")
+        for _ in range(24):
+            network.download("h1", f"http://{service}:8080/900")
+        for _ in range(16):
+            network.resolve("h1", service)
+        network.ping("h1", "-c4", service)
+        network.ping("h1", "-c1", "-t1", service, check=False)
+        network.stop_capture()
+
+
+def source_routing():
+    """IP inside a source route: tunnels put the route before every packet."""
+    with Network() as network:
+        for port in (1, 2, 3):
+            network.add_host(port)
+        network.make_bridge()
+        network.start_capture("source_routing")
+        # From host 1 this switch is the first of three to host 2, and the first of two to host 3;
+        # from both it is the last of the way back.
+        tunnels = {
+            1: [f"10.0.1.2={host_mac(2)}=2,7,4", f"10.0.1.3={host_mac(3)}=3,1"],
+            2: [f"10.0.1.1={host_mac(1)}=1"],
+            3: [f"10.0.1.1={host_mac(1)}=1"],
+        }
+        for port, routes in tunnels.items():
+            network.start_traffic(f"h{port}", "source-route-tunnel", f"10.0.1.{port}/24", *routes)
+        network.start_traffic("h2", "http-server", "8080")
+        network.ping("h1", "-c5", "10.0.1.2")
+        network.ping("h1", "-c4", "10.0.1.3")
+        network.ping("h3", "-c2", "10.0.1.1")
+        network.download("h1", "http://10.0.1.2:8080/20000")
+        # Without a source route: must be dropped.
+        network.inside("h1", "ip", "address", "add", "192.0.2.1/24", "dev", "eth0")
+        network.inside("h2", "ip", "address", "add", "192.0.2.2/24", "dev", "eth0")
+        network.ping("h1", "-c2", "192.0.2.2")
+        network.stop_capture()
+
+
+def telemetry():
+    """UDP with a telemetry option that is empty, partly filled, or full; and ping without one."""
+    with Network() as network:
+        for port in (1, 2):
+            network.add_host(port, f"10.0.{port}.10/24", gateways=(f"10.0.{port}.1",))
+        network.make_router([(port, f"10.0.{port}.1/24") for port in (1, 2)])
+        network.start_traffic("h2", "udp-echo", "7000")
+        network.start_capture("telemetry")
+        for reports, count in (("", 5), ("7:12", 3), ("9:0,8:70000,7:3", 2), ("4:4,3:3,2:2,1:1", 2)):
+            network.traffic("h1", "telemetry-probe", "10.0.2.10", "7000", str(count), reports)
+        network.ping("h1", "-c3", "10.0.2.10")
+        network.ping("h1", "-c1", "-R", "10.0.2.10")
+        network.stop_capture()
+
+
+def calculator():
+    """Two hosts send sums to a calculator; some are not sums."""
+    with Network() as network:
+        for port in (1, 2):
+            network.add_host(port, f"10.0.0.{port}/24")
+        network.make_bridge()
+        network.start_capture("calculator")
+        network.traffic(
+            "h1", "calculator-requests", port_mac(1),
+            "7+5", "1-2", "4294967295+1", "4294967295s1", "12s30",
+            "65280&4080", "65280|4080", "65280^4080", "6*7",
+        )
+        network.traffic("h2", "calculator-requests", port_mac(2), "40+2", "100-58", "3^3")
+        network.traffic("h2", "calculator-malformed", port_mac(2))
+        network.ping("h1", "-c1", "10.0.0.2")
+        network.stop_capture()
+
+
+def multicast():
+    """Senders and members of two multicast groups, with the members' IGMP reports."""
+    with Network() as network:
+        for port in (1, 2, 3, 4):
+            network.add_host(port, f"10.0.0.{port}/24")
+            network.inside(f"h{port}", "ip", "route", "add", "224.0.0.0/4", "dev", "eth0")
+        network.make_bridge()
+        network.start_capture("multicast")
+        for port, group in ((2, "239.1.1.1"), (3, "239.1.1.1"), (4, "239.1.1.1"), (3, "239.1.7.7")):
+            network.start_traffic(f"h{port}", "multicast-member", group, "5000")
+        network.traffic("h1", "multicast-send", "239.1.1.1", "5000", "8", "10")
+        network.traffic("h1", "multicast-send", "239.1.7.7", "5000", "8", "5")
+        network.traffic("h4", "multicast-send", "239.1.1.1", "5000", "8", "4")
+        # Not to be forwarded: a TTL of 1, and a group nobody routes.
+        network.traffic("h1", "multicast-send", "239.1.1.1", "5000", "1", "2")
+        network.traffic("h2", "multicast-send", "239.2.0.1", "5000", "8", "3")
+        network.stop_capture()
+
+
+def meter_police():
+    """One subscriber sends faster than agreed, in bursts; the other keeps to its rate."""
+    with Network() as network:
+        network.add_host(1, "10.0.0.11/24", "10.0.0.12/24")
+        network.add_host(2, "10.0.0.20/24")
+        network.make_bridge()
+        network.start_traffic("h2", "udp-sink", "9000")
+        network.start_capture("meter_police")
+        fast = network.start_traffic(
+            "h1", "send-udp", "10.0.0.11", "40011", "10.0.0.20", "9000", "120", "10", "958"
+        )
+        network.traffic(
+            "h1", "send-udp", "10.0.0.12", "40012", "10.0.0.20", "9000", "30", "35", "958"
+        )
+        fast.wait(timeout=LIMIT_S)
+        network.ping("h2", "-c3", "10.0.0.11")
         network.stop_capture()
 
 
 EXAMPLES = {
     "router": router,
+    "learning_switch": learning_switch,
+    "stateful_firewall": stateful_firewall,
+    "ecmp": ecmp,
+    "source_routing": source_routing,
+    "telemetry": telemetry,
+    "calculator": calculator,
+    "multicast": multicast,
+    "meter_police": meter_police,
 }
 
 

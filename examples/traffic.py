@@ -5,10 +5,16 @@ packets that need a raw socket. Run by capture.py inside the hosts' network name
 itself is made there.
 """
 
+import fcntl
 import http.server
+import os
+import re
+import select
 import socket
 import struct
+import subprocess
 import sys
+import time
 
 
 def internet_checksum(data):
@@ -82,9 +88,153 @@ def bad_checksum(source, destination, gateway_mac, count):
             raw.send(mac_bytes(gateway_mac) + own_mac() + b"\x08\x00" + header + udp + payload)
 
 
+def udp_socket(address="", port=0):
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind((address, int(port)))
+    return udp
+
+
+def udp_sink(port):
+    """Receives and does not answer."""
+    with udp_socket(port=port) as udp:
+        while True:
+            udp.recv(65536)
+
+
+def udp_echo(port):
+    """Sends everything back."""
+    with udp_socket(port=port) as udp:
+        while True:
+            data, sender = udp.recvfrom(65536)
+            udp.sendto(data, sender)
+
+
+def send_udp(source, source_port, destination, port, count, interval_ms, size):
+    """Sends datagrams of `size` bytes at a fixed interval."""
+    with udp_socket(source, source_port) as udp:
+        start = time.monotonic()
+        for number in range(int(count)):
+            time.sleep(max(0.0, start + number * int(interval_ms) / 1000 - time.monotonic()))
+            payload = struct.pack("!I", number).ljust(int(size), b".")
+            udp.sendto(payload, (destination, int(port)))
+
+
+def connect_in_vain(source, destination, ports):
+    """Tries to connect to TCP ports that do not answer, long enough for one more try each."""
+    attempts = []
+    for port in ports.split(","):
+        tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        tcp.bind((source, 0))
+        tcp.setblocking(False)
+        tcp.connect_ex((destination, int(port)))
+        attempts.append(tcp)
+    time.sleep(1.3)
+    for tcp in attempts:
+        tcp.close()
+
+
+def source_route_tunnel(address, *routes):
+    """Carries the IP packets of a TUN device in Ethernet frames with a source route.
+
+    A route is DESTINATION=MAC=PORT,PORT,...: an output port for every switch on the way. Frames
+    that arrive lose what is left of their route.
+    """
+    table = {}
+    for route in routes:
+        destination, mac, ports = route.split("=")
+        hops = [int(port) for port in ports.split(",")]
+        hops[-1] |= 0x8000
+        stack = struct.pack(f"!{len(hops)}H", *hops)
+        table[socket.inet_aton(destination)] = mac_bytes(mac) + own_mac() + b"\x88\xb5" + stack
+
+    tunnel = os.open("/dev/net/tun", os.O_RDWR)
+    set_interface, tun_without_header = 0x400454CA, 0x1001
+    fcntl.ioctl(tunnel, set_interface, struct.pack("16sH22x", b"route0", tun_without_header))
+    for command in (f"address add {address} dev route0", "link set route0 mtu 1400 up"):
+        subprocess.run(["ip", *command.split()], check=True, timeout=10)
+    with raw_socket(0x88B5) as raw:
+        while True:
+            for ready in select.select([tunnel, raw], [], [])[0]:
+                if ready == tunnel:
+                    packet = os.read(tunnel, 65536)
+                    head = table.get(packet[16:20])
+                    if head and packet[0] >> 4 == 4:
+                        raw.send(head + packet)
+                else:
+                    frame, sender = raw.recvfrom(65536)
+                    if sender[2] == socket.PACKET_OUTGOING or frame[:6] != own_mac():
+                        continue
+                    offset = 14
+                    while offset < len(frame) and not frame[offset] & 0x80:
+                        offset += 2
+                    os.write(tunnel, frame[offset + 2:])
+
+
+def telemetry_probe(destination, port, count, reports):
+    """Sends datagrams with a telemetry option; `reports` are SWITCH:QUEUE,... already in it."""
+    pairs = [tuple(map(int, report.split(":"))) for report in reports.split(",") if report]
+    option = struct.pack("!BBH", 31, 4 + 8 * len(pairs), len(pairs))
+    option += b"".join(struct.pack("!II", *pair) for pair in pairs)
+    with udp_socket() as udp:
+        udp.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, option)
+        for number in range(int(count)):
+            udp.sendto(f"probe {number}".encode(), (destination, int(port)))
+            time.sleep(0.02)
+
+
+def send_calculator(raw, destination, body):
+    raw.send(mac_bytes(destination) + own_mac() + b"\x88\xb6" + body)
+    time.sleep(0.01)
+
+
+def calculator_requests(destination, *sums):
+    """Sends requests such as 7+5; the operation is one character."""
+    with raw_socket() as raw:
+        for text in sums:
+            left, operation, right = re.fullmatch(r"(\d+)(.)(\d+)", text).groups()
+            body = b"P4\x01" + operation.encode() + struct.pack("!III", int(left), int(right), 0)
+            send_calculator(raw, destination, body)
+
+
+def calculator_malformed(destination):
+    """Sends what must not be answered: another version, another magic, two that end too early."""
+    good = b"P4\x01+" + struct.pack("!III", 1, 2, 0)
+    with raw_socket() as raw:
+        for body in (b"P4\x02" + good[3:], b"p4\x01" + good[3:], good[:11], good[:2]):
+            send_calculator(raw, destination, body)
+
+
+def multicast_member(group, port):
+    """Joins a group and receives."""
+    with udp_socket(port=port) as udp:
+        membership = socket.inet_aton(group) + socket.inet_aton("0.0.0.0")
+        udp.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+        while True:
+            udp.recv(65536)
+
+
+def multicast_send(group, port, ttl, count):
+    """Sends datagrams to a group."""
+    with udp_socket() as udp:
+        udp.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, int(ttl))
+        for number in range(int(count)):
+            udp.sendto(f"to all of {group}: {number}".encode(), (group, int(port)))
+            time.sleep(0.02)
+
+
 COMMANDS = {
     "http-server": http_server,
     "bad-checksum": bad_checksum,
+    "udp-sink": udp_sink,
+    "udp-echo": udp_echo,
+    "send-udp": send_udp,
+    "connect-in-vain": connect_in_vain,
+    "source-route-tunnel": source_route_tunnel,
+    "telemetry-probe": telemetry_probe,
+    "calculator-requests": calculator_requests,
+    "calculator-malformed": calculator_malformed,
+    "multicast-member": multicast_member,
+    "multicast-send": multicast_send,
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equal-cost multipath with an action selector: the same routes, flows and paths as `ecmp.p4`, but
+// the group, its members and the hash over the flow belong to the table.
+
+#include <core.p4>
+#include <v1model.p4>
+
+typedef bit<48> mac_addr_t;
+typedef bit<32> ipv4_addr_t;
+typedef bit<9> port_t;
+
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<8> PROTOCOL_TCP = 6;
+const bit<8> PROTOCOL_UDP = 17;
+
+header ethernet_t {
+    mac_addr_t dst_addr;
+    mac_addr_t src_addr;
+    bit<16>    ether_type;
+}
+
+header ipv4_t {
+    bit<4>      version;
+    bit<4>      ihl;
+    bit<8>      diffserv;
+    bit<16>     total_len;
+    bit<16>     identification;
+    bit<3>      flags;
+    bit<13>     frag_offset;
+    bit<8>      ttl;
+    bit<8>      protocol;
+    bit<16>     hdr_checksum;
+    ipv4_addr_t src_addr;
+    ipv4_addr_t dst_addr;
+}
+
+// The part that TCP and UDP have in common.
+header ports_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
+struct headers_t {
+    ethernet_t ethernet;
+    ipv4_t     ipv4;
+    ports_t    ports;
+}
+
+struct metadata_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
+parser EcmpParser(packet_in packet,
+                  out headers_t hdr,
+                  inout metadata_t meta,
+                  inout standard_metadata_t standard_metadata) {
+    state start {
+        // Zero for packets without ports: they still hash to one path a pair of hosts.
+        meta.src_port = 0;
+        meta.dst_port = 0;
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ether_type) {
+            ETHERTYPE_IPV4: parse_ipv4;
+            default: accept;
+        }
+    }
+
+    // Ports follow only a header without options, and only in an unfragmented packet: if one
+    // fragment were hashed with its ports and the next without, they would part ways.
+    state parse_ipv4 {
+        packet.extract(hdr.ipv4);
+        transition select(hdr.ipv4.ihl, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
+            (5, 0 &&& 1, 0, PROTOCOL_TCP): parse_ports;
+            (5, 0 &&& 1, 0, PROTOCOL_UDP): parse_ports;
+            default: accept;
+        }
+    }
+
+    state parse_ports {
+        packet.extract(hdr.ports);
+        meta.src_port = hdr.ports.src_port;
+        meta.dst_port = hdr.ports.dst_port;
+        transition accept;
+    }
+}
+
+control EcmpVerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        verify_checksum(
+            hdr.ipv4.isValid() && hdr.ipv4.ihl == 5,
+            { hdr.ipv4.version,
+              hdr.ipv4.ihl,
+              hdr.ipv4.diffserv,
+              hdr.ipv4.total_len,
+              hdr.ipv4.identification,
+              hdr.ipv4.flags,
+              hdr.ipv4.frag_offset,
+              hdr.ipv4.ttl,
+              hdr.ipv4.protocol,
+              hdr.ipv4.src_addr,
+              hdr.ipv4.dst_addr },
+            hdr.ipv4.hdr_checksum,
+            HashAlgorithm.csum16);
+    }
+}
+
+control EcmpIngress(inout headers_t hdr,
+                    inout metadata_t meta,
+                    inout standard_metadata_t standard_metadata) {
+    // At most 64 members and groups; all 16 bits of the hash choose the member.
+    action_selector(HashAlgorithm.crc16, 32w64, 32w16) path_selector;
+
+    action drop() {
+        mark_to_drop(standard_metadata);
+    }
+
+    action forward(port_t port, mac_addr_t src_addr, mac_addr_t dst_addr) {
+        standard_metadata.egress_spec = port;
+        hdr.ethernet.src_addr = src_addr;
+        hdr.ethernet.dst_addr = dst_addr;
+        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+    }
+
+    table routes {
+        key = {
+            hdr.ipv4.dst_addr: lpm;
+            hdr.ipv4.src_addr: selector;
+            hdr.ipv4.dst_addr: selector @name("flow_dst_addr");
+            hdr.ipv4.protocol: selector;
+            meta.src_port: selector;
+            meta.dst_port: selector;
+        }
+        actions = {
+            forward;
+            drop;
+        }
+        size = 1024;
+        implementation = path_selector;
+    }
+
+    apply {
+        // Options would need a checksum over more than the fixed header.
+        if (!hdr.ipv4.isValid() || hdr.ipv4.ihl != 5 || hdr.ipv4.ttl <= 1
+            || standard_metadata.checksum_error == 1) {
+            drop();
+        } else if (!routes.apply().hit) {
+            drop();
+        }
+    }
+}
+
+control EcmpEgress(inout headers_t hdr,
+                   inout metadata_t meta,
+                   inout standard_metadata_t standard_metadata) {
+    apply { }
+}
+
+control EcmpComputeChecksum(inout headers_t hdr, inout metadata_t meta) {
+    apply {
+        update_checksum(
+            hdr.ipv4.isValid() && hdr.ipv4.ihl == 5,
+            { hdr.ipv4.version,
+              hdr.ipv4.ihl,
+              hdr.ipv4.diffserv,
+              hdr.ipv4.total_len,
+              hdr.ipv4.identification,
+              hdr.ipv4.flags,
+              hdr.ipv4.frag_offset,
+              hdr.ipv4.ttl,
+              hdr.ipv4.protocol,
+              hdr.ipv4.src_addr,
+              hdr.ipv4.dst_addr },
+            hdr.ipv4.hdr_checksum,
+            HashAlgorithm.csum16);
+    }
+}
+
+control EcmpDeparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr.ethernet);
+        packet.emit(hdr.ipv4);
+        packet.emit(hdr.ports);
+    }
+}
+
+V1Switch(
+    EcmpParser(),
+    EcmpVerifyChecksum(),
+    EcmpIngress(),
+    EcmpEgress(),
+    EcmpComputeChecksum(),
+    EcmpDeparser()
+) main;
