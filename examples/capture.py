@@ -9,7 +9,7 @@ bridge or a router). What arrives at port N of the switch is captured with tcpdu
 say is in traffic.py. Every step is bounded in time, and all namespaces and processes are removed
 at the end, also after an error.
 
-Debian packages: tcpdump iproute2 iputils-ping ethtool nftables curl dnsmasq-base bind9-dnsutils
+Debian packages: tcpdump iproute2 iputils-ping ethtool curl dnsmasq-base bind9-dnsutils procps
 """
 
 import os

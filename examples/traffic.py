@@ -90,6 +90,7 @@ def bad_checksum(source, destination, gateway_mac, count):
 
 def udp_socket(address="", port=0):
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     udp.bind((address, int(port)))
     return udp
 
