@@ -5,6 +5,7 @@ pub mod ast;
 pub mod codes;
 pub mod interfaces;
 pub mod lexer;
+pub mod parser;
 pub mod preprocessor;
 pub mod token;
 pub mod typed;

@@ -3,3 +3,4 @@
 //! diagnostic is found and worded is the business of the code that finds it.
 
 pub mod lexical;
+pub mod syntax;

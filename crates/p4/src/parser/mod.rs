@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From tokens to the syntax tree: recursive descent, with precedence climbing for expressions. A
+//! tree always comes out; what could not be read is reported and left out. Names are looked at only
+//! as far as the grammar needs it, to tell types from values (P4_16 v1.2.5 §6.2, `TYPE_IDENTIFIER`);
+//! everything else about names and types is the type checker's.
+
+mod annotations;
+mod cursor;
+mod declarations;
+mod expressions;
+mod lookahead;
+mod numbers;
+pub(crate) mod operators;
+mod parsers;
+mod recovery;
+mod scopes;
+mod statements;
+mod tables;
+mod types;
+
+use crate::ast::{NodeId, Program};
+use crate::token::{Token, TokenKind};
+use rustc_hash::FxHashMap;
+use scopes::Scopes;
+use source::{Diagnostics, Span};
+
+/// How deeply statements, parentheses and types may nest, together. Each branch of an `else if`
+/// chain counts as one. Deeper programs are reported, so that no later pass runs out of stack.
+pub const NESTING_LIMIT: u32 = 500;
+
+/// How high the tree of one expression may be. A chain such as `a + b + c` is one higher with each
+/// operator.
+pub const EXPRESSION_HEIGHT_LIMIT: u32 = 1000;
+
+/// After this many syntax errors the rest is read, but not reported.
+pub const ERROR_LIMIT: usize = 100;
+
+/// Reads a whole preprocessed program. Never fails: what is wrong is in `diagnostics`, and the tree
+/// holds everything that could be read.
+pub fn parse(tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Program {
+    let mut parser = Parser::new(tokens, diagnostics);
+    let declarations = parser.program();
+    Program { declarations, node_count: parser.next_id }
+}
+
+/// An error was reported; the caller finds a place to go on from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unparsed;
+
+/// A part of the tree, or an error that is already reported.
+pub(crate) type Parsed<T> = Result<T, Unparsed>;
+
+/// The state of one run over the tokens.
+pub(crate) struct Parser<'d> {
+    /// All tokens but pragmas; the last is `End`.
+    tokens: Vec<Token>,
+    /// Pragmas by the index of the token they stand before.
+    pragmas: FxHashMap<usize, Vec<Token>>,
+    position: usize,
+    diagnostics: &'d mut Diagnostics,
+    error_count: usize,
+    scopes: Scopes,
+    next_id: u32,
+    /// Levels of statements, parentheses and types around the current token.
+    nesting: u32,
+    /// Height of the expression or type that was read last.
+    height: u32,
+    /// Inside `bit<...>` without parentheses, where `>` closes and is no operator.
+    greater_closes: bool,
+    /// Where the last error was reported: a second one at the same token says nothing new.
+    reported_at: Option<usize>,
+    /// The first `@` of the annotations read last.
+    annotations_start: Option<Span>,
+}
+
+impl<'d> Parser<'d> {
+    fn new(tokens: Vec<Token>, diagnostics: &'d mut Diagnostics) -> Parser<'d> {
+        let mut kept: Vec<Token> = Vec::with_capacity(tokens.len() + 1);
+        let mut pragmas: FxHashMap<usize, Vec<Token>> = FxHashMap::default();
+        for token in tokens {
+            match token.kind {
+                TokenKind::Pragma => pragmas.entry(kept.len()).or_default().push(token),
+                // The lexer has reported it.
+                TokenKind::Unknown => {}
+                _ => kept.push(token),
+            }
+        }
+        if kept.last().is_none_or(|token| token.kind != TokenKind::End) {
+            let span = kept.last().map_or(Span::NONE, |token| token.span.after());
+            kept.push(Token { kind: TokenKind::End, span, text: "".into() });
+        }
+        Parser {
+            tokens: kept,
+            pragmas,
+            position: 0,
+            diagnostics,
+            error_count: 0,
+            scopes: Scopes::new(),
+            next_id: 0,
+            nesting: 0,
+            height: 0,
+            greater_closes: false,
+            reported_at: None,
+            annotations_start: None,
+        }
+    }
+
+    fn id(&mut self) -> NodeId {
+        let id = NodeId(self.next_id);
+        self.next_id = self.next_id.saturating_add(1);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where to go on after an error: at the next statement, element or declaration, so that one
+//! mistake gives one report and the next mistake still gets its own.
+
+use super::Parser;
+use crate::codes::syntax;
+use crate::token::TokenKind;
+use source::{Diagnostic, Span};
+
+impl Parser<'_> {
+    /// Whether the current token can stand after a `;`: then a forgotten one is only reported.
+    pub(super) fn can_follow_semicolon(&self) -> bool {
+        use TokenKind as T;
+        if matches!(self.kind(), T::CloseBrace | T::End | T::At) {
+            return true;
+        }
+        if self.begins_statement_keyword() || self.begins_top_level() {
+            return true;
+        }
+        match self.kind() {
+            // `x = 1 y = 2;` and `x = 1 bit<8> y;`, but not `x = 1 2;`
+            T::Bit | T::Int | T::Varbit | T::Bool | T::Const | T::Void | T::Tuple => true,
+            T::Identifier => {
+                self.first_on_its_line_guess()
+                    && matches!(
+                        self.ahead(1),
+                        T::Dot
+                            | T::Assign
+                            | T::OpenParen
+                            | T::Identifier
+                            | T::OpenBracket
+                            | T::Semicolon
+                    )
+            }
+            T::State | T::Key | T::Actions | T::Entries | T::Apply => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a gap separates the current token from the one before; line ends are not kept in
+    /// tokens, so two or more characters between them stand for one.
+    fn first_on_its_line_guess(&self) -> bool {
+        let before = self.previous_span();
+        let here = self.span();
+        before.file != here.file || here.start >= before.end.saturating_add(1)
+    }
+
+    /// Whether a word stands here that only begins a statement.
+    pub(super) fn begins_statement_keyword(&self) -> bool {
+        use TokenKind as T;
+        matches!(
+            self.kind(),
+            T::If
+                | T::Else
+                | T::Switch
+                | T::Return
+                | T::Exit
+                | T::Break
+                | T::Continue
+                | T::For
+                | T::Transition
+        )
+    }
+
+    /// Whether a declaration begins here that can only stand at the top level. Inside a block this
+    /// means that a `}` is missing before it.
+    pub(super) fn begins_top_level(&self) -> bool {
+        use TokenKind as T;
+        match self.kind() {
+            T::Control | T::Parser | T::Package | T::Extern | T::Typedef => true,
+            T::Header | T::HeaderUnion | T::Struct => true,
+            T::Enum => true,
+            T::Error | T::MatchKind => self.ahead(1) == T::OpenBrace,
+            _ => false,
+        }
+    }
+
+    /// Skips to the end of a statement or element: past its `;`, or to the `}` that closes what it
+    /// stands in.
+    pub(super) fn skip_statement(&mut self) {
+        let start = self.position;
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::CloseBrace => return,
+                TokenKind::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                TokenKind::OpenBrace => {
+                    self.skip_braces();
+                    // A block ends a statement unless the statement goes on.
+                    if !matches!(
+                        self.kind(),
+                        TokenKind::Semicolon
+                            | TokenKind::CloseParen
+                            | TokenKind::Comma
+                            | TokenKind::Else
+                    ) {
+                        return;
+                    }
+                }
+                _ if self.position > start
+                    && (self.begins_statement_keyword() || self.begins_top_level())
+                    && !self.at(TokenKind::Else) =>
+                {
+                    return;
+                }
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// Skips to the next declaration at the top level.
+    pub(super) fn skip_declaration(&mut self) {
+        let start = self.position;
+        loop {
+            match self.kind() {
+                TokenKind::End => return,
+                TokenKind::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                TokenKind::CloseBrace => {
+                    self.bump();
+                    self.eat(TokenKind::Semicolon);
+                    return;
+                }
+                TokenKind::OpenBrace => {
+                    self.skip_braces();
+                    self.eat(TokenKind::Semicolon);
+                    return;
+                }
+                TokenKind::At if self.position > start => return,
+                _ if self.position > start
+                    && self.begins_top_level()
+                    // `package` or `control` may be part of what is being skipped only when a name
+                    // does not follow.
+                    && super::cursor::is_name(self.ahead(1)) =>
+                {
+                    return;
+                }
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// Skips from `{` past its `}`, or to where one is evidently missing.
+    pub(super) fn skip_braces(&mut self) {
+        let mut depth = 0u32;
+        loop {
+            match self.kind() {
+                TokenKind::End => return,
+                TokenKind::OpenBrace => depth += 1,
+                TokenKind::CloseBrace => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.bump();
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips to a `,` or closing delimiter at the same level, for lists in parentheses.
+    pub(super) fn skip_element(&mut self, close: TokenKind) {
+        let mut depth = 0u32;
+        loop {
+            let kind = self.kind();
+            match kind {
+                TokenKind::End | TokenKind::Semicolon | TokenKind::CloseBrace
+                    if depth == 0 || kind == TokenKind::End =>
+                {
+                    return;
+                }
+                TokenKind::Comma if depth == 0 => return,
+                _ if kind == close && depth == 0 => return,
+                TokenKind::OpenParen | TokenKind::OpenBracket | TokenKind::OpenBrace => depth += 1,
+                TokenKind::CloseParen | TokenKind::CloseBracket | TokenKind::CloseBrace => {
+                    depth = depth.saturating_sub(1);
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Reports that the block opened at `opener` is not closed where `what` should end.
+    pub(super) fn report_unclosed(&mut self, opener: Span, what: &str) {
+        let found = self.found();
+        let diagnostic = Diagnostic::error(
+            syntax::UNCLOSED_DELIMITER,
+            self.span(),
+            format!("{what} is not closed: expected `}}`, found {found}"),
+        )
+        .here("expected `}` before this")
+        .label(opener, "this `{` has no `}`");
+        let _ = self.report(diagnostic);
+    }
+
+    /// The end of a block in braces: takes the `}`, or reports that it is missing and goes on as if
+    /// it were there.
+    pub(super) fn close_block(&mut self, opener: Span, what: &str) {
+        if !self.eat(TokenKind::CloseBrace) {
+            self.report_unclosed(opener, what);
+        }
+    }
+
+    /// Whether a list of things in braces ends here: at its `}`, at the end, or where a declaration
+    /// of the top level shows that the `}` is missing.
+    pub(super) fn at_block_end(&self) -> bool {
+        matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) || self.begins_top_level()
+    }
+}
