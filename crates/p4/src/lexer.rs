@@ -10,6 +10,7 @@ use crate::token::{Token, TokenKind};
 use cursor::{Cursor, Piece, PieceKind};
 use rustc_hash::FxHashSet;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a stretch of text that is no token is.
@@ -49,6 +50,7 @@ pub fn lex_with_comments(
     let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
     let mut tokens = Vec::new();
     let mut trivia = Vec::new();
+    let mut annotation = AnnotationBody::default();
     loop {
         let piece = cursor.next();
         let span = piece.span(file);
@@ -88,14 +90,15 @@ pub fn lex_with_comments(
             PieceKind::End => TokenKind::End,
         };
         let spelling = spelling(&text, piece);
-        let spelling = match spellings.get(spelling) {
+        let spelling = match spellings.get(&*spelling) {
             Some(known) => known.clone(),
             None => {
-                let new: Arc<str> = Arc::from(spelling);
+                let new: Arc<str> = Arc::from(&*spelling);
                 spellings.insert(new.clone());
                 new
             }
         };
+        annotation.pass(kind);
         tokens.push(Token { kind, span, text: spelling });
         if kind == TokenKind::End {
             return (tokens, trivia);
@@ -103,13 +106,58 @@ pub fn lex_with_comments(
     }
 }
 
-/// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3).
-pub(crate) fn spelling(text: &str, piece: Piece) -> &str {
+/// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and
+/// any backslash with a line end after it (§6.1).
+pub(crate) fn spelling(text: &str, piece: Piece) -> Cow<'_, str> {
     let whole = &text[piece.start as usize..piece.end as usize];
-    match piece.kind {
+    let inner = match piece.kind {
         PieceKind::String { closed: true } => whole.get(1..whole.len() - 1).unwrap_or(""),
         PieceKind::String { closed: false } => whole.get(1..).unwrap_or(""),
-        _ => whole,
+        _ => return Cow::Borrowed(whole),
+    };
+    if inner.contains("\\\n") || inner.contains("\\\r\n") {
+        return Cow::Owned(inner.replace("\\\r\n", "").replace("\\\n", ""));
+    }
+    Cow::Borrowed(inner)
+}
+
+/// Knows whether a token stands in the body of an unstructured annotation, which may hold any text,
+/// characters that P4 does not know included (P4_16 v1.2.5 §20.1).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum AnnotationBody {
+    /// Not in an annotation.
+    #[default]
+    Outside,
+    /// After `@`.
+    Name,
+    /// After `@name`.
+    Opening,
+    /// In so many parentheses.
+    Inside(u32),
+}
+
+impl AnnotationBody {
+    /// Goes past a token.
+    pub fn pass(&mut self, kind: TokenKind) {
+        *self = match (*self, kind) {
+            (AnnotationBody::Inside(depth), TokenKind::OpenParen) => {
+                AnnotationBody::Inside(depth.saturating_add(1))
+            }
+            (AnnotationBody::Inside(1), TokenKind::CloseParen) => AnnotationBody::Outside,
+            (AnnotationBody::Inside(depth), TokenKind::CloseParen) => {
+                AnnotationBody::Inside(depth - 1)
+            }
+            (inside @ AnnotationBody::Inside(_), _) => inside,
+            (AnnotationBody::Opening, TokenKind::OpenParen) => AnnotationBody::Inside(1),
+            (AnnotationBody::Name, _) => AnnotationBody::Opening,
+            (_, TokenKind::At) => AnnotationBody::Name,
+            _ => AnnotationBody::Outside,
+        };
+    }
+
+    /// Whether the last token passed is in such a body.
+    pub fn is_inside(self) -> bool {
+        matches!(self, AnnotationBody::Inside(_))
     }
 }
 

@@ -15,13 +15,16 @@ mod substitution;
 
 use crate::codes::lexical;
 use crate::lexer::cursor::{Cursor, Piece, PieceKind};
-use crate::lexer::{spelling, unknown_text, unterminated_comment, unterminated_string};
+use crate::lexer::{
+    AnnotationBody, spelling, unknown_text, unterminated_comment, unterminated_string,
+};
 use crate::token::{Token, TokenKind};
 use conditions::Condition;
 use expansion::Context;
 use names::{KnownNames, Names, Symbol};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where the text of included files comes from.
@@ -146,6 +149,7 @@ struct Preprocessor<'run> {
     include_count: u32,
     errors: u32,
     stopped: bool,
+    annotation: AnnotationBody,
     output: Vec<Token>,
 }
 
@@ -178,6 +182,7 @@ impl<'run> Preprocessor<'run> {
             include_count: 0,
             errors: 0,
             stopped: false,
+            annotation: AnnotationBody::default(),
             output: Vec::new(),
         }
     }
@@ -205,11 +210,14 @@ impl<'run> Preprocessor<'run> {
             LocalKind::Symbol(kind) => kind,
             LocalKind::Placemarker => return,
             LocalKind::Character | LocalKind::Hash | LocalKind::HashHash | LocalKind::Unknown => {
-                let text = self.names.text(token.symbol).clone();
-                self.report(unknown_text(token.span, &text));
+                if !self.annotation.is_inside() {
+                    let text = self.names.text(token.symbol).clone();
+                    self.report(unknown_text(token.span, &text));
+                }
                 TokenKind::Unknown
             }
         };
+        self.annotation.pass(kind);
         let text = self.names.text(token.symbol).clone();
         self.output.push(Token { kind, span: token.span, text });
     }
@@ -298,11 +306,11 @@ impl<'run> Preprocessor<'run> {
         };
         let text = match self.readers.last() {
             Some(reader) => spelling(reader.cursor.text(), piece),
-            None => "",
+            None => Cow::Borrowed(""),
         };
         Local {
             kind,
-            symbol: self.names.intern(text),
+            symbol: self.names.intern(&text),
             span: piece.span(file),
             spaced: piece.spaced,
             painted: false,
