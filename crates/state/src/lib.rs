@@ -1,2 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Under construction.
+//! The state store that every engine and every control plane shares.
+//!
+//! # What is what
+//!
+//! A [`Configuration`] is one immutable version of everything a packet reads as configuration: table
+//! entries, default actions, action profiles, value sets, multicast groups, clone sessions and CRC
+//! parameters. [`Store::configuration`] takes the current version in constant time; a packet holds one
+//! version for one pass. [`Cells`] are what packets also write: registers, counters, meters, and the
+//! times of the entries' last hits. They belong to one pipeline instance and are never shared.
+//!
+//! [`Store::write_batch`] is the one way in for a control plane. **A batch is visible to packets as a
+//! whole or not at all**, in every atomicity mode; the modes differ in what a failing update does to
+//! the others. A failed update leaves what it named as it was.
+//!
+//! # What is deliberately absent
+//!
+//! Names: everything is addressed by the handles of the program ([`ir::TableId`] and so on). Sockets,
+//! files and text forms. Knowledge of any architecture.
+
+mod action;
+mod cells;
+mod configuration;
+mod draft;
+mod entry;
+mod error;
+mod meter;
+mod profile;
+mod read;
+mod register;
+mod replication;
+mod store;
+mod table;
+mod tuple_space;
+mod update;
+mod validation;
+mod value_set;
+
+pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
+pub use cells::{Cells, CounterValue};
+pub use configuration::{Configuration, CrcParameters, CustomCrc};
+pub use entry::{EntryHandle, EntryRecord, NewEntry};
+pub use error::{ErrorClass, UpdateError};
+pub use meter::{Colour, MeterConfiguration, TokenRate};
+pub use profile::{ActionProfileState, Group, GroupMember};
+pub use register::RegisterCells;
+pub use replication::{CloneSession, MulticastGroup, Replica};
+pub use store::Store;
+pub use table::{DefaultAction, TableState};
+pub use update::{
+    Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, Read, Reply, Update,
+};
+pub use value_set::ValueSetState;

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a control plane's questions are answered with.
+
+use crate::validation::{canonical_keys, keys_text, matched_keys};
+use crate::{
+    Cells, Configuration, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply,
+    TableState, UpdateError,
+};
+use ir::{Counter, CounterId, KeyPattern, Meter, MeterId, Table, TableId};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Most cells that one request may name.
+pub(crate) const MOST_CELLS_A_REQUEST: u64 = 1 << 24;
+
+/// An item of the program by its number.
+pub(crate) fn object<'a, T>(
+    list: &'a [T],
+    kind: &'static str,
+    index: u32,
+) -> Result<&'a T, UpdateError> {
+    list.get(index as usize).ok_or(UpdateError::NoSuchObject { kind, index })
+}
+
+/// The cells that a request names: one, or all of an array.
+pub(crate) fn named_cells(
+    object: &Arc<str>,
+    index: Option<u64>,
+    size: u64,
+) -> Result<Range<u64>, UpdateError> {
+    match index {
+        Some(index) if index < size => Ok(index..index + 1),
+        Some(index) => Err(UpdateError::IndexOutOfBounds { object: object.clone(), index, size }),
+        None if size > MOST_CELLS_A_REQUEST => {
+            Err(UpdateError::TooManyCells { object: object.clone(), size })
+        }
+        None => Ok(0..size),
+    }
+}
+
+impl Configuration {
+    /// Answers a question to this version and these cells.
+    pub fn answer(&self, cells: &Cells, read: &Read) -> Result<Reply, UpdateError> {
+        let program = &self.program;
+        Ok(match read {
+            Read::Entries { table } => {
+                let mut entries: Vec<_> = self.table_parts(*table)?.1.entries().cloned().collect();
+                entries.sort_by_key(|entry| entry.generation);
+                Reply::Entries(entries)
+            }
+            Read::Entry { table, keys, priority } => {
+                let (_, state) = self.table_parts(*table)?;
+                let handle = self.entry_handle(*table, keys, *priority)?;
+                Reply::Entries(state.shared_entry(handle).into_iter().collect())
+            }
+            Read::DefaultAction { table } => {
+                let default = self.table_parts(*table)?.1.default_action();
+                Reply::DefaultAction {
+                    action: default.action.clone(),
+                    is_initial: default.is_initial,
+                }
+            }
+            Read::Members { profile } => {
+                let profile = object(&self.profiles, "action profile", profile.0)?;
+                Reply::Members(
+                    profile.members().map(|(member, action)| (member, action.clone())).collect(),
+                )
+            }
+            Read::Groups { profile } => {
+                let profile = object(&self.profiles, "action profile", profile.0)?;
+                Reply::Groups(
+                    profile.groups().map(|(group, content)| (group, content.clone())).collect(),
+                )
+            }
+            Read::ValueSet { set } => {
+                Reply::ValueSet(object(&self.value_sets, "value set", set.0)?.members.clone())
+            }
+            Read::Register { register, index } => {
+                let array = object(&program.registers, "register", register.0)?;
+                let cells = cells.register(*register);
+                Reply::Registers(
+                    named_cells(&array.name, *index, array.size)?
+                        .filter_map(|index| cells?.read(index))
+                        .collect(),
+                )
+            }
+            Read::Counter { counter, index } => {
+                let size = indexed_counter(&program.counters, *counter)?;
+                let name = &program.counters[counter.index()].name;
+                Reply::Counters(
+                    named_cells(name, *index, size)?
+                        .filter_map(|index| cells.counter(*counter, index))
+                        .collect(),
+                )
+            }
+            Read::Meter { meter, index } => {
+                let size = indexed_meter(&program.meters, *meter)?;
+                let name = &program.meters[meter.index()].name;
+                Reply::Meters(
+                    named_cells(name, *index, size)?
+                        .map(|index| cells.meter(*meter, index))
+                        .collect(),
+                )
+            }
+            Read::DirectCounter { counter, entry } => {
+                let table = self.table_of_counter(*counter)?;
+                let read = |target: EntryTarget| {
+                    let value = cells.direct_counter(*counter, target.entry());
+                    (target, value)
+                };
+                Reply::DirectCounters(
+                    self.targets(table, entry.as_ref())?.into_iter().map(read).collect(),
+                )
+            }
+            Read::DirectMeter { meter, entry } => {
+                let table = self.table_of_meter(*meter)?;
+                let read = |target: EntryTarget| {
+                    let value = cells.direct_meter(*meter, target.entry());
+                    (target, value)
+                };
+                Reply::DirectMeters(
+                    self.targets(table, entry.as_ref())?.into_iter().map(read).collect(),
+                )
+            }
+            Read::MulticastGroups => Reply::MulticastGroups(
+                self.multicast_groups().map(|(group, content)| (group, content.clone())).collect(),
+            ),
+            Read::CloneSessions => Reply::CloneSessions(
+                self.clone_sessions().map(|(id, session)| (id, session.clone())).collect(),
+            ),
+            Read::CrcParameters { crc } => Reply::Crc(self.crc_parameters(*crc)),
+        })
+    }
+
+    pub(crate) fn table_parts(&self, table: TableId) -> Result<(&Table, &TableState), UpdateError> {
+        Ok((
+            object(&self.program.tables, "table", table.0)?,
+            object(&self.tables, "table", table.0)?,
+        ))
+    }
+
+    /// The entry with these keys, as a control plane writes them, and with this priority where the
+    /// table has priorities.
+    pub fn entry_handle(
+        &self,
+        table: TableId,
+        keys: &[KeyPattern],
+        priority: i64,
+    ) -> Result<EntryHandle, UpdateError> {
+        let (declared, state) = self.table_parts(table)?;
+        let keys = canonical_keys(&declared.name, matched_keys(declared), keys)?;
+        state.find(&keys, priority).ok_or_else(|| UpdateError::NoSuchEntry {
+            table: declared.name.clone(),
+            entry: keys_text(&keys),
+        })
+    }
+
+    /// One entry or the default action.
+    pub(crate) fn target(
+        &self,
+        table: TableId,
+        reference: &EntryReference,
+    ) -> Result<EntryTarget, UpdateError> {
+        match reference {
+            EntryReference::Default => Ok(EntryTarget::Default),
+            EntryReference::Entry { keys, priority } => {
+                let handle = self.entry_handle(table, keys, *priority)?;
+                let entry = self.table_parts(table)?.1.shared_entry(handle);
+                entry
+                    .map(EntryTarget::Entry)
+                    .ok_or(UpdateError::NoSuchObject { kind: "entry", index: handle.0 })
+            }
+        }
+    }
+
+    /// One entry, or the default action and all entries.
+    fn targets(
+        &self,
+        table: TableId,
+        reference: Option<&EntryReference>,
+    ) -> Result<Vec<EntryTarget>, UpdateError> {
+        if let Some(reference) = reference {
+            return Ok(vec![self.target(table, reference)?]);
+        }
+        let mut entries: Vec<_> = self.table_parts(table)?.1.entries().cloned().collect();
+        entries.sort_by_key(|entry| entry.generation);
+        let entries = entries.into_iter().map(EntryTarget::Entry);
+        Ok(std::iter::once(EntryTarget::Default).chain(entries).collect())
+    }
+
+    /// The table that a direct counter is attached to.
+    pub(crate) fn table_of_counter(&self, counter: CounterId) -> Result<TableId, UpdateError> {
+        let declared = object(&self.program.counters, "counter", counter.0)?;
+        self.table_where(|table| table.direct_counters.contains(&counter))
+            .ok_or_else(|| UpdateError::IsIndexed { object: declared.name.clone() })
+    }
+
+    /// The table that a direct meter is attached to.
+    pub(crate) fn table_of_meter(&self, meter: MeterId) -> Result<TableId, UpdateError> {
+        let declared = object(&self.program.meters, "meter", meter.0)?;
+        self.table_where(|table| table.direct_meters.contains(&meter))
+            .ok_or_else(|| UpdateError::IsIndexed { object: declared.name.clone() })
+    }
+
+    fn table_where(&self, is_wanted: impl Fn(&Table) -> bool) -> Option<TableId> {
+        let at = self.program.tables.iter().position(is_wanted)?;
+        Some(TableId(at as u32))
+    }
+}
+
+/// Size of a counter that is no direct one.
+pub(crate) fn indexed_counter(
+    counters: &[Counter],
+    counter: CounterId,
+) -> Result<u64, UpdateError> {
+    let declared = object(counters, "counter", counter.0)?;
+    declared.size.ok_or_else(|| UpdateError::IsDirect { object: declared.name.clone() })
+}
+
+/// Size of a meter that is no direct one.
+pub(crate) fn indexed_meter(meters: &[Meter], meter: MeterId) -> Result<u64, UpdateError> {
+    let declared = object(meters, "meter", meter.0)?;
+    declared.size.ok_or_else(|| UpdateError::IsDirect { object: declared.name.clone() })
+}
+
+impl EntryTarget {
+    /// The entry; `None` for the default action.
+    pub fn entry(&self) -> Option<&EntryRecord> {
+        match self {
+            EntryTarget::Default => None,
+            EntryTarget::Entry(entry) => Some(entry),
+        }
+    }
+}

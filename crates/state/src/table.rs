@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One version of a match table: its entries, its default action and the lookup. Checking what the
+//! control plane hands in happens before, in `validation`.
+
+use crate::tuple_space::{Candidate, MatchIndex, RangeCheck};
+use crate::{ActionData, BoundAction, EntryHandle, EntryRecord, NewEntry};
+use foldhash::fast::FixedState;
+use ir::{ActionId, Bits, KeyPattern, MatchKind, OriginId, Table};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The action of a miss.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultAction {
+    /// The action.
+    pub action: BoundAction,
+    /// Its index in [`Table::actions`].
+    pub action_index: u32,
+    /// Whether it is the one that the program gives.
+    pub is_initial: bool,
+}
+
+/// What of a table does not change.
+#[derive(Debug)]
+pub(crate) struct TableShape {
+    /// Widths of the keys that are matched.
+    pub(crate) key_widths_bits: Vec<u32>,
+    /// Which of the table's keys are matched; `None` when all are.
+    matched_keys: Option<Vec<usize>>,
+    /// Whether entries have priorities; else the longest prefix wins.
+    pub(crate) has_priorities: bool,
+    actions: Vec<ActionId>,
+}
+
+impl TableShape {
+    fn new(table: &Table) -> TableShape {
+        let matched: Vec<usize> = (0..table.keys.len())
+            .filter(|&at| table.keys[at].match_kind != MatchKind::Selector)
+            .collect();
+        TableShape {
+            key_widths_bits: matched.iter().map(|&at| table.keys[at].width_bits).collect(),
+            has_priorities: matched
+                .iter()
+                .any(|&at| !matches!(table.keys[at].match_kind, MatchKind::Exact | MatchKind::Lpm)),
+            matched_keys: (matched.len() != table.keys.len()).then_some(matched),
+            actions: table.actions.iter().map(|action| action.action).collect(),
+        }
+    }
+}
+
+/// What tells entries of a table apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    keys: Vec<KeyPattern>,
+    priority: i64,
+}
+
+/// One version of a match table.
+#[derive(Clone, Debug)]
+pub struct TableState {
+    shape: Arc<TableShape>,
+    places: Vec<Option<Arc<EntryRecord>>>,
+    free: Vec<u32>,
+    identities: HashMap<Identity, u32, FixedState>,
+    index: MatchIndex,
+    default: DefaultAction,
+}
+
+impl TableState {
+    /// A table without entries.
+    pub(crate) fn new(table: &Table, default: DefaultAction) -> TableState {
+        let shape = TableShape::new(table);
+        let width_bits = shape.key_widths_bits.iter().copied().map(u64::from).sum();
+        TableState {
+            shape: Arc::new(shape),
+            places: Vec::new(),
+            free: Vec::new(),
+            identities: HashMap::default(),
+            index: MatchIndex::for_width_bits(width_bits),
+            default,
+        }
+    }
+
+    /// The entry that matches, by one value a key of the table, selector keys included. Among several
+    /// the one with the longest prefix or the largest priority wins, then the one inserted first. A
+    /// table without keys never matches.
+    pub fn lookup(&self, keys: &[Bits]) -> Option<&EntryRecord> {
+        let place = match &self.shape.matched_keys {
+            None => self.index.find(keys)?,
+            Some(matched) => {
+                let values: smallvec::SmallVec<[Bits; 4]> =
+                    matched.iter().filter_map(|&at| keys.get(at).cloned()).collect();
+                self.index.find(&values)?
+            }
+        };
+        self.entry(EntryHandle(place))
+    }
+
+    /// The action of a miss.
+    pub fn default_action(&self) -> &DefaultAction {
+        &self.default
+    }
+
+    /// Index of an action in [`Table::actions`].
+    pub fn action_index(&self, action: ActionId) -> Option<u32> {
+        self.shape.actions.iter().position(|other| *other == action).map(|at| at as u32)
+    }
+
+    /// Whether entries have priorities; else the longest prefix wins.
+    pub fn has_priorities(&self) -> bool {
+        self.shape.has_priorities
+    }
+
+    /// The entry at this place.
+    pub fn entry(&self, handle: EntryHandle) -> Option<&EntryRecord> {
+        self.places.get(handle.0 as usize)?.as_deref()
+    }
+
+    /// The entry at this place, to keep.
+    pub fn shared_entry(&self, handle: EntryHandle) -> Option<Arc<EntryRecord>> {
+        self.places.get(handle.0 as usize)?.clone()
+    }
+
+    /// All entries by place.
+    pub fn entries(&self) -> impl Iterator<Item = &Arc<EntryRecord>> {
+        self.places.iter().flatten()
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entry with these canonical keys, and with this priority where the table has priorities.
+    pub(crate) fn find(&self, keys: &[KeyPattern], priority: i64) -> Option<EntryHandle> {
+        self.identities.get(&self.identity(keys, priority)).copied().map(EntryHandle)
+    }
+
+    fn identity(&self, keys: &[KeyPattern], priority: i64) -> Identity {
+        let priority = if self.shape.has_priorities { priority } else { 0 };
+        Identity { keys: keys.to_vec(), priority }
+    }
+
+    /// Adds an entry whose keys are canonical. Programs may give the same entry twice: the first wins.
+    pub(crate) fn insert(
+        &mut self,
+        entry: NewEntry,
+        generation: u64,
+        inserted_ps: u64,
+        origin: Option<OriginId>,
+    ) -> EntryHandle {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            (self.places.len() - 1) as u32
+        });
+        self.identities.entry(self.identity(&entry.keys, entry.priority)).or_insert(place);
+        let (values, masks) = self.values_and_masks(&entry.keys);
+        let candidate = Candidate {
+            rank: self.rank(&entry),
+            generation,
+            place,
+            ranges: range_checks(&entry.keys),
+        };
+        self.index.insert(&values, &masks, candidate);
+        let handle = EntryHandle(place);
+        self.places[handle.0 as usize] = Some(Arc::new(EntryRecord {
+            handle,
+            generation,
+            keys: entry.keys,
+            priority: entry.priority,
+            action: entry.action,
+            idle_timeout_ns: entry.idle_timeout_ns,
+            metadata: entry.metadata,
+            cookie: entry.cookie,
+            inserted_ps,
+            origin,
+        }));
+        handle
+    }
+
+    /// Replaces what may change of an entry, and returns the action it had.
+    pub(crate) fn modify(&mut self, handle: EntryHandle, entry: NewEntry) -> Option<ActionData> {
+        let record = self.places.get_mut(handle.0 as usize)?.as_mut()?;
+        let record = Arc::make_mut(record);
+        record.idle_timeout_ns = entry.idle_timeout_ns;
+        record.metadata = entry.metadata;
+        record.cookie = entry.cookie;
+        Some(std::mem::replace(&mut record.action, entry.action))
+    }
+
+    /// Removes an entry and returns it.
+    pub(crate) fn remove(&mut self, handle: EntryHandle) -> Option<Arc<EntryRecord>> {
+        let record = self.places.get_mut(handle.0 as usize)?.take()?;
+        self.free.push(handle.0);
+        let identity = self.identity(&record.keys, record.priority);
+        if self.identities.get(&identity) == Some(&handle.0) {
+            self.identities.remove(&identity);
+        }
+        let (values, masks) = self.values_and_masks(&record.keys);
+        self.index.remove(&values, &masks, handle.0);
+        Some(record)
+    }
+
+    pub(crate) fn set_default(&mut self, default: DefaultAction) {
+        self.default = default;
+    }
+
+    fn rank(&self, entry: &NewEntry) -> i64 {
+        if self.shape.has_priorities {
+            return entry.priority;
+        }
+        entry
+            .keys
+            .iter()
+            .map(|pattern| match pattern {
+                KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
+                _ => 0,
+            })
+            .sum()
+    }
+
+    fn values_and_masks(&self, keys: &[KeyPattern]) -> (Vec<Bits>, Vec<Bits>) {
+        keys.iter()
+            .zip(&self.shape.key_widths_bits)
+            .map(|(pattern, &width_bits)| match pattern {
+                KeyPattern::Any | KeyPattern::Range { .. } => {
+                    (Bits::zero(width_bits), Bits::zero(width_bits))
+                }
+                KeyPattern::Exact(value) => (value.clone(), Bits::ones(width_bits)),
+                KeyPattern::Prefix { value, length_bits } => {
+                    (value.clone(), Bits::prefix_mask(width_bits, *length_bits))
+                }
+                KeyPattern::Ternary { value, mask } => (value.clone(), mask.clone()),
+            })
+            .unzip()
+    }
+}
+
+fn range_checks(keys: &[KeyPattern]) -> Box<[RangeCheck]> {
+    keys.iter()
+        .enumerate()
+        .filter_map(|(key, pattern)| match pattern {
+            KeyPattern::Range { low, high } => {
+                Some(RangeCheck { key, low: low.clone(), high: high.clone() })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether a value matches a pattern of its width.
+pub(crate) fn pattern_matches(pattern: &KeyPattern, value: &Bits) -> bool {
+    let masked_equal = |wanted: &Bits, mask: &Bits| {
+        let and = ir::BinaryOperation::And;
+        value.binary(and, mask) == wanted.binary(and, mask)
+    };
+    match pattern {
+        KeyPattern::Any => true,
+        KeyPattern::Exact(wanted) => value == wanted,
+        KeyPattern::Prefix { value: wanted, length_bits } => {
+            masked_equal(wanted, &Bits::prefix_mask(value.width_bits(), *length_bits))
+        }
+        KeyPattern::Ternary { value: wanted, mask } => masked_equal(wanted, mask),
+        KeyPattern::Range { low, high } => {
+            value.cmp_unsigned(low).is_ge() && value.cmp_unsigned(high).is_le()
+        }
+    }
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a control plane may ask of a store: updates, reads, and batches of both with their outcomes.
+//! Carrying them out is the store's work.
+
+use crate::{
+    BoundAction, CloneSession, CounterValue, CrcParameters, CustomCrc, EntryHandle, EntryRecord,
+    Group, GroupId, MemberId, MeterConfiguration, MulticastGroup, NewEntry, UpdateError,
+};
+use ir::{ActionProfileId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId, ValueSetId};
+use std::sync::Arc;
+
+/// An entry, or the default action, named by what it matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryReference {
+    /// The table's default action.
+    Default,
+    /// The entry with these keys, and with this priority where the table has priorities.
+    Entry {
+        /// One pattern a key, selector keys left out.
+        keys: Vec<KeyPattern>,
+        /// Priority.
+        priority: i64,
+    },
+}
+
+/// An entry, or the default action, as read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryTarget {
+    /// The table's default action.
+    Default,
+    /// An entry.
+    Entry(Arc<EntryRecord>),
+}
+
+/// One change of a store. Where an index is `None`, every cell is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The fields are what the variants' documentation names.
+pub enum Update {
+    /// Adds an entry; one with the same keys and priority must not exist.
+    InsertEntry { table: TableId, entry: NewEntry },
+    /// Replaces everything but keys, priority and order of an entry.
+    ModifyEntry { table: TableId, entry: NewEntry },
+    /// Removes an entry.
+    DeleteEntry { table: TableId, keys: Vec<KeyPattern>, priority: i64 },
+    /// Removes all entries that the control plane may remove.
+    ClearEntries { table: TableId },
+    /// Sets the default action; `None` sets it back to the program's.
+    SetDefaultAction { table: TableId, action: Option<BoundAction> },
+    /// Adds a member to an action profile.
+    InsertMember { profile: ActionProfileId, member: MemberId, action: BoundAction },
+    /// Changes a member.
+    ModifyMember { profile: ActionProfileId, member: MemberId, action: BoundAction },
+    /// Removes a member that nothing uses.
+    DeleteMember { profile: ActionProfileId, member: MemberId },
+    /// Adds a group to an action selector.
+    InsertGroup { profile: ActionProfileId, group: GroupId, content: Group },
+    /// Changes a group.
+    ModifyGroup { profile: ActionProfileId, group: GroupId, content: Group },
+    /// Removes a group that nothing uses.
+    DeleteGroup { profile: ActionProfileId, group: GroupId },
+    /// Adds a member to a value set: one pattern a component.
+    InsertValueSetMember { set: ValueSetId, member: Vec<KeyPattern> },
+    /// Removes a member of a value set.
+    DeleteValueSetMember { set: ValueSetId, member: Vec<KeyPattern> },
+    /// Replaces the members of a value set.
+    SetValueSet { set: ValueSetId, members: Vec<Vec<KeyPattern>> },
+    /// Writes a register cell.
+    WriteRegister { register: RegisterId, index: Option<u64>, value: Bits },
+    /// Writes a counter cell (not direct).
+    WriteCounter { counter: CounterId, index: Option<u64>, value: CounterValue },
+    /// Configures a meter cell (not direct); `None` makes every packet green again.
+    WriteMeter { meter: MeterId, index: Option<u64>, configuration: Option<MeterConfiguration> },
+    /// Writes an entry's cell of a direct counter.
+    WriteDirectCounter { counter: CounterId, entry: EntryReference, value: CounterValue },
+    /// Configures an entry's cell of a direct meter.
+    WriteDirectMeter {
+        meter: MeterId,
+        entry: EntryReference,
+        configuration: Option<MeterConfiguration>,
+    },
+    /// Adds a multicast group.
+    InsertMulticastGroup { group: u32, content: MulticastGroup },
+    /// Changes a multicast group.
+    ModifyMulticastGroup { group: u32, content: MulticastGroup },
+    /// Removes a multicast group.
+    DeleteMulticastGroup { group: u32 },
+    /// Adds a clone session.
+    InsertCloneSession { session: u32, content: CloneSession },
+    /// Changes a clone session.
+    ModifyCloneSession { session: u32, content: CloneSession },
+    /// Removes a clone session.
+    DeleteCloneSession { session: u32 },
+    /// Sets the parameters of a custom CRC; `None` sets them back to the standard ones.
+    SetCrcParameters { crc: CustomCrc, parameters: Option<CrcParameters> },
+}
+
+/// One question to a store. Where an index is `None`, every cell is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The fields are what the variants' documentation names.
+pub enum Read {
+    /// All entries of a table: [`Reply::Entries`], in the order of their insertion.
+    Entries { table: TableId },
+    /// One entry: [`Reply::Entries`] with one element.
+    Entry { table: TableId, keys: Vec<KeyPattern>, priority: i64 },
+    /// The default action: [`Reply::DefaultAction`].
+    DefaultAction { table: TableId },
+    /// The members of an action profile: [`Reply::Members`], by number.
+    Members { profile: ActionProfileId },
+    /// The groups of an action selector: [`Reply::Groups`], by number.
+    Groups { profile: ActionProfileId },
+    /// The members of a value set: [`Reply::ValueSet`].
+    ValueSet { set: ValueSetId },
+    /// Register cells: [`Reply::Registers`].
+    Register { register: RegisterId, index: Option<u64> },
+    /// Counter cells (not direct): [`Reply::Counters`].
+    Counter { counter: CounterId, index: Option<u64> },
+    /// Meter cells (not direct): [`Reply::Meters`].
+    Meter { meter: MeterId, index: Option<u64> },
+    /// Cells of a direct counter, the default action's first: [`Reply::DirectCounters`].
+    DirectCounter { counter: CounterId, entry: Option<EntryReference> },
+    /// Cells of a direct meter, the default action's first: [`Reply::DirectMeters`].
+    DirectMeter { meter: MeterId, entry: Option<EntryReference> },
+    /// All multicast groups: [`Reply::MulticastGroups`], by number.
+    MulticastGroups,
+    /// All clone sessions: [`Reply::CloneSessions`], by number.
+    CloneSessions,
+    /// The parameters of a custom CRC: [`Reply::Crc`].
+    CrcParameters { crc: CustomCrc },
+}
+
+/// What became of one item of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The update is done.
+    Done,
+    /// The entry was inserted here.
+    Inserted(EntryHandle),
+    /// Entries.
+    Entries(Vec<Arc<EntryRecord>>),
+    /// The default action, and whether it is the program's.
+    DefaultAction {
+        /// The action.
+        action: BoundAction,
+        /// Whether it is the one the program gives.
+        is_initial: bool,
+    },
+    /// Members by number.
+    Members(Vec<(MemberId, BoundAction)>),
+    /// Groups by number.
+    Groups(Vec<(GroupId, Group)>),
+    /// Members of a value set.
+    ValueSet(Vec<Vec<KeyPattern>>),
+    /// Values of cells from the index asked for (or 0) on.
+    Registers(Vec<Bits>),
+    /// Values of cells from the index asked for (or 0) on.
+    Counters(Vec<CounterValue>),
+    /// Configurations of cells from the index asked for (or 0) on.
+    Meters(Vec<Option<MeterConfiguration>>),
+    /// Values by entry.
+    DirectCounters(Vec<(EntryTarget, CounterValue)>),
+    /// Configurations by entry.
+    DirectMeters(Vec<(EntryTarget, Option<MeterConfiguration>)>),
+    /// Multicast groups by number.
+    MulticastGroups(Vec<(u32, MulticastGroup)>),
+    /// Clone sessions by number.
+    CloneSessions(Vec<(u32, CloneSession)>),
+    /// CRC parameters.
+    Crc(CrcParameters),
+}
+
+/// One item of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchItem {
+    /// A change.
+    Update(Update),
+    /// A question; it sees the updates before it in the batch.
+    Read(Read),
+}
+
+/// What a failing item does to the others, as P4Runtime has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Atomicity {
+    /// Nothing: the other items are carried out.
+    #[default]
+    ContinueOnError,
+    /// The updates before it are undone, the items after it are not tried.
+    RollbackOnError,
+    /// As `RollbackOnError`. Here both are the same to packets, because they see every batch as a
+    /// whole.
+    DataplaneAtomic,
+}
+
+/// A list of items with one serialisation point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Items in order.
+    pub items: Vec<BatchItem>,
+    /// What a failing item does to the others.
+    pub atomicity: Atomicity,
+    /// Device time of the serialisation point: meters begin, and entries start to idle, then.
+    pub now_ps: u64,
+}
+
+impl Batch {
+    /// A batch of updates that go on after errors.
+    pub fn updates(now_ps: u64, updates: impl IntoIterator<Item = Update>) -> Batch {
+        Batch {
+            items: updates.into_iter().map(BatchItem::Update).collect(),
+            atomicity: Atomicity::ContinueOnError,
+            now_ps,
+        }
+    }
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchOutcome {
+    /// One result an item, in order. After a rollback the items that had worked, or were not tried,
+    /// say [`UpdateError::Aborted`].
+    pub results: Vec<Result<Reply, UpdateError>>,
+    /// Whether the batch was undone.
+    pub rolled_back: bool,
+}
+
+impl BatchOutcome {
+    /// The first error and the index of its item; the cause rather than its consequences.
+    pub fn first_error(&self) -> Option<(usize, &UpdateError)> {
+        let errors = || {
+            self.results
+                .iter()
+                .enumerate()
+                .filter_map(|(at, result)| result.as_ref().err().map(|error| (at, error)))
+        };
+        errors().find(|(_, error)| **error != UpdateError::Aborted).or_else(|| errors().next())
+    }
+
+    /// Whether every item worked.
+    pub fn is_ok(&self) -> bool {
+        self.results.iter().all(Result::is_ok)
+    }
+}
