@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Links between ports of nodes: latency, rate and loss of each direction. When messages are
+//! handed over is decided by the simulation, what they mean by the nodes.
+
+use device::traffic_manager::transmission_ps;
+
+/// A link's properties; both directions have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkOptions {
+    /// From the last bit sent to the last bit received, in picoseconds.
+    pub latency_ps: u64,
+    /// Bits per second; `None` is infinite. A sender that is faster waits, in order, without limit.
+    pub rate_bps: Option<u64>,
+    /// Messages lost out of a million.
+    pub loss_per_million: u32,
+}
+
+impl Default for LinkOptions {
+    /// No latency, an infinite rate, no loss.
+    fn default() -> LinkOptions {
+        LinkOptions { latency_ps: 0, rate_bps: None, loss_per_million: 0 }
+    }
+}
+
+/// What a direction of a link did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStatistics {
+    /// Messages delivered.
+    pub delivered: u64,
+    /// Bytes delivered.
+    pub delivered_bytes: u64,
+    /// Messages lost at random or because the link was down.
+    pub lost: u64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkDirection {
+    options: LinkOptions,
+    is_up: bool,
+    busy_until_ps: u64,
+    seed: u64,
+    messages: u64,
+    statistics: LinkStatistics,
+}
+
+/// The finaliser of SplitMix64: a bijection that spreads every input bit over all output bits.
+fn mix(value: u64) -> u64 {
+    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+impl LinkDirection {
+    /// A direction that is up. Losses are derived from the seed and the message's number alone.
+    pub fn new(options: LinkOptions, seed: u64) -> LinkDirection {
+        LinkDirection {
+            options,
+            is_up: true,
+            busy_until_ps: 0,
+            seed,
+            messages: 0,
+            statistics: LinkStatistics::default(),
+        }
+    }
+
+    /// Takes a message at a time; returns when it arrives, or nothing when it is lost.
+    pub fn carry(&mut self, sent_ps: u64, length_bytes: u64) -> Option<u64> {
+        let number = self.messages;
+        self.messages += 1;
+        let draw = mix(self.seed ^ mix(number)) % 1_000_000;
+        if !self.is_up || draw < u64::from(self.options.loss_per_million) {
+            self.statistics.lost += 1;
+            return None;
+        }
+        let start_ps = sent_ps.max(self.busy_until_ps);
+        self.busy_until_ps =
+            start_ps.saturating_add(transmission_ps(length_bytes, self.options.rate_bps));
+        self.statistics.delivered += 1;
+        self.statistics.delivered_bytes += length_bytes;
+        Some(self.busy_until_ps.saturating_add(self.options.latency_ps))
+    }
+
+    /// Takes the link down or up; messages on the way still arrive.
+    pub fn set_up(&mut self, is_up: bool) {
+        self.is_up = is_up;
+    }
+
+    /// Its properties.
+    pub fn options(&self) -> &LinkOptions {
+        &self.options
+    }
+
+    /// What it did so far.
+    pub fn statistics(&self) -> LinkStatistics {
+        self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_link_spaces_messages() {
+        let options =
+            LinkOptions { latency_ps: 5, rate_bps: Some(8_000_000_000), loss_per_million: 0 };
+        let mut link = LinkDirection::new(options, 0);
+        assert_eq!(link.carry(0, 1), Some(1_005));
+        assert_eq!(link.carry(0, 1), Some(2_005));
+        assert_eq!(link.carry(10_000, 2), Some(12_005));
+    }
+
+    #[test]
+    fn loss_is_repeatable_and_near_its_rate() {
+        let options = LinkOptions { loss_per_million: 100_000, ..LinkOptions::default() };
+        let run = |seed| -> Vec<bool> {
+            let mut link = LinkDirection::new(options, seed);
+            (0..10_000).map(|time| link.carry(time, 1).is_none()).collect()
+        };
+        let lost = run(1).iter().filter(|lost| **lost).count();
+        assert!((900..1100).contains(&lost), "{lost} of 10000 lost");
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn a_link_that_is_down_loses_everything() {
+        let mut link = LinkDirection::new(LinkOptions::default(), 0);
+        link.set_up(false);
+        assert_eq!(link.carry(0, 1), None);
+        link.set_up(true);
+        assert_eq!(link.carry(0, 1), Some(0));
+        assert_eq!(link.statistics(), LinkStatistics { delivered: 1, delivered_bytes: 1, lost: 1 });
+    }
+}
