@@ -487,4 +487,4 @@ impl fmt::Debug for Bits {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

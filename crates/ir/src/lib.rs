@@ -30,11 +30,15 @@
 
 pub mod bits;
 pub mod instruction;
+mod operand_walk;
 pub mod program;
+mod site;
+pub mod text;
 
 pub use bits::Bits;
 pub use instruction::*;
 pub use program::*;
+pub use site::Site;
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.
 pub const MAX_WIDTH_BITS: u32 = 16_384;

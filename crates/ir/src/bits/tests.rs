@@ -6,7 +6,8 @@ use super::*;
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 
-const OPERATIONS: [BinaryOperation; 22] = [
+/// All operations with two operands.
+pub(crate) const OPERATIONS: [BinaryOperation; 22] = [
     BinaryOperation::Add,
     BinaryOperation::Subtract,
     BinaryOperation::Multiply,
