@@ -2,6 +2,7 @@
 //! The source map: file names and texts, byte spans, and lines and columns computed on demand.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A file of a [`SourceMap`].
@@ -42,11 +43,7 @@ impl Span {
         if self.file != other.file {
             return self;
         }
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The empty span at the end of this one.
@@ -86,7 +83,8 @@ struct File {
 #[derive(Debug, Default)]
 pub struct SourceMap {
     files: Vec<File>,
-    macro_uses: HashMap<Span, MacroUse>,
+    /// By where the use starts: a larger span that starts with a use is found too.
+    macro_uses: HashMap<(FileId, u32), MacroUse>,
 }
 
 impl SourceMap {
@@ -100,7 +98,10 @@ impl SourceMap {
         let text: Arc<str> = text.into();
         let mut line_starts = vec![0u32];
         line_starts.extend(
-            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1),
+            text.bytes()
+                .enumerate()
+                .filter(|(_, byte)| *byte == b'\n')
+                .map(|(at, _)| at as u32 + 1),
         );
         self.files.push(File { name: name.into(), text, line_starts });
         FileId(self.files.len() as u32 - 1)
@@ -144,11 +145,28 @@ impl SourceMap {
 
     /// Records that the tokens with exactly this span come from a macro.
     pub fn record_macro_use(&mut self, use_site: Span, macro_use: MacroUse) {
-        self.macro_uses.entry(use_site).or_insert(macro_use);
+        self.macro_uses.entry((use_site.file, use_site.start)).or_insert(macro_use);
     }
 
     /// The macro whose expansion starts at this span's start, if any.
     pub fn macro_use(&self, span: Span) -> Option<&MacroUse> {
-        self.macro_uses.get(&span)
+        self.macro_uses.get(&(span.file, span.start))
+    }
+
+    /// The number of the line (from 0) that a byte of a file is on.
+    pub(crate) fn line_index(&self, file: FileId, offset: u32) -> usize {
+        let file = &self.files[file.0 as usize];
+        file.line_starts.partition_point(|start| *start <= offset) - 1
+    }
+
+    /// The bytes of a line (from 0) without its end.
+    pub(crate) fn line_range(&self, file: FileId, line: usize) -> Range<usize> {
+        let file = &self.files[file.0 as usize];
+        let start = file.line_starts[line] as usize;
+        let end = file.line_starts.get(line + 1).map_or(file.text.len(), |next| *next as usize);
+        let text = &file.text[start..end];
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        start..start + text.len()
     }
 }
