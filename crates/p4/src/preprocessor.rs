@@ -76,7 +76,7 @@ pub fn preprocess(
     preprocessor.run();
     let mut tokens = preprocessor.output;
     tokens.push(Token { kind: TokenKind::End, span: end.after(), text: Arc::from("") });
-    tokens
+    crate::parser::fold_pragma_lines(map, tokens)
 }
 
 /// What a token is while it can still be expanded, pasted or made a string.

@@ -2,6 +2,7 @@
 //! Annotations (P4_16 v1.2.5 §20): `@name`, `@name(tokens)`, `@name[expressions]`, and pragmas,
 //! which are annotations that end with their line. What an annotation means is not looked at.
 
+use super::pragma_lines::balanced;
 use super::{Parsed, Parser};
 use crate::ast::{Annotation, AnnotationBody, Name};
 use crate::codes::syntax;
@@ -129,16 +130,7 @@ fn pragma(token: &Token) -> Option<Annotation> {
         return None;
     }
     let rest: Vec<Token> = tokens.collect();
-    let balanced = rest
-        .iter()
-        .try_fold(0i64, |depth, inner| match inner.kind {
-            TokenKind::OpenParen => Some(depth + 1),
-            TokenKind::CloseParen if depth == 0 => None,
-            TokenKind::CloseParen => Some(depth - 1),
-            _ => Some(depth),
-        })
-        .is_some_and(|depth| depth == 0);
-    let body = if rest.is_empty() || !balanced {
+    let body = if rest.is_empty() || !balanced(&rest) {
         AnnotationBody::Empty
     } else {
         AnnotationBody::Unstructured(rest)

@@ -279,7 +279,13 @@ impl Parser<'_> {
             T::InvalidHeader => Ok(self.single(ExpressionKind::InvalidHeader)),
             T::Error if self.ahead(1) == T::Dot => Ok(self.single(ExpressionKind::ErrorType)),
             T::OpenParen => self.parenthesised(),
-            T::OpenBrace => self.nested(|parser| parser.unrestricted(|parser| parser.braces())),
+            T::OpenBrace => {
+                let read = self.nested(|parser| parser.unrestricted(|parser| parser.braces()));
+                if read.is_err() {
+                    self.leave_braces();
+                }
+                read
+            }
             _ if self.is_base_type_at(self.position) => self.base_type_operand(),
             T::Dot => self.path_operand(start),
             _ if super::cursor::is_value_name(self.kind()) => self.path_operand(start),
@@ -393,6 +399,14 @@ impl Parser<'_> {
         let is_type = self.is_type_name_at(self.position);
         let path = self.path("a value")?;
         if !is_type || !matches!(self.kind(), T::OpenAngle | T::OpenParen | T::Dot) {
+            if is_type {
+                let diagnostic = Diagnostic::error(
+                    syntax::TYPE_AS_VALUE,
+                    path.name.span,
+                    format!("`{}` is a type; a value is expected here", path.name.text),
+                );
+                self.report_read(diagnostic);
+            }
             return Ok(self.make(start, ExpressionKind::Path(path)));
         }
         let kind = self.named_type(path)?;
@@ -475,7 +489,6 @@ fn is_callable(base: &Expression) -> bool {
             | ExpressionKind::Member(..)
             | ExpressionKind::Type(_)
             | ExpressionKind::This
-            | ExpressionKind::Call(_)
     )
 }
 

@@ -12,13 +12,17 @@ mod lookahead;
 mod numbers;
 pub(crate) mod operators;
 mod parsers;
+mod pragma_lines;
 mod recovery;
 mod scopes;
 mod statements;
 mod tables;
 mod types;
 
+pub(crate) use pragma_lines::fold_pragma_lines;
+
 use crate::ast::{NodeId, Program};
+use crate::lexer::AnnotationBody;
 use crate::token::{Token, TokenKind};
 use rustc_hash::FxHashMap;
 use scopes::Scopes;
@@ -77,11 +81,13 @@ impl<'d> Parser<'d> {
     fn new(tokens: Vec<Token>, diagnostics: &'d mut Diagnostics) -> Parser<'d> {
         let mut kept: Vec<Token> = Vec::with_capacity(tokens.len() + 1);
         let mut pragmas: FxHashMap<usize, Vec<Token>> = FxHashMap::default();
+        let mut annotation = AnnotationBody::default();
         for token in tokens {
+            annotation.pass(token.kind);
             match token.kind {
                 TokenKind::Pragma => pragmas.entry(kept.len()).or_default().push(token),
                 // The lexer has reported it.
-                TokenKind::Unknown => {}
+                TokenKind::Unknown if !annotation.is_inside() => {}
                 _ => kept.push(token),
             }
         }

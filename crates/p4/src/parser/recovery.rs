@@ -127,6 +127,9 @@ impl Parser<'_> {
                 }
                 TokenKind::OpenBrace => {
                     self.skip_braces();
+                    if self.at_name() && self.ahead(1) == TokenKind::Semicolon {
+                        self.bump();
+                    }
                     self.eat(TokenKind::Semicolon);
                     return;
                 }
@@ -185,6 +188,16 @@ impl Parser<'_> {
             }
             self.bump();
         }
+    }
+
+    /// After an error between the braces of an expression: past the `}`, so that it is not taken for
+    /// the end of a block.
+    pub(super) fn leave_braces(&mut self) {
+        self.skip_element(TokenKind::CloseBrace);
+        while self.eat(TokenKind::Comma) {
+            self.skip_element(TokenKind::CloseBrace);
+        }
+        self.eat(TokenKind::CloseBrace);
     }
 
     /// Reports that the block opened at `opener` is not closed where `what` should end.
