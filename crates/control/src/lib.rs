@@ -4,9 +4,13 @@
 
 pub mod command;
 pub mod command_text;
+pub mod entries;
 pub mod error;
+pub mod lookup;
 pub mod names;
+pub mod patterns;
 pub mod runtime_json;
+pub mod session;
 pub mod values;
 
 pub use error::{ControlError, EXPLANATIONS};

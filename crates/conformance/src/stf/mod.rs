@@ -3,3 +3,4 @@
 //! on a device.
 
 pub mod reader;
+pub mod runner;

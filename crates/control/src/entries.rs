@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries files of any of the formats: the content decides which.
+
+use crate::command::Located;
+use crate::error::ControlError;
+use crate::{command_text, runtime_json};
+
+/// Reads an entries file: JSON when it starts with a brace, else BMv2's command text.
+pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.starts_with('{') || start.starts_with('[') {
+        runtime_json::read(file, start)
+    } else {
+        command_text::read(file, text)
+    }
+}

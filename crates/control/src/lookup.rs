@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of a program's objects to their handles, with messages for names that are not there.
+
+use crate::command::Origin;
+use crate::error::{AMBIGUOUS_NAME, ControlError, UNKNOWN_NAME};
+use crate::names::{NotFound, find, nearest};
+use ir::{ActionProfileId, CounterId, MeterId, Program, RegisterId, TableId, ValueSetId};
+
+fn search<'a>(
+    kind: &str,
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+    origin: &Origin,
+) -> Result<u32, ControlError> {
+    match find(wanted, names.clone()) {
+        Ok(at) => Ok(at as u32),
+        Err(NotFound::Unknown(near)) => {
+            let message = format!("the program has no {kind} `{wanted}`");
+            let error = ControlError::new(UNKNOWN_NAME, origin, message);
+            Err(match near {
+                Some(name) => error.help(format!("did you mean `{name}`?")),
+                None => match some_of(names) {
+                    Some(list) => error.help(format!("it has {list}")),
+                    None => error,
+                },
+            })
+        }
+        Err(NotFound::Ambiguous(list)) => Err(ControlError::new(
+            AMBIGUOUS_NAME,
+            origin,
+            format!("`{wanted}` fits several: {}", list.join(", ")),
+        )
+        .help("write more of the path")),
+    }
+}
+
+/// The first few names, for a message.
+fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let shown: Vec<String> = names.clone().take(8).map(|name| format!("`{name}`")).collect();
+    let more = if names.count() > shown.len() { " and more" } else { "" };
+    if shown.is_empty() { None } else { Some(shown.join(", ") + more) }
+}
+
+/// The table with this name.
+pub fn table(program: &Program, name: &str, origin: &Origin) -> Result<TableId, ControlError> {
+    let names = program.tables.iter().map(|table| &*table.name);
+    search("table", name, names, origin).map(TableId)
+}
+
+/// The register array with this name.
+pub fn register(program: &Program, name: &str, at: &Origin) -> Result<RegisterId, ControlError> {
+    let names = program.registers.iter().map(|register| &*register.name);
+    search("register", name, names, at).map(RegisterId)
+}
+
+/// The counter with this name.
+pub fn counter(program: &Program, name: &str, origin: &Origin) -> Result<CounterId, ControlError> {
+    let names = program.counters.iter().map(|counter| &*counter.name);
+    search("counter", name, names, origin).map(CounterId)
+}
+
+/// The meter with this name.
+pub fn meter(program: &Program, name: &str, origin: &Origin) -> Result<MeterId, ControlError> {
+    let names = program.meters.iter().map(|meter| &*meter.name);
+    search("meter", name, names, origin).map(MeterId)
+}
+
+/// The action profile or selector with this name; a table's name means its profile.
+pub fn profile(
+    program: &Program,
+    name: &str,
+    origin: &Origin,
+) -> Result<ActionProfileId, ControlError> {
+    let names = program.action_profiles.iter().map(|profile| &*profile.name);
+    let found = search("action profile", name, names, origin).map(ActionProfileId);
+    if found.is_err()
+        && let Ok(table) = table(program, name, origin)
+        && let Some(profile) = program.tables[table.index()].implementation
+    {
+        return Ok(profile);
+    }
+    found
+}
+
+/// The parser value set with this name.
+pub fn value_set(program: &Program, name: &str, at: &Origin) -> Result<ValueSetId, ControlError> {
+    let names = program.value_sets.iter().map(|set| &*set.name);
+    search("value set", name, names, at).map(ValueSetId)
+}
+
+/// The key of a table with this name, as an index. `$valid$`, `valid` and `isValid()` are one, and
+/// `$3` may stand for `[3]`.
+pub fn key(
+    program: &Program,
+    table: TableId,
+    name: &str,
+    origin: &Origin,
+) -> Result<usize, ControlError> {
+    let table = &program.tables[table.index()];
+    let plain = |name: &str| {
+        let name = name.replace("isValid()", "valid").replace("$valid$", "valid");
+        match name.split_once('$') {
+            Some((front, rest)) => {
+                let digits =
+                    rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+                match digits {
+                    0 => front.to_string() + rest,
+                    _ => format!("{front}[{}]{}", &rest[..digits], &rest[digits..]),
+                }
+            }
+            None => name,
+        }
+    };
+    let names: Vec<String> = table.keys.iter().map(|key| plain(&key.name)).collect();
+    match find(&plain(name), names.iter().map(String::as_str)) {
+        Ok(at) => Ok(at),
+        Err(NotFound::Ambiguous(list)) => Err(ControlError::new(
+            AMBIGUOUS_NAME,
+            origin,
+            format!("table `{}`: `{name}` fits several keys: {}", table.name, list.join(", ")),
+        )),
+        Err(NotFound::Unknown(_)) => {
+            let message = format!("table `{}` has no key `{name}`", table.name);
+            let error = ControlError::new(UNKNOWN_NAME, origin, message);
+            let known = || table.keys.iter().map(|key| &*key.name);
+            Err(match (nearest(name, known()), some_of(known())) {
+                (Some(near), _) => error.help(format!("did you mean `{near}`?")),
+                (None, Some(list)) => error.help(format!("it has {list}")),
+                (None, None) => error.help("it has no keys"),
+            })
+        }
+    }
+}
+
+/// The action of a table with this name, as an index into the table's actions.
+pub fn table_action(
+    program: &Program,
+    table: TableId,
+    name: &str,
+    origin: &Origin,
+) -> Result<usize, ControlError> {
+    let declared = &program.tables[table.index()];
+    let names = declared.actions.iter().map(|each| &*program.actions[each.action.index()].name);
+    let found = search("such action", name, names.clone(), origin);
+    found.map(|at| at as usize).map_err(|error| {
+        if error.code != UNKNOWN_NAME {
+            return error;
+        }
+        let message = format!("table `{}` has no action `{name}`", declared.name);
+        ControlError { message, ..error }
+    })
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Captures through one device: packets go in at the times of their captures, in order of time over
+//! all ports, and what the device sends is handed to a sink with times of the same clock. Device time
+//! 0 is the time of the first packet.
+
+use crate::capture::{ArrivingPacket, CaptureError};
+use device::{Device, DeviceError, Transmitted};
+
+/// Picoseconds.
+const LARGEST_DEVICE_TIME_PS: i128 = u64::MAX as i128 / 2;
+
+/// Why a replay stopped.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// A capture could not be read further. What came before was run.
+    Capture(CaptureError),
+    /// The device stopped.
+    Device(DeviceError),
+    /// A packet lies too far from the first one in time, in picoseconds.
+    TooFar(i128),
+    /// The sink failed, with its own message.
+    Sink(String),
+}
+
+impl std::fmt::Display for ReplayError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReplayError::Capture(error) => error.fmt(formatter),
+            ReplayError::Device(error) => error.fmt(formatter),
+            ReplayError::TooFar(distance) => write!(
+                formatter,
+                "a packet lies {} days after the first; a run covers at most {} days",
+                distance / 86_400_000_000_000_000,
+                LARGEST_DEVICE_TIME_PS / 86_400_000_000_000_000
+            ),
+            ReplayError::Sink(message) => formatter.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+/// Where a replay stands, and what the device's clock means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Capture time of device time 0, in picoseconds since 1970.
+    pub start_ps: i128,
+    /// Packets given to the device.
+    pub packets_in: u64,
+    /// Of these, packets that their capture had cut short.
+    pub packets_snapped: u64,
+}
+
+/// Runs all packets. The sink is called after each step of the device with the device, so that it can
+/// drain traces and digests too, and with what was sent: the capture time in picoseconds since 1970.
+pub fn replay(
+    device: &mut Device,
+    packets: impl Iterator<Item = Result<ArrivingPacket, CaptureError>>,
+    mut sink: impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
+) -> Result<Progress, ReplayError> {
+    let mut progress = Progress::default();
+    let mut stopped = None;
+    for packet in packets {
+        let arriving = match packet {
+            Ok(arriving) => arriving,
+            Err(error) => {
+                stopped = Some(ReplayError::Capture(error));
+                break;
+            }
+        };
+        if progress.packets_in == 0 {
+            progress.start_ps = arriving.packet.timestamp_ps;
+        }
+        progress.packets_in += 1;
+        progress.packets_snapped += u64::from(arriving.packet.is_snapped());
+        // A capture may be out of order; a packet from the past arrives now.
+        let distance = arriving.packet.timestamp_ps - progress.start_ps;
+        if distance > LARGEST_DEVICE_TIME_PS {
+            stopped = Some(ReplayError::TooFar(distance));
+            break;
+        }
+        let time_ps = u64::try_from(distance).unwrap_or(0).max(device.now_ps());
+        let ran = device.advance(time_ps).and_then(|()| {
+            device.inject(arriving.port, time_ps, arriving.packet.data).map(|_| ())
+        });
+        drain(device, &progress, &mut sink)?;
+        ran.map_err(ReplayError::Device)?;
+    }
+    let ran = device.run_to_completion();
+    drain(device, &progress, &mut sink)?;
+    ran.map_err(ReplayError::Device)?;
+    match stopped {
+        Some(error) => Err(error),
+        None => Ok(progress),
+    }
+}
+
+fn drain(
+    device: &mut Device,
+    progress: &Progress,
+    sink: &mut impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
+) -> Result<(), ReplayError> {
+    let sent = device.drain_transmitted();
+    let sent =
+        sent.into_iter().map(|each| (progress.start_ps + i128::from(each.time_ps), each)).collect();
+    sink(device, progress, sent).map_err(ReplayError::Sink)
+}
