@@ -84,7 +84,9 @@ pub fn lex_with_comments(
             }
             PieceKind::Symbol(kind) => kind,
             PieceKind::Character | PieceKind::Unknown | PieceKind::Hash | PieceKind::HashHash => {
-                diagnostics.push(unknown_text(span, map.slice(span)));
+                if !annotation.is_inside() {
+                    diagnostics.push(unknown_text(span, map.slice(span)));
+                }
                 TokenKind::Unknown
             }
             PieceKind::End => TokenKind::End,
@@ -197,11 +199,16 @@ pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
     let mut characters = text.chars();
     let first = characters.next().unwrap_or(' ');
     let several = characters.next().is_some();
-    let shown: String = if text.chars().count() > 20 {
-        text.chars().take(20).flat_map(char::escape_debug).chain("...".chars()).collect()
-    } else {
-        text.chars().flat_map(char::escape_debug).collect()
-    };
+    let mut shown = String::new();
+    for character in text.chars().take(20) {
+        match character {
+            '\'' | '"' | '\\' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    if text.chars().count() > 20 {
+        shown.push_str("...");
+    }
     let message = if first == '#' {
         format!("`{text}` does not belong here")
     } else if first == '\'' && several {

@@ -55,10 +55,9 @@ struct Item<'text> {
 impl Preprocessor<'_> {
     /// Whether the condition of `#if` or `#elif` holds. One that cannot be evaluated does not.
     pub(super) fn evaluate_condition(&mut self, directive: Span, tokens: &[Local]) -> bool {
-        let expanded = self.expand_condition(tokens);
-        if self.stopped {
+        let Some(expanded) = self.expand_condition(tokens).filter(|_| !self.stopped) else {
             return false;
-        }
+        };
         let items: Vec<Item<'_>> = expanded
             .iter()
             .map(|token| Item {
@@ -84,22 +83,26 @@ impl Preprocessor<'_> {
     }
 
     /// Expands macros, except the operands of `defined`, which become 0 or 1. A `defined` that a
-    /// macro made counts too, as other preprocessors have it.
-    fn expand_condition(&mut self, tokens: &[Local]) -> Vec<Local> {
+    /// macro made counts too, as other preprocessors have it. `None` when a `defined` is malformed.
+    fn expand_condition(&mut self, tokens: &[Local]) -> Option<Vec<Local>> {
         let mut expanded = Vec::new();
+        let mut malformed = false;
         self.alone(tokens, |preprocessor| {
             while let Some(token) = preprocessor.next_expanded() {
                 if token.kind == LocalKind::Word && token.symbol == preprocessor.known.defined {
-                    let Some(value) = preprocessor.defined_operand(token) else {
-                        break;
-                    };
-                    expanded.push(value);
+                    match preprocessor.defined_operand(token) {
+                        Some(value) => expanded.push(value),
+                        None => {
+                            malformed = true;
+                            break;
+                        }
+                    }
                 } else {
                     expanded.push(token);
                 }
             }
         });
-        expanded
+        (!malformed).then_some(expanded)
     }
 
     fn defined_operand(&mut self, operator: Local) -> Option<Local> {
