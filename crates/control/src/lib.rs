@@ -8,6 +8,8 @@ pub mod entries;
 pub mod error;
 pub mod lookup;
 pub mod names;
+pub mod p4info_ids;
+pub mod p4runtime_text;
 pub mod patterns;
 pub mod runtime_json;
 pub mod session;

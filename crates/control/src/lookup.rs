@@ -4,14 +4,24 @@
 use crate::command::Origin;
 use crate::error::{AMBIGUOUS_NAME, ControlError, UNKNOWN_NAME};
 use crate::names::{NotFound, find, nearest};
+use crate::p4info_ids;
 use ir::{ActionProfileId, CounterId, MeterId, Program, RegisterId, TableId, ValueSetId};
 
+/// `ids` are the P4Info numbers that `#number` speaks of.
 fn search<'a>(
     kind: &str,
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
+    ids: impl FnOnce() -> Vec<u32>,
     origin: &Origin,
 ) -> Result<u32, ControlError> {
+    if let Some(number) = wanted.strip_prefix('#') {
+        let at = ids().iter().position(|id| id.to_string() == number);
+        return at.map(|at| at as u32).ok_or_else(|| {
+            let message = format!("the program has no {kind} with P4Info number {number}");
+            ControlError::new(UNKNOWN_NAME, origin, message)
+        });
+    }
     match find(wanted, names.clone()) {
         Ok(at) => Ok(at as u32),
         Err(NotFound::Unknown(near)) => {
@@ -34,6 +44,25 @@ fn search<'a>(
     }
 }
 
+/// Numbers of objects of which some are direct, in their order.
+fn ids_by_kind<'a>(
+    names: impl Iterator<Item = &'a str>,
+    direct: impl Iterator<Item = bool>,
+    indirect_prefix: u32,
+    direct_prefix: u32,
+) -> Vec<u32> {
+    let all: Vec<(&str, bool)> = names.zip(direct).collect();
+    let ids = |prefix, wanted| {
+        let names = all.iter().filter(|(_, direct)| *direct == wanted).map(|(name, _)| *name);
+        p4info_ids::named(prefix, names).into_iter()
+    };
+    let (mut indirect_ids, mut direct_ids) =
+        (ids(indirect_prefix, false), ids(direct_prefix, true));
+    all.iter()
+        .filter_map(|(_, direct)| if *direct { direct_ids.next() } else { indirect_ids.next() })
+        .collect()
+}
+
 /// The first few names, for a message.
 fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let shown: Vec<String> = names.clone().take(8).map(|name| format!("`{name}`")).collect();
@@ -44,25 +73,34 @@ fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
 /// The table with this name.
 pub fn table(program: &Program, name: &str, origin: &Origin) -> Result<TableId, ControlError> {
     let names = program.tables.iter().map(|table| &*table.name);
-    search("table", name, names, origin).map(TableId)
+    search("table", name, names, || p4info_ids::tables(program), origin).map(TableId)
 }
 
 /// The register array with this name.
 pub fn register(program: &Program, name: &str, at: &Origin) -> Result<RegisterId, ControlError> {
     let names = program.registers.iter().map(|register| &*register.name);
-    search("register", name, names, at).map(RegisterId)
+    search("register", name, names.clone(), || p4info_ids::named(p4info_ids::REGISTER, names), at)
+        .map(RegisterId)
 }
 
 /// The counter with this name.
 pub fn counter(program: &Program, name: &str, origin: &Origin) -> Result<CounterId, ControlError> {
     let names = program.counters.iter().map(|counter| &*counter.name);
-    search("counter", name, names, origin).map(CounterId)
+    let ids = || {
+        let direct = program.counters.iter().map(|counter| counter.size.is_none());
+        ids_by_kind(names.clone(), direct, p4info_ids::COUNTER, p4info_ids::DIRECT_COUNTER)
+    };
+    search("counter", name, names.clone(), ids, origin).map(CounterId)
 }
 
 /// The meter with this name.
 pub fn meter(program: &Program, name: &str, origin: &Origin) -> Result<MeterId, ControlError> {
     let names = program.meters.iter().map(|meter| &*meter.name);
-    search("meter", name, names, origin).map(MeterId)
+    let ids = || {
+        let direct = program.meters.iter().map(|meter| meter.size.is_none());
+        ids_by_kind(names.clone(), direct, p4info_ids::METER, p4info_ids::DIRECT_METER)
+    };
+    search("meter", name, names.clone(), ids, origin).map(MeterId)
 }
 
 /// The action profile or selector with this name; a table's name means its profile.
@@ -72,7 +110,14 @@ pub fn profile(
     origin: &Origin,
 ) -> Result<ActionProfileId, ControlError> {
     let names = program.action_profiles.iter().map(|profile| &*profile.name);
-    let found = search("action profile", name, names, origin).map(ActionProfileId);
+    let found = search(
+        "action profile",
+        name,
+        names.clone(),
+        || p4info_ids::named(p4info_ids::ACTION_PROFILE, names),
+        origin,
+    )
+    .map(ActionProfileId);
     if found.is_err()
         && let Ok(table) = table(program, name, origin)
         && let Some(profile) = program.tables[table.index()].implementation
@@ -85,7 +130,8 @@ pub fn profile(
 /// The parser value set with this name.
 pub fn value_set(program: &Program, name: &str, at: &Origin) -> Result<ValueSetId, ControlError> {
     let names = program.value_sets.iter().map(|set| &*set.name);
-    search("value set", name, names, at).map(ValueSetId)
+    search("value set", name, names.clone(), || p4info_ids::named(p4info_ids::VALUE_SET, names), at)
+        .map(ValueSetId)
 }
 
 /// The key of a table with this name, as an index. `$valid$`, `valid` and `isValid()` are one, and
@@ -97,6 +143,14 @@ pub fn key(
     origin: &Origin,
 ) -> Result<usize, ControlError> {
     let table = &program.tables[table.index()];
+    if let Some(number) = name.strip_prefix('#') {
+        // Fields of tables are numbered from 1.
+        let at = number.parse::<usize>().ok().filter(|at| (1..=table.keys.len()).contains(at));
+        return at.map(|at| at - 1).ok_or_else(|| {
+            let message = format!("table `{}` has no match field {number}", table.name);
+            ControlError::new(UNKNOWN_NAME, origin, message)
+        });
+    }
     let plain = |name: &str| {
         let name = name.replace("isValid()", "valid").replace("$valid$", "valid");
         match name.split_once('$') {
@@ -141,7 +195,11 @@ pub fn table_action(
 ) -> Result<usize, ControlError> {
     let declared = &program.tables[table.index()];
     let names = declared.actions.iter().map(|each| &*program.actions[each.action.index()].name);
-    let found = search("such action", name, names.clone(), origin);
+    let ids = || {
+        let all = p4info_ids::actions(program);
+        declared.actions.iter().map(|each| all[each.action.index()]).collect()
+    };
+    let found = search("such action", name, names, ids, origin);
     found.map(|at| at as usize).map_err(|error| {
         if error.code != UNKNOWN_NAME {
             return error;

@@ -639,8 +639,16 @@ impl Applying<'_> {
                 list
             }
             Arguments::Named(list) => {
+                let at = |name: &str| match name.strip_prefix('#') {
+                    // Parameters of actions are numbered from 1.
+                    Some(number) => {
+                        let number = number.parse::<usize>().ok();
+                        number.filter(|at| (1..=wanted).contains(at)).map(|at| at - 1)
+                    }
+                    None => declared.parameters.iter().position(|each| *each.name == *name),
+                };
                 for (name, _) in list {
-                    if !declared.parameters.iter().any(|each| *each.name == **name) {
+                    if at(name).is_none() {
                         let known = declared.parameters.iter().map(|each| &*each.name);
                         let message =
                             format!("{place}action `{}` has no parameter `{name}`", declared.name);
@@ -651,8 +659,8 @@ impl Applying<'_> {
                         });
                     }
                 }
-                let find = |parameter: &ir::ActionParameter| {
-                    let found = list.iter().find(|(name, _)| **name == *parameter.name);
+                let find = |(number, parameter): (usize, &ir::ActionParameter)| {
+                    let found = list.iter().find(|(name, _)| at(name) == Some(number));
                     found.map(|(_, text)| text.as_str()).ok_or_else(|| {
                         let message = format!(
                             "{place}action `{}`: parameter `{}` is missing",
@@ -661,7 +669,7 @@ impl Applying<'_> {
                         self.error(WRONG_COUNT, message)
                     })
                 };
-                declared.parameters.iter().map(find).collect::<Result<_, _>>()?
+                declared.parameters.iter().enumerate().map(find).collect::<Result<_, _>>()?
             }
         };
         let mut values = Vec::new();
