@@ -2,6 +2,7 @@
 //! P4_16: preprocessor, lexer, parser, types, constants, printer.
 
 pub mod ast;
+pub mod check;
 pub mod codes;
 pub mod interfaces;
 pub mod lexer;

@@ -4,3 +4,4 @@
 
 pub mod lexical;
 pub mod syntax;
+pub mod typing;

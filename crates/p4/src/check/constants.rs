@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compile-time values: arithmetic of unbounded integers, wrapping to widths, folding of operators,
+//! and which expressions are known at compile time (P4_16 v1.2.5 §8.7 to §8.9, §18.1). It folds what
+//! other files have typed.
+
+use super::{Checker, Node, ParameterRole};
+use crate::ast::{
+    BinaryOperator, DeclarationKind, Direction, Expression, ExpressionKind, UnaryOperator,
+};
+use crate::codes::typing as codes;
+use crate::typed::{Callee, Constant, Definition, Type, TypeKind};
+use num_bigint::BigInt;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use source::Diagnostic;
+
+/// The most bits that a compile-time integer may grow to.
+const MAXIMUM_INTEGER_BITS: u64 = 1 << 17;
+
+/// Why an operation on constants has no value.
+pub(super) enum FoldError {
+    DivisionByZero,
+    NegativeDivision,
+    NegativeShift,
+    TooLarge,
+}
+
+/// The value modulo the type's width; unbounded for `int`.
+pub(super) fn wrap(value: &BigInt, ty: &TypeKind) -> BigInt {
+    match ty {
+        TypeKind::Bit(width) => {
+            let modulus = BigInt::one() << *width;
+            let rest = value % &modulus;
+            if rest.is_negative() { rest + modulus } else { rest }
+        }
+        TypeKind::Int(width) if *width > 0 => {
+            let modulus = BigInt::one() << *width;
+            let half = BigInt::one() << (*width - 1);
+            let rest = value % &modulus;
+            let rest = if rest.is_negative() { rest + &modulus } else { rest };
+            if rest >= half { rest - modulus } else { rest }
+        }
+        _ => value.clone(),
+    }
+}
+
+/// The value limited to the type's range: for saturating operators.
+fn saturate(value: BigInt, ty: &TypeKind) -> BigInt {
+    let (least, greatest) = match ty {
+        TypeKind::Bit(width) => (BigInt::zero(), (BigInt::one() << *width) - 1),
+        TypeKind::Int(width) if *width > 0 => {
+            let half = BigInt::one() << (*width - 1);
+            (-half.clone(), half - 1)
+        }
+        _ => return value,
+    };
+    value.clamp(least, greatest)
+}
+
+/// Folds an operator on integers of type `ty` (the left operand's). Comparisons give `bool`.
+pub(super) fn fold_integers(
+    operator: BinaryOperator,
+    left: &BigInt,
+    right: &BigInt,
+    ty: &TypeKind,
+) -> Result<Constant, FoldError> {
+    use BinaryOperator as Op;
+    let integer = |value: BigInt| Ok(Constant::Integer(wrap(&value, ty)));
+    match operator {
+        Op::Multiply => {
+            if left.bits().saturating_add(right.bits()) > MAXIMUM_INTEGER_BITS {
+                return Err(FoldError::TooLarge);
+            }
+            integer(left * right)
+        }
+        Op::Divide | Op::Modulo => {
+            if right.is_zero() {
+                return Err(FoldError::DivisionByZero);
+            }
+            if left.is_negative() || right.is_negative() {
+                return Err(FoldError::NegativeDivision);
+            }
+            integer(if operator == Op::Divide { left / right } else { left % right })
+        }
+        Op::Add => integer(left + right),
+        Op::Subtract => integer(left - right),
+        Op::AddSaturating => Ok(Constant::Integer(saturate(left + right, ty))),
+        Op::SubtractSaturating => Ok(Constant::Integer(saturate(left - right, ty))),
+        Op::ShiftLeft => {
+            if right.is_negative() {
+                return Err(FoldError::NegativeShift);
+            }
+            let fixed_width = match ty {
+                TypeKind::Bit(width) | TypeKind::Int(width) => Some(u64::from(*width)),
+                _ => None,
+            };
+            match (right.to_u64(), fixed_width) {
+                (None, Some(_)) => integer(BigInt::zero()),
+                (Some(amount), Some(width)) if amount >= width => integer(BigInt::zero()),
+                (Some(amount), _) if amount.saturating_add(left.bits()) <= MAXIMUM_INTEGER_BITS => {
+                    integer(left << amount)
+                }
+                _ => Err(FoldError::TooLarge),
+            }
+        }
+        Op::ShiftRight => {
+            if right.is_negative() {
+                return Err(FoldError::NegativeShift);
+            }
+            let amount = right.to_u64().unwrap_or(u64::MAX).min(MAXIMUM_INTEGER_BITS * 2);
+            integer(left >> amount)
+        }
+        Op::LessEqual => Ok(Constant::Bool(left <= right)),
+        Op::GreaterEqual => Ok(Constant::Bool(left >= right)),
+        Op::Less => Ok(Constant::Bool(left < right)),
+        Op::Greater => Ok(Constant::Bool(left > right)),
+        Op::NotEqual => Ok(Constant::Bool(left != right)),
+        Op::Equal => Ok(Constant::Bool(left == right)),
+        Op::BitAnd => integer(left & right),
+        Op::BitXor => integer(left ^ right),
+        Op::BitOr => integer(left | right),
+        Op::Concat | Op::And | Op::Or => integer(BigInt::zero()),
+    }
+}
+
+/// Folds an operator with one operand.
+pub(super) fn fold_unary(
+    operator: UnaryOperator,
+    value: &Constant,
+    ty: &TypeKind,
+) -> Option<Constant> {
+    match (operator, value) {
+        (UnaryOperator::Not, Constant::Bool(value)) => Some(Constant::Bool(!value)),
+        (UnaryOperator::Minus, Constant::Integer(value)) => {
+            Some(Constant::Integer(wrap(&-value, ty)))
+        }
+        (UnaryOperator::Plus, Constant::Integer(_)) => Some(value.clone()),
+        (UnaryOperator::Complement, Constant::Integer(value)) => {
+            Some(Constant::Integer(wrap(&(-value - 1), ty)))
+        }
+        _ => None,
+    }
+}
+
+/// The bits `high..=low` of a value, unsigned.
+pub(super) fn fold_slice(value: &BigInt, base_width: u32, high: u32, low: u32) -> Constant {
+    let unsigned = wrap(value, &TypeKind::Bit(base_width));
+    let width = high.saturating_sub(low).saturating_add(1);
+    Constant::Integer(wrap(&(unsigned >> low), &TypeKind::Bit(width)))
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn constant(&self, expression: &Expression) -> Option<&Constant> {
+        self.typed.constants.get(&expression.id)
+    }
+
+    pub(super) fn set_constant(&mut self, expression: &Expression, value: Constant) {
+        self.typed.constants.insert(expression.id, value);
+    }
+
+    /// Folds `left operator right`, whose operands have been typed and cast.
+    pub(super) fn fold_binary(
+        &mut self,
+        expression: &'a Expression,
+        operator: BinaryOperator,
+        (left, left_type): (&'a Expression, &Type),
+        (right, right_type): (&'a Expression, &Type),
+    ) {
+        let (Some(a), Some(b)) = (self.constant(left), self.constant(right)) else { return };
+        let folded = match (operator, a, b) {
+            (BinaryOperator::And, Constant::Bool(a), Constant::Bool(b)) => Constant::Bool(*a && *b),
+            (BinaryOperator::Or, Constant::Bool(a), Constant::Bool(b)) => Constant::Bool(*a || *b),
+            (BinaryOperator::Concat, Constant::String(a), Constant::String(b)) => {
+                Constant::String(format!("{a}{b}").into())
+            }
+            (BinaryOperator::Concat, Constant::Integer(a), Constant::Integer(b)) => {
+                let (TypeKind::Bit(high_width) | TypeKind::Int(high_width)) = &**left_type else {
+                    return;
+                };
+                let (TypeKind::Bit(low_width) | TypeKind::Int(low_width)) = &**right_type else {
+                    return;
+                };
+                let low = wrap(b, &TypeKind::Bit(*low_width));
+                let joined = (a << *low_width) + low;
+                let width = high_width.saturating_add(*low_width);
+                let ty = match &**left_type {
+                    TypeKind::Int(_) => TypeKind::Int(width),
+                    _ => TypeKind::Bit(width),
+                };
+                Constant::Integer(wrap(&joined, &ty))
+            }
+            (_, Constant::Integer(a), Constant::Integer(b)) => {
+                match fold_integers(operator, a, b, left_type) {
+                    Ok(value) => value,
+                    Err(error) => {
+                        let (code, message) = match error {
+                            FoldError::DivisionByZero => {
+                                (codes::INVALID_DIVISION, "this divides by zero")
+                            }
+                            FoldError::NegativeDivision => (
+                                codes::INVALID_DIVISION,
+                                "division and modulo are not defined for negative numbers",
+                            ),
+                            FoldError::NegativeShift => {
+                                (codes::INVALID_SHIFT, "this shifts by a negative amount")
+                            }
+                            FoldError::TooLarge => {
+                                (codes::NUMBER_TOO_LARGE, "the result is too large to compute")
+                            }
+                        };
+                        self.error(code, expression.span, message);
+                        return;
+                    }
+                }
+            }
+            (BinaryOperator::Equal, a, b) => Constant::Bool(a == b),
+            (BinaryOperator::NotEqual, a, b) => Constant::Bool(a != b),
+            _ => return,
+        };
+        self.set_constant(expression, folded);
+    }
+
+    /// The constant as a value of another type: after a cast.
+    pub(super) fn convert_constant(&self, value: &Constant, to: &Type) -> Option<Constant> {
+        let representation = self.representation(to);
+        Some(match (value, &*representation) {
+            (Constant::Integer(value), TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer) => {
+                Constant::Integer(wrap(value, &representation))
+            }
+            (Constant::Integer(value), TypeKind::Bool) => Constant::Bool(!value.is_zero()),
+            (Constant::Bool(value), TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer) => {
+                Constant::Integer(BigInt::from(u8::from(*value)))
+            }
+            (
+                Constant::EnumMember(node, index),
+                TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer,
+            ) => {
+                let Constant::Integer(value) = self.enum_member_value(*node, *index)? else {
+                    return None;
+                };
+                Constant::Integer(wrap(&value, &representation))
+            }
+            (Constant::Integer(value), TypeKind::SerializableEnum(node)) => {
+                // A value without a member has no constant of its own; it stays an integer.
+                match self.enum_member_with_value(*node, value) {
+                    Some(index) => Constant::EnumMember(*node, index),
+                    None => Constant::Integer(value.clone()),
+                }
+            }
+            (Constant::List(values), TypeKind::Struct(..) | TypeKind::Header(..)) => {
+                let fields = self.fields_of(&representation);
+                if fields.len() != values.len() {
+                    return None;
+                }
+                Constant::Struct(
+                    fields
+                        .iter()
+                        .zip(values)
+                        .map(|(field, value)| (field.name.clone(), value.clone()))
+                        .collect(),
+                )
+            }
+            _ => value.clone(),
+        })
+    }
+
+    pub(super) fn enum_member_value(
+        &self,
+        declaration: crate::ast::NodeId,
+        index: usize,
+    ) -> Option<Constant> {
+        let Node::Declaration(declaration) = self.node(declaration) else { return None };
+        let DeclarationKind::Enum { members, .. } = &declaration.kind else { return None };
+        let value = members.get(index)?.value.as_ref()?;
+        self.constant(value).cloned()
+    }
+
+    fn enum_member_with_value(
+        &self,
+        declaration: crate::ast::NodeId,
+        wanted: &BigInt,
+    ) -> Option<usize> {
+        let Node::Declaration(node) = self.node(declaration) else { return None };
+        let DeclarationKind::Enum { members, .. } = &node.kind else { return None };
+        (0..members.len()).find(|index| {
+            matches!(self.enum_member_value(declaration, *index),
+                Some(Constant::Integer(value)) if value == *wanted)
+        })
+    }
+
+    /// The value that `...` gives a type (§7.3); `None` for types without a default.
+    pub(super) fn default_constant(&self, ty: &Type) -> Option<Constant> {
+        Some(match &**ty {
+            TypeKind::Bool => Constant::Bool(false),
+            TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer => {
+                Constant::Integer(BigInt::zero())
+            }
+            TypeKind::Error => Constant::Error("NoError".into()),
+            TypeKind::String => Constant::String("".into()),
+            TypeKind::Enum(node) => Constant::EnumMember(*node, 0),
+            TypeKind::SerializableEnum(node) => {
+                match self.enum_member_with_value(*node, &BigInt::zero()) {
+                    Some(index) => Constant::EnumMember(*node, index),
+                    None => Constant::Integer(BigInt::zero()),
+                }
+            }
+            TypeKind::NewType(_) => self.default_constant(&self.representation(ty))?,
+            TypeKind::Header(..) | TypeKind::HeaderUnion(..) => Constant::InvalidHeader,
+            TypeKind::Struct(..) => Constant::Struct(
+                self.fields_of(ty)
+                    .iter()
+                    .map(|field| Some((field.name.clone(), self.default_constant(&field.ty)?)))
+                    .collect::<Option<_>>()?,
+            ),
+            TypeKind::Tuple(elements) => Constant::List(
+                elements
+                    .iter()
+                    .map(|element| self.default_constant(element))
+                    .collect::<Option<_>>()?,
+            ),
+            TypeKind::Stack(element, size) if *size <= 4096 => {
+                Constant::List(vec![self.default_constant(element)?; *size as usize])
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether an expression's value is settled before packets flow (§18.1): constants, constructor
+    /// parameters, directionless parameters of blocks and functions, instances, and what is made of
+    /// these.
+    pub(super) fn is_compile_time_known(&self, expression: &Expression) -> bool {
+        if self.constant(expression).is_some() {
+            return true;
+        }
+        let ty = self.typed.expression_types.get(&expression.id);
+        if ty.is_some_and(|ty| matches!(&**ty, TypeKind::Unknown)) {
+            return true;
+        }
+        match &expression.kind {
+            ExpressionKind::Path(_) => match self.typed.definitions.get(&expression.id) {
+                Some(Definition::Node(node)) => match self.node(*node) {
+                    Node::Parameter(_, ParameterRole::Constructor) => true,
+                    Node::Parameter(parameter, ParameterRole::RunTime) => {
+                        parameter.direction == Direction::None
+                    }
+                    Node::Declaration(declaration) => !matches!(
+                        declaration.kind,
+                        DeclarationKind::Variable { .. }
+                            | DeclarationKind::Table(_)
+                            | DeclarationKind::Action { .. }
+                    ),
+                    Node::EnumMember(_) | Node::Error(_) | Node::MatchKind(_) => true,
+                    _ => false,
+                },
+                _ => false,
+            },
+            ExpressionKind::This
+            | ExpressionKind::Dots
+            | ExpressionKind::InvalidHeader
+            | ExpressionKind::Default
+            | ExpressionKind::DontCare
+            | ExpressionKind::Type(_)
+            | ExpressionKind::Invalid => true,
+            ExpressionKind::Unary(_, value)
+            | ExpressionKind::Cast(_, value)
+            | ExpressionKind::Member(value, _) => self.is_compile_time_known(value),
+            ExpressionKind::Binary(_, left, right)
+            | ExpressionKind::Mask(left, right)
+            | ExpressionKind::Range(left, right)
+            | ExpressionKind::Index(left, right) => {
+                self.is_compile_time_known(left) && self.is_compile_time_known(right)
+            }
+            ExpressionKind::Conditional(condition, then, otherwise) => {
+                self.is_compile_time_known(condition)
+                    && self.is_compile_time_known(then)
+                    && self.is_compile_time_known(otherwise)
+            }
+            ExpressionKind::Slice { base, high, low }
+            | ExpressionKind::PlusSlice { base, low: high, width: low } => {
+                self.is_compile_time_known(base)
+                    && self.is_compile_time_known(high)
+                    && self.is_compile_time_known(low)
+            }
+            ExpressionKind::List(elements) | ExpressionKind::TupleKeyset(elements) => {
+                elements.iter().all(|element| self.is_compile_time_known(element))
+            }
+            ExpressionKind::Struct { fields, .. } => {
+                fields.iter().all(|(_, value)| self.is_compile_time_known(value))
+            }
+            ExpressionKind::Call(_) => match self.typed.calls.get(&expression.id) {
+                Some(call) => {
+                    matches!(call.callee, Callee::Constructor(..) | Callee::SizeOf)
+                }
+                None => true,
+            },
+            _ => false,
+        }
+    }
+
+    /// Requires a compile-time known value.
+    pub(super) fn require_compile_time(&mut self, expression: &'a Expression, what: &str) -> bool {
+        let known = self.is_compile_time_known(expression);
+        if !known {
+            self.report_not_constant(expression, what);
+        }
+        known
+    }
+
+    pub(super) fn report_not_constant(&mut self, expression: &'a Expression, what: &str) {
+        let ty = self.typed.expression_types.get(&expression.id);
+        if ty.is_some_and(|ty| matches!(&**ty, TypeKind::Unknown)) {
+            return;
+        }
+        self.report(
+            Diagnostic::error(
+                codes::NOT_CONSTANT,
+                expression.span,
+                format!("{what} must be known at compile time"),
+            )
+            .here("this is known only when a packet is processed"),
+        );
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries written in a table: keysets against the match kinds of the keys, actions and priorities
+//! (P4_16 v1.2.5 §14.2.1.4).
+
+use super::Checker;
+use super::tables::{ListedAction, TableKey};
+use crate::ast::{Argument, Entry, Expression, ExpressionKind, TableProperty};
+use crate::codes::typing as codes;
+use crate::typed::TypeKind;
+use num_bigint::BigInt;
+use num_traits::One;
+use source::Diagnostic;
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_entries(
+        &mut self,
+        property: &'a TableProperty,
+        entries: &'a [Entry],
+        keys: &[TableKey<'a>],
+        listed: &[ListedAction<'a>],
+    ) {
+        for entry in entries {
+            self.check_annotations(&entry.annotations);
+            self.check_entry(property, entry, keys, listed);
+        }
+    }
+
+    fn check_entry(
+        &mut self,
+        property: &'a TableProperty,
+        entry: &'a Entry,
+        keys: &[TableKey<'a>],
+        listed: &[ListedAction<'a>],
+    ) {
+        if let Some(priority) = &entry.priority {
+            self.constant_size(priority, "the priority of an entry");
+            if property.is_const {
+                self.report(
+                    Diagnostic::error(
+                        codes::INVALID_ENTRY,
+                        priority.span,
+                        "entries of a `const` list have no priority",
+                    )
+                    .label(property.span, "the list")
+                    .note("their order in the list is their priority"),
+                );
+            }
+        }
+        let types: Vec<_> = keys.iter().map(|key| key.ty.clone()).collect();
+        self.check_keyset(&entry.keyset, &types, "a key of this entry");
+        match &entry.keyset.kind {
+            ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements)
+                if keys.len() > 1 =>
+            {
+                for (element, key) in elements.iter().zip(keys) {
+                    self.check_entry_key(element, key);
+                }
+            }
+            _ if keys.len() == 1 => self.check_entry_key(&entry.keyset, &keys[0]),
+            _ => {}
+        }
+        let arguments: &'a [Argument] = entry.action.arguments.as_deref().unwrap_or(&[]);
+        self.check_annotations(&entry.action.annotations);
+        let action = self.check_complete_action(
+            entry.action.id,
+            entry.action.span,
+            &entry.action.path,
+            arguments,
+            listed,
+        );
+        if let Some(node) = action
+            && let Some(listed) = listed.iter().find(|action| action.node == node)
+            && let Some(annotation) = listed
+                .reference
+                .annotations
+                .iter()
+                .find(|annotation| &*annotation.name.text == "defaultonly")
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_ENTRY,
+                    entry.action.span,
+                    format!("action `{}` cannot be used in an entry", entry.action.path.name.text),
+                )
+                .label(annotation.span, "it is marked so here"),
+            );
+        }
+    }
+
+    /// What a match kind allows for a key of an entry.
+    fn check_entry_key(&mut self, element: &'a Expression, key: &TableKey<'a>) {
+        let kind = &*key.match_kind.text;
+        let form = match &element.kind {
+            ExpressionKind::Mask(..) => "a mask",
+            ExpressionKind::Range(..) => "a range",
+            ExpressionKind::Default | ExpressionKind::DontCare => "`_`",
+            _ => "a value",
+        };
+        let allowed = match (kind, form) {
+            ("exact", form) => form == "a value",
+            ("lpm" | "ternary", form) => form != "a range",
+            ("range", form) => form != "a mask",
+            ("optional", form) => matches!(form, "a value" | "`_`"),
+            _ => true,
+        };
+        if !allowed {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_ENTRY,
+                    element.span,
+                    format!("{form} cannot be matched with `{kind}`"),
+                )
+                .label(key.match_kind.span, "the key"),
+            );
+            return;
+        }
+        match &element.kind {
+            ExpressionKind::Default | ExpressionKind::DontCare => {}
+            ExpressionKind::Mask(value, mask) => {
+                let known = self.require_compile_time(value, "a key of an entry")
+                    && self.require_compile_time(mask, "a mask");
+                if known && kind == "lpm" {
+                    self.check_prefix_mask(mask, key);
+                }
+            }
+            ExpressionKind::Range(low, high) => {
+                let known = self.require_compile_time(low, "a bound of a range")
+                    && self.require_compile_time(high, "a bound of a range");
+                if known
+                    && let (Some(low), Some(high_value)) =
+                        (self.plain_integer(low), self.plain_integer(high))
+                    && low > high_value
+                {
+                    self.error(
+                        codes::INVALID_ENTRY,
+                        element.span,
+                        format!("the range from {low} to {high_value} is empty"),
+                    );
+                }
+            }
+            _ => {
+                self.require_compile_time(element, "a key of an entry");
+            }
+        }
+    }
+
+    /// A mask of a longest-prefix match is ones followed by zeros.
+    fn check_prefix_mask(&mut self, mask: &'a Expression, key: &TableKey<'a>) {
+        let TypeKind::Bit(width) = &*self.representation(&key.ty) else { return };
+        let Some(value) = self.plain_integer(mask) else { return };
+        let all_ones: BigInt = (BigInt::one() << *width) - 1;
+        let inverted: BigInt = &all_ones - &value;
+        let is_prefix = (&inverted & (&inverted + 1)) == BigInt::ZERO;
+        if !is_prefix {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_ENTRY,
+                    mask.span,
+                    "the mask of an `lpm` key must be ones followed by zeros",
+                )
+                .label(key.match_kind.span, "the key"),
+            );
+        }
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Constructors and instances: constructor calls, instance declarations, object initializers with
+//! abstract methods, and what may be instantiated where (P4_16 v1.2.5 §8.21, §11.3, §7.2.13).
+
+use super::calls::Callable;
+use super::inference::Substitution;
+use super::types::count;
+use super::{Checker, Node, ParameterRole, Place};
+use crate::ast::{
+    Argument, Call, Declaration, DeclarationKind, Expression, ExpressionKind, Method, NodeId,
+    TypeRef,
+};
+use crate::codes::typing as codes;
+use crate::typed::{CallInfo, Callee, Type, TypeKind};
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+impl<'a> Checker<'a> {
+    /// `Type(...)` in an expression.
+    pub(super) fn call_constructor(&mut self, expression: &'a Expression, call: &'a Call) -> Type {
+        let Some(mut ty) = self.type_expression(&call.callee) else {
+            return self.known.unknown.clone();
+        };
+        if !call.type_arguments.is_empty() {
+            let arguments: Vec<Type> =
+                call.type_arguments.iter().map(|argument| self.resolve_type(argument)).collect();
+            if let Some(node) = constructed_node(&ty) {
+                ty = self.type_of_node(node, Some(arguments), call.callee.span, true);
+            }
+        }
+        if !matches!(self.place, Place::ConstructorArguments | Place::Table | Place::TopLevel)
+            && !matches!(&*ty, TypeKind::Unknown)
+        {
+            let shown = self.show(&ty);
+            self.synthesize_arguments(&call.arguments);
+            let mut diagnostic = Diagnostic::error(
+                codes::CANNOT_INSTANTIATE,
+                expression.span,
+                format!("`{shown}` cannot be instantiated {}", self.place.describe()),
+            );
+            if matches!(
+                &*ty,
+                TypeKind::Struct(..) | TypeKind::Header(..) | TypeKind::Bit(_) | TypeKind::Int(_)
+            ) {
+                diagnostic = diagnostic.help("a value of this type is written `(Type) {...}`");
+            } else {
+                diagnostic = diagnostic.help("declare an instance: `Type(arguments) name;`");
+            }
+            self.report(diagnostic);
+            return self.known.unknown.clone();
+        }
+        let ty = self.construct(expression.id, expression.span, &ty, &call.arguments);
+        self.typed.expression_types.insert(call.callee.id, ty.clone());
+        ty
+    }
+
+    /// Checks constructor arguments, infers type arguments that are missing, records the call, and
+    /// returns the instance's type.
+    fn construct(&mut self, id: NodeId, span: Span, ty: &Type, arguments: &'a [Argument]) -> Type {
+        let outcome = self.at_place(Place::ConstructorArguments, |checker| {
+            checker.construct_here(id, span, ty, arguments)
+        });
+        outcome.unwrap_or_else(|| self.known.unknown.clone())
+    }
+
+    fn construct_here(
+        &mut self,
+        id: NodeId,
+        span: Span,
+        ty: &Type,
+        arguments: &'a [Argument],
+    ) -> Option<Type> {
+        let Some(node) = constructed_node(ty) else {
+            self.synthesize_arguments(arguments);
+            if !matches!(&**ty, TypeKind::Unknown) {
+                let shown = self.show(ty);
+                self.error(
+                    codes::CANNOT_INSTANTIATE,
+                    span,
+                    format!("type `{shown}` has no instances"),
+                );
+            }
+            return None;
+        };
+        let Node::Declaration(declaration) = self.node(node) else { return None };
+        let written = match &**ty {
+            TypeKind::Extern(_, arguments)
+            | TypeKind::Parser(_, arguments)
+            | TypeKind::Control(_, arguments)
+            | TypeKind::Package(_, arguments) => arguments.clone(),
+            _ => Vec::new(),
+        };
+        let all_left_out =
+            !written.is_empty() && written.iter().all(|ty| matches!(&**ty, TypeKind::DontCare));
+        let variables: Vec<Type> = written
+            .into_iter()
+            .map(|ty| match &*ty {
+                TypeKind::DontCare => self.fresh_variable(),
+                _ => ty,
+            })
+            .collect();
+        let object = self.substitution(node, &variables);
+        let callable = |parameters, method: Option<&'a Method>| Callable {
+            callee: Callee::Constructor(node, method.map(|method| method.id)),
+            name: declaration.name.text.clone(),
+            declared: method.map_or(declaration.name.span, |method| method.name.span),
+            type_parameters: &[],
+            parameters,
+            role: ParameterRole::Constructor,
+            result: ty.clone(),
+            object: object.clone(),
+        };
+        let candidates: Vec<Callable<'a>> = match &declaration.kind {
+            DeclarationKind::ExternObject { methods, .. } => methods
+                .iter()
+                .filter(|method| method.is_constructor)
+                .map(|method| callable(&method.signature.parameters, Some(method)))
+                .collect(),
+            DeclarationKind::Parser(parser) => {
+                vec![callable(&parser.constructor_parameters, None)]
+            }
+            DeclarationKind::Control(control) => {
+                vec![callable(&control.constructor_parameters, None)]
+            }
+            DeclarationKind::PackageType(package) => vec![callable(&package.parameters, None)],
+            _ => Vec::new(),
+        };
+        if candidates.is_empty() {
+            self.synthesize_arguments(arguments);
+            let name = declaration.name.text.clone();
+            let mut diagnostic = Diagnostic::error(
+                codes::CANNOT_INSTANTIATE,
+                span,
+                format!("`{name}` has no constructor"),
+            )
+            .label(declaration.name.span, "declared here");
+            if matches!(
+                declaration.kind,
+                DeclarationKind::ParserType(_) | DeclarationKind::ControlType(_)
+            ) {
+                diagnostic = diagnostic.note("this is only a type of parsers or controls");
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        let Some(chosen) = self.choose_overload(span, candidates, arguments) else {
+            self.synthesize_arguments(arguments);
+            return None;
+        };
+        let bound = self.check_arguments(span, &chosen, arguments, &object);
+        let mut type_arguments = Vec::with_capacity(variables.len());
+        for (index, variable) in variables.iter().enumerate() {
+            let solution = self.solved(variable);
+            if !self.has_variables(&solution) {
+                type_arguments.push(solution);
+                continue;
+            }
+            if all_left_out && bound.is_some() && matches!(&**ty, TypeKind::Extern(..)) {
+                let parameters = self.type_parameters.get(&node).copied().unwrap_or(&[]);
+                let parameter =
+                    parameters.get(index).map_or("_", |one| &*one.name.text).to_string();
+                self.report(
+                    Diagnostic::error(
+                        codes::CANNOT_INFER,
+                        span,
+                        format!(
+                            "the type argument `{parameter}` of `{}` cannot be inferred",
+                            chosen.name
+                        ),
+                    )
+                    .help(format!("write it: `{}<...>(...)`", chosen.name)),
+                );
+                return None;
+            }
+            type_arguments.push(self.known.dont_care.clone());
+        }
+        let result: Type = Arc::new(match &**ty {
+            TypeKind::Extern(node, _) => TypeKind::Extern(*node, type_arguments.clone()),
+            TypeKind::Parser(node, _) => TypeKind::Parser(*node, type_arguments.clone()),
+            TypeKind::Control(node, _) => TypeKind::Control(*node, type_arguments.clone()),
+            _ => TypeKind::Package(node, type_arguments.clone()),
+        });
+        if let Some(bound) = bound {
+            self.typed.calls.insert(
+                id,
+                CallInfo {
+                    callee: chosen.callee,
+                    type_arguments,
+                    arguments: bound,
+                    result: result.clone(),
+                },
+            );
+        }
+        Some(result)
+    }
+
+    /// `Type(arguments) name = { body };`
+    pub(super) fn check_instance(
+        &mut self,
+        declaration: &'a Declaration,
+        written: &'a TypeRef,
+        arguments: &'a [Argument],
+        body: Option<&'a [Declaration]>,
+    ) {
+        let ty = self.resolve_constructed_type(written);
+        let may_stand_here = match (&*ty, self.place) {
+            (TypeKind::Unknown, _) => true,
+            (TypeKind::Extern(..), place) => matches!(
+                place,
+                Place::TopLevel
+                    | Place::ParserLocals
+                    | Place::ControlLocals
+                    | Place::ConstructorArguments
+            ),
+            (TypeKind::Package(..), place) => place == Place::TopLevel,
+            (TypeKind::Parser(..), place) => place == Place::ParserLocals,
+            (TypeKind::Control(..), place) => place == Place::ControlLocals,
+            _ => true,
+        };
+        if !may_stand_here {
+            let shown = self.show(&ty);
+            self.error(
+                codes::CANNOT_INSTANTIATE,
+                declaration.span,
+                format!("`{shown}` cannot be instantiated {}", self.place.describe()),
+            );
+        }
+        let ty = self.construct(declaration.id, declaration.span, &ty, arguments);
+        self.typed.type_refs.insert(written.id, ty.clone());
+        self.typed.declared_types.insert(declaration.id, ty.clone());
+        self.set_node(declaration.id, Node::Declaration(declaration));
+        self.check_initializer(declaration, &ty, body);
+        self.declare(declaration.id, Node::Declaration(declaration));
+        if self.place == Place::TopLevel && &*declaration.name.text == "main" {
+            match &*ty {
+                TypeKind::Package(..) => self.typed.main = Some(declaration.id),
+                TypeKind::Unknown => {}
+                _ => {
+                    let shown = self.show(&ty);
+                    self.error(
+                        codes::MAIN_NOT_PACKAGE,
+                        declaration.name.span,
+                        format!("`main` is a `{shown}`, but it has to be a package"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// The functions and instances of an object initializer, against the abstract methods.
+    fn check_initializer(
+        &mut self,
+        declaration: &'a Declaration,
+        ty: &Type,
+        body: Option<&'a [Declaration]>,
+    ) {
+        let TypeKind::Extern(node, type_arguments) = &**ty else {
+            if body.is_some() && !matches!(&**ty, TypeKind::Unknown) {
+                let shown = self.show(ty);
+                self.error(
+                    codes::ABSTRACT_METHOD,
+                    declaration.span,
+                    format!("`{shown}` is no extern object, so it takes no initializer"),
+                );
+            }
+            return;
+        };
+        let methods = self.extern_methods(*node);
+        let object = self.substitution(*node, type_arguments);
+        let body = body.unwrap_or(&[]);
+        let outer_this = self.this.replace(declaration);
+        self.in_scope(|checker| {
+            for member in body {
+                checker.check_initializer_member(member, methods, &object, *node);
+            }
+        });
+        self.this = outer_this;
+        for method in methods.iter().filter(|method| method.is_abstract) {
+            let implemented = body.iter().any(|member| {
+                member.name.text == method.name.text
+                    && matches!(member.kind, DeclarationKind::Function { .. })
+            });
+            if !implemented {
+                self.report(
+                    Diagnostic::error(
+                        codes::ABSTRACT_METHOD,
+                        declaration.span,
+                        format!(
+                            "`{}` does not implement the abstract method `{}`",
+                            declaration.name.text, method.name.text
+                        ),
+                    )
+                    .label(method.name.span, "the abstract method")
+                    .help("implement it: `Type(...) name = { ... };`"),
+                );
+            }
+        }
+    }
+
+    fn check_initializer_member(
+        &mut self,
+        member: &'a Declaration,
+        methods: &'a [Method],
+        object: &Substitution,
+        node: NodeId,
+    ) {
+        match &member.kind {
+            DeclarationKind::Function { signature, body } => {
+                self.check_function(member, signature, body);
+                let named: Vec<&'a Method> = methods
+                    .iter()
+                    .filter(|method| method.is_abstract && method.name.text == member.name.text)
+                    .collect();
+                let fitting = named
+                    .iter()
+                    .find(|method| method.signature.parameters.len() == signature.parameters.len())
+                    .copied();
+                let Some(method) = fitting else {
+                    let mut diagnostic = Diagnostic::error(
+                        codes::ABSTRACT_METHOD,
+                        member.name.span,
+                        format!(
+                            "`{}` implements no abstract method of `{}`",
+                            member.name.text,
+                            self.name_of(node)
+                        ),
+                    );
+                    if let Some(method) = named.first() {
+                        diagnostic = diagnostic.label(
+                            method.name.span,
+                            format!(
+                                "this takes {}",
+                                count(method.signature.parameters.len(), "parameter")
+                            ),
+                        );
+                    }
+                    self.report(diagnostic);
+                    return;
+                };
+                self.check_implementation(member, signature, method, object);
+            }
+            DeclarationKind::Instance { ty, arguments, body } => {
+                self.at_place(Place::ConstructorArguments, |checker| {
+                    checker.check_instance(member, ty, arguments, body.as_deref());
+                });
+            }
+            _ => self.check_local_declaration(member),
+        }
+    }
+
+    fn check_implementation(
+        &mut self,
+        member: &'a Declaration,
+        signature: &'a crate::ast::Signature,
+        method: &'a Method,
+        object: &Substitution,
+    ) {
+        let wanted_result = object.apply(&self.result_type(&method.signature));
+        let mut fits = wanted_result == self.result_type(signature)
+            && signature.type_parameters.len() == method.signature.type_parameters.len();
+        for (wanted, found) in method.signature.parameters.iter().zip(&signature.parameters) {
+            fits &= wanted.direction == found.direction
+                && object.apply(&self.declared_type(wanted.id)) == self.declared_type(found.id);
+        }
+        if !fits {
+            self.report(
+                Diagnostic::error(
+                    codes::ABSTRACT_METHOD,
+                    member.name.span,
+                    format!(
+                        "`{}` has other types than the abstract method it implements",
+                        member.name.text
+                    ),
+                )
+                .label(method.name.span, "the abstract method"),
+            );
+        }
+    }
+}
+
+/// The declaration whose constructor makes values of the type.
+fn constructed_node(ty: &Type) -> Option<NodeId> {
+    match &**ty {
+        TypeKind::Extern(node, _)
+        | TypeKind::Parser(node, _)
+        | TypeKind::Control(node, _)
+        | TypeKind::Package(node, _) => Some(*node),
+        _ => None,
+    }
+}
+
+/// Whether an expression calls something.
+pub(super) fn is_call(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Call(_))
+}

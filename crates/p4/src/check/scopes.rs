@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scopes and names: declaring, looking up, duplicates, and nearest names for suggestions
+//! (P4_16 v1.2.5 §6.8). What a name's use means is decided by the caller.
+
+use super::{Checker, Node};
+use crate::ast::{Declaration, DeclarationKind, NodeId, Path};
+use crate::codes::typing as codes;
+use rustc_hash::FxHashMap;
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+/// Names of one `{ }` or parameter list. One name has several nodes only when it is overloaded.
+#[derive(Default)]
+pub(super) struct Scope {
+    names: FxHashMap<Arc<str>, Vec<NodeId>>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn in_scope<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.scopes.push(Scope::default());
+        let result = work(self);
+        self.scopes.pop();
+        result
+    }
+
+    /// Declares a node's name in the innermost scope, reporting a duplicate.
+    pub(super) fn declare(&mut self, id: NodeId, node: Node<'a>) {
+        self.set_node(id, node);
+        let Some(name) = node.name() else { return };
+        if name.text.is_empty() {
+            return;
+        }
+        let Some(scope) = self.scopes.last_mut() else { return };
+        let earlier = scope.names.entry(name.text.clone()).or_default();
+        if earlier.contains(&id) {
+            return;
+        }
+        let clash = earlier.first().copied();
+        earlier.push(id);
+        if let Some(first) = clash
+            && !self.may_share_name(first, node)
+        {
+            let first_span = self.span_of(first);
+            self.report(
+                Diagnostic::error(
+                    codes::DUPLICATE_NAME,
+                    name.span,
+                    format!("`{}` is declared twice", name.text),
+                )
+                .here("declared again here")
+                .label(first_span, "first declared here"),
+            );
+            if let Some(names) =
+                self.scopes.last_mut().and_then(|scope| scope.names.get_mut(&name.text))
+            {
+                names.pop();
+            }
+        }
+    }
+
+    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser, control and
+    /// package names whose parameters differ (§6.8.2), which calls then tell apart.
+    fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {
+        let (Node::Declaration(first), Node::Declaration(second)) = (self.node(first), second)
+        else {
+            return false;
+        };
+        match (overload_shape(first), overload_shape(second)) {
+            (Some(first), Some(second)) => first != second,
+            _ => false,
+        }
+    }
+
+    /// The nodes that a path may refer to: from the innermost scope that has any.
+    pub(super) fn lookup(&self, path: &Path) -> Option<&[NodeId]> {
+        self.lookup_where(path, |_| true)
+    }
+
+    /// As [`Checker::lookup`], passing over nodes that are not wanted.
+    pub(super) fn lookup_where(
+        &self,
+        path: &Path,
+        wanted: impl Fn(Node<'a>) -> bool,
+    ) -> Option<&[NodeId]> {
+        let scopes = if path.absolute { &self.scopes[..1] } else { &self.scopes[..] };
+        scopes.iter().rev().find_map(|scope| {
+            let nodes = scope.names.get(&path.name.text)?;
+            nodes.first().is_some_and(|id| wanted(self.node(*id))).then_some(nodes.as_slice())
+        })
+    }
+
+    /// The one node that a type's or state's name refers to.
+    pub(super) fn lookup_type(&self, path: &Path) -> Option<NodeId> {
+        self.lookup_where(path, is_type).and_then(|nodes| nodes.first().copied())
+    }
+
+    /// Reports a name that nothing declares, with the nearest one that is.
+    pub(super) fn report_not_found(&mut self, path: &Path, what: &str) {
+        let text = path.name.text.clone();
+        if let Some(open) =
+            self.open_declarations.iter().find(|open| open.name.text == text).copied()
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::RECURSIVE_DECLARATION,
+                    path.name.span,
+                    format!("`{text}` uses itself"),
+                )
+                .label(open.name.span, "declared here")
+                .note("P4 has no recursion: neither types nor functions, parsers or controls"),
+            );
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(
+            codes::NAME_NOT_FOUND,
+            path.name.span,
+            format!("there is no {what} `{text}` here"),
+        );
+        let nearest = {
+            let names = self.scopes.iter().flat_map(|scope| scope.names.keys()).map(|name| &**name);
+            nearest_name(&text, names)
+        };
+        if let Some(nearest) = nearest {
+            diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
+        } else if let Some(span) = self.later_declaration(&text) {
+            diagnostic = diagnostic
+                .label(span, "declared only here")
+                .help("move the declaration before its first use");
+        } else if matches!(&*text, "NoAction" | "packet_in" | "packet_out" | "verify") {
+            diagnostic = diagnostic.help("add `#include <core.p4>`");
+        } else if matches!(&*text, "standard_metadata_t" | "V1Switch" | "mark_to_drop") {
+            diagnostic = diagnostic.help("add `#include <v1model.p4>`");
+        }
+        self.report(diagnostic);
+    }
+
+    fn later_declaration(&self, text: &str) -> Option<Span> {
+        self.program
+            .declarations
+            .iter()
+            .find(|declaration| *declaration.name.text == *text)
+            .map(|declaration| declaration.name.span)
+    }
+}
+
+/// What tells overloads apart: the names of their parameters, and those that may be left out.
+fn overload_shape(declaration: &Declaration) -> Option<Vec<(&str, bool)>> {
+    let parameters = match &declaration.kind {
+        DeclarationKind::Function { signature, .. }
+        | DeclarationKind::ExternFunction(signature) => &signature.parameters,
+        DeclarationKind::PackageType(block)
+        | DeclarationKind::ParserType(block)
+        | DeclarationKind::ControlType(block) => &block.parameters,
+        _ => return None,
+    };
+    Some(
+        parameters
+            .iter()
+            .map(|parameter| (&*parameter.name.text, parameter.default.is_some()))
+            .collect(),
+    )
+}
+
+/// Whether a node declares a type.
+pub(super) fn is_type(node: Node<'_>) -> bool {
+    match node {
+        Node::TypeParameter(_) => true,
+        Node::Declaration(declaration) => matches!(
+            declaration.kind,
+            DeclarationKind::ExternObject { .. }
+                | DeclarationKind::Parser(_)
+                | DeclarationKind::Control(_)
+                | DeclarationKind::ParserType(_)
+                | DeclarationKind::ControlType(_)
+                | DeclarationKind::PackageType(_)
+                | DeclarationKind::Header(_)
+                | DeclarationKind::HeaderUnion(_)
+                | DeclarationKind::Struct(_)
+                | DeclarationKind::Enum { .. }
+                | DeclarationKind::Typedef(_)
+                | DeclarationKind::NewType(_)
+        ),
+        _ => false,
+    }
+}
+
+/// The name most like `text`, when one is like it enough to suggest.
+pub(super) fn nearest_name<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let limit = (text.chars().count() / 3).max(1);
+    names
+        .filter(|name| name.len().abs_diff(text.len()) <= limit && *name != text)
+        .map(|name| (strsim::damerau_levenshtein(text, name), name))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, name)| (*distance, *name))
+        .map(|(_, name)| name.to_string())
+}
