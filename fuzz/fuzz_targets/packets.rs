@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The packet path: bytes as packets through the examples' programs. The first byte chooses the program
+//! and the port, two more the length of the next packet.
+#![no_main]
+
+use device::{Device, DeviceOptions};
+use libfuzzer_sys::fuzz_target;
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use std::sync::{Arc, LazyLock};
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+const SOURCES: &[(&str, &str)] = &[
+    (include_str!("../../examples/router/router.p4"), include_str!("../../examples/router/commands.txt")),
+    (include_str!("../../examples/telemetry/telemetry.p4"), include_str!("../../examples/telemetry/s1-runtime.json")),
+    (include_str!("../../examples/source_routing/source_routing.p4"), ""),
+    (include_str!("../../examples/calculator/calculator.p4"), ""),
+    (include_str!("../../examples/stateful_firewall/stateful_firewall.p4"), include_str!("../../examples/stateful_firewall/commands.txt")),
+    (include_str!("../../examples/learning_switch/learning_switch.p4"), include_str!("../../examples/learning_switch/commands.txt")),
+];
+
+static PROGRAMS: LazyLock<Vec<(Arc<ir::Program>, &'static str)>> = LazyLock::new(|| {
+    let compile = |(text, entries): &(&'static str, &'static str)| {
+        let options = PreprocessorOptions::default();
+        let mut compiled =
+            p4::compile::compile("example.p4", text.to_string(), &NoFiles, &options);
+        let typed = compiled.program.as_ref().expect("the example compiles");
+        let program = ir::lowering::lower(typed, &mut compiled.diagnostics);
+        (Arc::new(program.expect("the example lowers")), *entries)
+    };
+    SOURCES.iter().map(compile).collect()
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let [choice, mut rest @ ..] = bytes else { return };
+    let (program, entries) = &PROGRAMS[*choice as usize % PROGRAMS.len()];
+    let mut device =
+        Device::new(program.clone(), DeviceOptions::default()).expect("the example loads");
+    let mut session = control::session::Session::new(program.clone());
+    for located in control::entries::read("entries", entries).0 {
+        let (store, cells) = device.store_and_cells_mut();
+        session.apply(&located, store, cells, 0).expect("the example's entries fit");
+    }
+    while let [port, high, low, after @ ..] = rest {
+        let length = (usize::from(*high) << 8 | usize::from(*low)) % 2048;
+        let (packet, after) = after.split_at(length.min(after.len()));
+        rest = after;
+        let now_ps = device.now_ps();
+        device.inject(u32::from(*port), now_ps + 1000, packet.to_vec()).expect("time goes on");
+        device.run_to_completion().expect("the examples assert nothing");
+    }
+    device.drain_transmitted();
+});
