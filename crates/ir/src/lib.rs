@@ -34,11 +34,13 @@ mod operand_walk;
 pub mod program;
 mod site;
 pub mod text;
+pub mod verify;
 
 pub use bits::Bits;
 pub use instruction::*;
 pub use program::*;
 pub use site::Site;
+pub use verify::{VerifyError, verify};
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.
 pub const MAX_WIDTH_BITS: u32 = 16_384;

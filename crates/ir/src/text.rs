@@ -85,6 +85,11 @@ pub fn print_without_origins(program: &Program) -> String {
     printer::print(program, false)
 }
 
+/// The text of a program's regions alone, without origins.
+pub fn print_code(program: &Program) -> String {
+    printer::print_code(program)
+}
+
 /// The program that a text describes. Nothing is verified.
 pub fn parse(text: &str) -> Result<Program, Vec<TextError>> {
     parse_with_lines(text).map(|parsed| parsed.program)

@@ -19,6 +19,20 @@ pub(super) fn print(program: &Program, origins: bool) -> String {
     printer.out
 }
 
+/// The text of a program's regions, without origins.
+pub(super) fn print_code(program: &Program) -> String {
+    let mut printer = Printer {
+        program,
+        references: References::new(program),
+        origins: false,
+        out: String::new(),
+    };
+    for region in &program.regions {
+        printer.region(region);
+    }
+    printer.out
+}
+
 pub(super) struct Printer<'a> {
     pub program: &'a Program,
     pub references: References<'a>,
