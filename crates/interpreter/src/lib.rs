@@ -1,2 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Under construction.
+//! The reference semantics of the pipeline IR, and what every engine shares with it.
+//!
+//! An [`Interpreter`] runs one block of a program on a [`PacketContext`], against one configuration
+//! version and the cells of one pipeline instance. Whatever else it needs (time, lengths, randomness, a
+//! log, unknown externs) comes from an [`Environment`], so it reads no clock and does no I/O. What
+//! blocks there are and in which order they run is the device's matter, as is acting on requests.
+//!
+//! **Shared by all engines:** [`hash`] (hash and checksum algorithms), [`random`] (counter-based random
+//! numbers) and [`bit_string`] (bits of packets).
+//!
+//! An [`Observer`] sees what happens; [`trace`] makes a tree of it, and text or JSON of the tree.
+
+pub mod bit_string;
+mod context;
+mod engine;
+mod environment;
+pub mod hash;
+mod headers;
+mod observer;
+mod operation;
+pub mod random;
+mod table;
+pub mod trace;
+
+pub use context::PacketContext;
+pub use engine::{Interpreter, Outcome};
+pub use environment::{Environment, ExternCall};
+pub use observer::{Event, Observer};

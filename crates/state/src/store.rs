@@ -6,8 +6,8 @@ use crate::draft::Draft;
 use crate::table::TableState;
 use crate::validation::{allowed_action, canonical_keys, matched_keys};
 use crate::{
-    ActionData, ActionProfileState, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells,
-    Configuration, CrcParameters, DefaultAction, NewEntry, UpdateError, ValueSetState,
+    ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
+    CrcParameters, DefaultAction, NewEntry, UpdateError,
 };
 use ir::{ActionCall, Program, Table};
 use std::collections::BTreeMap;
@@ -36,8 +36,8 @@ impl Store {
             version: 0,
             next_generation,
             tables,
-            profiles: vec![Arc::new(ActionProfileState::default()); program.action_profiles.len()],
-            value_sets: vec![Arc::new(ValueSetState::default()); program.value_sets.len()],
+            profiles: program.action_profiles.iter().map(|_| Arc::default()).collect(),
+            value_sets: program.value_sets.iter().map(|_| Arc::default()).collect(),
             multicast_groups: Arc::new(BTreeMap::new()),
             clone_sessions: Arc::new(BTreeMap::new()),
             crc16: CrcParameters::CRC16,

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Running a block: regions, basic blocks, terminators, and how a run ends. Instructions are in
+//! `operation`, headers and stacks in `headers`, tables in `table`.
+
+use crate::PacketContext;
+use crate::context::zero_of;
+use crate::environment::Environment;
+use crate::observer::{Event, Observer};
+use ir::{
+    Bits, BlockId, CounterId, ExternId, Operand, Operation, OriginId, Program, Region, RegionId,
+    RegionKind, STEP_LIMIT, TableId, Temp, Terminator,
+};
+use state::{Cells, Configuration, EntryRecord};
+use std::sync::Arc;
+
+/// How a run of a block ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At the end of its code; a parser accepted.
+    Returned,
+    /// By `exit`.
+    Exited,
+    /// The parser rejected with this error: an index into [`Program::errors`].
+    Rejected(u32),
+    /// Too many loops: see [`ir::STEP_LIMIT`].
+    StepLimit,
+    /// An assertion did not hold.
+    AssertionFailed {
+        /// Which.
+        origin: OriginId,
+        /// Whether it was `assume`.
+        is_assume: bool,
+    },
+    /// An extern could not be called.
+    ExternFailed {
+        /// Which.
+        target: ExternId,
+        /// Why, in a sentence.
+        message: String,
+    },
+}
+
+/// Numbers of the errors that extraction raises.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoreErrors {
+    pub(crate) packet_too_short: u32,
+    pub(crate) stack_out_of_bounds: u32,
+    pub(crate) header_too_short: u32,
+    pub(crate) parser_invalid_argument: u32,
+}
+
+impl CoreErrors {
+    fn of(program: &Program) -> CoreErrors {
+        // A program whose `core.p4` lacks an error still has to reject: with a number of no name.
+        let number =
+            |name| program.error_number(name).unwrap_or(program.errors.len().max(1) as u32);
+        CoreErrors {
+            packet_too_short: number("PacketTooShort"),
+            stack_out_of_bounds: number("StackOutOfBounds"),
+            header_too_short: number("HeaderTooShort"),
+            parser_invalid_argument: number("ParserInvalidArgument"),
+        }
+    }
+}
+
+/// The reference engine for one program.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
+    program: Arc<Program>,
+    pub(crate) core_errors: CoreErrors,
+    /// Bits of the fixed fields of each header type.
+    pub(crate) fixed_bits: Vec<usize>,
+    /// Direct counters of each table that count by themselves on a hit.
+    pub(crate) automatic_counters: Vec<Vec<CounterId>>,
+}
+
+impl Interpreter {
+    /// An engine for a program that the verifier has accepted.
+    ///
+    /// A direct counter counts by itself whenever an entry of its table is hit, unless an action of
+    /// the table counts it explicitly.
+    pub fn new(program: Arc<Program>) -> Interpreter {
+        let fixed_bits = program
+            .header_types
+            .iter()
+            .map(|ty| {
+                ty.fields.iter().map(|field| zero_of(field.ty).width_bits() as usize).sum::<usize>()
+            })
+            .collect();
+        let automatic_counters = (0..program.tables.len())
+            .map(|table| automatic_counters(&program, TableId(table as u32)))
+            .collect();
+        Interpreter {
+            core_errors: CoreErrors::of(&program),
+            fixed_bits,
+            automatic_counters,
+            program,
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Runs a block, by its index in [`Program::blocks`]. The configuration and the cells are of the
+    /// same program.
+    #[allow(clippy::too_many_arguments)] // Each is of another owner.
+    pub fn run_block(
+        &self,
+        block: usize,
+        context: &mut PacketContext,
+        configuration: &Configuration,
+        cells: &mut Cells,
+        environment: &mut dyn Environment,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Outcome {
+        let declared = &self.program.blocks[block];
+        context.temps.clear();
+        let mut run = Run {
+            interpreter: self,
+            program: &self.program,
+            context,
+            configuration,
+            cells,
+            environment,
+            // Inside an `Option` the borrow is not shortened by itself.
+            observer: observer.map(|observer| -> &mut dyn Observer { observer }),
+            entry: None,
+        };
+        let origin = Some(declared.origin);
+        run.tell(origin, |_| Event::BlockEntered { block });
+        let outcome = match run.region(declared.region) {
+            Ok(()) => Outcome::Returned,
+            Err(outcome) => outcome,
+        };
+        if let (Outcome::Rejected(error), Some(slot)) = (&outcome, declared.parser_error) {
+            run.store_slot(slot, Bits::from_u64(32, u64::from(*error)), declared.origin);
+        }
+        run.tell(origin, |_| Event::BlockEnded { block, outcome: &outcome });
+        outcome
+    }
+}
+
+/// The direct counters of a table that no action of the table counts explicitly.
+fn automatic_counters(program: &Program, table: TableId) -> Vec<CounterId> {
+    let table = &program.tables[table.index()];
+    let regions = table.actions.iter().filter_map(|listed| {
+        let action = program.actions.get(listed.action.index())?;
+        program.regions.get(action.region.index())
+    });
+    let explicit: Vec<CounterId> = regions
+        .flat_map(|region| &region.blocks)
+        .flat_map(|block| &block.instructions)
+        .filter_map(|instruction| match &instruction.operation {
+            Operation::CountDirect { counter } => Some(*counter),
+            _ => None,
+        })
+        .collect();
+    table.direct_counters.iter().copied().filter(|counter| !explicit.contains(counter)).collect()
+}
+
+/// One run of a block.
+pub(crate) struct Run<'r> {
+    pub(crate) interpreter: &'r Interpreter,
+    pub(crate) program: &'r Program,
+    pub(crate) context: &'r mut PacketContext,
+    pub(crate) configuration: &'r Configuration,
+    pub(crate) cells: &'r mut Cells,
+    pub(crate) environment: &'r mut dyn Environment,
+    pub(crate) observer: Option<&'r mut dyn Observer>,
+    /// The entry whose action runs; `None` for a default action.
+    pub(crate) entry: Option<&'r EntryRecord>,
+}
+
+/// A region at work.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'r> {
+    pub(crate) id: RegionId,
+    pub(crate) region: &'r Region,
+    /// Where its temporaries begin.
+    base: usize,
+}
+
+/// An instruction's place, and where it comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) block: BlockId,
+    pub(crate) instruction: u32,
+    pub(crate) origin: OriginId,
+}
+
+impl<'r> Run<'r> {
+    /// Tells the onlooker, if there is one.
+    pub(crate) fn tell<'e>(
+        &'e mut self,
+        origin: Option<OriginId>,
+        event: impl FnOnce(&'e PacketContext) -> Event<'e>,
+    ) {
+        if let Some(observer) = &mut self.observer {
+            observer.observe(origin, event(self.context));
+        }
+    }
+
+    /// Runs a region to its end; an error is how the whole block ends.
+    pub(crate) fn region(&mut self, id: RegionId) -> Result<(), Outcome> {
+        let program = self.program;
+        let region = &program.regions[id.index()];
+        let base = self.context.temps.len();
+        self.context.temps.resize(base + region.temps.len(), Bits::zero(0));
+        let result = self.basic_blocks(Frame { id, region, base });
+        self.context.temps.truncate(base);
+        result
+    }
+
+    fn basic_blocks(&mut self, frame: Frame<'r>) -> Result<(), Outcome> {
+        let mut at = BlockId(0);
+        let mut back_edges = 0;
+        loop {
+            let block = &frame.region.blocks[at.index()];
+            if frame.region.kind == RegionKind::Parser {
+                self.tell(Some(block.origin), |_| Event::ParserState {
+                    region: frame.id,
+                    block: at,
+                    name: &block.name,
+                });
+            }
+            for (number, instruction) in block.instructions.iter().enumerate() {
+                let site =
+                    Site { block: at, instruction: number as u32, origin: instruction.origin };
+                self.execute(frame, site, &instruction.operation)?;
+            }
+            let next = match &block.terminator {
+                Terminator::Goto(next) => *next,
+                Terminator::Branch { condition, then, otherwise } => {
+                    if self.value(frame, condition).is_true() { *then } else { *otherwise }
+                }
+                Terminator::Switch { value, cases, default } => {
+                    let value = self.value(frame, value);
+                    cases.iter().find(|(case, _)| case == value).map_or(*default, |(_, next)| *next)
+                }
+                Terminator::Return => return Ok(()),
+                Terminator::Exit => return Err(Outcome::Exited),
+                Terminator::Reject(error) => {
+                    let error = self.value(frame, error).low_u64() as u32;
+                    return Err(self.reject(block.origin, error));
+                }
+            };
+            // Every cycle has an edge that does not go to a later block.
+            if next <= at {
+                back_edges += 1;
+                if back_edges >= STEP_LIMIT {
+                    return Err(Outcome::StepLimit);
+                }
+            }
+            at = next;
+        }
+    }
+
+    /// The outcome of a parser that fails with this error.
+    pub(crate) fn reject(&mut self, origin: OriginId, error: u32) -> Outcome {
+        self.tell(Some(origin), |_| Event::ParserError { error });
+        Outcome::Rejected(error)
+    }
+
+    pub(crate) fn value<'v>(&'v self, frame: Frame<'_>, operand: &'v Operand) -> &'v Bits {
+        match operand {
+            Operand::Constant(value) => value,
+            Operand::Temp(temp) => &self.context.temps[frame.base + temp.index()],
+        }
+    }
+
+    pub(crate) fn values(&self, frame: Frame<'_>, operands: &[Operand]) -> Vec<Bits> {
+        operands.iter().map(|operand| self.value(frame, operand).clone()).collect()
+    }
+
+    /// Defines a temporary.
+    pub(crate) fn define(&mut self, frame: Frame<'_>, temp: Temp, value: Bits) {
+        self.context.temps[frame.base + temp.index()] = value;
+    }
+
+    /// The declared width of a temporary in bits.
+    pub(crate) fn temp_width_bits(&self, frame: Frame<'_>, temp: Temp) -> u32 {
+        frame.region.temps[temp.index()].width_bits()
+    }
+}

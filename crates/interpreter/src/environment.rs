@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a running block asks of its surroundings. The device implements it; nothing here keeps state.
+
+use crate::random::RandomKey;
+use ir::{Bits, Extern, ExternId};
+
+/// A call of an extern that no architecture explains.
+#[derive(Clone, Copy, Debug)]
+pub struct ExternCall<'a> {
+    /// Which.
+    pub id: ExternId,
+    /// Its declaration.
+    pub declaration: &'a Extern,
+    /// Method name; empty for a function.
+    pub method: &'a str,
+    /// Values of `in` and `inout` arguments.
+    pub arguments: &'a [Bits],
+    /// Widths in bits of the results: the return value, then `inout` and `out` arguments.
+    pub result_widths_bits: &'a [u32],
+}
+
+/// The surroundings of one pass of one packet.
+pub trait Environment {
+    /// Device time in picoseconds.
+    fn now_ps(&self) -> u64;
+
+    /// What counters and meters take as the packet's length, in bytes.
+    fn packet_length_bytes(&self) -> u64;
+
+    /// Who draws random numbers.
+    fn random_key(&self) -> RandomKey;
+
+    /// Takes a line for the log.
+    fn log_line(&mut self, line: &str);
+
+    /// Calls an extern: one result for each of `result_widths_bits`. An error is a sentence for the
+    /// user; it ends the block.
+    fn call_extern(&mut self, call: ExternCall<'_>) -> Result<Vec<Bits>, String>;
+}

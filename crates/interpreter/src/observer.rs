@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an onlooker of a running block is told. What becomes of it (a trace, a debugger, a coverage
+//! count) is the onlooker's matter.
+
+use crate::Outcome;
+use ir::{
+    Bits, BlockId, CounterId, ExternId, HeaderId, MeterId, OriginId, RegionId, RegisterId,
+    RequestId, SlotId, StackId, TableId, ValueSetId,
+};
+use state::{BoundAction, Colour, EntryRecord};
+
+/// Something that happened. It is told after it happened, unless the variant says otherwise.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // The fields are what the variants' documentation names.
+pub enum Event<'a> {
+    /// A block of the program begins.
+    BlockEntered { block: usize },
+    /// A parser goes to a basic block: a state, or a part of one.
+    ParserState { region: RegionId, block: BlockId, name: &'a str },
+    /// A header was extracted; its fields are in `slots`.
+    Extracted { header: HeaderId, slots: &'a [Bits] },
+    /// The parser's cursor was moved.
+    Advanced { bits: u64 },
+    /// A parser rejects with this error.
+    ParserError { error: u32 },
+    /// A table was looked up and its action begins; what follows until `ActionEnded` is the action's.
+    /// `action` is missing when a group has no members.
+    TableApplied {
+        table: TableId,
+        keys: &'a [Bits],
+        entry: Option<&'a EntryRecord>,
+        action: Option<&'a BoundAction>,
+    },
+    /// The table's action ended.
+    ActionEnded { table: TableId },
+    /// A slot was written.
+    SlotStored { slot: SlotId, before: &'a Bits, after: &'a Bits },
+    /// A header was emitted.
+    Emitted { header: HeaderId, slots: &'a [Bits] },
+    /// A stack was shifted.
+    StackShifted { stack: StackId, by: i32 },
+    /// A register cell was read, and written where there is an `after`. `index` is `None` outside the
+    /// array.
+    RegisterAccessed {
+        register: RegisterId,
+        index: &'a Bits,
+        before: &'a Bits,
+        after: Option<&'a Bits>,
+    },
+    /// A counter counted the packet; without `index` at the entry or default action.
+    Counted { counter: CounterId, index: Option<&'a Bits> },
+    /// A meter marked the packet; without `index` at the entry or default action.
+    Metered { meter: MeterId, index: Option<&'a Bits>, colour: Colour },
+    /// A value set was asked.
+    ValueSetAsked { set: ValueSetId, keys: &'a [Bits], is_member: bool },
+    /// A hash was computed.
+    Hashed { algorithm: ir::HashAlgorithm, result: &'a Bits },
+    /// A random number was drawn.
+    RandomDrawn { low: &'a Bits, high: &'a Bits, result: &'a Bits },
+    /// The device was asked for something.
+    Requested { request: RequestId, arguments: &'a [Bits] },
+    /// A line was logged.
+    Logged { line: &'a str },
+    /// An extern was called.
+    ExternCalled { target: ExternId, method: &'a str, arguments: &'a [Bits], results: &'a [Bits] },
+    /// A block of the program ended.
+    BlockEnded { block: usize, outcome: &'a Outcome },
+}
+
+/// An onlooker.
+pub trait Observer {
+    /// Takes an event; `origin` is where in the program it comes from, as far as it has a place.
+    fn observe(&mut self, origin: Option<OriginId>, event: Event<'_>);
+}
