@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The front end in one call: preprocess, parse, check. Files come through an [`IncludeLoader`].
+
+use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::typed::TypedProgram;
+use source::{Diagnostics, SourceMap};
+
+/// What came of compiling one program.
+#[derive(Debug)]
+pub struct Compilation {
+    /// All files that were read.
+    pub map: SourceMap,
+    /// What there is to tell, warnings included.
+    pub diagnostics: Diagnostics,
+    /// The checked program; `None` when there was an error.
+    pub program: Option<TypedProgram>,
+}
+
+/// Compiles the program in `text`, which the user calls `name`. Type checking is left out when the
+/// text does not parse, because what it would say follows from the first mistakes.
+pub fn compile(
+    name: &str,
+    text: String,
+    loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
+) -> Compilation {
+    let mut map = SourceMap::new();
+    let mut diagnostics = Diagnostics::new();
+    let main = map.add(name, text);
+    let tokens = preprocess(&mut map, loader, main, options, &mut diagnostics);
+    let tree = crate::parser::parse(tokens, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Compilation { map, diagnostics, program: None };
+    }
+    let program = crate::check::check(tree, &mut diagnostics);
+    let program = if diagnostics.has_errors() { None } else { Some(program) };
+    Compilation { map, diagnostics, program }
+}
