@@ -7,11 +7,27 @@
 //! leaving queues come first (lower path first), then packets back to ingress, then packets from
 //! ports, each by port and sequence; so with infinite rates every packet runs to its end before the
 //! next one begins.
+//!
+//! **A run ends.** Every pass of a packet and its copies is counted against
+//! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
+//!
+//! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
+mod architecture;
+mod device;
+mod engine;
+mod environment;
+mod machine;
 pub mod options;
+mod output;
+mod packet;
 pub mod statistics;
+pub mod trace;
 pub mod traffic_manager;
 
+pub use architecture::SUPPORTED_ARCHITECTURES;
+pub use device::Device;
 pub use options::{CongestionThresholds, DeviceOptions, PortOptions, TrafficManagerOptions};
+pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use traffic_manager::{CongestionSignal, OutputPath};

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+//! v1model as BMv2's `simple_switch` runs it: parser, checksum verification, ingress, queues,
+//! egress, checksum computation, deparser; and what becomes of clones, digests, resubmission,
+//! multicast, drops and recirculation between them. Queues and wires are the traffic manager's.
+//!
+//! **After ingress**, in this order: the last `clone` is made, digests are sent, then the first of
+//! these that applies: resubmit, multicast when `mcast_grp` is not 0, drop when `egress_spec` is
+//! the drop port, queue for `egress_spec`. **After egress**: the last `clone` is made, drop when
+//! `egress_spec` is the drop port, recirculate, send.
+//!
+//! A rejecting parser does not drop: ingress runs with `parser_error` set. A clone made in ingress
+//! is the packet as it came to ingress, parsed again; one made in egress is the packet at the end
+//! of egress, neither deparsed nor parsed. Clones, resubmitted and recirculated packets begin with
+//! zero metadata, but for the fields of their field list: `ingress_port` too is 0 unless
+//! preserved. A wish (resubmit, recirculate) stays with the packet until it is granted, so
+//! `recirculate` called in ingress acts after egress. Where this differs from `simple_switch`:
+//! every digest is sent, not only the last; `packet_length` in egress counts all headers added and
+//! removed, not only those by `setValid` and `setInvalid`; a clone session's class of service is
+//! the clone's priority, and its packet length cuts the clone; each port has 8 queues.
+
+mod metadata;
+
+use super::Architecture;
+use crate::engine::{Engine, Run};
+use crate::machine::{Event, Machine};
+use crate::output::{DeviceError, DigestMessage, LoadError};
+use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
+use crate::statistics::DropReason;
+use crate::trace::PassId;
+use crate::traffic_manager::{Dequeued, OutputPath};
+use interpreter::trace::TraceNode;
+use interpreter::{Outcome, PacketContext};
+use ir::{Bits, Program, RequestId, SlotId};
+use metadata::{InstanceType, Metadata};
+use state::Configuration;
+
+/// The `egress_spec` that means drop, unless the device is told another.
+pub(crate) const DROP_PORT: u32 = 511;
+
+/// What a request of the program means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    Clone { session: usize, field_list: Option<usize> },
+    Resubmit { field_list: Option<usize> },
+    Recirculate { field_list: Option<usize> },
+    Truncate,
+    Digest,
+}
+
+/// Indices of the blocks in the program.
+#[derive(Clone, Copy, Debug)]
+struct Blocks {
+    parser: usize,
+    verify: usize,
+    ingress: usize,
+    egress: usize,
+    compute: usize,
+    deparser: usize,
+}
+
+/// A v1model program at work.
+#[derive(Debug)]
+pub(crate) struct V1Model {
+    blocks: Blocks,
+    metadata: Metadata,
+    wishes: Vec<Wish>,
+    drop_port: u32,
+}
+
+impl V1Model {
+    pub fn new(program: &Program, drop_port: Option<u32>) -> Result<V1Model, LoadError> {
+        let block = |role: &'static str| {
+            program.blocks.iter().position(|block| &*block.role == role).ok_or_else(|| {
+                LoadError::MissingBlock { architecture: program.architecture.clone(), role }
+            })
+        };
+        let wish = |request: &ir::Request| {
+            let field = |name: &str| request.fields.iter().position(|field| &*field.0 == name);
+            let field_list = field("field_list");
+            match &*request.name {
+                "clone_i2e" | "clone_e2e" => {
+                    Ok(Wish::Clone { session: field("session").unwrap_or(0), field_list })
+                }
+                "resubmit" => Ok(Wish::Resubmit { field_list }),
+                "recirculate" => Ok(Wish::Recirculate { field_list }),
+                "truncate" => Ok(Wish::Truncate),
+                "digest" => Ok(Wish::Digest),
+                _ => Err(LoadError::UnsupportedRequest(request.name.clone())),
+            }
+        };
+        Ok(V1Model {
+            blocks: Blocks {
+                parser: block("p")?,
+                verify: block("vr")?,
+                ingress: block("ig")?,
+                egress: block("eg")?,
+                compute: block("ck")?,
+                deparser: block("dep")?,
+            },
+            metadata: Metadata::new(program),
+            wishes: program.requests.iter().map(wish).collect::<Result<_, _>>()?,
+            drop_port: drop_port.unwrap_or(DROP_PORT),
+        })
+    }
+
+    /// Takes what the last block asked for. Digests are sent when `digests` says so.
+    fn take_wishes(
+        &self,
+        engine: &Engine,
+        machine: &mut Machine,
+        packet: &mut Traveller,
+        pass: Option<PassId>,
+    ) -> Vec<DigestMessage> {
+        let mut digests = Vec::new();
+        for (request, values) in std::mem::take(&mut packet.context.requests) {
+            let number = |at: usize| values.get(at).map_or(0, |value: &Bits| value.low_u64());
+            let list = |at: Option<usize>| at.map(|at| number(at) as u32);
+            let wishes = &mut packet.wishes;
+            match self.wishes[request.index()] {
+                Wish::Clone { session, field_list } => {
+                    wishes.clone = Some((number(session) as u32, list(field_list)));
+                }
+                Wish::Resubmit { field_list } => wishes.resubmit = Some(list(field_list)),
+                Wish::Recirculate { field_list } => wishes.recirculate = Some(list(field_list)),
+                Wish::Truncate => {
+                    let before = wishes.truncate_bytes.unwrap_or(u64::MAX);
+                    wishes.truncate_bytes = Some(before.min(number(0)));
+                }
+                Wish::Digest => {
+                    digests.push(digest(&engine.program, machine, packet, request, &values));
+                    let label = || engine.program.requests[request.index()].label.to_string();
+                    machine.note(pass, || TraceNode::new("digest", label()));
+                }
+            }
+        }
+        digests
+    }
+
+    /// Slots and values of a field list. Lists that do not exist preserve nothing.
+    fn preserved(
+        &self,
+        engine: &Engine,
+        context: &PacketContext,
+        list: Option<u32>,
+    ) -> Vec<(SlotId, Bits)> {
+        engine
+            .program
+            .field_lists
+            .iter()
+            .filter(|field_list| Some(field_list.number) == list)
+            .flat_map(|field_list| &field_list.slots)
+            .map(|slot| (*slot, context.slots[slot.index()].clone()))
+            .collect()
+    }
+
+    /// Copies for a multicast group, queued in the order of the group.
+    fn multicast(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        configuration: &Configuration,
+        packet: &mut Traveller,
+        group: u32,
+    ) {
+        // BMv2 clears a copy's wishes but keeps a truncation with the packet.
+        packet.wishes =
+            Wishes { truncate_bytes: packet.wishes.truncate_bytes, ..Wishes::default() };
+        let replicas =
+            configuration.multicast_group(group).map_or(&[][..], |group| &group.replicas);
+        if replicas.is_empty() {
+            machine.drop_packet(DropReason::NoReplicas, packet.parent);
+        }
+        for replica in replicas {
+            machine.statistics.replicated += 1;
+            self.metadata.egress_rid.set(&mut packet.context, u64::from(replica.instance));
+            self.to_queues(engine, machine, replica.egress_port, packet.clone());
+        }
+    }
+
+    /// Sends a packet from ingress, or a clone, to the queues of a port.
+    fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
+        match machine.options.ingress_latency_ps {
+            0 => self.enqueue(engine, machine, port, packet),
+            latency_ps => {
+                let time_ps = machine.now_ps.saturating_add(latency_ps);
+                engine.in_flight += 1;
+                machine
+                    .schedule(time_ps, Event::Enqueue(engine.generation, port, Box::new(packet)));
+            }
+        }
+    }
+
+    /// Queues the copies of a clone session.
+    fn clone_to_session(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        configuration: &Configuration,
+        session: u32,
+        mut copy: Traveller,
+    ) {
+        let Some(config) = configuration.clone_session(session) else { return };
+        machine.statistics.cloned += 1;
+        copy.wishes = Wishes {
+            truncate_bytes: config.packet_length_bytes.filter(|length| *length > 0).map(u64::from),
+            ..Wishes::default()
+        };
+        if config.class_of_service != 0 {
+            let class = u64::from(config.class_of_service);
+            self.metadata.priority.set(&mut copy.context, class);
+        }
+        if let Some(group) = config.multicast_group {
+            self.multicast(engine, machine, configuration, &mut copy, group);
+        }
+        for replica in &config.replicas {
+            if replica.instance != 0 {
+                self.metadata.egress_rid.set(&mut copy.context, u64::from(replica.instance));
+            }
+            self.to_queues(engine, machine, replica.egress_port, copy.clone());
+        }
+    }
+
+    /// A session to clone to, if the packet asked for one and it exists.
+    fn wanted_clone(
+        &self,
+        machine: &mut Machine,
+        configuration: &Configuration,
+        packet: &mut Traveller,
+        pass: Option<PassId>,
+    ) -> Option<(u32, Option<u32>)> {
+        let (session, list) = packet.wishes.clone.take()?;
+        if configuration.clone_session(session).is_none() {
+            machine.drop_packet(DropReason::NoCloneSession, pass);
+            return None;
+        }
+        machine.note(pass, || TraceNode::new("clone", "").with("session", u64::from(session)));
+        Some((session, list))
+    }
+
+    /// Sends a packet back to ingress by one of the internal paths.
+    fn send_back(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        path: OutputPath,
+        arrival: Arrival,
+    ) {
+        let length = arrival.bytes.len() as u64;
+        let item = Queued::Arrival(engine.generation, Box::new(arrival));
+        if machine.enqueue(path, 0, length, item) {
+            engine.in_flight += 1;
+        }
+    }
+}
+
+fn digest(
+    program: &Program,
+    machine: &Machine,
+    packet: &Traveller,
+    request: RequestId,
+    values: &[Bits],
+) -> DigestMessage {
+    let request = &program.requests[request.index()];
+    DigestMessage {
+        time_ps: machine.now_ps,
+        name: request.label.clone(),
+        fields: request
+            .fields
+            .iter()
+            .map(|field| field.0.clone())
+            .zip(values.iter().cloned())
+            .collect(),
+        packet: packet.reception.number,
+    }
+}
+
+impl Architecture for V1Model {
+    fn ingress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        arrival: Arrival,
+    ) -> Result<(), DeviceError> {
+        let Arrival { reception, entrance, bytes, preserved, parent } = arrival;
+        let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
+            machine.drop_packet(DropReason::PassLimit, parent);
+            return Ok(());
+        };
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let configuration = engine.store.configuration();
+        let mut context = engine.context(bytes);
+        for (slot, value) in preserved {
+            context.slots[slot.index()] = value;
+        }
+        let metadata = &self.metadata;
+        let instance_type = match entrance {
+            Entrance::Port => {
+                metadata.ingress_port.set(&mut context, u64::from(reception.port));
+                metadata.ingress_global_timestamp.set(&mut context, machine.now_us());
+                InstanceType::Normal
+            }
+            Entrance::Resubmission => InstanceType::Resubmitted,
+            Entrance::Recirculation => InstanceType::Recirculated,
+        };
+        metadata.instance_type.set(&mut context, instance_type as u64);
+        metadata.packet_length.set(&mut context, u64::from(length));
+        let node = || match entrance {
+            Entrance::Port => TraceNode::new("ingress", "").with("port", u64::from(reception.port)),
+            Entrance::Resubmission => TraceNode::new("ingress", "resubmitted"),
+            Entrance::Recirculation => TraceNode::new("ingress", "recirculated"),
+        };
+        let run = Run {
+            packet: reception.number,
+            pass_number,
+            counted_bytes: length,
+            pass: machine.begin_pass(parent, reception.number, node),
+        };
+        let pass = run.pass;
+
+        let blocks = self.blocks;
+        match engine.run(machine, blocks.parser, &mut context, &configuration, &run)? {
+            Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {}
+            _ => return Ok(()),
+        }
+        let parsed_bytes = metadata.header_bytes(&context);
+        for block in [blocks.verify, blocks.ingress] {
+            if !engine.run_control(machine, block, &mut context, &configuration, &run)? {
+                return Ok(());
+            }
+        }
+        let mut packet = Traveller {
+            length_bytes: (length + metadata.header_bytes(&context)).saturating_sub(parsed_bytes),
+            reception,
+            context,
+            received_bytes: length,
+            wishes: Wishes::default(),
+            parent: pass,
+        };
+        let digests = self.take_wishes(engine, machine, &mut packet, pass);
+
+        if let Some((session, list)) = self.wanted_clone(machine, &configuration, &mut packet, pass)
+        {
+            let mut context = engine.context(packet.context.packet.clone());
+            let port = u64::from(packet.reception.port);
+            metadata.ingress_port.set(&mut context, port);
+            let again = Run { pass: None, ..run };
+            match engine.run(machine, blocks.parser, &mut context, &configuration, &again)? {
+                Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {
+                    context.requests.clear();
+                    metadata.clear(&mut context);
+                    for (slot, value) in self.preserved(engine, &packet.context, list) {
+                        context.slots[slot.index()] = value;
+                    }
+                    let kind = InstanceType::IngressClone as u64;
+                    metadata.instance_type.set(&mut context, kind);
+                    let copy = Traveller { context, length_bytes: length, ..packet.clone() };
+                    self.clone_to_session(engine, machine, &configuration, session, copy);
+                }
+                _ => {}
+            }
+        }
+
+        machine.statistics.digests += digests.len() as u64;
+        machine.digests.extend(digests);
+
+        if let Some(list) = packet.wishes.resubmit.take() {
+            machine.note(pass, || TraceNode::new("resubmit", ""));
+            let arrival = Arrival {
+                preserved: self.preserved(engine, &packet.context, list),
+                reception: packet.reception,
+                entrance: Entrance::Resubmission,
+                bytes: packet.context.packet,
+                parent: pass,
+            };
+            self.send_back(engine, machine, OutputPath::Resubmission, arrival);
+            return Ok(());
+        }
+
+        let group = metadata.mcast_grp.get(&packet.context) as u32;
+        if group != 0 {
+            machine.note(pass, || TraceNode::new("multicast", "").with("group", u64::from(group)));
+            metadata.instance_type.set(&mut packet.context, InstanceType::Replicated as u64);
+            self.multicast(engine, machine, &configuration, &mut packet, group);
+            return Ok(());
+        }
+
+        let port = metadata.egress_spec.get(&packet.context) as u32;
+        if port == self.drop_port {
+            machine.drop_packet(DropReason::IngressDrop, pass);
+            return Ok(());
+        }
+        metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
+        self.to_queues(engine, machine, port, packet);
+        Ok(())
+    }
+
+    fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
+        let mut packet = packet;
+        let path = OutputPath::Port(port);
+        let queue = self.metadata.priority.get(&packet.context) as u32;
+        let now_us = machine.now_us();
+        let depth = u64::from(machine.traffic.depth_packets(path, queue));
+        self.metadata.enq_timestamp.set(&mut packet.context, now_us);
+        self.metadata.enq_qdepth.set(&mut packet.context, depth);
+        let length = u64::from(packet.length_bytes);
+        let pass = packet.parent;
+        let item = Queued::Traveller(engine.generation, Box::new(packet));
+        if machine.enqueue(path, queue, length, item) {
+            engine.in_flight += 1;
+            machine.note(pass, || {
+                TraceNode::new("enqueue", "")
+                    .with("port", u64::from(port))
+                    .with("queue", u64::from(queue))
+            });
+        }
+    }
+
+    fn egress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        port: u32,
+        dequeued: Dequeued<Traveller>,
+    ) -> Result<(), DeviceError> {
+        let mut packet = dequeued.item;
+        let parent = packet.parent;
+        let Some(pass_number) = packet.reception.next_pass(machine.options.pass_limit) else {
+            machine.drop_packet(DropReason::PassLimit, parent);
+            return Ok(());
+        };
+        let metadata = &self.metadata;
+        let context = &mut packet.context;
+        let now_us = machine.now_us();
+        metadata.egress_global_timestamp.set(context, now_us);
+        metadata.deq_timedelta.set(context, now_us - dequeued.enqueued_ps / 1_000_000);
+        metadata.deq_qdepth.set(context, u64::from(dequeued.depth_packets));
+        metadata.egress_port.set(context, u64::from(port));
+        // Anything but the drop port; in nine bits the default becomes 0.
+        metadata.egress_spec.set(context, u64::from(self.drop_port) + 1);
+        metadata.packet_length.set(context, u64::from(packet.length_bytes));
+
+        let number = packet.reception.number;
+        let node = || {
+            TraceNode::new("egress", "")
+                .with("port", u64::from(port))
+                .with("queue", u64::from(dequeued.queue))
+        };
+        let run = Run {
+            packet: number,
+            pass_number,
+            counted_bytes: packet.received_bytes,
+            pass: machine.begin_pass(parent, number, node),
+        };
+        let pass = run.pass;
+        packet.parent = pass;
+        let configuration = engine.store.configuration();
+        let before_bytes = metadata.header_bytes(&packet.context);
+        let context = &mut packet.context;
+        if !engine.run_control(machine, self.blocks.egress, context, &configuration, &run)? {
+            return Ok(());
+        }
+        let after_bytes = metadata.header_bytes(&packet.context);
+        packet.length_bytes = (packet.length_bytes + after_bytes).saturating_sub(before_bytes);
+        // BMv2 sends digests after ingress only.
+        self.take_wishes(engine, machine, &mut packet, pass);
+
+        if let Some((session, list)) = self.wanted_clone(machine, &configuration, &mut packet, pass)
+        {
+            let mut copy = packet.clone();
+            metadata.clear(&mut copy.context);
+            for (slot, value) in self.preserved(engine, &packet.context, list) {
+                copy.context.slots[slot.index()] = value;
+            }
+            metadata.instance_type.set(&mut copy.context, InstanceType::EgressClone as u64);
+            self.clone_to_session(engine, machine, &configuration, session, copy);
+        }
+
+        if metadata.egress_spec.get(&packet.context) as u32 == self.drop_port {
+            machine.drop_packet(DropReason::EgressDrop, pass);
+            return Ok(());
+        }
+
+        for block in [self.blocks.compute, self.blocks.deparser] {
+            let context = &mut packet.context;
+            if !engine.run_control(machine, block, context, &configuration, &run)? {
+                return Ok(());
+            }
+        }
+        self.take_wishes(engine, machine, &mut packet, pass);
+        let mut bytes = packet.context.outgoing_packet();
+        if let Some(length) = packet.wishes.truncate_bytes {
+            bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+
+        if let Some(list) = packet.wishes.recirculate.take() {
+            machine.note(pass, || TraceNode::new("recirculate", ""));
+            let arrival = Arrival {
+                preserved: self.preserved(engine, &packet.context, list),
+                reception: packet.reception,
+                entrance: Entrance::Recirculation,
+                bytes,
+                parent: pass,
+            };
+            self.send_back(engine, machine, OutputPath::Recirculation, arrival);
+            return Ok(());
+        }
+        machine.transmit(port, dequeued.queue, number, bytes, pass);
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where v1model's standard metadata, the packet's headers and the user's metadata stand in a
+//! program's storage. When they are read and written is said in the parent module.
+
+use interpreter::PacketContext;
+use ir::{BlockKind, HeaderId, Program, SlotId, ValueType};
+
+/// How a packet came to be, as `standard_metadata.instance_type` says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InstanceType {
+    Normal = 0,
+    IngressClone = 1,
+    EgressClone = 2,
+    Recirculated = 4,
+    Replicated = 5,
+    Resubmitted = 6,
+}
+
+/// A field of standard metadata; absent when the program's interface has no such field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field(Option<(SlotId, u32)>);
+
+impl Field {
+    /// Stores a number, low bits kept.
+    pub fn set(self, context: &mut PacketContext, value: u64) {
+        if let Some((slot, width_bits)) = self.0 {
+            context.slots[slot.index()] = ir::Bits::from_u64(width_bits, value);
+        }
+    }
+
+    /// The number there, or 0.
+    pub fn get(self, context: &PacketContext) -> u64 {
+        self.0.map_or(0, |(slot, _)| context.slots[slot.index()].low_u64())
+    }
+}
+
+/// A program's storage as v1model sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Metadata {
+    pub ingress_port: Field,
+    pub egress_spec: Field,
+    pub egress_port: Field,
+    pub instance_type: Field,
+    pub packet_length: Field,
+    pub enq_timestamp: Field,
+    pub enq_qdepth: Field,
+    pub deq_timedelta: Field,
+    pub deq_qdepth: Field,
+    pub ingress_global_timestamp: Field,
+    pub egress_global_timestamp: Field,
+    pub mcast_grp: Field,
+    pub egress_rid: Field,
+    pub priority: Field,
+    /// Slots that are neither a header's nor a stack's, with their widths.
+    metadata_slots: Vec<(SlotId, u32)>,
+    /// Headers that the deparser gets: validity slot, bits without a varbit, slot of a varbit.
+    headers: Vec<(SlotId, u64, Option<SlotId>)>,
+}
+
+impl Metadata {
+    pub fn new(program: &Program) -> Metadata {
+        // The third parameter of the parser is the standard metadata in every v1model program.
+        let prefix = program
+            .blocks
+            .iter()
+            .find(|block| block.kind == BlockKind::Parser)
+            .and_then(|block| block.parameters.last())
+            .map(|parameter| &*parameter.storage)
+            .filter(|storage| !storage.is_empty())
+            .unwrap_or("standard_metadata");
+        let field = |name: &str| {
+            Field(
+                program
+                    .slot_named(&format!("{prefix}.{name}"))
+                    .map(|slot| (slot, program.slots[slot.index()].ty.width_bits())),
+            )
+        };
+        Metadata {
+            ingress_port: field("ingress_port"),
+            egress_spec: field("egress_spec"),
+            egress_port: field("egress_port"),
+            instance_type: field("instance_type"),
+            packet_length: field("packet_length"),
+            enq_timestamp: field("enq_timestamp"),
+            enq_qdepth: field("enq_qdepth"),
+            deq_timedelta: field("deq_timedelta"),
+            deq_qdepth: field("deq_qdepth"),
+            ingress_global_timestamp: field("ingress_global_timestamp"),
+            egress_global_timestamp: field("egress_global_timestamp"),
+            mcast_grp: field("mcast_grp"),
+            egress_rid: field("egress_rid"),
+            priority: field("priority"),
+            metadata_slots: metadata_slots(program),
+            headers: deparsed_headers(program),
+        }
+    }
+
+    /// Sets all metadata to zero; headers stay.
+    pub fn clear(&self, context: &mut PacketContext) {
+        for (slot, width_bits) in &self.metadata_slots {
+            context.slots[slot.index()] = ir::Bits::zero(*width_bits);
+        }
+    }
+
+    /// Length of all valid headers in bytes.
+    pub fn header_bytes(&self, context: &PacketContext) -> u32 {
+        let bits: u64 = self
+            .headers
+            .iter()
+            .filter(|(valid, _, _)| context.slots[valid.index()].is_true())
+            .map(|(_, fixed, varbit)| {
+                let variable = varbit.map_or(0, |slot| context.slots[slot.index()].width_bits());
+                fixed + u64::from(variable)
+            })
+            .sum();
+        u32::try_from(bits / 8).unwrap_or(u32::MAX)
+    }
+}
+
+fn metadata_slots(program: &Program) -> Vec<(SlotId, u32)> {
+    let mut is_metadata = vec![true; program.slots.len()];
+    for header in &program.headers {
+        let fields = program.header_types[header.ty.index()].fields.len();
+        for slot in &mut is_metadata[header.first_slot.index()..][..=fields] {
+            *slot = false;
+        }
+    }
+    for stack in &program.stacks {
+        is_metadata[stack.next.index()] = false;
+    }
+    let width = |slot: usize| match program.slots[slot].ty {
+        ValueType::Bits(width_bits) => width_bits,
+        ValueType::Varbit(_) => 0,
+    };
+    (0..program.slots.len())
+        .filter(|slot| is_metadata[*slot])
+        .map(|slot| (SlotId(slot as u32), width(slot)))
+        .collect()
+}
+
+fn deparsed_headers(program: &Program) -> Vec<(SlotId, u64, Option<SlotId>)> {
+    let mut is_deparsed = vec![false; program.slots.len()];
+    for block in program.blocks.iter().filter(|block| block.kind == BlockKind::Deparser) {
+        for slot in block.parameters.iter().flat_map(|parameter| &parameter.slots) {
+            is_deparsed[slot.index()] = true;
+        }
+    }
+    let layout = |id: usize| {
+        let header = &program.headers[HeaderId(id as u32).index()];
+        let fields = &program.header_types[header.ty.index()].fields;
+        let fixed = fields.iter().map(|field| match field.ty {
+            ValueType::Bits(width_bits) => u64::from(width_bits),
+            ValueType::Varbit(_) => 0,
+        });
+        let varbit = fields
+            .iter()
+            .position(|field| matches!(field.ty, ValueType::Varbit(_)))
+            .map(|field| header.field_slot(field));
+        (header.valid_slot(), fixed.sum(), varbit)
+    };
+    (0..program.headers.len())
+        .map(layout)
+        .filter(|(valid, _, _)| is_deparsed[valid.index()])
+        .collect()
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The device itself: packets in, time forward, packets out, and the control plane's access to the
+//! state of the program that runs. A second program can be loaded while the first forwards, and be
+//! swapped in between two packets.
+
+use crate::engine::Engine;
+use crate::machine::{Event, EventKey, Machine};
+use crate::options::DeviceOptions;
+use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
+use crate::statistics::Statistics;
+use crate::traffic_manager::{CongestionSignal, Dequeued, OutputPath};
+use interpreter::trace::TraceNode;
+use ir::Program;
+use state::{Batch, BatchOutcome, Cells, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One switch.
+#[derive(Debug)]
+pub struct Device {
+    machine: Machine,
+    engines: BTreeMap<Generation, Engine>,
+    current: Generation,
+    receptions: u64,
+}
+
+/// What comes next.
+enum Next {
+    Path(OutputPath),
+    Event(EventKey),
+}
+
+impl Device {
+    /// A device that runs a program, at time 0.
+    pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<Device, LoadError> {
+        let engine = Engine::load(program, 0, options.drop_port)?;
+        Ok(Device {
+            machine: Machine::new(options),
+            engines: BTreeMap::from([(0, engine)]),
+            current: 0,
+            receptions: 0,
+        })
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engines[&self.current]
+    }
+
+    fn engine_mut(&mut self) -> &mut Engine {
+        // The current engine is never removed.
+        self.engines.get_mut(&self.current).expect("the current program is loaded")
+    }
+
+    /// The program that new packets meet.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.engine().program
+    }
+
+    /// Its configuration.
+    pub fn store(&self) -> &Store {
+        &self.engine().store
+    }
+
+    /// Its registers, counters and meters.
+    pub fn cells(&self) -> &Cells {
+        &self.engine().cells
+    }
+
+    /// Its registers, counters and meters, to change them between packets.
+    pub fn cells_mut(&mut self) -> &mut Cells {
+        &mut self.engine_mut().cells
+    }
+
+    /// Its configuration and cells, to change both between packets.
+    pub fn store_and_cells_mut(&mut self) -> (&Store, &mut Cells) {
+        let engine = self.engine_mut();
+        (&engine.store, &mut engine.cells)
+    }
+
+    /// Carries a batch of updates and reads out between two packets, at the device's time.
+    pub fn write_batch(&mut self, batch: Batch) -> BatchOutcome {
+        let (store, cells) = self.store_and_cells_mut();
+        store.write_batch(cells, batch)
+    }
+
+    /// How it was built.
+    pub fn options(&self) -> &DeviceOptions {
+        &self.machine.options
+    }
+
+    /// The device's time in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.machine.now_ps
+    }
+
+    /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
+    /// time and port arrive in the order of the calls. Returns its number, which
+    /// [`Transmitted::packet`] names.
+    pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
+        let now_ps = self.machine.now_ps;
+        if time_ps < now_ps {
+            return Err(DeviceError::TimeWentBack { now_ps, given_ps: time_ps });
+        }
+        let number = self.receptions;
+        self.receptions += 1;
+        let reception = Reception::new(number, port);
+        self.machine.schedule(time_ps, Event::Reception(reception, bytes));
+        Ok(number)
+    }
+
+    fn next(&self) -> Option<(u64, Next)> {
+        let path = self.machine.traffic.next_ready();
+        let event = self.machine.events.first_key_value().map(|(key, _)| *key);
+        match (path, event) {
+            (Some((path_ps, path)), event) if event.is_none_or(|key| path_ps <= key.0) => {
+                Some((path_ps, Next::Path(path)))
+            }
+            (_, Some(key)) => Some((key.0, Next::Event(key))),
+            (_, None) => None,
+        }
+    }
+
+    /// When the device next has something to do, in picoseconds.
+    pub fn next_event_ps(&self) -> Option<u64> {
+        self.next().map(|(time_ps, _)| time_ps.max(self.machine.now_ps))
+    }
+
+    /// Does everything due until this time, included, and sets the clock to it.
+    pub fn advance(&mut self, until_ps: u64) -> Result<(), DeviceError> {
+        while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
+            self.step(time_ps, next)?;
+        }
+        self.machine.now_ps = self.machine.now_ps.max(until_ps);
+        Ok(())
+    }
+
+    /// Runs until nothing is left to do but what is paused.
+    pub fn run_to_completion(&mut self) -> Result<(), DeviceError> {
+        while let Some((time_ps, next)) = self.next() {
+            self.step(time_ps, next)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
+        let machine = &mut self.machine;
+        machine.now_ps = machine.now_ps.max(time_ps);
+        match next {
+            Next::Path(path) => {
+                let Some(dequeued) = machine.traffic.dequeue(path, machine.now_ps) else {
+                    return Ok(());
+                };
+                self.leave_queue(path, dequeued)
+            }
+            Next::Event(key) => match machine.events.remove(&key) {
+                Some(event) => self.happen(event),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Runs something on the program that a packet belongs to; a program that was swapped out goes
+    /// when its last packet is done.
+    fn with_engine(
+        &mut self,
+        generation: Generation,
+        work: impl FnOnce(&mut Engine, &mut Machine) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let Some(engine) = self.engines.get_mut(&generation) else { return Ok(()) };
+        let result = work(engine, &mut self.machine);
+        if engine.in_flight == 0 && !engine.is_waiting && generation != self.current {
+            self.engines.remove(&generation);
+        }
+        result
+    }
+
+    fn leave_queue(
+        &mut self,
+        path: OutputPath,
+        dequeued: Dequeued<Queued>,
+    ) -> Result<(), DeviceError> {
+        let Dequeued { item, queue, enqueued_ps, depth_packets } = dequeued;
+        match (item, path) {
+            (Queued::Traveller(generation, packet), OutputPath::Port(port)) => {
+                let dequeued = Dequeued { item: *packet, queue, enqueued_ps, depth_packets };
+                self.with_engine(generation, |engine, machine| {
+                    engine.in_flight -= 1;
+                    engine.egress(machine, port, dequeued)
+                })
+            }
+            (Queued::Arrival(generation, arrival), path) => {
+                let length = arrival.bytes.len() as u64;
+                let machine = &mut self.machine;
+                let arrives_ps = machine.traffic.transmit(path, length, machine.now_ps);
+                machine.schedule(arrives_ps, Event::Reentry(generation, arrival));
+                Ok(())
+            }
+            // Internal paths carry arrivals only.
+            (Queued::Traveller(..), _) => Ok(()),
+        }
+    }
+
+    fn happen(&mut self, event: Event) -> Result<(), DeviceError> {
+        match event {
+            Event::Enqueue(generation, port, packet) => {
+                self.with_engine(generation, |engine, machine| {
+                    engine.in_flight -= 1;
+                    engine.enqueue(machine, port, *packet);
+                    Ok(())
+                })
+            }
+            Event::Reentry(generation, arrival) => {
+                let statistics = &mut self.machine.statistics;
+                match arrival.entrance {
+                    Entrance::Resubmission => statistics.resubmitted += 1,
+                    Entrance::Recirculation => statistics.recirculated += 1,
+                    Entrance::Port => {}
+                }
+                self.with_engine(generation, |engine, machine| {
+                    engine.in_flight -= 1;
+                    engine.ingress(machine, *arrival)
+                })
+            }
+            Event::Reception(reception, bytes) => {
+                self.machine.statistics.received(reception.port, bytes.len());
+                let arrival = Arrival {
+                    reception,
+                    entrance: Entrance::Port,
+                    bytes,
+                    preserved: Vec::new(),
+                    parent: None,
+                };
+                self.with_engine(self.current, |engine, machine| engine.ingress(machine, arrival))
+            }
+        }
+    }
+
+    /// Packets that left since the last call, in order of time, port and sequence. A packet is
+    /// listed as soon as it starts on the wire, so its time may lie ahead of the device's.
+    pub fn drain_transmitted(&mut self) -> Vec<Transmitted> {
+        let mut transmitted = std::mem::take(&mut self.machine.transmitted);
+        transmitted.sort_by_key(|packet| (packet.time_ps, packet.port, packet.sequence));
+        transmitted
+    }
+
+    /// Digests since the last call, in order.
+    pub fn drain_digests(&mut self) -> Vec<DigestMessage> {
+        std::mem::take(&mut self.machine.digests)
+    }
+
+    /// Lines written to the log since the last call, in order.
+    pub fn drain_log(&mut self) -> Vec<LogLine> {
+        std::mem::take(&mut self.machine.log)
+    }
+
+    /// Congestion signals since the last call, in order.
+    pub fn drain_congestion_signals(&mut self) -> Vec<CongestionSignal> {
+        self.machine.traffic.drain_signals()
+    }
+
+    /// Traces since the last call, one a received packet with all its passes and copies; empty
+    /// unless [`DeviceOptions::trace`] is set. To be called when no packet is under way, else the
+    /// rest of a packet's trace comes as a tree of its own.
+    pub fn drain_traces(&mut self) -> Vec<TraceNode> {
+        self.machine.recorder.as_mut().map_or_else(Vec::new, |recorder| recorder.drain())
+    }
+
+    /// What was counted so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.machine.statistics
+    }
+
+    /// Pauses a queue of a path, or the path. Returns whether the queue exists.
+    pub fn pause(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
+        self.machine.traffic.set_paused(path, queue, true, self.machine.now_ps)
+    }
+
+    /// Lets a paused queue, or path, go on. Returns whether the queue exists.
+    pub fn resume(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
+        self.machine.traffic.set_paused(path, queue, false, self.machine.now_ps)
+    }
+
+    /// Sets the depth limit in packets of a queue, or of all queues of a path.
+    pub fn set_queue_depth(&mut self, path: OutputPath, queue: Option<u32>, packets: u32) -> bool {
+        self.machine.traffic.set_depth_limit(path, queue, packets)
+    }
+
+    /// Sets the rate in packets per second of a queue, or of all queues of a path; 0 is no limit.
+    pub fn set_queue_rate(&mut self, path: OutputPath, queue: Option<u32>, rate_pps: u64) -> bool {
+        self.machine.traffic.set_queue_rate(path, queue, rate_pps)
+    }
+
+    /// Sets a path's rate in bits per second; `None` is infinite.
+    pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
+        self.machine.traffic.set_rate_bps(path, rate_bps);
+    }
+
+    /// Packets waiting in a queue.
+    pub fn queue_depth(&self, path: OutputPath, queue: u32) -> u32 {
+        self.machine.traffic.depth_packets(path, queue)
+    }
+
+    /// Loads a second program beside the one that forwards, in place of one loaded before and not
+    /// swapped in. Its state starts as the program says.
+    pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
+        let generation = self.engines.last_key_value().map_or(0, |(last, _)| *last) + 1;
+        let mut engine = Engine::load(program, generation, self.machine.options.drop_port)?;
+        engine.is_waiting = true;
+        self.engines.retain(|_, engine| !engine.is_waiting);
+        self.engines.insert(generation, engine);
+        Ok(())
+    }
+
+    /// The loaded second program's configuration and cells, to prepare them.
+    pub fn second_mut(&mut self) -> Option<(&Arc<Program>, &Store, &mut Cells)> {
+        let engine = self.engines.values_mut().find(|engine| engine.is_waiting)?;
+        Some((&engine.program, &engine.store, &mut engine.cells))
+    }
+
+    /// Swaps the second program in: the next packet from a port meets it. Packets under way,
+    /// resubmitted and recirculated ones too, end with the program that they began with. Registers
+    /// of equal name, width and size keep their values, and counters of equal name, unit and size.
+    /// Returns whether there was a second program.
+    pub fn swap(&mut self) -> bool {
+        let Some(next) =
+            self.engines.iter().find(|(_, engine)| engine.is_waiting).map(|(number, _)| *number)
+        else {
+            return false;
+        };
+        let Some(mut engine) = self.engines.remove(&next) else { return false };
+        let before = self.current;
+        engine.is_waiting = false;
+        engine.carry_state_from(self.engine());
+        self.engines.insert(next, engine);
+        self.current = next;
+        if self.engines.get(&before).is_some_and(|engine| engine.in_flight == 0) {
+            self.engines.remove(&before);
+        }
+        true
+    }
+
+    /// How many programs are loaded: the current one, one that waits, and those whose last packets
+    /// are still under way.
+    pub fn loaded_programs(&self) -> usize {
+        self.engines.len()
+    }
+}

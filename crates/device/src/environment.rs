@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a running block gets from the device: its time, the length that counters count, who draws
+//! random numbers, and a log.
+
+use crate::engine::Run;
+use crate::output::LogLine;
+use interpreter::random::RandomKey;
+use interpreter::{Environment, ExternCall};
+use ir::Bits;
+
+pub(crate) struct BlockEnvironment<'a> {
+    pub now_ps: u64,
+    pub seed: u64,
+    pub device_id: u64,
+    pub run: &'a Run,
+    pub log: &'a mut Vec<LogLine>,
+}
+
+impl Environment for BlockEnvironment<'_> {
+    fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    fn packet_length_bytes(&self) -> u64 {
+        u64::from(self.run.counted_bytes)
+    }
+
+    fn random_key(&self) -> RandomKey {
+        RandomKey {
+            seed: self.seed,
+            device: self.device_id,
+            packet: self.run.packet,
+            pass: u64::from(self.run.pass_number),
+        }
+    }
+
+    fn log_line(&mut self, line: &str) {
+        self.log.push(LogLine {
+            time_ps: self.now_ps,
+            packet: self.run.packet,
+            text: line.to_string(),
+        });
+    }
+
+    fn call_extern(&mut self, call: ExternCall<'_>) -> Result<Vec<Bits>, String> {
+        // Programs with such calls are refused when they are loaded.
+        Err(format!("the device does not provide `{}`", call.declaration.type_name))
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What all programs of a device share: its clock, events, traffic manager, counters and outputs.
+//! Which block runs when is the architecture's business, not this file's.
+
+use crate::options::DeviceOptions;
+use crate::output::{DigestMessage, LogLine, Transmitted};
+use crate::packet::{Arrival, Generation, Queued, Reception, Traveller};
+use crate::statistics::{DropReason, Statistics};
+use crate::trace::{PassId, PassRecorder};
+use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
+use interpreter::trace::TraceNode;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that happens at a time.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A packet comes out of the ingress pipeline.
+    Enqueue(Generation, u32, Box<Traveller>),
+    /// A packet comes back to ingress.
+    Reentry(Generation, Box<Arrival>),
+    /// A packet comes from a port, to whatever program runs then.
+    Reception(Arc<Reception>, Vec<u8>),
+}
+
+/// Time, class (as the variants of [`Event`] are ordered), port, sequence.
+pub(crate) type EventKey = (u64, u8, u32, u64);
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub options: DeviceOptions,
+    pub now_ps: u64,
+    pub traffic: TrafficManager<Queued>,
+    pub events: BTreeMap<EventKey, Event>,
+    pub statistics: Statistics,
+    pub transmitted: Vec<Transmitted>,
+    pub digests: Vec<DigestMessage>,
+    pub log: Vec<LogLine>,
+    pub recorder: Option<PassRecorder>,
+    sequence: u64,
+    sent: u64,
+}
+
+impl Machine {
+    pub fn new(options: DeviceOptions) -> Machine {
+        Machine {
+            now_ps: 0,
+            traffic: TrafficManager::new(options.traffic_manager.clone()),
+            events: BTreeMap::new(),
+            statistics: Statistics::default(),
+            transmitted: Vec::new(),
+            digests: Vec::new(),
+            log: Vec::new(),
+            recorder: options.trace.then(PassRecorder::default),
+            sequence: 0,
+            sent: 0,
+            options,
+        }
+    }
+
+    /// The clock as BMv2's metadata shows it: whole microseconds since the start.
+    pub fn now_us(&self) -> u64 {
+        self.now_ps / 1_000_000
+    }
+
+    pub fn schedule(&mut self, time_ps: u64, event: Event) {
+        let (class, port) = match &event {
+            Event::Enqueue(_, port, _) => (0, *port),
+            Event::Reentry(_, arrival) => (1, arrival.reception.port),
+            Event::Reception(reception, _) => (2, reception.port),
+        };
+        self.events.insert((time_ps, class, port, self.sequence), event);
+        self.sequence += 1;
+    }
+
+    /// Counts a drop and notes it in the trace.
+    pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
+        self.statistics.dropped(reason);
+        self.note(pass, || TraceNode::new("drop", reason.name()));
+    }
+
+    /// Begins a pass of the trace, when there is one.
+    pub fn begin_pass(
+        &mut self,
+        parent: Option<PassId>,
+        packet: u64,
+        node: impl FnOnce() -> TraceNode,
+    ) -> Option<PassId> {
+        let now_ps = self.now_ps;
+        self.recorder
+            .as_mut()
+            .map(|recorder| recorder.begin(parent, packet, node().with("time_ps", now_ps)))
+    }
+
+    /// Adds a step to a pass of the trace.
+    pub fn note(&mut self, pass: Option<PassId>, node: impl FnOnce() -> TraceNode) {
+        if let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) {
+            recorder.add(pass, [node()]);
+        }
+    }
+
+    /// Puts something into a queue; a refusal is counted as a drop. Returns whether it is there.
+    pub fn enqueue(
+        &mut self,
+        path: OutputPath,
+        queue: u32,
+        length_bytes: u64,
+        item: Queued,
+    ) -> bool {
+        let Err((refusal, item)) =
+            self.traffic.enqueue(path, queue, length_bytes, self.now_ps, item)
+        else {
+            return true;
+        };
+        let reason = match refusal {
+            Refusal::NoSuchQueue => DropReason::NoSuchQueue,
+            Refusal::QueueFull => DropReason::QueueFull,
+            Refusal::BufferFull => DropReason::BufferFull,
+        };
+        let pass = match item {
+            Queued::Traveller(_, traveller) => traveller.parent,
+            Queued::Arrival(_, arrival) => arrival.parent,
+        };
+        self.drop_packet(reason, pass);
+        false
+    }
+
+    /// Sends a packet by a port.
+    pub fn transmit(
+        &mut self,
+        port: u32,
+        queue: u32,
+        packet: u64,
+        bytes: Vec<u8>,
+        pass: Option<PassId>,
+    ) {
+        let path = OutputPath::Port(port);
+        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, self.now_ps);
+        let time_ps = arrives_ps.saturating_add(self.options.egress_latency_ps);
+        self.statistics.sent(port, bytes.len());
+        let length = bytes.len();
+        self.note(pass, || {
+            TraceNode::new("transmit", "")
+                .with("port", u64::from(port))
+                .with("time_ps", time_ps)
+                .with("length_bytes", length as u64)
+        });
+        let sequence = self.sent;
+        self.sent += 1;
+        self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
+    }
+}

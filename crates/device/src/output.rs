@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What comes out of a device: packets, digests, log lines, and the error that stops a run.
+
+use ir::{Bits, OriginId};
+use state::UpdateError;
+use std::fmt;
+use std::sync::Arc;
+
+/// A packet that left by a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmitted {
+    /// The port.
+    pub port: u32,
+    /// When its last bit arrived at the end of the port's latency, in picoseconds.
+    pub time_ps: u64,
+    /// The packet.
+    pub bytes: Vec<u8>,
+    /// Number of the received packet it stems from, from 0 in order of reception.
+    pub packet: u64,
+    /// The queue it was in.
+    pub queue: u32,
+    /// Position among all packets this device sent.
+    pub sequence: u64,
+}
+
+/// A message of the data plane to the control plane (v1model's `digest`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestMessage {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// The digest's control-plane name.
+    pub name: Arc<str>,
+    /// Names and values of its fields.
+    pub fields: Vec<(Arc<str>, Bits)>,
+    /// Number of the received packet it stems from.
+    pub packet: u64,
+}
+
+/// A line that a packet wrote to the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// Number of the received packet it stems from.
+    pub packet: u64,
+    /// The line.
+    pub text: String,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceError {
+    /// An `assert` or `assume` did not hold.
+    AssertionFailed {
+        /// Whether it was `assume`.
+        is_assume: bool,
+        /// The statement: index into the program's origins, whose span is the place in the source.
+        origin: OriginId,
+        /// The block it stands in.
+        block: Arc<str>,
+        /// Number of the received packet.
+        packet: u64,
+        /// When, in picoseconds.
+        time_ps: u64,
+    },
+    /// An extern could not be called.
+    ExternFailed {
+        /// Why, in a sentence.
+        message: String,
+        /// The block that called it.
+        block: Arc<str>,
+        /// Number of the received packet.
+        packet: u64,
+        /// When, in picoseconds.
+        time_ps: u64,
+    },
+    /// A packet was given for a time before what the device has done already.
+    TimeWentBack {
+        /// The device's time in picoseconds.
+        now_ps: u64,
+        /// The packet's.
+        given_ps: u64,
+    },
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceError::AssertionFailed { is_assume, block, packet, time_ps, .. } => {
+                let what = if *is_assume { "assume" } else { "assert" };
+                write!(
+                    formatter,
+                    "`{what}` in `{block}` did not hold for packet {packet} at {time_ps} ps"
+                )
+            }
+            DeviceError::ExternFailed { message, block, packet, time_ps } => {
+                write!(formatter, "in `{block}`, packet {packet}, at {time_ps} ps: {message}")
+            }
+            DeviceError::TimeWentBack { now_ps, given_ps } => write!(
+                formatter,
+                "a packet was given for {given_ps} ps, but the device is at {now_ps} ps already"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+/// Why a program cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// No device is described for the program's architecture.
+    UnsupportedArchitecture {
+        /// What the program was written for.
+        architecture: Arc<str>,
+        /// What there is.
+        supported: &'static [&'static str],
+    },
+    /// The program uses externs that this device does not provide.
+    UnsupportedExterns(Vec<String>),
+    /// The program asks for something the architecture does not do.
+    UnsupportedRequest(Arc<str>),
+    /// A block of the architecture is missing.
+    MissingBlock {
+        /// The architecture.
+        architecture: Arc<str>,
+        /// The block's role.
+        role: &'static str,
+    },
+    /// An entry or default action that the program gives is not possible.
+    InitialState(UpdateError),
+}
+
+impl LoadError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            LoadError::UnsupportedArchitecture { .. } => "DV-E001",
+            LoadError::UnsupportedExterns(_) => "DV-E002",
+            LoadError::UnsupportedRequest(_) => "DV-E003",
+            LoadError::MissingBlock { .. } => "DV-E004",
+            LoadError::InitialState(_) => "DV-E005",
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::UnsupportedArchitecture { architecture, supported } => write!(
+                formatter,
+                "no device runs programs for `{architecture}`; there are devices for: {}",
+                supported.join(", ")
+            ),
+            LoadError::UnsupportedExterns(names) => write!(
+                formatter,
+                "the device does not provide these externs, which the program calls: {}",
+                names.join(", ")
+            ),
+            LoadError::UnsupportedRequest(name) => {
+                write!(formatter, "the program asks for `{name}`, which the device does not do")
+            }
+            LoadError::MissingBlock { architecture, role } => {
+                write!(formatter, "a program for `{architecture}` needs a block `{role}`")
+            }
+            LoadError::InitialState(error) => {
+                write!(formatter, "an entry that the program gives is not possible: {error}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}

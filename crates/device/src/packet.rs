@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A packet on its way through the device: as bytes that wait for ingress, and as parsed headers
+//! and metadata that wait for egress. What the architecture does to it is not here.
+
+use crate::trace::PassId;
+use interpreter::PacketContext;
+use ir::{Bits, SlotId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A program loaded into a device, by number.
+pub(crate) type Generation = u32;
+
+/// What is common to a received packet and all copies made of it.
+#[derive(Debug)]
+pub(crate) struct Reception {
+    /// Number in order of reception, from 0.
+    pub number: u64,
+    /// The port.
+    pub port: u32,
+    /// Passes of it and its copies so far.
+    passes: AtomicU32,
+}
+
+impl Reception {
+    pub fn new(number: u64, port: u32) -> Arc<Reception> {
+        Arc::new(Reception { number, port, passes: AtomicU32::new(0) })
+    }
+
+    /// Counts one more pass; its number from 0, or nothing when the limit is reached.
+    pub fn next_pass(&self, limit: u32) -> Option<u32> {
+        let pass = self.passes.load(Ordering::Relaxed);
+        (pass < limit).then(|| {
+            self.passes.store(pass + 1, Ordering::Relaxed);
+            pass
+        })
+    }
+}
+
+/// How a packet comes to ingress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    Port,
+    Resubmission,
+    Recirculation,
+}
+
+/// A packet that comes to ingress.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub reception: Arc<Reception>,
+    pub entrance: Entrance,
+    pub bytes: Vec<u8>,
+    /// Values that survive from the pass before.
+    pub preserved: Vec<(SlotId, Bits)>,
+    /// The pass that sent it here.
+    pub parent: Option<PassId>,
+}
+
+/// What a block asked for and what is not done yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Clone: session and field list.
+    pub clone: Option<(u32, Option<u32>)>,
+    /// Resubmit: field list.
+    pub resubmit: Option<Option<u32>>,
+    /// Recirculate: field list.
+    pub recirculate: Option<Option<u32>>,
+    /// Cut the packet that leaves to so many bytes.
+    pub truncate_bytes: Option<u64>,
+}
+
+/// A packet between ingress and egress.
+#[derive(Clone, Debug)]
+pub(crate) struct Traveller {
+    pub reception: Arc<Reception>,
+    pub context: PacketContext,
+    /// Length as received, which counters and meters count.
+    pub received_bytes: u32,
+    /// Length with headers added and removed since.
+    pub length_bytes: u32,
+    pub wishes: Wishes,
+    /// The pass that queued it.
+    pub parent: Option<PassId>,
+}
+
+/// What stands in a queue.
+#[derive(Debug)]
+pub(crate) enum Queued {
+    /// On its way to egress.
+    Traveller(Generation, Box<Traveller>),
+    /// On its way back to ingress.
+    Arrival(Generation, Box<Arrival>),
+}
