@@ -203,6 +203,11 @@ impl Device {
 
     fn happen(&mut self, event: Event) -> Result<(), DeviceError> {
         match event {
+            Event::FlowControl { path, queue, paused } => {
+                let machine = &mut self.machine;
+                machine.traffic.set_paused(path, queue, paused, machine.now_ps);
+                Ok(())
+            }
             Event::Enqueue(generation, port, packet) => {
                 self.with_engine(generation, |engine, machine| {
                     engine.in_flight -= 1;
@@ -279,6 +284,20 @@ impl Device {
     /// Lets a paused queue, or path, go on. Returns whether the queue exists.
     pub fn resume(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
         self.machine.traffic.set_paused(path, queue, false, self.machine.now_ps)
+    }
+
+    /// Will pause a queue of a path, or the path, or let it go on, when the clock comes to a time; a
+    /// time that is over means now. A queue that does not exist is ignored, as a frame of priority
+    /// flow control for it would be.
+    pub fn schedule_pause(
+        &mut self,
+        time_ps: u64,
+        path: OutputPath,
+        queue: Option<u32>,
+        paused: bool,
+    ) {
+        let time_ps = time_ps.max(self.machine.now_ps);
+        self.machine.schedule(time_ps, Event::FlowControl { path, queue, paused });
     }
 
     /// Sets the depth limit in packets of a queue, or of all queues of a path.

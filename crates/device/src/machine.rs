@@ -15,6 +15,8 @@ use std::sync::Arc;
 /// Something that happens at a time.
 #[derive(Debug)]
 pub(crate) enum Event {
+    /// A neighbour, or a user, pauses a queue or lets it go on.
+    FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
     /// A packet comes out of the ingress pipeline.
     Enqueue(Generation, u32, Box<Traveller>),
     /// A packet comes back to ingress.
@@ -65,9 +67,10 @@ impl Machine {
 
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
         let (class, port) = match &event {
-            Event::Enqueue(_, port, _) => (0, *port),
-            Event::Reentry(_, arrival) => (1, arrival.reception.port),
-            Event::Reception(reception, _) => (2, reception.port),
+            Event::FlowControl { .. } => (0, 0),
+            Event::Enqueue(_, port, _) => (1, *port),
+            Event::Reentry(_, arrival) => (2, arrival.reception.port),
+            Event::Reception(reception, _) => (3, reception.port),
         };
         self.events.insert((time_ps, class, port, self.sequence), event);
         self.sequence += 1;

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::fmt;
 
-// mod device_node;
+mod device_node;
 
 /// What nodes exchange. Its length counts on links.
 pub trait Message {
