@@ -329,6 +329,14 @@ impl<'a> Checker<'a> {
                         .zip(&b.arguments)
                         .all(|(a, b)| self.same_expression(&a.value, &b.value))
             }
+            (Kind::Struct { fields: a, .. }, Kind::Struct { fields: b, .. }) => {
+                a.len() == b.len()
+                    && a.iter().all(|(name, left)| {
+                        b.iter().any(|(other, right)| {
+                            name.text == other.text && self.same_expression(left, right)
+                        })
+                    })
+            }
             (Kind::List(a), Kind::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same_expression(a, b))
             }

@@ -142,10 +142,12 @@ impl<'a> Checker<'a> {
         }
         if let (TypeKind::Extern(wanted, a), TypeKind::Extern(found, b)) = (&**to, &*from)
             && wanted == found
-            && b.iter().any(|part| matches!(&**part, TypeKind::DontCare))
-            && a.len() == b.len()
         {
-            return true;
+            let (a, b) = (a.clone(), b.clone());
+            let open = |part: &Type| matches!(&**part, TypeKind::DontCare);
+            if a.iter().zip(&b).all(|(a, b)| a == b || open(a) || open(b)) {
+                return true;
+            }
         }
         self.report_mismatch(expression, to, what)
     }
@@ -154,6 +156,8 @@ impl<'a> Checker<'a> {
     pub(super) fn casts_implicitly(&self, from: &Type, to: &Type) -> bool {
         match (&**from, &**to) {
             (TypeKind::Integer, TypeKind::Bit(_) | TypeKind::Int(_)) => true,
+            // Where an `int` is wanted a number with a width gives its value, as p4c has it.
+            (TypeKind::Bit(_) | TypeKind::Int(_), TypeKind::Integer) => true,
             (TypeKind::SerializableEnum(node), TypeKind::Bit(_) | TypeKind::Int(_)) => {
                 self.underlying.get(node) == Some(to)
             }
@@ -546,10 +550,7 @@ impl<'a> Checker<'a> {
                     _ => Err(format!("`{}` cannot be assigned to", name.text)),
                 }
             }
-            ExpressionKind::Index(base, _) => match &*self.expression_type(base) {
-                TypeKind::Tuple(_) => Err("elements of a tuple can only be read".to_string()),
-                _ => self.l_value(base),
-            },
+            ExpressionKind::Index(base, _) => self.l_value(base),
             ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => {
                 self.l_value(base)
             }

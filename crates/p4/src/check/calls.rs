@@ -55,10 +55,10 @@ impl<'a> Checker<'a> {
                 }
                 let base_type = match &base.kind {
                     // A block that is constructed and applied at once.
-                    ExpressionKind::Call(_) if &*name.text == "apply" => {
+                    ExpressionKind::Call(inner) if self.names_type(&inner.callee) => {
                         let place = match self.place {
-                            Place::ControlApply | Place::ParserState => Place::ConstructorArguments,
-                            other => other,
+                            Place::TopLevel => Place::TopLevel,
+                            _ => Place::ConstructorArguments,
                         };
                         self.at_place(place, |checker| checker.synthesize(base))
                     }
@@ -468,6 +468,12 @@ impl<'a> Checker<'a> {
         let mut type_arguments = Vec::with_capacity(variables.len());
         for (variable, parameter) in variables.iter().zip(callable.type_parameters) {
             let solution = self.solved(variable);
+            if self.has_variables(&solution)
+                && self.is_only_left_out(parameter, &callable, &arguments)
+            {
+                type_arguments.push(self.known.dont_care.clone());
+                continue;
+            }
             if self.has_variables(&solution) {
                 self.report(
                     Diagnostic::error(
@@ -508,6 +514,33 @@ impl<'a> Checker<'a> {
         result
     }
 
+    /// Whether a type parameter stands only in parameters that the call leaves out.
+    fn is_only_left_out(
+        &self,
+        type_parameter: &DeclaredName,
+        callable: &Callable<'a>,
+        arguments: &[Option<usize>],
+    ) -> bool {
+        let mentions = |ty: &Type| {
+            let mut found = false;
+            super::inference::map_type(ty, &mut |part| {
+                found |= matches!(part, TypeKind::Variable(node) if *node == type_parameter.id);
+                None
+            });
+            found
+        };
+        let mut in_left_out = false;
+        for (parameter, argument) in callable.parameters.iter().zip(arguments) {
+            if mentions(&self.declared_type(parameter.id)) {
+                if argument.is_some() {
+                    return false;
+                }
+                in_left_out = true;
+            }
+        }
+        in_left_out && !mentions(&callable.result)
+    }
+
     fn unknown_unless_void(&self, result: &Type) -> Type {
         match &**result {
             TypeKind::Void => result.clone(),
@@ -522,8 +555,7 @@ impl<'a> Checker<'a> {
         type_parameter: &DeclaredName,
         callable: &Callable<'a>,
     ) -> bool {
-        self.is_compile_time_only(solution)
-            && !matches!(&**solution, TypeKind::String | TypeKind::List(_))
+        matches!(&**solution, TypeKind::Integer)
             && callable.parameters.iter().any(|parameter| {
                 parameter.direction != Direction::None
                     && matches!(&*self.declared_type(parameter.id), TypeKind::Variable(node) if *node == type_parameter.id)
@@ -643,13 +675,35 @@ impl<'a> Checker<'a> {
             }
             Direction::In | Direction::None => {
                 let fits = self.coerce(value, wanted, &what);
-                if fits
-                    && parameter.direction == Direction::None
-                    && callable.role != ParameterRole::Action
-                {
+                if fits && self.wants_compile_time(callable, parameter, value, wanted) {
                     self.require_compile_time(value, &what);
                 }
             }
+        }
+    }
+
+    /// Whether an argument has to be known at compile time. For functions and externs a parameter
+    /// without direction takes run-time values as well, as p4c has it; the published architectures
+    /// are written so.
+    fn wants_compile_time(
+        &self,
+        callable: &Callable<'a>,
+        parameter: &'a Parameter,
+        value: &'a Expression,
+        wanted: &Type,
+    ) -> bool {
+        if parameter.direction != Direction::None || callable.role == ParameterRole::Action {
+            return false;
+        }
+        match callable.callee {
+            Callee::Function(_)
+            | Callee::ExternFunction(_)
+            | Callee::ExternMethod(_)
+            | Callee::AbstractMethod(_) => match &**wanted {
+                TypeKind::Integer => matches!(&*self.expression_type(value), TypeKind::Integer),
+                _ => self.is_compile_time_only(wanted),
+            },
+            _ => true,
         }
     }
 

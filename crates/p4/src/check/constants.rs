@@ -389,6 +389,7 @@ impl<'a> Checker<'a> {
             ExpressionKind::Call(_) => match self.typed.calls.get(&expression.id) {
                 Some(call) => {
                     matches!(call.callee, Callee::Constructor(..) | Callee::SizeOf)
+                        || matches!(&*call.result, TypeKind::Extern(..))
                 }
                 None => true,
             },

@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
                 self.check_fields(declaration, fields, Container::HeaderUnion);
             }
             DeclarationKind::Struct(fields) => {
-                self.check_fields(declaration, fields, Container::StructOrTuple);
+                self.check_fields(declaration, fields, Container::Struct);
             }
             DeclarationKind::Enum { underlying, members } => {
                 self.check_enum(declaration, underlying.as_ref(), members);
@@ -227,7 +227,9 @@ impl<'a> Checker<'a> {
     ) -> Type {
         self.declare_type_parameters(owner, &signature.type_parameters);
         let result = self.resolve_type(&signature.result);
-        if !matches!(&*result, TypeKind::Void) {
+        let makes_extern =
+            parameters == ParameterOwner::Extern && matches!(&*result, TypeKind::Extern(..));
+        if !matches!(&*result, TypeKind::Void) && !makes_extern {
             self.require_value_type(&result, signature.result.span, "a result");
         }
         self.declare_parameters(&signature.parameters, parameters);
@@ -375,7 +377,6 @@ impl<'a> Checker<'a> {
             // Field names have a scope of their own: a field may be called as a type parameter is.
             checker.in_scope(|checker| {
                 let mut seen: rustc_hash::FxHashMap<&str, source::Span> = Default::default();
-                let mut first_varbit: Option<&'a crate::ast::Field> = None;
                 for field in &list.fields {
                     checker.check_annotations(&field.annotations);
                     checker.set_node(field.id, Node::Field(field));
@@ -391,22 +392,6 @@ impl<'a> Checker<'a> {
                     } else {
                         checker.known.unknown.clone()
                     };
-                    if container == Container::Header && matches!(&*ty, TypeKind::Varbit(_)) {
-                        match first_varbit {
-                            Some(first) => checker.report(
-                                Diagnostic::error(
-                                    codes::SEVERAL_VARBITS,
-                                    field.span,
-                                    format!(
-                                        "header `{}` has more than one `varbit` field",
-                                        declaration.name.text
-                                    ),
-                                )
-                                .label(first.span, "the first one"),
-                            ),
-                            None => first_varbit = Some(field),
-                        }
-                    }
                     if let Some(first) = seen.get(&*field.name.text).copied() {
                         checker.report(
                             Diagnostic::error(
@@ -460,9 +445,12 @@ impl<'a> Checker<'a> {
             Some(_) => TypeKind::SerializableEnum(declaration.id),
             None => TypeKind::Enum(declaration.id),
         });
-        for member in members {
+        // Values may name earlier members.
+        self.scopes.push(Default::default());
+        for (index, member) in members.iter().enumerate() {
             self.set_node(member.id, Node::EnumMember(member));
             self.typed.declared_types.insert(member.id, enum_type.clone());
+            self.values.insert(member.id, Constant::EnumMember(declaration.id, index));
             if let Some(first) = seen.insert(&member.name.text, member.name.span) {
                 self.report(
                     Diagnostic::error(
@@ -496,7 +484,11 @@ impl<'a> Checker<'a> {
                 }
                 (None, None) => {}
             }
+            if base.is_some() {
+                self.declare_silently(member.id, Node::EnumMember(member));
+            }
         }
+        self.scopes.pop();
         self.declare(declaration.id, Node::Declaration(declaration));
     }
 

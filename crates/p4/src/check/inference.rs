@@ -258,7 +258,8 @@ impl<'a> Checker<'a> {
         loop {
             match (left.next(), right.next()) {
                 (None, None) => return Ok(()),
-                (Some(parameter), None) if is_optional(parameter) => {}
+                (Some(parameter), None)
+                    if is_optional(parameter) || parameter.default.is_some() => {}
                 (None, Some(parameter))
                     if is_optional(parameter) || parameter.default.is_some() => {}
                 (Some(_), None) | (None, Some(_)) => {

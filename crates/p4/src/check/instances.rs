@@ -70,6 +70,12 @@ impl<'a> Checker<'a> {
         ty: &Type,
         arguments: &'a [Argument],
     ) -> Option<Type> {
+        if let TypeKind::Stack(element, size) = &**ty
+            && matches!(&**element, TypeKind::Extern(..))
+        {
+            let element = self.construct_here(id, span, element, arguments)?;
+            return Some(Arc::new(TypeKind::Stack(element, *size)));
+        }
         let Some(node) = constructed_node(ty) else {
             self.synthesize_arguments(arguments);
             if !matches!(&**ty, TypeKind::Unknown) {
@@ -205,7 +211,7 @@ impl<'a> Checker<'a> {
         let ty = self.resolve_constructed_type(written);
         let may_stand_here = match (&*ty, self.place) {
             (TypeKind::Unknown, _) => true,
-            (TypeKind::Extern(..), place) => matches!(
+            (TypeKind::Extern(..) | TypeKind::Stack(..), place) => matches!(
                 place,
                 Place::TopLevel
                     | Place::ParserLocals
@@ -275,7 +281,11 @@ impl<'a> Checker<'a> {
             }
         });
         self.this = outer_this;
-        for method in methods.iter().filter(|method| method.is_abstract) {
+        let required = methods.iter().filter(|method| {
+            method.is_abstract
+                && !method.annotations.iter().any(|annotation| &*annotation.name.text == "optional")
+        });
+        for method in required {
             let implemented = body.iter().any(|member| {
                 member.name.text == method.name.text
                     && matches!(member.kind, DeclarationKind::Function { .. })
@@ -313,7 +323,12 @@ impl<'a> Checker<'a> {
                     .collect();
                 let fitting = named
                     .iter()
-                    .find(|method| method.signature.parameters.len() == signature.parameters.len())
+                    .find(|method| {
+                        let given = signature.parameters.len();
+                        let all = &method.signature.parameters;
+                        given <= all.len()
+                            && all.iter().skip(given).all(super::inference::is_optional)
+                    })
                     .copied();
                 let Some(method) = fitting else {
                     let mut diagnostic = Diagnostic::error(

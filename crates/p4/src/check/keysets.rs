@@ -85,11 +85,24 @@ impl<'a> Checker<'a> {
                     && elements.iter().zip(subjects).all(|(a, b)| self.key_types_fit(a, b))
             }
             TypeKind::Struct(..) => {
-                let fields = self.fields_of(element);
-                fields.len() == subjects.len()
-                    && fields.iter().zip(subjects).all(|(a, b)| self.key_types_fit(&a.ty, b))
+                let mut leaves = Vec::new();
+                self.flatten(element, &mut leaves);
+                leaves.len() == subjects.len()
+                    && leaves.iter().zip(subjects).all(|(a, b)| self.key_types_fit(a, b))
             }
             _ => subjects.len() == 1 && self.key_types_fit(element, &subjects[0]),
+        }
+    }
+
+    /// The types of a struct's fields, and of the fields of structs within.
+    fn flatten(&self, ty: &Type, leaves: &mut Vec<Type>) {
+        match &**ty {
+            TypeKind::Struct(..) => {
+                for field in self.fields_of(ty).iter() {
+                    self.flatten(&field.ty, leaves);
+                }
+            }
+            _ => leaves.push(ty.clone()),
         }
     }
 
@@ -168,6 +181,13 @@ impl<'a> Checker<'a> {
                         );
                     }
                 }
+            }
+            // `{ value }` for a single key, as older programs write it.
+            ExpressionKind::List(elements)
+                if elements.len() == 1 && !matches!(&**subject, TypeKind::Tuple(_)) =>
+            {
+                self.check_key(&elements[0], subject, what);
+                self.record_set(key, subject);
             }
             _ => {
                 let found = self.synthesize(key);

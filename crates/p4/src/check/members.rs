@@ -302,6 +302,7 @@ impl<'a> Checker<'a> {
         }
         let value = self.integer_value(index);
         if let Some(value) = &value
+            && length > 0
             && (value.is_negative() || value.to_usize().is_none_or(|value| value >= length))
         {
             self.report(

@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
             (TypeKind::Table(node), "apply") => {
                 let table = *node;
                 self.no_arguments(call, "apply");
-                if self.place != Place::ControlApply {
+                if !matches!(self.place, Place::ControlApply | Place::Table) {
                     let what = format!("table `{}`", self.name_of(table));
                     self.report_call_not_allowed(
                         expression,
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
             (TypeKind::Parser(node, _) | TypeKind::Control(node, _), "apply") => {
                 self.call_block(expression, call, base_type, Callee::BlockApply(*node))
             }
-            (_, method) if is_size_of(method) && self.field_type(base_type, method).is_none() => {
+            (_, method) if is_size_of(method) => {
                 self.call_size_of(expression, call, base_type, name)
             }
             _ => {

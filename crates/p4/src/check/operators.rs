@@ -192,10 +192,6 @@ impl<'a> Checker<'a> {
                         self.report_operand(operator, left, &ty);
                         return self.known.unknown.clone();
                     }
-                    (Op::BitAnd | Op::BitOr | Op::BitXor, TypeKind::Integer) => {
-                        self.report_operand(operator, left, &ty);
-                        return self.known.unknown.clone();
-                    }
                     (Op::Divide | Op::Modulo, TypeKind::Int(_)) => {
                         self.report_operand(operator, left, &ty);
                         return self.known.unknown.clone();
@@ -523,8 +519,9 @@ impl<'a> Checker<'a> {
                     self.require_compile_time(right, "the amount of this shift");
                 }
             }
+            TypeKind::Int(_)
+                if self.integer_value(right).is_some_and(|amount| !amount.is_negative()) => {}
             TypeKind::Int(_) => {
-                // A signed constant that is not negative is no harm, but it is not allowed either.
                 self.report(
                     Diagnostic::error(
                         codes::INVALID_SHIFT,
@@ -663,7 +660,9 @@ impl<'a> Checker<'a> {
                 self.coerce(then, &otherwise_type, "the other alternative");
                 otherwise_type
             }
-            _ if self.casts_implicitly(&then_type, &otherwise_type) => {
+            _ if self.casts_implicitly(&then_type, &otherwise_type)
+                && !matches!(&*otherwise_type, TypeKind::Integer) =>
+            {
                 self.coerce(then, &otherwise_type, "the other alternative");
                 otherwise_type
             }

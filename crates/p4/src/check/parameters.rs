@@ -129,7 +129,14 @@ impl<'a> Checker<'a> {
                     );
                 }
                 let what = format!("the default of parameter `{}`", parameter.name.text);
-                self.check_against(default, &ty, &what);
+                // A type parameter may be what the default says.
+                let wanted = super::inference::map_type(&ty, &mut |part| match part {
+                    TypeKind::Variable(_) => Some(self.fresh_variable()),
+                    _ => None,
+                });
+                self.at_place(super::Place::ConstructorArguments, |checker| {
+                    checker.check_against(default, &wanted, &what)
+                });
                 self.require_compile_time(default, &what);
             }
             self.declare(parameter.id, Node::Parameter(parameter, role));

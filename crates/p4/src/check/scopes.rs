@@ -58,6 +58,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Declares a node's name in the innermost scope where a duplicate is reported elsewhere.
+    pub(super) fn declare_silently(&mut self, id: NodeId, node: Node<'a>) {
+        self.set_node(id, node);
+        if let (Some(name), Some(scope)) = (node.name(), self.scopes.last_mut()) {
+            scope.names.entry(name.text.clone()).or_insert_with(|| vec![id]);
+        }
+    }
+
     /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser, control and
     /// package names whose parameters differ (§6.8.2), which calls then tell apart.
     fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {

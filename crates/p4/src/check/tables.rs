@@ -100,7 +100,7 @@ impl<'a> Checker<'a> {
                     self.check_custom_property(name, value, &listed);
                 }
                 TablePropertyKind::Entries(entries) => {
-                    if keys.is_empty() {
+                    if keys.is_empty() && !entries.is_empty() {
                         self.report(
                             Diagnostic::error(
                                 codes::INVALID_TABLE_PROPERTY,

@@ -16,7 +16,8 @@ use std::sync::Arc;
 pub(super) enum Container {
     Header,
     HeaderUnion,
-    StructOrTuple,
+    Struct,
+    Tuple,
     List,
     Array,
 }
@@ -26,7 +27,8 @@ impl Container {
         match self {
             Container::Header => "header",
             Container::HeaderUnion => "header union",
-            Container::StructOrTuple => "struct or tuple",
+            Container::Struct => "struct",
+            Container::Tuple => "tuple",
             Container::List => "list",
             Container::Array => "array",
         }
@@ -75,7 +77,11 @@ impl<'a> Checker<'a> {
                 self.named_type(written, path, Some(arguments), constructed)
             }
             TypeRefKind::Stack(element, size) => {
-                let element_type = self.resolve_type(element);
+                let element_type = if constructed {
+                    self.resolve_constructed_type(element)
+                } else {
+                    self.resolve_type(element)
+                };
                 self.check_nesting(&element_type, Container::Array, element.span, None);
                 match self.stack_size(size) {
                     Some(size) => Arc::new(TypeKind::Stack(element_type, size)),
@@ -87,7 +93,7 @@ impl<'a> Checker<'a> {
                     .iter()
                     .map(|element| {
                         let ty = self.resolve_type(element);
-                        self.check_nesting(&ty, Container::StructOrTuple, element.span, None);
+                        self.check_nesting(&ty, Container::Tuple, element.span, None);
                         ty
                     })
                     .collect();
@@ -295,7 +301,7 @@ impl<'a> Checker<'a> {
     /// A generic struct or header with arguments: its fields must still be allowed there.
     pub(super) fn check_specialization(&mut self, ty: &Type, span: Span) {
         let (arguments, container) = match &**ty {
-            TypeKind::Struct(_, arguments) => (arguments, Container::StructOrTuple),
+            TypeKind::Struct(_, arguments) => (arguments, Container::Struct),
             TypeKind::Header(_, arguments) => (arguments, Container::Header),
             TypeKind::HeaderUnion(_, arguments) => (arguments, Container::HeaderUnion),
             _ => return,
@@ -390,7 +396,7 @@ impl<'a> Checker<'a> {
     }
 
     fn may_nest(&self, ty: &Type, container: Container) -> bool {
-        use Container::{Array, Header, HeaderUnion, List, StructOrTuple};
+        use Container::{Array, Header, HeaderUnion, List, Struct, Tuple};
         match &**ty {
             TypeKind::Unknown
             | TypeKind::Variable(_)
@@ -400,18 +406,20 @@ impl<'a> Checker<'a> {
                 self.underlying.get(node).is_none_or(|ty| self.may_nest(ty, container))
             }
             TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Varbit(_) | TypeKind::Bool => {
-                matches!(container, Header | StructOrTuple | List | Array)
+                matches!(container, Header | Struct | Tuple | List | Array)
             }
             TypeKind::SerializableEnum(_) => {
-                matches!(container, Header | StructOrTuple | List | Array)
+                matches!(container, Header | Struct | Tuple | List | Array)
             }
-            TypeKind::Integer | TypeKind::String | TypeKind::MatchKind => container == List,
-            TypeKind::Error => matches!(container, StructOrTuple | List | Array),
-            TypeKind::Enum(_) => matches!(container, StructOrTuple | List | Array),
+            TypeKind::String => container == List,
+            // In tuples as well, as p4c has it: lists of tuples describe entries.
+            TypeKind::Integer | TypeKind::MatchKind => matches!(container, Tuple | List),
+            TypeKind::Error => matches!(container, Struct | Tuple | List | Array),
+            TypeKind::Enum(_) => matches!(container, Struct | Tuple | List | Array),
             TypeKind::Header(..) => container != Header,
-            TypeKind::HeaderUnion(..) => matches!(container, StructOrTuple | List | Array),
+            TypeKind::HeaderUnion(..) => matches!(container, Struct | Tuple | List | Array),
             TypeKind::Stack(element, _) => match container {
-                StructOrTuple | List => true,
+                Struct | Tuple | List => true,
                 Array => true,
                 Header => {
                     !matches!(&**element, TypeKind::Header(..) | TypeKind::HeaderUnion(..))
@@ -424,9 +432,9 @@ impl<'a> Checker<'a> {
                 HeaderUnion => false,
                 _ => true,
             },
-            TypeKind::Tuple(_) => matches!(container, StructOrTuple | List),
+            TypeKind::Tuple(_) => matches!(container, Struct | Tuple | List),
             TypeKind::List(_) => container == List,
-            TypeKind::AnonymousStruct(_) => matches!(container, StructOrTuple | List),
+            TypeKind::AnonymousStruct(_) => matches!(container, Struct | Tuple | List),
             TypeKind::Extern(..) => container == Array,
             _ => false,
         }
