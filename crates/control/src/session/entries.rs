@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries of tables in a session: keys, actions and arguments by name, made into what the store takes,
+//! and the handles by which later commands speak of entries.
+
+use super::{Answer, Applying, EntryName};
+use crate::command::{Arguments, MatchText, Matches, Priority, Target};
+use crate::error::{BAD_VALUE, ControlError, PRIORITY, UNKNOWN_HANDLE, UNKNOWN_NAME, WRONG_COUNT};
+use crate::{lookup, patterns, values};
+use ir::{ActionProfileId, KeyPattern, MatchKind, TableId};
+use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Update};
+
+impl Applying<'_> {
+    pub(super) fn table_add(
+        &mut self,
+        table: &str,
+        matches: &Matches,
+        target: &Target,
+        priority: Priority,
+        timeout_ms: Option<u64>,
+        label: Option<&str>,
+    ) -> Result<Answer, ControlError> {
+        let program = self.session.program.clone();
+        let table = lookup::table(&program, table, self.origin)?;
+        let declared = &program.tables[table.index()];
+        let keys = self.keys(table, matches)?;
+        let takes_priority = declared.keys.iter().any(|key| {
+            matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
+        });
+        // In BMv2's command text the priority is one word more than the action has parameters.
+        let surplus = priority == Priority::Absent && matches!(matches, Matches::Positional(_));
+        let (action, surplus) = self.action_data(table, target, surplus)?;
+        let priority = match surplus {
+            Some(text) => match text.parse() {
+                Ok(number) => Priority::SmallestWins(number),
+                Err(_) => {
+                    let message = format!(
+                        "table `{}`: the priority must be a number, not `{text}`",
+                        declared.name
+                    );
+                    return Err(self.error(PRIORITY, message));
+                }
+            },
+            None => priority,
+        };
+        let priority = match priority {
+            Priority::Absent if takes_priority && !self.session.lenient => {
+                let message = format!("table `{}`: the entry needs a priority", declared.name);
+                return Err(self.error(PRIORITY, message).help(
+                    "tables with ternary, range or optional keys choose among entries by priority",
+                ));
+            }
+            Priority::Absent => 0,
+            Priority::LargestWins(number) => number,
+            Priority::SmallestWins(number) => i64::from(i32::MAX).saturating_sub(number),
+        };
+        let entry = NewEntry {
+            keys: keys.clone(),
+            priority,
+            action,
+            idle_timeout_ns: timeout_ms.unwrap_or(0).saturating_mul(1_000_000),
+            metadata: Vec::new(),
+            cookie: 0,
+        };
+        self.update(Update::InsertEntry { table, entry })?;
+        let entries = self.session.entries.entry(table).or_default();
+        let handle = entries.len() as u64;
+        entries.push(Some(EntryName { keys, priority }));
+        if let Some(label) = label {
+            self.session.labels.insert(label.to_string(), (table, handle));
+        }
+        Ok(Answer::Handle(handle))
+    }
+
+    pub(super) fn keys(
+        &self,
+        table: TableId,
+        matches: &Matches,
+    ) -> Result<Vec<KeyPattern>, ControlError> {
+        let program = &self.session.program;
+        let declared = &program.tables[table.index()];
+        let matched: Vec<usize> = (0..declared.keys.len())
+            .filter(|at| declared.keys[*at].match_kind != MatchKind::Selector)
+            .collect();
+        let mut texts: Vec<Option<&MatchText>> = vec![None; declared.keys.len()];
+        match matches {
+            Matches::Positional(list) => {
+                if list.len() != matched.len() {
+                    let names: Vec<&str> =
+                        matched.iter().map(|at| &*declared.keys[*at].name).collect();
+                    let message = format!(
+                        "table `{}` has {} ({}), the entry gives {}",
+                        declared.name,
+                        count(matched.len(), "key"),
+                        names.join(", "),
+                        list.len()
+                    );
+                    return Err(self.error(WRONG_COUNT, message));
+                }
+                for (at, text) in matched.iter().zip(list) {
+                    texts[*at] = Some(text);
+                }
+            }
+            Matches::Named(list) => {
+                for (name, text) in list {
+                    let at = lookup::key(program, table, name, self.origin)?;
+                    if texts[at].replace(text).is_some() {
+                        let message =
+                            format!("table `{}`: key `{name}` is given twice", declared.name);
+                        return Err(self.error(WRONG_COUNT, message));
+                    }
+                }
+            }
+        }
+        let zero = MatchText::Value("0".to_string());
+        let mut keys = Vec::new();
+        for at in matched {
+            let key = &declared.keys[at];
+            let text = match texts[at] {
+                Some(text) => text,
+                None if key.match_kind == MatchKind::Exact && !self.session.lenient => {
+                    let message =
+                        format!("table `{}`: exact key `{}` is missing", declared.name, key.name);
+                    return Err(self.error(WRONG_COUNT, message));
+                }
+                None if key.match_kind == MatchKind::Exact => &zero,
+                None => &MatchText::Any,
+            };
+            keys.push(patterns::pattern(text, key).map_err(|(code, why)| {
+                let message = format!("table `{}`, key `{}`: {why}", declared.name, key.name);
+                self.error(code, message)
+            })?);
+        }
+        Ok(keys)
+    }
+
+    pub(super) fn action_data(
+        &self,
+        table: TableId,
+        target: &Target,
+        surplus: bool,
+    ) -> Result<(ActionData, Option<String>), ControlError> {
+        Ok(match target {
+            Target::Action(action, arguments) => {
+                let (action, surplus) = self.bound_action(table, action, arguments, surplus)?;
+                (ActionData::Direct(action), surplus)
+            }
+            Target::Member(member) => {
+                (ActionData::Member(MemberId(self.small(*member, "member")?)), None)
+            }
+            Target::Group(group) => {
+                (ActionData::Group(GroupId(self.small(*group, "group")?)), None)
+            }
+        })
+    }
+
+    /// The action with its arguments; where `surplus` is allowed, one argument too many is handed back.
+    pub(super) fn bound_action(
+        &self,
+        table: TableId,
+        action: &str,
+        arguments: &Arguments,
+        surplus: bool,
+    ) -> Result<(BoundAction, Option<String>), ControlError> {
+        let program = &self.session.program;
+        let at = lookup::table_action(program, table, action, self.origin)?;
+        let declared = &program.tables[table.index()];
+        let action = declared.actions[at].action;
+        self.arguments(action, arguments, surplus, &format!("table `{}`, ", declared.name))
+    }
+
+    /// An action of a profile, by way of the tables that use the profile.
+    pub(super) fn profile_action(
+        &self,
+        profile: ActionProfileId,
+        action: &str,
+        arguments: &Arguments,
+    ) -> Result<BoundAction, ControlError> {
+        let program = &self.session.program;
+        let users = || {
+            (0..program.tables.len())
+                .filter(|at| program.tables[*at].implementation == Some(profile))
+        };
+        let name = &program.action_profiles[profile.index()].name;
+        let mut problem = None;
+        for at in users() {
+            let table = TableId(at as u32);
+            match lookup::table_action(program, table, action, self.origin) {
+                Ok(at) => {
+                    let action = program.tables[table.index()].actions[at].action;
+                    let place = format!("action profile `{name}`, ");
+                    return self.arguments(action, arguments, false, &place).map(|bound| bound.0);
+                }
+                Err(error) => problem = Some(error),
+            }
+        }
+        Err(problem.unwrap_or_else(|| {
+            self.error(UNKNOWN_NAME, format!("no table uses action profile `{name}`"))
+        }))
+    }
+
+    pub(super) fn arguments(
+        &self,
+        action: ir::ActionId,
+        arguments: &Arguments,
+        surplus: bool,
+        place: &str,
+    ) -> Result<(BoundAction, Option<String>), ControlError> {
+        let program = &self.session.program;
+        let declared = &program.actions[action.index()];
+        let wanted = declared.parameters.len();
+        let mut rest = None;
+        let texts: Vec<&str> = match arguments {
+            Arguments::Positional(list) => {
+                let mut list: Vec<&str> = list.iter().map(String::as_str).collect();
+                if surplus && list.len() == wanted + 1 {
+                    rest = list.pop().map(str::to_string);
+                }
+                if list.len() != wanted {
+                    let names: Vec<&str> =
+                        declared.parameters.iter().map(|each| &*each.name).collect();
+                    let message = format!(
+                        "{place}action `{}` has {} ({}), the entry gives {}",
+                        declared.name,
+                        count(wanted, "parameter"),
+                        names.join(", "),
+                        list.len()
+                    );
+                    return Err(self.error(WRONG_COUNT, message));
+                }
+                list
+            }
+            Arguments::Named(list) => {
+                let at = |name: &str| match name.strip_prefix('#') {
+                    // Parameters of actions are numbered from 1.
+                    Some(number) => {
+                        let number = number.parse::<usize>().ok();
+                        number.filter(|at| (1..=wanted).contains(at)).map(|at| at - 1)
+                    }
+                    None => declared.parameters.iter().position(|each| *each.name == *name),
+                };
+                for (name, _) in list {
+                    if at(name).is_none() {
+                        let known = declared.parameters.iter().map(|each| &*each.name);
+                        let message =
+                            format!("{place}action `{}` has no parameter `{name}`", declared.name);
+                        let error = self.error(UNKNOWN_NAME, message);
+                        return Err(match crate::names::nearest(name, known) {
+                            Some(near) => error.help(format!("did you mean `{near}`?")),
+                            None => error,
+                        });
+                    }
+                }
+                let find = |(number, parameter): (usize, &ir::ActionParameter)| {
+                    let found = list.iter().find(|(name, _)| at(name) == Some(number));
+                    found.map(|(_, text)| text.as_str()).ok_or_else(|| {
+                        let message = format!(
+                            "{place}action `{}`: parameter `{}` is missing",
+                            declared.name, parameter.name
+                        );
+                        self.error(WRONG_COUNT, message)
+                    })
+                };
+                declared.parameters.iter().enumerate().map(find).collect::<Result<_, _>>()?
+            }
+        };
+        let mut values = Vec::new();
+        for (parameter, text) in declared.parameters.iter().zip(texts) {
+            let slot = &program.slots[parameter.slot.index()];
+            let value = values::read(text, slot.ty.width_bits(), &slot.display);
+            values.push(value.map_err(|why| {
+                let message = format!(
+                    "{place}action `{}`, parameter `{}`: {why}",
+                    declared.name, parameter.name
+                );
+                self.error(BAD_VALUE, message)
+            })?);
+        }
+        Ok((BoundAction { action, arguments: values }, rest))
+    }
+
+    pub(super) fn entry_slot(
+        &mut self,
+        table: TableId,
+        handle: u64,
+    ) -> Option<&mut Option<EntryName>> {
+        let at = usize::try_from(handle).ok()?;
+        self.session.entries.get_mut(&table)?.get_mut(at)
+    }
+
+    pub(super) fn entry(&mut self, table: TableId, handle: u64) -> Result<EntryName, ControlError> {
+        match self.entry_slot(table, handle) {
+            Some(Some(name)) => Ok(name.clone()),
+            _ => {
+                let name = self.session.program.tables[table.index()].name.clone();
+                let message = format!("table `{name}` has no entry with handle {handle}");
+                Err(self.error(UNKNOWN_HANDLE, message))
+            }
+        }
+    }
+}
+
+pub(super) fn count(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
