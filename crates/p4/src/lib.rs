@@ -4,9 +4,12 @@
 pub mod ast;
 pub mod check;
 pub mod codes;
+pub mod compile;
+pub mod format;
 pub mod interfaces;
 pub mod lexer;
 pub mod parser;
 pub mod preprocessor;
+pub mod printer;
 pub mod token;
 pub mod typed;

@@ -48,6 +48,8 @@ pub const METHOD_WITHOUT_RESULT: Code = Code("P4-E0120");
 pub const TYPE_AS_VALUE: Code = Code("P4-E0121");
 /// A statement that parser states do not have.
 pub const STATEMENT_IN_STATE: Code = Code("P4-E0122");
+/// The formatter gave up on a file.
+pub const FORMATTER_CHANGED_TOKENS: Code = Code("P4-E0190");
 /// A number too large for its width.
 pub const VALUE_TOO_LARGE: Code = Code("P4-W0101");
 /// The size of a stack after a name instead of in its type.

@@ -498,11 +498,11 @@ fn unescape(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
     let mut characters = written.chars().peekable();
     while let Some(character) = characters.next() {
-        if character == '\\' {
-            if let Some(escaped) = characters.next_if(|next| matches!(next, '"' | '\\')) {
-                text.push(escaped);
-                continue;
-            }
+        if character == '\\'
+            && let Some(escaped) = characters.next_if(|next| matches!(next, '"' | '\\'))
+        {
+            text.push(escaped);
+            continue;
         }
         text.push(character);
     }

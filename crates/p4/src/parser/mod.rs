@@ -8,6 +8,7 @@ mod annotations;
 mod cursor;
 mod declarations;
 mod expressions;
+mod externs;
 mod lookahead;
 mod numbers;
 pub(crate) mod operators;
@@ -17,6 +18,7 @@ mod recovery;
 mod scopes;
 mod statements;
 mod tables;
+mod type_declarations;
 mod types;
 
 pub(crate) use pragma_lines::fold_pragma_lines;

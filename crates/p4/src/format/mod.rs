@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Source text in one consistent layout: 4 columns of indentation, at most [`LINE_WIDTH`] columns
+//! where a line can be broken, comments and directives where their author put them. Works on the
+//! tokens of one file that is not preprocessed, so that macros and inactive branches stay as they
+//! are; the printer lays out its tokens by the same engine.
+
+pub(crate) mod pieces;
+mod roles;
+mod spacing;
+mod structure;
+mod wrap;
+
+use crate::codes::syntax;
+use crate::lexer;
+use crate::token::{Token, TokenKind};
+use pieces::Piece;
+use source::{Diagnostic, Diagnostics, SourceMap, Span};
+
+/// Columns after which a line is broken, where it can be.
+pub const LINE_WIDTH: usize = 100;
+
+/// Columns of one level of indentation.
+pub const INDENT_WIDTH: usize = 4;
+
+/// One file in the house layout. Only white space changes: the tokens, comments and directives are
+/// those of `text`, in their order.
+///
+/// # Errors
+///
+/// What the lexer found wrong; then nothing is formatted.
+pub fn format_source(text: &str) -> Result<String, Diagnostics> {
+    let mut map = SourceMap::new();
+    let file = map.add("source", text);
+    let mut diagnostics = Diagnostics::new();
+    let (tokens, trivia) = lexer::lex_with_comments(&map, file, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let pieces = pieces::from_source(text, &tokens, &trivia);
+    let formatted = layout(pieces);
+    if same_tokens(&tokens, &formatted) {
+        return Ok(formatted);
+    }
+    let start = Span::new(file, 0, 0);
+    diagnostics.push(
+        Diagnostic::error(
+            syntax::FORMATTER_CHANGED_TOKENS,
+            start,
+            "formatting would change this program, so it is left as it is",
+        )
+        .note("this is a mistake of the formatter; please report it with the file"),
+    );
+    Err(diagnostics)
+}
+
+/// The text of pieces, laid out.
+pub(crate) fn layout(pieces: Vec<Piece<'_>>) -> String {
+    let structured = structure::structure(pieces);
+    wrap::write_lines(&structured)
+}
+
+/// The text of pieces on one line, however long, for messages.
+pub(crate) fn single_line(pieces: Vec<Piece<'_>>) -> String {
+    let structured = structure::structure(pieces);
+    let mut text = String::new();
+    for (at, piece) in structured.pieces.iter().enumerate() {
+        let blank = at > 0 && spacing::blank_between(&structured.pieces[at - 1], piece);
+        if blank {
+            text.push(' ');
+        }
+        text.push_str(&piece.text);
+    }
+    text
+}
+
+/// Whether formatted text has the tokens it was made from.
+fn same_tokens(before: &[Token], formatted: &str) -> bool {
+    let mut map = SourceMap::new();
+    let file = map.add("formatted", formatted);
+    let mut diagnostics = Diagnostics::new();
+    let after = lexer::lex(&map, file, &mut diagnostics);
+    !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
+}
+
+/// The tokens with `>>` taken apart: between type arguments `> >` and `>>` are the same.
+fn spelled(tokens: &[Token]) -> impl Iterator<Item = (TokenKind, &str)> {
+    tokens.iter().flat_map(|token| {
+        let (kind, text, count) = match token.kind {
+            TokenKind::ShiftRight => (TokenKind::CloseAngle, ">", 2),
+            kind => (kind, token.text.as_ref(), 1),
+        };
+        std::iter::repeat_n((kind, text), count)
+    })
+}
+
+#[cfg(test)]
+mod tests;

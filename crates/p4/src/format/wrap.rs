@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From lines to text: a line that does not fit is broken inside its outermost brackets, one
+//! element a line, and before operators. Where lines begin is decided in `structure`.
+
+use super::pieces::{Piece, PieceKind, Role};
+use super::spacing::blank_between;
+use super::structure::{Line, Structured};
+use super::{INDENT_WIDTH, LINE_WIDTH};
+use crate::token::TokenKind as T;
+
+/// Brackets nested deeper are not broken.
+const GROUP_DEPTH_LIMIT: usize = 100;
+/// Elements no wider than this may share lines when there are many.
+const SHORT_ELEMENT: usize = 14;
+/// How many short elements a list must have to share lines.
+const MANY_ELEMENTS: usize = 9;
+
+pub(crate) fn write_lines(structured: &Structured<'_>) -> String {
+    let mut writer = Writer {
+        out: String::new(),
+        column: 0,
+        line_indent: 0,
+        line_number: 0,
+        must_break: None,
+        comments: Vec::new(),
+    };
+    for line in &structured.lines {
+        if line.blank_before {
+            writer.end_line();
+        }
+        write_line(structured, line, &mut writer);
+        writer.end_line();
+        writer.column = 0;
+        writer.must_break = None;
+    }
+    align_comments(&writer.out, &writer.comments)
+}
+
+/// A comment at the end of an output line.
+#[derive(Clone, Copy, Debug)]
+struct TrailingComment {
+    line_number: usize,
+    /// Where it begins in the output.
+    start: usize,
+    /// Columns before it.
+    column: usize,
+    /// Columns of the comment itself.
+    width: usize,
+}
+
+/// Puts the trailing comments of adjacent lines into one column, where all of them fit.
+fn align_comments(out: &str, comments: &[TrailingComment]) -> String {
+    let mut aligned = String::with_capacity(out.len() + comments.len() * 8);
+    let mut copied = 0;
+    for group in comments.chunk_by(|first, second| second.line_number == first.line_number + 1) {
+        let column = group.iter().map(|comment| comment.column).max().unwrap_or(0);
+        let fits = group.iter().all(|comment| column + comment.width <= LINE_WIDTH);
+        for comment in group {
+            aligned.push_str(&out[copied..comment.start]);
+            // Continued comments need their column even when the group does not fit.
+            if fits || comment.column == 0 {
+                let blanks = column.saturating_sub(comment.column);
+                aligned.extend(std::iter::repeat_n(' ', blanks));
+            }
+            copied = comment.start;
+        }
+    }
+    aligned.push_str(&out[copied..]);
+    aligned
+}
+
+fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
+    let pieces = &structured.pieces[line.pieces.clone()];
+    let body = &structured.begins_body[line.pieces.clone()];
+    if let [only] = pieces
+        && only.kind == PieceKind::Directive
+    {
+        writer.text(&only.text);
+        return;
+    }
+    let closed = closed_groups(pieces);
+    let nodes = Tree { pieces, body, closed: &closed, at: 0 }.sequence(None, 0);
+    let indent = line.indent * INDENT_WIDTH;
+    writer.start_line(indent);
+    writer.sequence(pieces, &nodes, indent, 0);
+}
+
+/// Where a line may end before a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Break {
+    No,
+    /// Before an operator, or after `=`.
+    Soft,
+    /// Before the body of an `if` without braces: there first.
+    Body,
+}
+
+/// A piece, or brackets with what is in them.
+#[derive(Debug)]
+struct Node {
+    kind: NodeKind,
+    blank_before: bool,
+    break_before: Break,
+    /// Columns when on one line; without the blank before it.
+    width: usize,
+    /// It holds something that ends a line, such as a comment.
+    forced: bool,
+}
+
+#[derive(Debug)]
+enum NodeKind {
+    Piece(usize),
+    Group { open: usize, elements: Vec<Element>, close: usize },
+}
+
+/// One element in brackets with its separator.
+#[derive(Debug)]
+struct Element {
+    nodes: Vec<Node>,
+    separator: Option<usize>,
+    /// Comments on the line of the separator.
+    trailing: Vec<usize>,
+}
+
+struct Tree<'s, 't> {
+    pieces: &'s [Piece<'t>],
+    body: &'s [bool],
+    /// For each piece, whether it opens a group that is closed in this line.
+    closed: &'s [bool],
+    at: usize,
+}
+
+/// Which pieces open a group that is properly closed in the same line.
+fn closed_groups(pieces: &[Piece<'_>]) -> Vec<bool> {
+    let mut closed = vec![false; pieces.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece.token() {
+            Some(T::OpenParen | T::OpenBracket | T::OpenBrace) => open.push(at),
+            Some(kind @ (T::CloseParen | T::CloseBracket | T::CloseBrace)) => {
+                if let Some(opener) = open.pop() {
+                    closed[opener] = Tree::closer(&pieces[opener]) == Some(kind);
+                }
+            }
+            _ => {}
+        }
+    }
+    closed
+}
+
+impl Tree<'_, '_> {
+    /// What closes the group that a piece opens.
+    fn closer(piece: &Piece<'_>) -> Option<T> {
+        match (piece.token()?, piece.role) {
+            (T::OpenParen, _) => Some(T::CloseParen),
+            (T::OpenBracket, _) => Some(T::CloseBracket),
+            (T::OpenBrace, Role::ListOpen) => Some(T::CloseBrace),
+            _ => None,
+        }
+    }
+
+    /// Nodes up to a separator or the token that closes the group, which is not taken.
+    fn sequence(&mut self, close: Option<T>, depth: usize) -> Vec<Node> {
+        let mut nodes: Vec<Node> = Vec::new();
+        let start = self.at;
+        while let Some(piece) = self.pieces.get(self.at) {
+            let token = piece.token();
+            if close.is_some() && (token == close || is_separator(close, token)) {
+                break;
+            }
+            let at = self.at;
+            let blank_before = at > start && blank_between(&self.pieces[at - 1], piece);
+            let break_before = self.break_before(at, start);
+            let opens = Tree::closer(piece);
+            let node = match opens {
+                Some(closer) if depth < GROUP_DEPTH_LIMIT && self.closed[at] => {
+                    self.group(at, closer, depth)
+                }
+                _ => {
+                    self.at += 1;
+                    let forced = piece.ends_line() || piece.text.contains('\n');
+                    // A comment at the end may go beyond the edge.
+                    let is_comment = piece.kind == PieceKind::LineComment;
+                    let width = if is_comment { 0 } else { width_of(&piece.text) };
+                    (NodeKind::Piece(at), width, forced)
+                }
+            };
+            let (kind, width, forced) = node;
+            nodes.push(Node { kind, blank_before, break_before, width, forced });
+        }
+        nodes
+    }
+
+    fn break_before(&self, at: usize, start: usize) -> Break {
+        if self.body[at] {
+            return Break::Body;
+        }
+        if at == start {
+            return Break::No;
+        }
+        let piece = &self.pieces[at];
+        let before = &self.pieces[at - 1];
+        let is_assignment = |piece: &Piece<'_>| {
+            piece.role == Role::Binary
+                && piece.token().is_some_and(|kind| {
+                    kind == T::Assign
+                        || crate::parser::operators::assignment_operator(kind).is_some()
+                })
+        };
+        let operator = matches!(piece.role, Role::Binary | Role::ConditionalColon);
+        if (operator && !is_assignment(piece)) || is_assignment(before) {
+            Break::Soft
+        } else {
+            Break::No
+        }
+    }
+
+    fn group(&mut self, open: usize, closer: T, depth: usize) -> (NodeKind, usize, bool) {
+        self.at = open + 1;
+        let mut elements = Vec::new();
+        let mut width = 1;
+        let mut forced = false;
+        let is_list = closer == T::CloseBrace;
+        while self.pieces.get(self.at).is_some_and(|piece| piece.token() != Some(closer)) {
+            let nodes = self.sequence(Some(closer), depth + 1);
+            let separator = self
+                .pieces
+                .get(self.at)
+                .is_some_and(|piece| is_separator(Some(closer), piece.token()))
+                .then_some(self.at);
+            let mut trailing = Vec::new();
+            if separator.is_some() {
+                self.at += 1;
+                while let Some(piece) = self.pieces.get(self.at) {
+                    let beside_next =
+                        self.pieces.get(self.at + 1).is_some_and(|next| next.lines_before == 0);
+                    let beside = piece.lines_before == 0 || piece.role == Role::ContinuedComment;
+                    let trails = beside
+                        && (piece.kind == PieceKind::LineComment
+                            || (piece.kind == PieceKind::BlockComment && !beside_next));
+                    if !trails {
+                        break;
+                    }
+                    trailing.push(self.at);
+                    self.at += 1;
+                }
+            }
+            for node in &nodes {
+                width += node.width + usize::from(node.blank_before);
+                forced |= node.forced;
+            }
+            width += if separator.is_some() { 2 } else { 0 };
+            forced |= !trailing.is_empty();
+            elements.push(Element { nodes, separator, trailing });
+        }
+        let close = self.at;
+        self.at += 1;
+        width += 1 + if is_list && !elements.is_empty() { 2 } else { 0 };
+        (NodeKind::Group { open, elements, close }, width, forced)
+    }
+}
+
+/// Whether a token separates elements: `,`, and `;` in the parentheses of `for`.
+fn is_separator(close: Option<T>, token: Option<T>) -> bool {
+    match token {
+        Some(T::Comma) => close.is_some(),
+        Some(T::Semicolon) => close == Some(T::CloseParen),
+        _ => false,
+    }
+}
+
+fn width_of(text: &str) -> usize {
+    text.chars().count()
+}
+
+struct Writer {
+    out: String,
+    column: usize,
+    /// Indentation of the output line being written.
+    line_indent: usize,
+    /// Output lines ended so far.
+    line_number: usize,
+    comments: Vec<TrailingComment>,
+    /// A comment or directive has ended the line: the next piece starts one at this indentation.
+    must_break: Option<usize>,
+}
+
+impl Writer {
+    fn start_line(&mut self, indent: usize) {
+        for _ in 0..indent {
+            self.out.push(' ');
+        }
+        self.column = indent;
+        self.line_indent = indent;
+        self.must_break = None;
+    }
+
+    fn end_line(&mut self) {
+        let kept = self.out.trim_end_matches(' ').len();
+        self.out.truncate(kept);
+        self.out.push('\n');
+        self.line_number += 1;
+    }
+
+    fn break_line(&mut self, indent: usize) {
+        self.end_line();
+        self.start_line(indent);
+    }
+
+    /// Writes text that may have several lines.
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+        match text.rfind('\n') {
+            Some(end) => {
+                self.column = width_of(&text[end + 1..]);
+                self.line_number += text.matches('\n').count();
+            }
+            None => self.column += width_of(text),
+        }
+    }
+
+    /// Writes one piece; `next` is where the line goes on if this piece ends it.
+    fn piece(&mut self, piece: &Piece<'_>, blank_before: bool, next: usize) {
+        let continued = piece.role == Role::ContinuedComment;
+        if let Some(indent) = self.must_break.take() {
+            self.break_line(if continued { 0 } else { indent });
+        } else if blank_before
+            && piece.kind != PieceKind::Directive
+            && self.column > self.line_indent
+        {
+            self.text(" ");
+        }
+        if continued || (piece.role == Role::TrailingComment && self.column > self.line_indent) {
+            self.comments.push(TrailingComment {
+                line_number: self.line_number,
+                start: self.out.len(),
+                column: self.column,
+                width: width_of(&piece.text),
+            });
+        }
+        match piece.kind {
+            PieceKind::Directive => {
+                if self.column > 0 {
+                    self.break_line(0);
+                }
+                self.text(&piece.text);
+            }
+            PieceKind::BlockComment => {
+                let comment = aligned_comment(&piece.text, self.column);
+                self.text(&comment);
+            }
+            _ => self.text(&piece.text),
+        }
+        if piece.ends_line() {
+            self.must_break = Some(next);
+        }
+    }
+
+    /// Writes nodes; `tail` columns follow them on their last line.
+    fn sequence(&mut self, pieces: &[Piece<'_>], nodes: &[Node], indent: usize, tail: usize) {
+        let deeper = indent + INDENT_WIDTH;
+        let mut begun = false;
+        for (at, node) in nodes.iter().enumerate() {
+            let rest = &nodes[at..];
+            let own_line = match node.kind {
+                NodeKind::Piece(piece) => {
+                    let piece = &pieces[piece];
+                    at > 0
+                        && piece.lines_before > 0
+                        && piece.role != Role::ContinuedComment
+                        && (piece.kind == PieceKind::LineComment
+                            || piece.kind == PieceKind::PragmaLine)
+                }
+                NodeKind::Group { .. } => false,
+            };
+            let next = if begun { deeper } else { indent };
+            if self.must_break.is_none() && at > 0 {
+                let breaks = own_line
+                    || match node.break_before {
+                        Break::No => false,
+                        Break::Soft => self.should_break(rest, deeper, tail),
+                        Break::Body => {
+                            self.column + 1 + flat_width(rest, LINE_WIDTH) + tail > LINE_WIDTH
+                        }
+                    };
+                if breaks {
+                    self.break_line(next);
+                }
+            }
+            let is_comment = match node.kind {
+                NodeKind::Piece(piece) => {
+                    pieces[piece].is_comment() || pieces[piece].kind == PieceKind::PragmaLine
+                }
+                NodeKind::Group { .. } => false,
+            };
+            begun |= !is_comment;
+            let is_directive = matches!(node.kind, NodeKind::Piece(piece)
+                if pieces[piece].kind == PieceKind::Directive);
+            let next = if begun && !is_directive { deeper } else { indent };
+            self.node(pieces, node, next, chunk_width(&rest[1..], tail));
+        }
+    }
+
+    /// Whether to end the line before the first of these nodes.
+    fn should_break(&self, rest: &[Node], indent: usize, tail: usize) -> bool {
+        let Some(first) = rest.first() else { return false };
+        let width = first.width + chunk_width(&rest[1..], tail);
+        let here = self.column + usize::from(first.blank_before) + width;
+        if here <= LINE_WIDTH || self.column <= indent {
+            return false;
+        }
+        if indent + width <= LINE_WIDTH {
+            return true;
+        }
+        // Too wide for any line: brackets in it can be broken where they are, unless not even
+        // what is before them fits.
+        let mut before = self.column;
+        for (at, node) in rest.iter().enumerate() {
+            if at > 0 && node.break_before != Break::No {
+                break;
+            }
+            before += usize::from(node.blank_before);
+            if matches!(node.kind, NodeKind::Group { .. }) && node.width > SHORT_ELEMENT {
+                return before + 1 > LINE_WIDTH;
+            }
+            before += node.width;
+        }
+        true
+    }
+
+    fn node(&mut self, pieces: &[Piece<'_>], node: &Node, next: usize, tail: usize) {
+        match &node.kind {
+            NodeKind::Piece(at) => self.piece(&pieces[*at], node.blank_before, next),
+            NodeKind::Group { open, elements, close } => {
+                self.piece(&pieces[*open], node.blank_before, next);
+                let width = node.width.saturating_sub(1);
+                let fits = !node.forced && self.column + width + tail <= LINE_WIDTH;
+                if fits || elements.is_empty() {
+                    self.flat_group(pieces, elements, *close);
+                } else {
+                    stacker::maybe_grow(128 * 1024, 1024 * 1024, || {
+                        self.broken_group(pieces, elements, *close);
+                    });
+                }
+            }
+        }
+    }
+
+    fn flat_group(&mut self, pieces: &[Piece<'_>], elements: &[Element], close: usize) {
+        let is_list = pieces[close].token() == Some(T::CloseBrace);
+        for (at, element) in elements.iter().enumerate() {
+            let blank = if at == 0 { is_list } else { true };
+            self.flat(pieces, &element.nodes, blank);
+            if let Some(separator) = element.separator {
+                self.text(&pieces[separator].text);
+            }
+        }
+        if is_list && !elements.is_empty() {
+            self.text(" ");
+        }
+        let indent = self.line_indent;
+        self.piece(&pieces[close], false, indent);
+    }
+
+    fn flat(&mut self, pieces: &[Piece<'_>], nodes: &[Node], blank: bool) {
+        for (at, node) in nodes.iter().enumerate() {
+            let blank_before = if at == 0 { blank } else { node.blank_before };
+            match &node.kind {
+                NodeKind::Piece(piece) => {
+                    let indent = self.line_indent;
+                    self.piece(&pieces[*piece], blank_before, indent);
+                }
+                NodeKind::Group { open, elements, close } => {
+                    let indent = self.line_indent;
+                    self.piece(&pieces[*open], blank_before, indent);
+                    self.flat_group(pieces, elements, *close);
+                }
+            }
+        }
+    }
+
+    fn broken_group(&mut self, pieces: &[Piece<'_>], elements: &[Element], close: usize) {
+        let outer = self.line_indent;
+        let inner = outer + INDENT_WIDTH;
+        let short = elements.len() >= MANY_ELEMENTS
+            && elements.iter().all(|element| {
+                element.trailing.is_empty()
+                    && flat_width(&element.nodes, SHORT_ELEMENT + 1) <= SHORT_ELEMENT
+                    && element.nodes.iter().all(|node| !node.forced)
+            });
+        for (at, element) in elements.iter().enumerate() {
+            let width = flat_width(&element.nodes, LINE_WIDTH) + 1;
+            if short && at > 0 && self.column + 1 + width <= LINE_WIDTH {
+                self.text(" ");
+            } else if self.must_break.take().is_some() || !element.nodes.is_empty() {
+                self.break_line(inner);
+            }
+            self.sequence(pieces, &element.nodes, inner, 1);
+            if let Some(separator) = element.separator {
+                self.piece(&pieces[separator], false, inner);
+            }
+            for comment in &element.trailing {
+                self.piece(&pieces[*comment], true, inner);
+            }
+        }
+        self.must_break = None;
+        self.break_line(outer);
+        self.piece(&pieces[close], false, outer);
+    }
+}
+
+/// Columns of nodes on one line, or something above `enough`.
+fn flat_width(nodes: &[Node], enough: usize) -> usize {
+    let mut width = 0;
+    for (at, node) in nodes.iter().enumerate() {
+        width += node.width + usize::from(at > 0 && node.blank_before);
+        if width > enough {
+            break;
+        }
+    }
+    width
+}
+
+/// Columns up to where the line can next end: before an operator, or inside brackets.
+fn chunk_width(nodes: &[Node], tail: usize) -> usize {
+    let mut width = 0;
+    for node in nodes {
+        if node.break_before != Break::No {
+            return width;
+        }
+        width += usize::from(node.blank_before);
+        if matches!(node.kind, NodeKind::Group { .. }) && node.width > SHORT_ELEMENT {
+            return width + 1;
+        }
+        width += node.width;
+        if width > LINE_WIDTH {
+            return width;
+        }
+    }
+    width + tail
+}
+
+/// A block comment whose lines begin with `*`, with those under its first one.
+fn aligned_comment(text: &str, column: usize) -> String {
+    let starred = text.lines().skip(1).all(|line| line.trim_start().starts_with('*'));
+    let mut lines = text.lines().map(str::trim_end);
+    let mut aligned = lines.next().unwrap_or("").to_owned();
+    for line in lines {
+        aligned.push('\n');
+        if starred {
+            aligned.extend(std::iter::repeat_n(' ', column + 1));
+            aligned.push_str(line.trim_start());
+        } else {
+            aligned.push_str(line);
+        }
+    }
+    aligned
+}

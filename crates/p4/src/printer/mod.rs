@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the syntax tree back to text: valid P4_16 in the layout of [`format`](crate::format), with
+//! parentheses only where precedence needs them. Reading the text again gives the same tree;
+//! [`normal_form`] says what "same" means. Nothing is left out: what an `#include` brought in is
+//! printed too.
+
+mod declarations;
+mod emitter;
+mod expressions;
+mod normal;
+mod statements;
+mod types;
+
+pub use normal::{normal_form, same_tree};
+
+use crate::ast::{Declaration, Expression, Program, Statement, TypeRef};
+use crate::format;
+use emitter::Emitter;
+
+/// A whole program.
+pub fn print(program: &Program) -> String {
+    print_declarations(&program.declarations)
+}
+
+/// Some declarations, as at the top level.
+pub fn print_declarations<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> String {
+    let mut emitter = Emitter::new();
+    emitter.declarations(declarations);
+    format::layout(emitter.pieces)
+}
+
+/// One statement, as in a block.
+pub fn print_statement(statement: &Statement) -> String {
+    let mut emitter = Emitter::new();
+    emitter.statement(statement);
+    format::layout(emitter.pieces)
+}
+
+/// An expression on one line.
+pub fn print_expression(expression: &Expression) -> String {
+    let mut emitter = Emitter::new();
+    emitter.expression(expression);
+    format::single_line(emitter.pieces)
+}
+
+/// A type on one line.
+pub fn print_type_ref(ty: &TypeRef) -> String {
+    let mut emitter = Emitter::new();
+    emitter.type_ref(ty);
+    format::single_line(emitter.pieces)
+}
+
+#[cfg(test)]
+mod tests;
