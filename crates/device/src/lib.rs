@@ -17,6 +17,7 @@ mod architecture;
 mod device;
 mod engine;
 mod environment;
+mod explanation;
 mod machine;
 pub mod options;
 mod output;
@@ -27,6 +28,7 @@ pub mod traffic_manager;
 
 pub use architecture::SUPPORTED_ARCHITECTURES;
 pub use device::Device;
+pub use explanation::EXPLANATIONS;
 pub use options::{CongestionThresholds, DeviceOptions, PortOptions, TrafficManagerOptions};
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 pub use statistics::{DropReason, PortStatistics, Statistics};

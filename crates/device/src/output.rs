@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What comes out of a device: packets, digests, log lines, and the error that stops a run.
 
+use crate::explanation;
 use ir::{Bits, OriginId};
+use source::Code;
 use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
@@ -83,6 +85,17 @@ pub enum DeviceError {
     },
 }
 
+impl DeviceError {
+    /// The stable code, as in [`crate::EXPLANATIONS`].
+    pub fn code(&self) -> Code {
+        match self {
+            DeviceError::AssertionFailed { .. } => explanation::ASSERTION_FAILED,
+            DeviceError::ExternFailed { .. } => explanation::EXTERN_FAILED,
+            DeviceError::TimeWentBack { .. } => explanation::TIME_WENT_BACK,
+        }
+    }
+}
+
 impl fmt::Display for DeviceError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,14 +145,14 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// A stable code.
-    pub fn code(&self) -> &'static str {
+    /// The stable code, as in [`crate::EXPLANATIONS`].
+    pub fn code(&self) -> Code {
         match self {
-            LoadError::UnsupportedArchitecture { .. } => "DV-E001",
-            LoadError::UnsupportedExterns(_) => "DV-E002",
-            LoadError::UnsupportedRequest(_) => "DV-E003",
-            LoadError::MissingBlock { .. } => "DV-E004",
-            LoadError::InitialState(_) => "DV-E005",
+            LoadError::UnsupportedArchitecture { .. } => explanation::UNSUPPORTED_ARCHITECTURE,
+            LoadError::UnsupportedExterns(_) => explanation::UNSUPPORTED_EXTERNS,
+            LoadError::UnsupportedRequest(_) => explanation::UNSUPPORTED_REQUEST,
+            LoadError::MissingBlock { .. } => explanation::MISSING_BLOCK,
+            LoadError::InitialState(_) => explanation::INITIAL_STATE,
         }
     }
 }

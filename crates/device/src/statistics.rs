@@ -26,8 +26,6 @@ pub enum DropReason {
     PassLimit,
     /// A block took more steps than [`ir::STEP_LIMIT`].
     StepLimit,
-    /// A parser that must not reject did (architectures other than v1model, where ingress runs).
-    ParserReject,
     /// An `assert` or `assume` failed; the run stops.
     AssertionFailed,
 }
@@ -45,7 +43,6 @@ impl DropReason {
             DropReason::BufferFull => "buffer full",
             DropReason::PassLimit => "pass limit",
             DropReason::StepLimit => "step limit",
-            DropReason::ParserReject => "parser reject",
             DropReason::AssertionFailed => "assertion failed",
         }
     }

@@ -6,8 +6,20 @@
 //! pass each), and inside them, after the blocks: `digest`, `clone`, `multicast`, `resubmit`,
 //! `recirculate`, `enqueue`, `drop` and `transmit`, then the passes that followed.
 
-use interpreter::trace::TraceNode;
+pub use interpreter::trace::TraceNode;
+
+use interpreter::trace::{render_text, to_json};
 use std::collections::BTreeMap;
+
+/// A trace for people: one line a step, steps inside it indented.
+pub fn text(node: &TraceNode) -> String {
+    render_text(node)
+}
+
+/// A trace for programs, on one line: one JSON object, as [`interpreter::trace`] documents it.
+pub fn json(node: &TraceNode) -> String {
+    to_json(node).to_string()
+}
 
 /// A pass of the recording, numbered over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `plane explain DV-E...` prints: one entry for every code of this crate.
+
+use source::{Code, Explanation};
+
+/// No device for the architecture.
+pub const UNSUPPORTED_ARCHITECTURE: Code = Code("DV-E0101");
+/// Externs that nobody provides.
+pub const UNSUPPORTED_EXTERNS: Code = Code("DV-E0102");
+/// A request that the device does not know.
+pub const UNSUPPORTED_REQUEST: Code = Code("DV-E0103");
+/// A block is missing.
+pub const MISSING_BLOCK: Code = Code("DV-E0104");
+/// The program's own entries are not possible.
+pub const INITIAL_STATE: Code = Code("DV-E0105");
+/// An assertion did not hold.
+pub const ASSERTION_FAILED: Code = Code("DV-E0201");
+/// An extern could not be called.
+pub const EXTERN_FAILED: Code = Code("DV-E0202");
+/// A packet in the past.
+pub const TIME_WENT_BACK: Code = Code("DV-E0203");
+
+const fn entry(code: Code, title: &'static str, text: &'static str) -> Explanation {
+    Explanation { code, title, text, wrong: "", right: "" }
+}
+
+/// The explanations of all codes of this crate.
+pub static EXPLANATIONS: &[Explanation] = &[
+    entry(
+        UNSUPPORTED_ARCHITECTURE,
+        "no device runs programs for this architecture",
+        "Such a program can be checked, lowered and printed, but not run: what happens between its \
+         blocks (queues, replication, what its metadata mean) is described nowhere. The message \
+         lists the architectures that can be run.",
+    ),
+    entry(
+        UNSUPPORTED_EXTERNS,
+        "the program calls externs that the device does not provide",
+        "The device provides the externs that its architecture's interface declares. Another extern \
+         object or function has no meaning here, so the program is refused before its first packet \
+         rather than run with a call left out.",
+    ),
+    entry(
+        UNSUPPORTED_REQUEST,
+        "the program asks its device for something it does not do",
+        "The program was lowered for an architecture whose device can do more than this one, or by \
+         a different version.",
+    ),
+    entry(
+        MISSING_BLOCK,
+        "a programmable block is missing",
+        "The device needs every block of its architecture's package.",
+    ),
+    entry(
+        INITIAL_STATE,
+        "an entry or default action in the program is not possible",
+        "The entries that a table declares are inserted when the program is loaded, by the rules \
+         that hold for a control plane: values fit their widths, no two entries are the same, and \
+         there are no more than the declared size.",
+    ),
+    entry(
+        ASSERTION_FAILED,
+        "an assertion did not hold",
+        "The run stops at the first packet for which the condition of an `assert` or `assume` is \
+         false. Run it again with a trace to see how the packet came there.",
+    ),
+    entry(
+        EXTERN_FAILED,
+        "an extern could not be called",
+        "The extern's implementation refused the call; its reason is in the message.",
+    ),
+    entry(
+        TIME_WENT_BACK,
+        "a packet was given for a time that is over",
+        "A device's clock does not go back. Packets of several captures must be merged by time.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::EXPLANATIONS;
+
+    #[test]
+    fn every_code_is_explained_once() {
+        let codes: Vec<_> = EXPLANATIONS.iter().map(|entry| entry.code).collect();
+        assert!(codes.is_sorted_by(|one, next| one < next), "{codes:?}");
+    }
+}
