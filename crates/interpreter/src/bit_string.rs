@@ -161,7 +161,8 @@ mod tests {
             }
             let mut at = 0;
             for value in &values {
-                prop_assert_eq!(read_bits(string.as_bytes(), at, value.width_bits()).as_ref(), Some(value));
+                let read = read_bits(string.as_bytes(), at, value.width_bits());
+                prop_assert_eq!(read.as_ref(), Some(value));
                 at += value.width_bits() as usize;
             }
             prop_assert_eq!(string.length_bits(), at);

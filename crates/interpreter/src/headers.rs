@@ -121,7 +121,7 @@ impl Run<'_> {
         let left_bits = packet_bits.saturating_sub(self.context.cursor_bits);
         // P4_16 v1.2.5 §13.8.2, in the order of its pseudo-code.
         let length_bits = fixed_bits.saturating_add(varbit_bits);
-        if varbit_bits > 0 && length_bits % 8 != 0 {
+        if varbit_bits > 0 && !length_bits.is_multiple_of(8) {
             return Err(self.reject(origin, errors.parser_invalid_argument));
         }
         if length_bits > left_bits {
