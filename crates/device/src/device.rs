@@ -9,8 +9,8 @@ use crate::options::DeviceOptions;
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
 use crate::statistics::Statistics;
+use crate::trace::PacketTrace;
 use crate::traffic_manager::{CongestionSignal, Dequeued, OutputPath};
-use interpreter::trace::TraceNode;
 use ir::Program;
 use state::{Batch, BatchOutcome, Cells, Store};
 use std::collections::BTreeMap;
@@ -267,7 +267,7 @@ impl Device {
     /// Traces since the last call, one a received packet with all its passes and copies; empty
     /// unless [`DeviceOptions::trace`] is set. To be called when no packet is under way, else the
     /// rest of a packet's trace comes as a tree of its own.
-    pub fn drain_traces(&mut self) -> Vec<TraceNode> {
+    pub fn drain_traces(&mut self) -> Vec<PacketTrace> {
         self.machine.recorder.as_mut().map_or_else(Vec::new, |recorder| recorder.drain())
     }
 

@@ -32,4 +32,5 @@ pub use explanation::EXPLANATIONS;
 pub use options::{CongestionThresholds, DeviceOptions, PortOptions, TrafficManagerOptions};
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 pub use statistics::{DropReason, PortStatistics, Statistics};
+pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, OutputPath};

@@ -11,6 +11,9 @@ pub use interpreter::trace::TraceNode;
 use interpreter::trace::{render_text, to_json};
 use std::collections::BTreeMap;
 
+/// The trace of one received packet: a `packet` node with everything that followed inside it.
+pub type PacketTrace = TraceNode;
+
 /// A trace for people: one line a step, steps inside it indented.
 pub fn text(node: &TraceNode) -> String {
     render_text(node)
