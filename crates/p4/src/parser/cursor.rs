@@ -136,7 +136,12 @@ impl Parser<'_> {
         )
         .here("expected `;`");
         let unparsed = self.report(diagnostic);
-        if self.can_follow_semicolon() { Ok(()) } else { Err(unparsed) }
+        if self.can_follow_semicolon() {
+            // What begins here is read on its own, and may have its own mistake.
+            self.reported_at = None;
+            return Ok(());
+        }
+        Err(unparsed)
     }
 
     /// Takes the `>` that closes type arguments, splitting `>>`, `>=` and `>>=`.

@@ -37,6 +37,7 @@ impl Parser<'_> {
             if self.at(T::OpenParen) { self.parameters()? } else { Vec::new() };
         let opener = self.span();
         self.expect(T::OpenBrace, &format!("or `;` after the parameters of `{}`", name.text))?;
+        let errors_before = self.error_count;
         let mut locals = Vec::new();
         let mut states: Vec<State> = Vec::new();
         while !self.at_block_end() {
@@ -52,7 +53,7 @@ impl Parser<'_> {
             }
         }
         let what = format!("the parser `{}`", name.text);
-        if states.is_empty() && self.at(T::CloseBrace) {
+        if states.is_empty() && self.at(T::CloseBrace) && self.error_count == errors_before {
             let diagnostic = Diagnostic::error(
                 syntax::PARSER_WITHOUT_STATES,
                 name.span,
@@ -319,6 +320,7 @@ impl Parser<'_> {
         let opener = self.span();
         self.expect(T::OpenBrace, &format!("or `;` after the parameters of `{}`", name.text))?;
         let what = format!("the control `{}`", name.text);
+        let errors_before = self.error_count;
         let mut locals = Vec::new();
         let mut body: Option<Block> = None;
         while !self.at_block_end() {
@@ -333,7 +335,7 @@ impl Parser<'_> {
                 self.bump();
             }
         }
-        if body.is_none() && self.at(T::CloseBrace) {
+        if body.is_none() && self.at(T::CloseBrace) && self.error_count == errors_before {
             let diagnostic = Diagnostic::error(
                 syntax::CONTROL_WITHOUT_APPLY,
                 name.span,
