@@ -9,6 +9,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub mod topology;
+
 /// A node of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -144,13 +146,24 @@ impl<M: Message + 'static> Simulation<M> {
         other: (NodeId, u32),
         options: LinkOptions,
     ) -> Result<(), SimulationError> {
+        self.connect_directions(one, other, options, options)
+    }
+
+    /// Joins two ports by a link whose direction from `one` to `other` is not as the way back.
+    pub fn connect_directions(
+        &mut self,
+        one: (NodeId, u32),
+        other: (NodeId, u32),
+        forth: LinkOptions,
+        back: LinkOptions,
+    ) -> Result<(), SimulationError> {
         for end in [one, other] {
             let member = self.member(end.0)?;
             if self.joints.contains_key(&end) || (one == other) {
                 return Err(SimulationError::PortInUse { node: member.name.clone(), port: end.1 });
             }
         }
-        for (from, to) in [(one, other), (other, one)] {
+        for (from, to, options) in [(one, other, forth), (other, one, back)] {
             let number = self.joints.len() as u64;
             let direction =
                 LinkDirection::new(options, self.seed ^ number.wrapping_mul(0x9e37_79b9));
