@@ -269,10 +269,11 @@ pub enum Operation {
         value: Operand,
     },
     /// Reads the header from the packet at the cursor, makes it valid, and moves the cursor on. With
-    /// `varbit_bits` the variable field gets that many bits. Raises `PacketTooShort` when the packet
-    /// ends first (then nothing changes), `StackOutOfBounds` when the element does not exist,
-    /// `HeaderTooShort` when `varbit_bits` exceeds the field's width, `ParserInvalidArgument` when it
-    /// makes the header's length no whole number of bytes.
+    /// `varbit_bits` the variable field gets that many bits. Raises, in this
+    /// order and before anything changes, `StackOutOfBounds` when the element does not exist,
+    /// `ParserInvalidArgument` when `varbit_bits` makes the header's length no whole number of bytes,
+    /// `PacketTooShort` when the packet ends first, `HeaderTooShort` when `varbit_bits` exceeds the
+    /// field's width.
     Extract {
         /// Which header.
         header: HeaderRef,
@@ -307,8 +308,10 @@ pub enum Operation {
         /// How far.
         by: i32,
     },
-    /// Looks the keys up, counts and meters directly attached objects as the architecture says, and
-    /// runs the action found, or the default action. `Exit` in the action ends the block.
+    /// Looks the keys up and runs the action found, or the default action. `Exit` in the action ends
+    /// the block. On a hit, the table's direct counters count the packet by themselves, except those
+    /// that some action of the table counts by `CountDirect`; direct meters are never by themselves.
+    /// When the entry names a group without members, the table was hit and no action runs.
     Apply {
         /// Which table.
         table: TableId,
@@ -316,7 +319,7 @@ pub enum Operation {
         keys: Vec<Operand>,
         /// One bit: whether an entry matched.
         hit: Temp,
-        /// 32 bits: index into the table's actions of what ran.
+        /// 32 bits: index into the table's actions of what ran; all ones when nothing did.
         action: Temp,
     },
     /// One atomic transaction on a cell. With a `guard` of 0 nothing happens and `old` is zero. An

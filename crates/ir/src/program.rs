@@ -498,7 +498,7 @@ pub enum HashAlgorithm {
     Crc16Custom,
     /// Always the same: 0 (BMv2's `random` is not supported as a hash of its own there either).
     Random,
-    /// The input itself, its last 64 bits.
+    /// The input itself: its first 64 bits as a number (as BMv2 has it), or all of a shorter one.
     Identity,
     /// Internet checksum (RFC 1071).
     Csum16,
