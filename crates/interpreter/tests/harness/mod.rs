@@ -192,11 +192,15 @@ pub fn bits(width_bits: u32, value: u64) -> Bits {
 
 /// The program around code of a block of this kind.
 pub fn program(kind: &str, code: &str) -> Arc<Program> {
+    let error_slot = if kind == "parser" { "parser_error error" } else { "" };
     let text = format!(
         "{ITEMS}region {kind} code {{\nblock0 start:\n{code}\n}}\n\
-         block code {kind} code runs code parser_error error {{\n}} @0\n"
+         block code {kind} code runs code {error_slot} {{\n}} @0\n"
     );
     let program = ir::text::parse(&text).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
+    if let Err(errors) = ir::verify(&program) {
+        panic!("{}\n{text}", errors[0]);
+    }
     Arc::new(program)
 }
 
