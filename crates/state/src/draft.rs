@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each update does to a version in the making. Every update checks everything before it changes
-//! anything. Changes of cells can be recorded so that a failed batch is undone.
+//! anything. Changes of cells can be recorded so that a failed batch is undone. Action profiles and
+//! cells have files of their own.
 
-use crate::read::{indexed_counter, indexed_meter, named_cells, object};
+use crate::read::object;
 use crate::store::initial_default;
 use crate::table::TableState;
 use crate::validation::{
-    allowed_action, canonical_keys, check_rates, check_replicas, fit, fitting_arguments, keys_text,
-    matched_keys, number_text,
+    allowed_action, canonical_keys, check_replicas, fitting_arguments, keys_text, matched_keys,
 };
 use crate::{
-    ActionData, ActionProfileState, BoundAction, Cells, Configuration, CrcParameters, CustomCrc,
-    DefaultAction, EntryReference, Group, GroupId, MemberId, NewEntry, Read, Reply, Update,
-    UpdateError, ValueSetState,
+    ActionData, BoundAction, Cells, Configuration, CrcParameters, CustomCrc, DefaultAction,
+    NewEntry, Read, Reply, Update, UpdateError, ValueSetState,
 };
-use ir::{ActionProfile, ActionProfileId, KeyPattern, Table, TableId, ValueSetId};
+use ir::{KeyPattern, Table, TableId, ValueSetId};
 use std::sync::Arc;
+
+mod cells;
+mod profiles;
 
 type Undo = Box<dyn FnOnce(&mut Cells)>;
 
@@ -326,145 +328,6 @@ impl<'a> Draft<'a> {
         Ok(Reply::Done)
     }
 
-    fn profile_parts(
-        &self,
-        profile: ActionProfileId,
-    ) -> Result<(&ActionProfile, &ActionProfileState), UpdateError> {
-        Ok((
-            object(&self.configuration.program.action_profiles, "action profile", profile.0)?,
-            object(&self.configuration.profiles, "action profile", profile.0)?,
-        ))
-    }
-
-    fn profile(&mut self, profile: ActionProfileId) -> &mut ActionProfileState {
-        Arc::make_mut(&mut self.configuration.profiles[profile.index()])
-    }
-
-    /// Checks a member's action against every table that uses the profile.
-    fn checked_member(
-        &self,
-        profile: ActionProfileId,
-        action: &BoundAction,
-    ) -> Result<Arc<BoundAction>, UpdateError> {
-        let program = &self.configuration.program;
-        let fitted = fitting_arguments(program, action)?;
-        for table in program.tables.iter().filter(|table| table.implementation == Some(profile)) {
-            allowed_action(program, table, action, false)?;
-        }
-        Ok(Arc::new(fitted))
-    }
-
-    fn insert_member(
-        &mut self,
-        profile: ActionProfileId,
-        member: MemberId,
-        action: &BoundAction,
-    ) -> Outcome {
-        let (declared, state) = self.profile_parts(profile)?;
-        let name = declared.name.clone();
-        if state.member(member).is_some() {
-            return Err(UpdateError::MemberExists { profile: name, member });
-        }
-        if let Some(size) = declared.size.filter(|&size| size != 0)
-            && state.members.len() as u64 >= size
-        {
-            return Err(UpdateError::ProfileFull { profile: name, size });
-        }
-        let action = self.checked_member(profile, action)?;
-        self.profile(profile).members.insert(member, action);
-        Ok(Reply::Done)
-    }
-
-    fn modify_member(
-        &mut self,
-        profile: ActionProfileId,
-        member: MemberId,
-        action: &BoundAction,
-    ) -> Outcome {
-        let (declared, state) = self.profile_parts(profile)?;
-        if state.member(member).is_none() {
-            return Err(UpdateError::NoSuchMember { profile: declared.name.clone(), member });
-        }
-        let action = self.checked_member(profile, action)?;
-        self.profile(profile).members.insert(member, action);
-        Ok(Reply::Done)
-    }
-
-    fn delete_member(&mut self, profile: ActionProfileId, member: MemberId) -> Outcome {
-        let (declared, state) = self.profile_parts(profile)?;
-        if state.member(member).is_none() {
-            return Err(UpdateError::NoSuchMember { profile: declared.name.clone(), member });
-        }
-        if state.member_uses.get(&member).is_some_and(|&uses| uses > 0) {
-            return Err(UpdateError::MemberInUse { profile: declared.name.clone(), member });
-        }
-        let state = self.profile(profile);
-        state.members.remove(&member);
-        state.member_uses.remove(&member);
-        Ok(Reply::Done)
-    }
-
-    fn set_group(
-        &mut self,
-        profile: ActionProfileId,
-        group: GroupId,
-        mut content: Group,
-        is_new: bool,
-    ) -> Outcome {
-        let (declared, state) = self.profile_parts(profile)?;
-        let name = || declared.name.clone();
-        if declared.selector.is_none() {
-            return Err(UpdateError::NoSelector { profile: name() });
-        }
-        match (state.group(group), is_new) {
-            (Some(_), true) => {
-                return Err(UpdateError::GroupExists { profile: name(), group });
-            }
-            (None, false) => {
-                return Err(UpdateError::NoSuchGroup { profile: name(), group });
-            }
-            _ => {}
-        }
-        if content.max_size != 0 && content.members.len() as u64 > u64::from(content.max_size) {
-            let limit = content.max_size;
-            return Err(UpdateError::GroupTooLarge { profile: name(), group, limit });
-        }
-        for member in &content.members {
-            if state.member(member.member).is_none() {
-                let member = member.member;
-                return Err(UpdateError::NoSuchMember { profile: name(), member });
-            }
-            if member.weight == 0 {
-                return Err(UpdateError::ZeroWeight { profile: name() });
-            }
-        }
-        content.members.sort_by_key(|member| member.member);
-        let state = self.profile(profile);
-        for member in &content.members {
-            *state.member_uses.entry(member.member).or_default() += 1;
-        }
-        if let Some(before) = state.groups.insert(group, Arc::new(content)) {
-            release_members(state, &before);
-        }
-        Ok(Reply::Done)
-    }
-
-    fn delete_group(&mut self, profile: ActionProfileId, group: GroupId) -> Outcome {
-        let (declared, state) = self.profile_parts(profile)?;
-        if state.group(group).is_none() {
-            return Err(UpdateError::NoSuchGroup { profile: declared.name.clone(), group });
-        }
-        if state.group_uses.get(&group).is_some_and(|&uses| uses > 0) {
-            return Err(UpdateError::GroupInUse { profile: declared.name.clone(), group });
-        }
-        let state = self.profile(profile);
-        state.group_uses.remove(&group);
-        if let Some(before) = state.groups.remove(&group) {
-            release_members(state, &before);
-        }
-        Ok(Reply::Done)
-    }
-
     fn change_value_set(
         &mut self,
         set: ValueSetId,
@@ -526,110 +389,6 @@ impl<'a> Draft<'a> {
             }
         }
         Ok(Reply::Done)
-    }
-
-    /// The updates that change cells rather than configuration.
-    fn write_cells(&mut self, update: Update) -> Outcome {
-        let program = self.configuration.program.clone();
-        match update {
-            Update::WriteRegister { register, index, value } => {
-                let array = object(&program.registers, "register", register.0)?;
-                let value = fit(&value, array.width_bits).ok_or_else(|| {
-                    UpdateError::RegisterValueTooWide {
-                        register: array.name.clone(),
-                        width_bits: array.width_bits,
-                        value: number_text(&value),
-                    }
-                })?;
-                let Some(cells) = self.cells.register(register) else { return Ok(Reply::Done) };
-                match index {
-                    None => {
-                        if self.undo.is_some() {
-                            let before = cells.clone();
-                            self.remember(move |cells| {
-                                if let Some(cells) = cells.register_mut(register) {
-                                    *cells = before;
-                                }
-                            });
-                        }
-                        if let Some(cells) = self.cells.register_mut(register) {
-                            cells.fill(&value);
-                        }
-                    }
-                    Some(at) => {
-                        named_cells(&array.name, index, array.size)?;
-                        if let Some(before) = cells.read(at) {
-                            self.remember(move |cells| {
-                                if let Some(cells) = cells.register_mut(register) {
-                                    cells.write(at, before);
-                                }
-                            });
-                        }
-                        if let Some(cells) = self.cells.register_mut(register) {
-                            cells.write(at, value);
-                        }
-                    }
-                }
-            }
-            Update::WriteCounter { counter, index, value } => {
-                let size = indexed_counter(&program.counters, counter)?;
-                let name = &program.counters[counter.index()].name;
-                for at in named_cells(name, index, size)? {
-                    let before = self.cells.counter(counter, at).unwrap_or_default();
-                    self.remember(move |cells| cells.set_counter(counter, at, before));
-                    self.cells.set_counter(counter, at, value);
-                }
-            }
-            Update::WriteMeter { meter, index, configuration } => {
-                let size = indexed_meter(&program.meters, meter)?;
-                let name = &program.meters[meter.index()].name;
-                check_rates(name, &configuration)?;
-                for at in named_cells(name, index, size)? {
-                    let before = self.cells.meter_cell(meter, at);
-                    self.remember(move |cells| cells.restore_meter(meter, at, before));
-                    self.cells.configure_meter(meter, at, configuration, self.now_ps);
-                }
-            }
-            Update::WriteDirectCounter { counter, entry, value } => {
-                let table = self.configuration.table_of_counter(counter)?;
-                let target = self.existing_target(table, &entry)?;
-                let before = self.cells.direct_counter_snapshot(counter, target.entry());
-                self.remember(move |cells| cells.restore_direct_counter(counter, before));
-                self.cells.set_direct_counter(counter, target.entry(), value);
-            }
-            Update::WriteDirectMeter { meter, entry, configuration } => {
-                let table = self.configuration.table_of_meter(meter)?;
-                check_rates(&program.meters[meter.index()].name, &configuration)?;
-                let target = self.existing_target(table, &entry)?;
-                let before = self.cells.direct_meter_snapshot(meter, target.entry());
-                self.remember(move |cells| cells.restore_direct_meter(meter, before));
-                self.cells.configure_direct_meter(
-                    meter,
-                    target.entry(),
-                    configuration,
-                    self.now_ps,
-                );
-            }
-            // Every other update changes the configuration and does not come here.
-            _ => {}
-        }
-        Ok(Reply::Done)
-    }
-
-    fn existing_target(
-        &self,
-        table: TableId,
-        entry: &EntryReference,
-    ) -> Result<crate::EntryTarget, UpdateError> {
-        self.configuration.target(table, entry)
-    }
-}
-
-fn release_members(state: &mut ActionProfileState, group: &Group) {
-    for member in &group.members {
-        if let Some(uses) = state.member_uses.get_mut(&member.member) {
-            *uses = uses.saturating_sub(1);
-        }
     }
 }
 
