@@ -101,6 +101,8 @@ pub(super) struct OpenLine {
     pub(super) value_follows: bool,
     /// Depth of frames where it began.
     depth: usize,
+    /// `?` outside of everything whose `:` is still to come.
+    questions: u32,
     /// The piece that closed the parentheses of `NAME(...)` at the line's start.
     macro_closed: Option<usize>,
 }
@@ -178,6 +180,7 @@ impl Builder<'_> {
             is_typedef: false,
             value_follows: false,
             depth: self.frames.len(),
+            questions: 0,
             macro_closed: None,
         });
     }
@@ -401,8 +404,8 @@ impl Builder<'_> {
             T::Comma if self.top() == Some(FrameKind::Names) => self.end_line(at + 1),
             T::Question => {
                 self.set_role(at, Role::Binary);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.questions += 1;
+                if let Some(questions) = self.questions() {
+                    *questions += 1;
                 }
             }
             T::Colon => self.colon(at),
@@ -525,22 +528,31 @@ impl Builder<'_> {
         }
     }
 
+    /// The open questions of the innermost bracket, or of the line.
+    fn questions(&mut self) -> Option<&mut u32> {
+        match self.frames.last_mut() {
+            Some(frame) => Some(&mut frame.questions),
+            None => self.line.as_mut().map(|line| &mut line.questions),
+        }
+    }
+
     fn colon(&mut self, at: usize) {
-        let at_block_level = self.at_block_level();
-        let Some(frame) = self.frames.last_mut() else {
-            self.set_role(at, Role::Plain);
-            return;
-        };
-        if frame.questions > 0 {
-            frame.questions -= 1;
+        if let Some(questions) = self.questions().filter(|questions| **questions > 0) {
+            *questions -= 1;
             self.set_role(at, Role::ConditionalColon);
             return;
         }
-        if frame.kind == FrameKind::Bracket {
+        let at_block_level = self.at_block_level();
+        let Some(frame) = self.frames.last() else {
+            self.set_role(at, Role::Plain);
+            return;
+        };
+        let (kind, word) = (frame.kind, frame.word);
+        if kind == FrameKind::Bracket {
             self.set_role(at, Role::SliceColon);
             return;
         }
-        let is_label = at_block_level && frame.word == Some(T::Switch);
+        let is_label = at_block_level && word == Some(T::Switch);
         self.set_role(at, Role::Plain);
         let opens = matches!(self.next_token(at + 1), Some(T::OpenBrace | T::At));
         if is_label && !opens {

@@ -1,2 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests of the formatter.
+//! Tests of the formatter: texts before and after, and that formatting twice changes nothing.
+
+use super::format_source;
+use insta::assert_snapshot;
+
+/// The formatted text, which formatting leaves alone.
+fn formatted(text: &str) -> String {
+    let once = format_source(text).expect("the text has only tokens of P4");
+    let twice = format_source(&once).expect("formatted text has only tokens of P4");
+    assert_eq!(once, twice);
+    once
+}
+
+#[test]
+fn comments_and_directives_stay() {
+    assert_snapshot!(formatted(
+        "/* A program\n   of mine */\n#include   <core.p4>\n#define X(a) \\\n   ((a) + 1)\n\n\n\n\
+// about h\nheader h_t { // the header\n  bit<8> a;// first\n  bit<16>   bb;   // second\n                  // goes on\n\n  // alone\n  bit<8> c; }\n\
+#ifdef Y\ncontrol c(inout h_t h) {\n#else\ncontrol c(inout h_t h, in bit<8> x) {\n#endif\n\
+action a() { }\napply { /* first */ a(); /* last */\n  X(3)\n  h.a = X(h.a) /* mid */ + 1; // end\n\
+} // of apply\n}\n"
+    ));
+}
+
+#[test]
+fn tables_and_states() {
+    assert_snapshot!(formatted(
+        "control c(inout bit<8> x){table t{key={x:exact@name(\"x  y\");x[3:0]:ternary;}\n\
+actions={a;@defaultonly b;}const entries={(1,2):a();(3&&&4,_):b(1);{1,2}:a();}size=10;}\n\
+apply{switch(t.apply().action_run){a:b:{exit;}default:{}}if(x==1)x=2;else x=3;}}\n\
+parser p(){state start{transition select(x){0x800:ipv4;default:accept;}}}"
+    ));
+}
+
+#[test]
+fn long_lines_are_broken() {
+    assert_snapshot!(formatted(
+        "parser MyParser(packet_in packet, out headers hdr, inout metadata meta, inout standard_metadata_t standard_metadata) {\n\
+state start { verify_checksum(hdr.ipv4.isValid(), { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.diffserv, hdr.ipv4.totalLen }, hdr.ipv4.hdrChecksum, HashAlgorithm.csum16);\n\
+meta.some_rather_long_name = hdr.ipv4.some_long_field_name ++ hdr.ipv4.another_long_field_name ++ hdr.ipv4.last;\n\
+if (hdr.ipv4.isValid() && hdr.ipv4.some_long_field_name == 1 && hdr.ipv4.another_long_field_name == 2) { exit; }\n\
+meta.values = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 };\n\
+} }"
+    ));
+}
+
+#[test]
+fn angles_and_operators() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(formatted(&format!("{text};")), format!("{expected};\n"));
+    };
+    check("a=b<c", "a = b < c");
+    check("a=b<c&&d>e", "a = b < c && d > e");
+    check("f<bit < 8 >>(x)", "f<bit<8>>(x)");
+    check("x=(bit<8>)-y", "x = (bit<8>) -y");
+    check("x=a?b:c", "x = a ? b : c");
+    check("x=y[7 : 0]++y[0 +: 4]", "x = y[7:0] ++ y[0+:4]");
+    check("x=-y- -z", "x = -y - -z");
+    check("tuple<bit<8> ,list<bit<8> > >  t", "tuple<bit<8>, list<bit<8>>> t");
+    check("x = .f( .y . z )", "x = .f(.y.z)");
+    check("a [ 1 ] . b ( )", "a[1].b()");
+    check("x |+|= 1", "x |+|= 1");
+    check("x=f<T>(y)", "x = f<T>(y)");
+    check("return  !x", "return !x");
+}
+
+#[test]
+fn text_that_is_no_p4_is_left_alone() {
+    assert!(format_source("control c() { /* ").is_err());
+    assert!(format_source("a $ b").is_err());
+}
+
+#[test]
+fn unbalanced_and_empty_texts() {
+    for text in ["", "\n\n", "}", "{", "( ( {", ") ] }", "x {{ y ]", "@", "@a(", "#if\n", "// x"] {
+        formatted(text);
+    }
+    assert_eq!(formatted("\n\n// x  \n\n\n\ny;\n\n\n"), "// x\n\ny;\n");
+}
+
+/// Deep nesting is laid out in bounded time and space.
+#[test]
+fn hostile_nesting() {
+    for text in ["(", "{", "[", "a<", "f(a, ", "if (x) ", "a ? ", "#if x\n", "= {"] {
+        formatted(&text.repeat(5_000));
+    }
+    formatted(&format!("{}{}", "(".repeat(5_000), ")".repeat(5_000)));
+    formatted(&format!("x = {}{};", "{ 1, ".repeat(5_000), "}".repeat(5_000)));
+}

@@ -6,10 +6,13 @@ use super::pieces::{Piece, PieceKind, Role};
 use super::spacing::blank_between;
 use super::structure::{Line, Structured};
 use super::{INDENT_WIDTH, LINE_WIDTH};
+use crate::parser::operators;
 use crate::token::TokenKind as T;
 
 /// Brackets nested deeper are not broken.
 const GROUP_DEPTH_LIMIT: usize = 100;
+/// How tightly `=` binds.
+const ASSIGNMENT: u8 = 0;
 /// Elements no wider than this may share lines when there are many.
 const SHORT_ELEMENT: usize = 14;
 /// How many short elements a list must have to share lines.
@@ -42,6 +45,8 @@ struct TrailingComment {
     line_number: usize,
     /// Where it begins in the output.
     start: usize,
+    /// Indentation of its line.
+    indent: usize,
     /// Columns before it.
     column: usize,
     /// Columns of the comment itself.
@@ -52,7 +57,10 @@ struct TrailingComment {
 fn align_comments(out: &str, comments: &[TrailingComment]) -> String {
     let mut aligned = String::with_capacity(out.len() + comments.len() * 8);
     let mut copied = 0;
-    for group in comments.chunk_by(|first, second| second.line_number == first.line_number + 1) {
+    let belongs = |first: &TrailingComment, second: &TrailingComment| {
+        second.line_number == first.line_number + 1 && second.indent == first.indent
+    };
+    for group in comments.chunk_by(belongs) {
         let column = group.iter().map(|comment| comment.column).max().unwrap_or(0);
         let fits = group.iter().all(|comment| column + comment.width <= LINE_WIDTH);
         for comment in group {
@@ -89,8 +97,9 @@ fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Break {
     No,
-    /// Before an operator, or after `=`.
-    Soft,
+    /// Before an operator or after `=`; the number is how tightly it binds. Where there is a
+    /// choice, the looser one breaks.
+    Soft(u8),
     /// Before the body of an `if` without braces: there first.
     Body,
 }
@@ -200,18 +209,15 @@ impl Tree<'_, '_> {
         }
         let piece = &self.pieces[at];
         let before = &self.pieces[at - 1];
-        let is_assignment = |piece: &Piece<'_>| {
-            piece.role == Role::Binary
-                && piece.token().is_some_and(|kind| {
-                    kind == T::Assign
-                        || crate::parser::operators::assignment_operator(kind).is_some()
-                })
-        };
-        let operator = matches!(piece.role, Role::Binary | Role::ConditionalColon);
-        if (operator && !is_assignment(piece)) || is_assignment(before) {
-            Break::Soft
-        } else {
-            Break::No
+        if is_assignment(before) {
+            // What an expression in braces holds is broken instead.
+            let braces = piece.token() == Some(T::OpenBrace);
+            return if braces { Break::No } else { Break::Soft(ASSIGNMENT) };
+        }
+        match piece.role {
+            Role::ConditionalColon => Break::Soft(operators::CONDITIONAL),
+            Role::Binary if !is_assignment(piece) => Break::Soft(looseness(piece)),
+            _ => Break::No,
         }
     }
 
@@ -257,6 +263,23 @@ impl Tree<'_, '_> {
         self.at += 1;
         width += 1 + if is_list && !elements.is_empty() { 2 } else { 0 };
         (NodeKind::Group { open, elements, close }, width, forced)
+    }
+}
+
+fn is_assignment(piece: &Piece<'_>) -> bool {
+    piece.role == Role::Binary
+        && piece
+            .token()
+            .is_some_and(|kind| kind == T::Assign || operators::assignment_operator(kind).is_some())
+}
+
+/// How tightly the operator binds that a piece is.
+fn looseness(piece: &Piece<'_>) -> u8 {
+    match piece.token() {
+        Some(T::Question | T::Mask | T::Range) | None => operators::CONDITIONAL,
+        Some(kind) => {
+            operators::binary_operator(kind).map_or(operators::CONDITIONAL, operators::precedence)
+        }
     }
 }
 
@@ -331,7 +354,9 @@ impl Writer {
             self.text(" ");
         }
         if continued || (piece.role == Role::TrailingComment && self.column > self.line_indent) {
+            let above = self.comments.last().map(|comment| comment.indent);
             self.comments.push(TrailingComment {
+                indent: above.filter(|_| continued).unwrap_or(self.line_indent),
                 line_number: self.line_number,
                 start: self.out.len(),
                 column: self.column,
@@ -378,7 +403,7 @@ impl Writer {
                 let breaks = own_line
                     || match node.break_before {
                         Break::No => false,
-                        Break::Soft => self.should_break(rest, deeper, tail),
+                        Break::Soft(level) => self.should_break(rest, level, deeper, tail),
                         Break::Body => {
                             self.column + 1 + flat_width(rest, LINE_WIDTH) + tail > LINE_WIDTH
                         }
@@ -402,30 +427,24 @@ impl Writer {
     }
 
     /// Whether to end the line before the first of these nodes.
-    fn should_break(&self, rest: &[Node], indent: usize, tail: usize) -> bool {
+    fn should_break(&self, rest: &[Node], level: u8, indent: usize, tail: usize) -> bool {
         let Some(first) = rest.first() else { return false };
-        let width = first.width + chunk_width(&rest[1..], tail);
-        let here = self.column + usize::from(first.blank_before) + width;
-        if here <= LINE_WIDTH || self.column <= indent {
+        if self.column <= indent {
             return false;
         }
-        if indent + width <= LINE_WIDTH {
+        let here = self.column + usize::from(first.blank_before);
+        let whole = width_to_break(rest, level, tail);
+        if here + whole <= LINE_WIDTH {
+            return false;
+        }
+        if indent + whole <= LINE_WIDTH {
             return true;
         }
-        // Too wide for any line: brackets in it can be broken where they are, unless not even
-        // what is before them fits.
-        let mut before = self.column;
-        for (at, node) in rest.iter().enumerate() {
-            if at > 0 && node.break_before != Break::No {
-                break;
-            }
-            before += usize::from(node.blank_before);
-            if matches!(node.kind, NodeKind::Group { .. }) && node.width > SHORT_ELEMENT {
-                return before + 1 > LINE_WIDTH;
-            }
-            before += node.width;
-        }
-        true
+        // Too wide for any line: it will be broken inside, here if its beginning fits.
+        let group = matches!(first.kind, NodeKind::Group { .. }) && first.width > SHORT_ELEMENT;
+        let beginning =
+            if group { 1 } else { first.width + chunk_width(rest.get(1..).unwrap_or(&[]), tail) };
+        here + beginning > LINE_WIDTH
     }
 
     fn node(&mut self, pieces: &[Piece<'_>], node: &Node, next: usize, tail: usize) {
@@ -519,6 +538,26 @@ fn flat_width(nodes: &[Node], enough: usize) -> usize {
         }
     }
     width
+}
+
+/// Columns up to the next break that is no tighter than `level`.
+fn width_to_break(nodes: &[Node], level: u8, tail: usize) -> usize {
+    let mut width = 0;
+    for (at, node) in nodes.iter().enumerate() {
+        let ends = match node.break_before {
+            Break::No => false,
+            Break::Soft(other) => other <= level,
+            Break::Body => true,
+        };
+        if at > 0 && ends {
+            return width;
+        }
+        width += node.width + usize::from(at > 0 && node.blank_before);
+        if width > LINE_WIDTH {
+            return width;
+        }
+    }
+    width + tail
 }
 
 /// Columns up to where the line can next end: before an operator, or inside brackets.

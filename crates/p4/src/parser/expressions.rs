@@ -280,7 +280,7 @@ impl Parser<'_> {
             T::Error if self.ahead(1) == T::Dot => Ok(self.single(ExpressionKind::ErrorType)),
             T::OpenParen => self.parenthesised(),
             T::OpenBrace => {
-                let read = self.nested(|parser| parser.unrestricted(|parser| parser.braces()));
+                let read = self.unrestricted(|parser| parser.braces());
                 if read.is_err() {
                     self.leave_braces();
                 }
