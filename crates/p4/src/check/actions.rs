@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
         if let Some(bound) = bound {
             self.record_action(listed.id, node, bound);
         }
-        Some(ListedAction { node, parameters, arguments, reference: listed })
+        Some(ListedAction { node, arguments, reference: listed })
     }
 
     fn record_action(&mut self, id: NodeId, node: NodeId, arguments: Vec<Option<usize>>) {

@@ -6,6 +6,7 @@ use super::Checker;
 use crate::ast::{Annotation, AnnotationBody, ExpressionKind};
 use crate::codes::typing as codes;
 use crate::token::TokenKind;
+use crate::typed::TypeKind;
 use source::Diagnostic;
 
 /// Annotations with exactly one string.
@@ -17,12 +18,66 @@ const WITHOUT_BODY: &[&str] =
 
 impl<'a> Checker<'a> {
     pub(super) fn check_annotations(&mut self, annotations: &'a [Annotation]) {
-        for annotation in annotations {
+        for (index, annotation) in annotations.iter().enumerate() {
             self.check_annotation(annotation);
+            let is_structured = |annotation: &Annotation| {
+                matches!(annotation.body, AnnotationBody::Expressions(_) | AnnotationBody::Pairs(_))
+            };
+            if let Some(first) = annotations[..index].iter().find(|earlier| {
+                earlier.name.text == annotation.name.text
+                    && (is_structured(earlier) || is_structured(annotation))
+            }) {
+                self.report(
+                    Diagnostic::error(
+                        codes::INVALID_ANNOTATION,
+                        annotation.span,
+                        format!("`@{}` is given twice", annotation.name.text),
+                    )
+                    .label(first.span, "first given here"),
+                );
+            }
         }
     }
 
     fn check_annotation(&mut self, annotation: &'a Annotation) {
+        match &annotation.body {
+            AnnotationBody::Expressions(values) => {
+                for value in values {
+                    self.check_annotation_value(value);
+                }
+            }
+            AnnotationBody::Pairs(pairs) => {
+                for (index, (name, value)) in pairs.iter().enumerate() {
+                    self.check_annotation_value(value);
+                    if let Some((first, _)) =
+                        pairs[..index].iter().find(|(earlier, _)| earlier.text == name.text)
+                    {
+                        self.report(
+                            Diagnostic::error(
+                                codes::INVALID_ANNOTATION,
+                                name.span,
+                                format!("`{}` is given twice", name.text),
+                            )
+                            .label(first.span, "first given here"),
+                        );
+                    }
+                }
+            }
+            AnnotationBody::Unstructured(tokens) if &*annotation.name.text == "match" => {
+                let kind = match tokens.as_slice() {
+                    [one] => Some(&one.text),
+                    _ => None,
+                };
+                if !kind.is_some_and(|kind| self.match_kind_nodes.contains_key(kind)) {
+                    self.error(
+                        codes::INVALID_ANNOTATION,
+                        annotation.span,
+                        "`@match` takes one match kind",
+                    );
+                }
+            }
+            _ => {}
+        }
         let name = &*annotation.name.text;
         if WITH_STRING.contains(&name) && string_body(annotation).is_none() {
             self.report(
@@ -42,6 +97,31 @@ impl<'a> Checker<'a> {
                 annotation.span,
                 format!("`@{name}` takes nothing in parentheses"),
             ));
+        }
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// Values in structured annotations are compile-time integers, strings and `bool`s (§20.2).
+    fn check_annotation_value(&mut self, value: &'a crate::ast::Expression) {
+        let ty = self.synthesize(value);
+        match &*ty {
+            TypeKind::Unknown => {}
+            TypeKind::Integer
+            | TypeKind::Bit(_)
+            | TypeKind::Int(_)
+            | TypeKind::Bool
+            | TypeKind::String => {
+                self.require_compile_time(value, "a value in an annotation");
+            }
+            _ => {
+                let shown = self.show(&ty);
+                self.error(
+                    codes::INVALID_ANNOTATION,
+                    value.span,
+                    format!("a value of type `{shown}` cannot stand in an annotation"),
+                );
+            }
         }
     }
 }

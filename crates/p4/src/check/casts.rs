@@ -112,17 +112,13 @@ impl<'a> Checker<'a> {
             (TypeKind::Bit(a), TypeKind::Int(b)) | (TypeKind::Int(a), TypeKind::Bit(b)) => a == b,
             (TypeKind::Integer, TypeKind::Bit(_) | TypeKind::Int(_)) => true,
             (TypeKind::Bit(_) | TypeKind::Int(_), TypeKind::Integer) => true,
-            (TypeKind::NewType(node), _)
-                if self
-                    .underlying
-                    .get(node)
-                    .is_some_and(|under| self.casts_explicitly(under, to)) =>
-            {
-                true
-            }
-            (_, TypeKind::NewType(node)) => {
-                self.underlying.get(node).is_some_and(|under| self.casts_explicitly(from, under))
-            }
+            // Between a new type and its original type only; further casts are written out.
+            (TypeKind::NewType(node), _) if self.underlying.get(node) == Some(to) => true,
+            (_, TypeKind::NewType(node)) => self.underlying.get(node).is_some_and(|under| {
+                under == from
+                    || (matches!(&**from, TypeKind::Integer)
+                        && matches!(&*self.representation(to), TypeKind::Bit(_) | TypeKind::Int(_)))
+            }),
             (TypeKind::SerializableEnum(node), _)
                 if self
                     .underlying

@@ -386,11 +386,19 @@ impl<'a> Checker<'a> {
             ExpressionKind::Struct { fields, .. } => {
                 fields.iter().all(|(_, value)| self.is_compile_time_known(value))
             }
-            ExpressionKind::Call(_) => match self.typed.calls.get(&expression.id) {
-                Some(call) => {
-                    matches!(call.callee, Callee::Constructor(..) | Callee::SizeOf)
-                        || matches!(&*call.result, TypeKind::Extern(..))
-                }
+            ExpressionKind::Call(written) => match self.typed.calls.get(&expression.id) {
+                Some(call) => match call.callee {
+                    Callee::Constructor(..) | Callee::SizeOf => true,
+                    // A factory or function of what is known makes something that is known.
+                    Callee::ExternFunction(_) => {
+                        self.place == super::Place::ConstructorArguments
+                            && written
+                                .arguments
+                                .iter()
+                                .all(|argument| self.is_compile_time_known(&argument.value))
+                    }
+                    _ => false,
+                },
                 None => true,
             },
             _ => false,

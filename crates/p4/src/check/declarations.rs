@@ -2,15 +2,15 @@
 //! Declarations of types, constants, variables, functions and externs, at the top level and inside of
 //! blocks (P4_16 v1.2.5 §7.2, §10, §11). Parsers, controls, tables and instances have their own files.
 
+use super::nesting::Container;
 use super::parameters::ParameterOwner;
-use super::types::Container;
 use super::{Checker, FieldType, Node, Place};
 use crate::ast::{
-    Block, BlockType, Declaration, DeclarationKind, DeclaredName, EnumMember, Expression,
-    FieldList, Method, Signature, TypeRef, TypedefTarget,
+    Block, BlockType, Declaration, DeclarationKind, DeclaredName, Expression, FieldList, Method,
+    Signature, TypeRef, TypedefTarget,
 };
 use crate::codes::typing as codes;
-use crate::typed::{Constant, Type, TypeKind};
+use crate::typed::{Type, TypeKind};
 use source::Diagnostic;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,12 +21,28 @@ impl<'a> Checker<'a> {
         for declaration in &program.declarations {
             self.check_top_level(declaration);
         }
+        self.check_control_plane_names();
         if let Some(position) = self.typed.errors.iter().position(|name| &**name == "NoError") {
             self.typed.errors[..=position].rotate_right(1);
         }
     }
 
     fn check_top_level(&mut self, declaration: &'a Declaration) {
+        if &*declaration.name.text == "main"
+            && !matches!(
+                declaration.kind,
+                DeclarationKind::Instance { .. } | DeclarationKind::Function { .. }
+            )
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::MAIN_NOT_PACKAGE,
+                    declaration.name.span,
+                    "`main` is not a package",
+                )
+                .note("the name `main` is for the package instance that is the whole program"),
+            );
+        }
         self.check_annotations(&declaration.annotations);
         match &declaration.kind {
             DeclarationKind::Variable { ty, initializer } => {
@@ -132,10 +148,17 @@ impl<'a> Checker<'a> {
             DeclarationKind::Table(table) => self.check_table(declaration, table),
             DeclarationKind::ValueSet { element, size } => {
                 let ty = self.resolve_type(element);
-                self.require_value_type(&ty, element.span, "the element of a value set");
-                if let Some(size) = self.constant_size(size, "the size of a value set") {
-                    let _ = size;
+                if self.require_value_type(&ty, element.span, "the element of a value set")
+                    && self.is_compile_time_only(&ty)
+                {
+                    let shown = self.show(&ty);
+                    self.error(
+                        codes::INVALID_VALUE_TYPE,
+                        element.span,
+                        format!("the element of a value set cannot have type `{shown}`"),
+                    );
                 }
+                self.constant_size(size, "the size of a value set");
                 self.typed.declared_types.insert(declaration.id, Arc::new(TypeKind::Set(ty)));
                 self.declare(declaration.id, Node::Declaration(declaration));
             }
@@ -178,11 +201,12 @@ impl<'a> Checker<'a> {
         let ty = self.resolve_type(written);
         self.require_value_type(&ty, written.span, "a constant");
         let what = format!("constant `{}`", declaration.name.text);
-        if self.check_against(value, &ty, &what) && self.require_compile_time(value, &what) {
-            if let Some(constant) = self.constant(value).cloned() {
-                self.values.insert(declaration.id, constant.clone());
-                self.typed.constants.insert(declaration.id, constant);
-            }
+        if self.check_against(value, &ty, &what)
+            && self.require_compile_time(value, &what)
+            && let Some(constant) = self.constant(value).cloned()
+        {
+            self.values.insert(declaration.id, constant.clone());
+            self.typed.constants.insert(declaration.id, constant);
         }
         self.typed.declared_types.insert(declaration.id, ty);
         self.declare(declaration.id, Node::Declaration(declaration));
@@ -196,7 +220,10 @@ impl<'a> Checker<'a> {
     ) {
         let ty = self.resolve_type(written);
         if self.require_value_type(&ty, written.span, "a variable")
-            && self.is_compile_time_only(&ty)
+            && matches!(
+                &*ty,
+                TypeKind::Integer | TypeKind::String | TypeKind::MatchKind | TypeKind::List(_)
+            )
         {
             let shown = self.show(&ty);
             let mut diagnostic = Diagnostic::error(
@@ -229,7 +256,14 @@ impl<'a> Checker<'a> {
         let result = self.resolve_type(&signature.result);
         let makes_extern =
             parameters == ParameterOwner::Extern && matches!(&*result, TypeKind::Extern(..));
-        if !matches!(&*result, TypeKind::Void) && !makes_extern {
+        if matches!(&*result, TypeKind::Integer | TypeKind::String | TypeKind::MatchKind) {
+            let shown = self.show(&result);
+            self.error(
+                codes::INVALID_VALUE_TYPE,
+                signature.result.span,
+                format!("a result cannot have type `{shown}`, which exists at compile time only"),
+            );
+        } else if !matches!(&*result, TypeKind::Void) && !makes_extern {
             self.require_value_type(&result, signature.result.span, "a result");
         }
         self.declare_parameters(&signature.parameters, parameters);
@@ -295,6 +329,20 @@ impl<'a> Checker<'a> {
                         checker.declare_parameters(&method.signature.parameters, owner);
                     } else {
                         checker.check_signature(method.id, &method.signature, owner);
+                        for parameter in &method.signature.parameters {
+                            let ty = checker.declared_type(parameter.id);
+                            if matches!(&*ty, TypeKind::Extern(node, _) if *node == declaration.id)
+                            {
+                                checker.report(
+                                    Diagnostic::error(
+                                        codes::RECURSIVE_DECLARATION,
+                                        parameter.span,
+                                        format!("`{}` uses itself", declaration.name.text),
+                                    )
+                                    .label(declaration.name.span, "declared here"),
+                                );
+                            }
+                        }
                         if method.name.text == declaration.name.text {
                             checker.error(
                                 codes::INVALID_CONSTRUCTOR,
@@ -413,150 +461,6 @@ impl<'a> Checker<'a> {
         self.open_declarations.pop();
         self.fields.insert(declaration.id, Rc::new(fields));
         self.declare(declaration.id, Node::Declaration(declaration));
-    }
-
-    fn check_enum(
-        &mut self,
-        declaration: &'a Declaration,
-        underlying: Option<&'a TypeRef>,
-        members: &'a [EnumMember],
-    ) {
-        self.set_node(declaration.id, Node::Declaration(declaration));
-        let mut base: Option<Type> = None;
-        if let Some(written) = underlying {
-            let ty = self.resolve_type(written);
-            if !matches!(&*ty, TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Unknown) {
-                let shown = self.show(&ty);
-                self.error(
-                    codes::INVALID_ENUM,
-                    written.span,
-                    format!("an enum's values are `bit<W>` or `int<W>`, not `{shown}`"),
-                );
-                base = Some(self.known.unknown.clone());
-            } else {
-                base = Some(ty);
-            }
-        }
-        if let Some(base) = &base {
-            self.underlying.insert(declaration.id, base.clone());
-        }
-        let mut seen: rustc_hash::FxHashMap<&str, source::Span> = Default::default();
-        let enum_type: Type = Arc::new(match base {
-            Some(_) => TypeKind::SerializableEnum(declaration.id),
-            None => TypeKind::Enum(declaration.id),
-        });
-        // Values may name earlier members.
-        self.scopes.push(Default::default());
-        for (index, member) in members.iter().enumerate() {
-            self.set_node(member.id, Node::EnumMember(member));
-            self.typed.declared_types.insert(member.id, enum_type.clone());
-            self.values.insert(member.id, Constant::EnumMember(declaration.id, index));
-            if let Some(first) = seen.insert(&member.name.text, member.name.span) {
-                self.report(
-                    Diagnostic::error(
-                        codes::DUPLICATE_NAME,
-                        member.name.span,
-                        format!("member `{}` is declared twice", member.name.text),
-                    )
-                    .label(first, "first declared here"),
-                );
-            }
-            match (&base, &member.value) {
-                (Some(base), Some(value)) => self.check_enum_value(member, value, base),
-                (Some(_), None) => self.error(
-                    codes::INVALID_ENUM,
-                    member.name.span,
-                    format!("member `{}` needs a value, as the enum has a type", member.name.text),
-                ),
-                (None, Some(value)) => {
-                    self.synthesize(value);
-                    self.report(
-                        Diagnostic::error(
-                            codes::INVALID_ENUM,
-                            value.span,
-                            format!("member `{}` cannot have a value", member.name.text),
-                        )
-                        .help(format!(
-                            "give the enum a type: `enum bit<8> {}`",
-                            declaration.name.text
-                        )),
-                    );
-                }
-                (None, None) => {}
-            }
-            if base.is_some() {
-                self.declare_silently(member.id, Node::EnumMember(member));
-            }
-        }
-        self.scopes.pop();
-        self.declare(declaration.id, Node::Declaration(declaration));
-    }
-
-    fn check_enum_value(&mut self, member: &'a EnumMember, value: &'a Expression, base: &Type) {
-        let what = format!("the value of member `{}`", member.name.text);
-        let ty = self.synthesize(value);
-        if let (TypeKind::Integer, Some(Constant::Integer(number))) = (&*ty, self.constant(value))
-            && super::constants::wrap(number, base) != *number
-            && !matches!(&**base, TypeKind::Unknown)
-        {
-            let (number, shown) = (number.clone(), self.show(base));
-            self.error(
-                codes::INVALID_ENUM,
-                value.span,
-                format!(
-                    "the value {number} of member `{}` does not fit `{shown}`",
-                    member.name.text
-                ),
-            );
-            return;
-        }
-        if self.coerce(value, base, &what) && self.constant(value).is_none() {
-            self.report_not_constant(value, &what);
-        }
-    }
-
-    fn declare_errors(&mut self, names: &'a [DeclaredName]) {
-        for name in names {
-            self.set_node(name.id, Node::Error(name));
-            if let Some(first) = self.error_nodes.get(&name.name.text).copied() {
-                self.report_declared_twice("error", name, first);
-                continue;
-            }
-            self.error_nodes.insert(name.name.text.clone(), name.id);
-            self.typed.errors.push(name.name.text.clone());
-        }
-    }
-
-    fn declare_match_kinds(&mut self, names: &'a [DeclaredName]) {
-        for name in names {
-            self.set_node(name.id, Node::MatchKind(name));
-            if let Some(first) = self.match_kind_nodes.get(&name.name.text).copied() {
-                self.report_declared_twice("match kind", name, first);
-                continue;
-            }
-            self.match_kind_nodes.insert(name.name.text.clone(), name.id);
-            self.typed.match_kinds.push(name.name.text.clone());
-            let value = Constant::MatchKind(name.name.text.clone());
-            self.values.insert(name.id, value);
-            self.declare(name.id, Node::MatchKind(name));
-        }
-    }
-
-    fn report_declared_twice(
-        &mut self,
-        what: &str,
-        name: &'a DeclaredName,
-        first: crate::ast::NodeId,
-    ) {
-        let first_span = self.span_of(first);
-        self.report(
-            Diagnostic::error(
-                codes::DUPLICATE_NAME,
-                name.name.span,
-                format!("{what} `{}` is declared twice", name.name.text),
-            )
-            .label(first_span, "first declared here"),
-        );
     }
 
     fn check_typedef(&mut self, declaration: &'a Declaration, target: &'a TypedefTarget) {

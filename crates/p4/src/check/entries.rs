@@ -9,7 +9,23 @@ use crate::codes::typing as codes;
 use crate::typed::TypeKind;
 use num_bigint::BigInt;
 use num_traits::One;
-use source::Diagnostic;
+use rustc_hash::FxHashMap;
+use source::{Diagnostic, Span};
+
+/// How priorities that are not written follow from those that are.
+pub(super) struct PriorityRules {
+    pub(super) largest_wins: bool,
+    pub(super) delta: BigInt,
+}
+
+/// What makes two keys of entries the same.
+#[derive(PartialEq, Eq, Hash)]
+enum KeyIdentity {
+    Any,
+    Value(BigInt),
+    Mask(BigInt, BigInt),
+    Range(BigInt, BigInt),
+}
 
 impl<'a> Checker<'a> {
     pub(super) fn check_entries(
@@ -18,11 +34,127 @@ impl<'a> Checker<'a> {
         entries: &'a [Entry],
         keys: &[TableKey<'a>],
         listed: &[ListedAction<'a>],
+        priorities: PriorityRules,
     ) {
         for entry in entries {
             self.check_annotations(&entry.annotations);
             self.check_entry(property, entry, keys, listed);
         }
+        self.check_priorities(property, entries, keys, priorities);
+        if property.is_const {
+            self.warn_repeated_keys(entries, keys);
+        }
+    }
+
+    /// Priorities that are given: where they may be, and that the others can be computed from them
+    /// (§14.2.1.5).
+    fn check_priorities(
+        &mut self,
+        property: &'a TableProperty,
+        entries: &'a [Entry],
+        keys: &[TableKey<'a>],
+        rules: PriorityRules,
+    ) {
+        let Some(given) = entries.iter().find_map(|entry| entry.priority.as_ref()) else { return };
+        if property.is_const {
+            return;
+        }
+        let needs_none = keys.iter().all(|key| matches!(&*key.match_kind.text, "exact" | "lpm"));
+        if needs_none {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_ENTRY,
+                    given.span,
+                    "entries of this table have no priority",
+                )
+                .note("all its keys are `exact` or `lpm`, so no two entries match alike"),
+            );
+            return;
+        }
+        let Some(first) = entries.first() else { return };
+        if first.priority.is_none() {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_ENTRY,
+                    first.span,
+                    "the first entry needs a priority",
+                )
+                .label(given.span, "as this entry has one"),
+            );
+            return;
+        }
+        let mut current = BigInt::from(0);
+        for entry in entries {
+            match &entry.priority {
+                Some(priority) => match self.plain_integer(priority) {
+                    Some(value) => current = value,
+                    None => return,
+                },
+                None if rules.largest_wins => current -= &rules.delta,
+                None => current += &rules.delta,
+            }
+            if current < BigInt::from(0) || current > BigInt::from(i32::MAX) {
+                self.report(
+                    Diagnostic::error(
+                        codes::INVALID_ENTRY,
+                        entry.span,
+                        format!("this entry would have priority {current}"),
+                    )
+                    .note(format!("a priority is from 0 to {}", i32::MAX)),
+                );
+                return;
+            }
+        }
+    }
+
+    /// Entries that can never be used because an earlier one has the same keys.
+    fn warn_repeated_keys(&mut self, entries: &'a [Entry], keys: &[TableKey<'a>]) {
+        let mut seen: FxHashMap<Vec<KeyIdentity>, Span> = FxHashMap::default();
+        for entry in entries {
+            let parts: Vec<&Expression> = match &entry.keyset.kind {
+                ExpressionKind::TupleKeyset(parts) | ExpressionKind::List(parts)
+                    if parts.len() == keys.len() =>
+                {
+                    parts.iter().collect()
+                }
+                _ => vec![&entry.keyset],
+            };
+            let Some(identity) =
+                parts.into_iter().map(|part| self.key_identity(part)).collect::<Option<Vec<_>>>()
+            else {
+                continue;
+            };
+            match seen.get(&identity) {
+                Some(first) => {
+                    let first = *first;
+                    self.report(
+                        Diagnostic::warning(
+                            codes::UNREACHABLE_ENTRY,
+                            entry.keyset.span,
+                            "this entry is never used",
+                        )
+                        .label(first, "an earlier entry has the same keys"),
+                    );
+                }
+                None => {
+                    seen.insert(identity, entry.keyset.span);
+                }
+            }
+        }
+    }
+
+    fn key_identity(&self, part: &Expression) -> Option<KeyIdentity> {
+        Some(match &part.kind {
+            ExpressionKind::Default | ExpressionKind::DontCare => KeyIdentity::Any,
+            ExpressionKind::Mask(value, mask) => {
+                let (value, mask) = (self.plain_integer(value)?, self.plain_integer(mask)?);
+                KeyIdentity::Mask(value & &mask, mask)
+            }
+            ExpressionKind::Range(low, high) => {
+                KeyIdentity::Range(self.plain_integer(low)?, self.plain_integer(high)?)
+            }
+            _ => KeyIdentity::Value(self.plain_integer(part)?),
+        })
     }
 
     fn check_entry(

@@ -2,7 +2,7 @@
 //! Type inference: substitutions for type parameters, inference variables and their unification
 //! (P4_16 v1.2.5 §8.20, §7.2.11). It reports nothing; callers do.
 
-use super::{Checker, ParameterRole};
+use super::Checker;
 use crate::ast::{DeclarationKind, DeclaredName, NodeId, Parameter};
 use crate::typed::{Type, TypeKind};
 use std::sync::Arc;
@@ -335,13 +335,6 @@ impl<'a> Checker<'a> {
     /// The type that was given to a declared value; `Unknown` when it has none.
     pub(super) fn declared_type(&self, node: NodeId) -> Type {
         self.typed.declared_types.get(&node).cloned().unwrap_or_else(|| self.known.unknown.clone())
-    }
-
-    pub(super) fn role(&self, node: NodeId) -> Option<ParameterRole> {
-        match self.node(node) {
-            super::Node::Parameter(_, role) => Some(role),
-            _ => None,
-        }
     }
 }
 

@@ -7,8 +7,7 @@ use super::inference::Substitution;
 use super::types::count;
 use super::{Checker, Node, ParameterRole, Place};
 use crate::ast::{
-    Argument, Call, Declaration, DeclarationKind, Expression, ExpressionKind, Method, NodeId,
-    TypeRef,
+    Argument, Call, Declaration, DeclarationKind, Expression, Method, NodeId, TypeRef,
 };
 use crate::codes::typing as codes;
 use crate::typed::{CallInfo, Callee, Type, TypeKind};
@@ -48,6 +47,21 @@ impl<'a> Checker<'a> {
             }
             self.report(diagnostic);
             return self.known.unknown.clone();
+        }
+        if let TypeKind::Extern(node, _) = &*ty
+            && let Some(method) =
+                self.extern_methods(*node).iter().find(|method| method.is_abstract)
+        {
+            let shown = self.show(&ty);
+            self.report(
+                Diagnostic::error(
+                    codes::ABSTRACT_METHOD,
+                    expression.span,
+                    format!("`{shown}` has abstract methods, so it has to be declared"),
+                )
+                .label(method.name.span, "an abstract method")
+                .help("declare it: `Type(...) name = { ... };`, and pass `name`"),
+            );
         }
         let ty = self.construct(expression.id, expression.span, &ty, &call.arguments);
         self.typed.expression_types.insert(call.callee.id, ty.clone());
@@ -89,6 +103,13 @@ impl<'a> Checker<'a> {
             return None;
         };
         let Node::Declaration(declaration) = self.node(node) else { return None };
+        if let Some(others) = self.overloads.get(&node).cloned() {
+            let other = self.overloaded_block(node, &others, arguments);
+            if other != node {
+                let ty = self.type_of_node(other, None, span, true);
+                return self.construct_here(id, span, &ty, arguments);
+            }
+        }
         let written = match &**ty {
             TypeKind::Extern(_, arguments)
             | TypeKind::Parser(_, arguments)
@@ -105,6 +126,21 @@ impl<'a> Checker<'a> {
                 _ => ty,
             })
             .collect();
+        if let TypeKind::Extern(..) = &**ty
+            && let Some(bad) = variables.iter().find(|argument| {
+                matches!(
+                    &***argument,
+                    TypeKind::Parser(..) | TypeKind::Control(..) | TypeKind::Package(..)
+                )
+            })
+        {
+            let shown = self.show(bad);
+            self.error(
+                codes::INVALID_VALUE_TYPE,
+                span,
+                format!("`{shown}` cannot be a type argument of an extern object"),
+            );
+        }
         let object = self.substitution(node, &variables);
         let callable = |parameters, method: Option<&'a Method>| Callable {
             callee: Callee::Constructor(node, method.map(|method| method.id)),
@@ -198,6 +234,31 @@ impl<'a> Checker<'a> {
             );
         }
         Some(result)
+    }
+
+    /// The parser or control among overloaded ones whose constructor takes the arguments.
+    fn overloaded_block(
+        &self,
+        first: NodeId,
+        others: &[NodeId],
+        arguments: &'a [Argument],
+    ) -> NodeId {
+        std::iter::once(&first)
+            .chain(others)
+            .copied()
+            .find(|node| match self.node(*node) {
+                Node::Declaration(declaration) => match &declaration.kind {
+                    DeclarationKind::Parser(parser) => {
+                        super::arguments::fits(&parser.constructor_parameters, arguments)
+                    }
+                    DeclarationKind::Control(control) => {
+                        super::arguments::fits(&control.constructor_parameters, arguments)
+                    }
+                    _ => false,
+                },
+                _ => false,
+            })
+            .unwrap_or(first)
     }
 
     /// `Type(arguments) name = { body };`
@@ -402,9 +463,4 @@ fn constructed_node(ty: &Type) -> Option<NodeId> {
         | TypeKind::Package(node, _) => Some(*node),
         _ => None,
     }
-}
-
-/// Whether an expression calls something.
-pub(super) fn is_call(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Call(_))
 }

@@ -135,12 +135,14 @@ impl<'a> Checker<'a> {
                     }
                     _ => subject.clone(),
                 };
-                let allowed = match &*self.representation(&number) {
-                    TypeKind::Bit(_) | TypeKind::Integer | TypeKind::Unknown => true,
-                    TypeKind::Int(_) => true,
-                    TypeKind::Variable(_) => true,
-                    _ => false,
-                };
+                let allowed = matches!(
+                    &*self.representation(&number),
+                    TypeKind::Bit(_)
+                        | TypeKind::Int(_)
+                        | TypeKind::Integer
+                        | TypeKind::Variable(_)
+                        | TypeKind::Unknown
+                );
                 if !allowed {
                     let shown = self.show(&number);
                     self.error(
@@ -154,6 +156,10 @@ impl<'a> Checker<'a> {
                 } else {
                     for part in [&**left, &**right] {
                         self.coerce_key(part, &number, what);
+                        self.require_compile_time(
+                            part,
+                            if is_mask { "a mask and its value" } else { "a bound of a range" },
+                        );
                     }
                 }
                 self.record_set(key, &number);

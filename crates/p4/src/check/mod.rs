@@ -5,21 +5,28 @@
 
 mod actions;
 mod annotations;
+mod arguments;
 mod assignability;
 mod blocks;
 mod calls;
 mod casts;
+mod comparisons;
 mod constants;
+mod control_plane_names;
 mod declarations;
 mod entries;
+mod enums;
 mod expressions;
 mod inference;
 mod instances;
 mod keysets;
 mod members;
 mod methods;
+mod nesting;
 mod operators;
+mod packets;
 mod parameters;
+mod parser_graph;
 mod parsers;
 mod scopes;
 mod statements;
@@ -184,6 +191,8 @@ struct Checker<'a> {
     solutions: Vec<Option<Type>>,
     /// Things being declared right now: a use of them is a recursion.
     open_declarations: Vec<&'a Declaration>,
+    /// Overloaded parsers and controls: all by the first one.
+    overloads: FxHashMap<NodeId, Vec<NodeId>>,
     /// Nodes that some name refers to.
     used: FxHashSet<NodeId>,
     place: Place,
@@ -228,6 +237,7 @@ impl<'a> Checker<'a> {
             checked_specializations: FxHashSet::default(),
             solutions: Vec::new(),
             open_declarations: Vec::new(),
+            overloads: FxHashMap::default(),
             used: FxHashSet::default(),
             place: Place::TopLevel,
             result: None,

@@ -4,9 +4,9 @@
 
 use super::Checker;
 use super::constants::fold_unary;
-use crate::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
+use crate::ast::{BinaryOperator, Expression, UnaryOperator};
 use crate::codes::typing as codes;
-use crate::typed::{Constant, Type, TypeKind};
+use crate::typed::{Type, TypeKind};
 use num_traits::{Signed, ToPrimitive};
 use source::Diagnostic;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) fn spelling(operator: BinaryOperator) -> &'static str {
     }
 }
 
-fn is_number(ty: &Type) -> bool {
+pub(super) fn is_number(ty: &Type) -> bool {
     matches!(&**ty, TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer)
 }
 
@@ -172,6 +172,16 @@ impl<'a> Checker<'a> {
                 self.type_concatenation(expression, (left, left_type), (right, right_type))
             }
             _ => {
+                if matches!(operator, Op::Divide | Op::Modulo)
+                    && self.integer_value(right).is_some_and(|divisor| divisor.is_negative())
+                {
+                    self.error(
+                        codes::INVALID_DIVISION,
+                        expression.span,
+                        "division and modulo are not defined for negative numbers",
+                    );
+                    return self.known.unknown.clone();
+                }
                 if unknown {
                     return if matches!(&*left_type, TypeKind::Unknown) {
                         right_type
@@ -235,7 +245,7 @@ impl<'a> Checker<'a> {
 
     /// Brings two numeric operands to one type: `int` yields to a width, enums to their underlying
     /// type. Reports when there is none.
-    fn common_number(
+    pub(super) fn common_number(
         &mut self,
         expression: &'a Expression,
         operator: BinaryOperator,
@@ -272,7 +282,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn report_operand(&mut self, operator: BinaryOperator, operand: &'a Expression, ty: &Type) {
+    pub(super) fn report_operand(
+        &mut self,
+        operator: BinaryOperator,
+        operand: &'a Expression,
+        ty: &Type,
+    ) {
         use BinaryOperator as Op;
         let shown = self.show(ty);
         let mut diagnostic = Diagnostic::error(
@@ -300,7 +315,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    fn report_different(
+    pub(super) fn report_different(
         &mut self,
         expression: &'a Expression,
         operator: BinaryOperator,
@@ -327,167 +342,6 @@ impl<'a> Checker<'a> {
             _ => {}
         }
         self.report(diagnostic);
-    }
-
-    fn type_equality(
-        &mut self,
-        expression: &'a Expression,
-        operator: BinaryOperator,
-        (left, left_type): (&'a Expression, Type),
-        (right, right_type): (&'a Expression, Type),
-    ) {
-        let literal = |expression: &Expression| {
-            matches!(
-                expression.kind,
-                ExpressionKind::List(_)
-                    | ExpressionKind::Struct { .. }
-                    | ExpressionKind::InvalidHeader
-                    | ExpressionKind::Dots
-                    | ExpressionKind::Default
-            )
-        };
-        let (common, fits) = if literal(right) && !literal(left) {
-            (left_type.clone(), self.coerce(right, &left_type, "the right side"))
-        } else if literal(left) && !literal(right) {
-            (right_type.clone(), self.coerce(left, &right_type, "the left side"))
-        } else if literal(left) && literal(right) {
-            let same = self.unify(&left_type, &right_type)
-                && matches!(
-                    (&left.kind, &right.kind),
-                    (ExpressionKind::List(_), ExpressionKind::List(_))
-                        | (ExpressionKind::Struct { .. }, ExpressionKind::Struct { .. })
-                );
-            if !same {
-                self.report_different(
-                    expression,
-                    operator,
-                    (left, &left_type),
-                    (right, &right_type),
-                );
-            }
-            (left_type.clone(), same)
-        } else if left_type == right_type {
-            (left_type.clone(), true)
-        } else {
-            let left_number = self.enum_or_number(&left_type);
-            let right_number = self.enum_or_number(&right_type);
-            match (left_number, right_number) {
-                (Some(_), Some(_)) => {
-                    match self.common_number(
-                        expression,
-                        operator,
-                        (left, left_type.clone()),
-                        (right, right_type.clone()),
-                    ) {
-                        Some(ty) => (ty, true),
-                        None => return,
-                    }
-                }
-                _ => {
-                    if self.has_variables(&left_type) || self.has_variables(&right_type) {
-                        (left_type.clone(), self.unify(&left_type, &right_type))
-                    } else {
-                        self.report_different(
-                            expression,
-                            operator,
-                            (left, &left_type),
-                            (right, &right_type),
-                        );
-                        return;
-                    }
-                }
-            }
-        };
-        if !fits {
-            return;
-        }
-        if !self.is_comparable(&common) {
-            let shown = self.show(&common);
-            self.error(
-                codes::INVALID_OPERAND,
-                expression.span,
-                format!("values of type `{shown}` cannot be compared"),
-            );
-            return;
-        }
-        self.fold_binary(expression, operator, (left, &common), (right, &common));
-        self.warn_constant_comparison(expression, operator, (left, right), &common);
-    }
-
-    fn enum_or_number(&self, ty: &Type) -> Option<()> {
-        (is_number(ty) || matches!(&**ty, TypeKind::SerializableEnum(_))).then_some(())
-    }
-
-    fn is_comparable(&self, ty: &Type) -> bool {
-        match &**ty {
-            TypeKind::Void
-            | TypeKind::Extern(..)
-            | TypeKind::Parser(..)
-            | TypeKind::Control(..)
-            | TypeKind::Package(..)
-            | TypeKind::Table(_)
-            | TypeKind::ApplyResult(_)
-            | TypeKind::ActionRun(_)
-            | TypeKind::Action(_)
-            | TypeKind::Function
-            | TypeKind::Set(_)
-            | TypeKind::DontCare => false,
-            TypeKind::Struct(..) | TypeKind::Header(..) => {
-                self.fields_of(ty).iter().all(|field| self.is_comparable(&field.ty))
-            }
-            TypeKind::Tuple(elements) => elements.iter().all(|element| self.is_comparable(element)),
-            TypeKind::Stack(element, _) | TypeKind::List(element) => self.is_comparable(element),
-            _ => true,
-        }
-    }
-
-    fn warn_constant_comparison(
-        &mut self,
-        expression: &'a Expression,
-        operator: BinaryOperator,
-        (left, right): (&'a Expression, &'a Expression),
-        ty: &Type,
-    ) {
-        use BinaryOperator as Op;
-        let TypeKind::Bit(width) = &**ty else { return };
-        if self.constant(left).is_some() && self.constant(right).is_some() {
-            return;
-        }
-        // Written as `variable operator constant`.
-        let (operator, bound) = match (self.integer_value(left), self.integer_value(right)) {
-            (None, Some(bound)) => (operator, bound),
-            (Some(bound), None) => {
-                let mirrored = match operator {
-                    Op::Less => Op::Greater,
-                    Op::LessEqual => Op::GreaterEqual,
-                    Op::Greater => Op::Less,
-                    Op::GreaterEqual => Op::LessEqual,
-                    other => other,
-                };
-                (mirrored, bound)
-            }
-            _ => return,
-        };
-        let greatest = (num_bigint::BigInt::from(1) << *width) - 1;
-        let zero = num_traits::Zero::is_zero(&bound);
-        let outcome = match operator {
-            Op::Less if zero => Some(false),
-            Op::GreaterEqual if zero => Some(true),
-            Op::Greater if bound == greatest => Some(false),
-            Op::LessEqual if bound == greatest => Some(true),
-            _ => None,
-        };
-        if let Some(outcome) = outcome {
-            let shown = self.show(ty);
-            self.report(
-                Diagnostic::warning(
-                    codes::CONSTANT_COMPARISON,
-                    expression.span,
-                    format!("this comparison is always {outcome}"),
-                )
-                .note(format!("a `{shown}` is from 0 to {greatest}")),
-            );
-        }
     }
 
     fn type_shift(
@@ -538,18 +392,16 @@ impl<'a> Checker<'a> {
             }
         }
         match &*left_type {
-            TypeKind::Integer => {
-                if !self.is_compile_time_known(right) {
-                    self.report(
-                        Diagnostic::error(
-                            codes::INVALID_SHIFT,
-                            expression.span,
-                            "an `int` can only be shifted by an amount known at compile time",
-                        )
-                        .help("give the number a width, such as `32w1 << x`"),
-                    );
-                    return self.known.unknown.clone();
-                }
+            TypeKind::Integer if !self.is_compile_time_known(right) => {
+                self.report(
+                    Diagnostic::error(
+                        codes::INVALID_SHIFT,
+                        expression.span,
+                        "an `int` can only be shifted by an amount known at compile time",
+                    )
+                    .help("give the number a width, such as `32w1 << x`"),
+                );
+                return self.known.unknown.clone();
             }
             TypeKind::Bit(width) | TypeKind::Int(width) => {
                 if let Some(amount) = self.integer_value(right)
@@ -627,114 +479,5 @@ impl<'a> Checker<'a> {
             TypeKind::Int(_) => TypeKind::Int(width),
             _ => TypeKind::Bit(width),
         })
-    }
-
-    pub(super) fn synthesize_conditional(
-        &mut self,
-        expression: &'a Expression,
-        condition: &'a Expression,
-        then: &'a Expression,
-        otherwise: &'a Expression,
-    ) -> Type {
-        self.check_condition(condition);
-        let then_type = self.synthesize(then);
-        let otherwise_type = self.synthesize(otherwise);
-        let braces = |expression: &Expression| {
-            matches!(
-                expression.kind,
-                ExpressionKind::List(_)
-                    | ExpressionKind::Struct { .. }
-                    | ExpressionKind::InvalidHeader
-                    | ExpressionKind::Dots
-            )
-        };
-        let ty = match (&*then_type, &*otherwise_type) {
-            (TypeKind::Unknown, _) => otherwise_type,
-            (_, TypeKind::Unknown) => then_type,
-            (a, b) if a == b => then_type,
-            _ if braces(otherwise) && !braces(then) => {
-                self.coerce(otherwise, &then_type, "the other alternative");
-                then_type
-            }
-            _ if braces(then) && !braces(otherwise) => {
-                self.coerce(then, &otherwise_type, "the other alternative");
-                otherwise_type
-            }
-            _ if self.casts_implicitly(&then_type, &otherwise_type)
-                && !matches!(&*otherwise_type, TypeKind::Integer) =>
-            {
-                self.coerce(then, &otherwise_type, "the other alternative");
-                otherwise_type
-            }
-            _ if self.casts_implicitly(&otherwise_type, &then_type) => {
-                self.coerce(otherwise, &then_type, "the other alternative");
-                then_type
-            }
-            _ if self.unify(&then_type, &otherwise_type) => self.solved(&then_type),
-            _ => {
-                let (then_shown, otherwise_shown) =
-                    (self.show(&then_type), self.show(&otherwise_type));
-                self.report(
-                    Diagnostic::error(
-                        codes::OPERANDS_DIFFER,
-                        expression.span,
-                        "the two alternatives have different types",
-                    )
-                    .label(then.span, format!("`{then_shown}`"))
-                    .label(otherwise.span, format!("`{otherwise_shown}`")),
-                );
-                return self.known.unknown.clone();
-            }
-        };
-        if matches!(&*ty, TypeKind::Integer) && !self.is_compile_time_known(condition) {
-            self.report(
-                Diagnostic::error(
-                    codes::CANNOT_INFER,
-                    expression.span,
-                    "neither alternative has a width",
-                )
-                .help("give one of the numbers a width, such as `8w1`"),
-            );
-            return self.known.unknown.clone();
-        }
-        if !self.is_value_type(&ty) && !matches!(&*ty, TypeKind::DontCare) {
-            let shown = self.show(&ty);
-            self.error(
-                codes::INVALID_OPERAND,
-                expression.span,
-                format!("`?:` is not defined for type `{shown}`"),
-            );
-            return self.known.unknown.clone();
-        }
-        if let Some(Constant::Bool(value)) = self.constant(condition) {
-            let chosen = if *value { then } else { otherwise };
-            if let Some(value) = self.constant(chosen).cloned() {
-                self.set_constant(expression, value);
-            }
-        }
-        ty
-    }
-
-    /// Types a condition and requires `bool`.
-    pub(super) fn check_condition(&mut self, condition: &'a Expression) {
-        let ty = self.synthesize(condition);
-        if matches!(&*ty, TypeKind::Bool | TypeKind::Unknown) {
-            return;
-        }
-        let shown = self.show(&ty);
-        let mut diagnostic = Diagnostic::error(
-            codes::CONDITION_NOT_BOOL,
-            condition.span,
-            format!("a condition is `bool`, but this is `{shown}`"),
-        );
-        match &*ty {
-            TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer => {
-                diagnostic = diagnostic.help("compare it: `... != 0`");
-            }
-            TypeKind::ApplyResult(_) => diagnostic = diagnostic.help("ask for `.hit` or `.miss`"),
-            TypeKind::Header(..) => diagnostic = diagnostic.help("ask `.isValid()`"),
-            _ => {}
-        }
-        self.report(diagnostic);
     }
 }

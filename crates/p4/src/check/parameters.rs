@@ -3,7 +3,7 @@
 //! allows (P4_16 v1.2.5 §6.8, appendix on calling restrictions).
 
 use super::{Checker, Node, ParameterRole};
-use crate::ast::{DeclaredName, Direction, NodeId, Parameter};
+use crate::ast::{DeclarationKind, DeclaredName, Direction, NodeId, Parameter};
 use crate::codes::typing as codes;
 use crate::typed::{Type, TypeKind};
 use source::Diagnostic;
@@ -77,6 +77,26 @@ impl<'a> Checker<'a> {
             let ty = self.resolve_type(&parameter.ty);
             self.typed.declared_types.insert(parameter.id, ty.clone());
             self.check_parameter_type(parameter, &ty, owner);
+            if super::inference::is_optional(parameter)
+                && matches!(
+                    owner,
+                    ParameterOwner::Function
+                        | ParameterOwner::Action
+                        | ParameterOwner::ParserConstructor
+                        | ParameterOwner::ControlConstructor
+                )
+                && self.this.is_none()
+            {
+                self.error(
+                    codes::INVALID_PARAMETER,
+                    parameter.span,
+                    format!(
+                        "parameter `{}` of {} cannot be `@optional`",
+                        parameter.name.text,
+                        owner.describe()
+                    ),
+                );
+            }
             if role == ParameterRole::Constructor && parameter.direction != Direction::None {
                 self.error(
                     codes::INVALID_PARAMETER,
@@ -143,14 +163,28 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Whether a node is a type of parsers or controls, not one of these itself.
+    fn is_block_type(&self, node: NodeId) -> bool {
+        matches!(self.node(node), Node::Declaration(declaration) if matches!(
+            declaration.kind,
+            DeclarationKind::ParserType(_) | DeclarationKind::ControlType(_)
+        ))
+    }
+
     fn check_parameter_type(&mut self, parameter: &'a Parameter, ty: &Type, owner: ParameterOwner) {
         use ParameterOwner as Owner;
         let allowed = match &**ty {
             TypeKind::Unknown | TypeKind::Variable(_) => true,
             TypeKind::Void | TypeKind::DontCare => false,
             TypeKind::Package(..) => owner == Owner::Package,
-            TypeKind::Parser(..) => matches!(owner, Owner::Package | Owner::ParserConstructor),
-            TypeKind::Control(..) => matches!(owner, Owner::Package | Owner::ControlConstructor),
+            TypeKind::Parser(node, _) => {
+                self.is_block_type(*node)
+                    && matches!(owner, Owner::Package | Owner::ParserConstructor)
+            }
+            TypeKind::Control(node, _) => {
+                self.is_block_type(*node)
+                    && matches!(owner, Owner::Package | Owner::ControlConstructor)
+            }
             TypeKind::Extern(..) => !matches!(owner, Owner::Action | Owner::Function),
             _ => true,
         };

@@ -42,6 +42,7 @@ impl<'a> Checker<'a> {
         for state in &parser.states {
             self.check_state(state);
         }
+        self.check_parser_graph(declaration, parser);
     }
 
     fn check_state(&mut self, state: &'a State) {

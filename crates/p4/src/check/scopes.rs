@@ -2,7 +2,7 @@
 //! Scopes and names: declaring, looking up, duplicates, and nearest names for suggestions
 //! (P4_16 v1.2.5 §6.8). What a name's use means is decided by the caller.
 
-use super::{Checker, Node};
+use super::{Checker, Node, Place};
 use crate::ast::{Declaration, DeclarationKind, NodeId, Path};
 use crate::codes::typing as codes;
 use rustc_hash::FxHashMap;
@@ -30,6 +30,9 @@ impl<'a> Checker<'a> {
         if name.text.is_empty() {
             return;
         }
+        if matches!(node, Node::Declaration(_) | Node::State(_)) {
+            self.report_shadowed_parameter(name);
+        }
         let Some(scope) = self.scopes.last_mut() else { return };
         let earlier = scope.names.entry(name.text.clone()).or_default();
         if earlier.contains(&id) {
@@ -37,6 +40,11 @@ impl<'a> Checker<'a> {
         }
         let clash = earlier.first().copied();
         earlier.push(id);
+        if let (Some(first), Node::Declaration(declaration)) = (clash, node)
+            && matches!(declaration.kind, DeclarationKind::Parser(_) | DeclarationKind::Control(_))
+        {
+            self.overloads.entry(first).or_default().push(id);
+        }
         if let Some(first) = clash
             && !self.may_share_name(first, node)
         {
@@ -56,6 +64,27 @@ impl<'a> Checker<'a> {
                 names.pop();
             }
         }
+    }
+
+    /// A variable among statements cannot hide a parameter; a local declaration of a block can, but
+    /// this is probably not meant.
+    fn report_shadowed_parameter(&mut self, name: &crate::ast::Name) {
+        let outer = self.scopes.len().saturating_sub(1);
+        let hidden = self.scopes.iter().take(outer).skip(1).rev().find_map(|scope| {
+            let node = *scope.names.get(&name.text)?.first()?;
+            match self.node(node) {
+                Node::Parameter(parameter, _) => Some(parameter.name.span),
+                _ => None,
+            }
+        });
+        let Some(parameter) = hidden else { return };
+        let message = format!("`{}` hides the parameter of the same name", name.text);
+        let diagnostic = if matches!(self.place, Place::ParserLocals | Place::ControlLocals) {
+            Diagnostic::warning(codes::SHADOWED_NAME, name.span, message)
+        } else {
+            Diagnostic::error(codes::SHADOWS_PARAMETER, name.span, message)
+        };
+        self.report(diagnostic.label(parameter, "the parameter"));
     }
 
     /// Declares a node's name in the innermost scope where a duplicate is reported elsewhere.
@@ -159,6 +188,8 @@ fn overload_shape(declaration: &Declaration) -> Option<Vec<(&str, bool)>> {
         DeclarationKind::PackageType(block)
         | DeclarationKind::ParserType(block)
         | DeclarationKind::ControlType(block) => &block.parameters,
+        DeclarationKind::Parser(parser) => &parser.constructor_parameters,
+        DeclarationKind::Control(control) => &control.constructor_parameters,
         _ => return None,
     };
     Some(

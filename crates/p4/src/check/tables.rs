@@ -2,14 +2,15 @@
 //! Tables: keys, actions, default action and other properties (P4_16 v1.2.5 §14.2). Entries are in
 //! `entries`, the binding of actions in `actions`.
 
+use super::entries::PriorityRules;
 use super::{Checker, Node, Place};
 use crate::ast::{
     ActionRef, Argument, Declaration, Expression, ExpressionKind, KeyElement, Name, NodeId,
-    Parameter, TableDeclaration, TableProperty, TablePropertyKind,
+    TableDeclaration, TableProperty, TablePropertyKind,
 };
 use crate::codes::typing as codes;
 use crate::typed::{Constant, Definition, Type, TypeKind};
-use num_traits::{Signed, Zero};
+use num_traits::Signed;
 use source::{Diagnostic, Span};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,8 +19,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) struct ListedAction<'a> {
     pub(super) node: NodeId,
-    #[allow(dead_code, reason = "read by entries")]
-    pub(super) parameters: &'a [Parameter],
     pub(super) arguments: &'a [Argument],
     pub(super) reference: &'a ActionRef,
 }
@@ -79,7 +78,18 @@ impl<'a> Checker<'a> {
                     }
                 }
                 TablePropertyKind::Entries(_) => entries_property = Some(property),
-                TablePropertyKind::Custom { .. } => {}
+                TablePropertyKind::Custom { name, .. } => {
+                    if &*name.text == "default_action" && !has_actions {
+                        self.report(
+                            Diagnostic::error(
+                                codes::INVALID_TABLE_PROPERTY,
+                                property.span,
+                                "`default_action` must come after `actions`",
+                            )
+                            .label(declaration.name.span, "the table"),
+                        );
+                    }
+                }
             }
         }
         if !has_actions {
@@ -95,27 +105,42 @@ impl<'a> Checker<'a> {
         let listed = Rc::new(listed);
         self.table_actions.insert(declaration.id, listed.clone());
         for property in &table.properties {
-            match &property.kind {
-                TablePropertyKind::Custom { name, value } => {
-                    self.check_custom_property(name, value, &listed);
+            if let TablePropertyKind::Custom { name, value } = &property.kind {
+                self.check_custom_property(name, value, &listed);
+            }
+        }
+        for property in &table.properties {
+            let TablePropertyKind::Entries(entries) = &property.kind else { continue };
+            if keys.is_empty() && !entries.is_empty() {
+                self.report(
+                    Diagnostic::error(
+                        codes::INVALID_TABLE_PROPERTY,
+                        property.span,
+                        format!("table `{}` has entries but no key", declaration.name.text),
+                    )
+                    .label(declaration.name.span, "the table"),
+                );
+            } else {
+                let rules = self.priority_rules(table);
+                self.check_entries(property, entries, &keys, &listed, rules);
+            }
+        }
+    }
+
+    /// `largest_priority_wins` and `priority_delta`, or their defaults.
+    fn priority_rules(&self, table: &'a TableDeclaration) -> PriorityRules {
+        let mut rules = PriorityRules { largest_wins: true, delta: 1.into() };
+        for property in &table.properties {
+            let TablePropertyKind::Custom { name, value } = &property.kind else { continue };
+            match (&*name.text, self.constant(value)) {
+                ("largest_priority_wins", Some(Constant::Bool(value))) => {
+                    rules.largest_wins = *value;
                 }
-                TablePropertyKind::Entries(entries) => {
-                    if keys.is_empty() && !entries.is_empty() {
-                        self.report(
-                            Diagnostic::error(
-                                codes::INVALID_TABLE_PROPERTY,
-                                property.span,
-                                format!("table `{}` has entries but no key", declaration.name.text),
-                            )
-                            .label(declaration.name.span, "the table"),
-                        );
-                    } else {
-                        self.check_entries(property, entries, &keys, &listed);
-                    }
-                }
+                ("priority_delta", Some(Constant::Integer(value))) => rules.delta = value.clone(),
                 _ => {}
             }
         }
+        rules
     }
 
     fn check_repeated_properties(&mut self, table: &'a TableDeclaration) {
@@ -167,6 +192,18 @@ impl<'a> Checker<'a> {
     fn check_table_key(&mut self, key: &'a KeyElement) -> TableKey<'a> {
         self.check_annotations(&key.annotations);
         let ty = self.synthesize(&key.expression);
+        if !names_itself(&key.expression)
+            && !key.annotations.iter().any(|annotation| &*annotation.name.text == "name")
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::INVALID_TABLE_KEY,
+                    key.expression.span,
+                    "this key has no name for the control plane",
+                )
+                .help("give it one: `... : exact @name(\"...\")`"),
+            );
+        }
         match self.match_kind_nodes.get(&key.match_kind.text).copied() {
             Some(node) => {
                 self.used.insert(node);
@@ -193,19 +230,28 @@ impl<'a> Checker<'a> {
                 self.report(diagnostic);
             }
         }
-        let allowed = match &*self.representation(&ty) {
+        let representation = self.representation(&ty);
+        if matches!((&*key.match_kind.text, &*representation), ("lpm" | "range", TypeKind::Bool)) {
+            let kind = key.match_kind.text.clone();
+            self.error(
+                codes::INVALID_TABLE_KEY,
+                key.expression.span,
+                format!("a `bool` cannot be matched with `{kind}`"),
+            );
+        }
+        let allowed = matches!(
+            &*representation,
             TypeKind::Bit(_)
-            | TypeKind::Int(_)
-            | TypeKind::Varbit(_)
-            | TypeKind::Bool
-            | TypeKind::Error
-            | TypeKind::Enum(_)
-            | TypeKind::SerializableEnum(_)
-            | TypeKind::Variable(_)
-            | TypeKind::Unknown => true,
-            TypeKind::Integer => true,
-            _ => false,
-        };
+                | TypeKind::Int(_)
+                | TypeKind::Integer
+                | TypeKind::Varbit(_)
+                | TypeKind::Bool
+                | TypeKind::Error
+                | TypeKind::Enum(_)
+                | TypeKind::SerializableEnum(_)
+                | TypeKind::Variable(_)
+                | TypeKind::Unknown
+        );
         if !allowed {
             let shown = self.show(&ty);
             let mut diagnostic = Diagnostic::error(
@@ -234,7 +280,6 @@ impl<'a> Checker<'a> {
             }
             "size" => {
                 if let Some(size) = self.constant_size(value, "the size of a table")
-                    && (size.is_negative() || size.is_zero())
                     && size.is_negative()
                 {
                     self.error(
@@ -334,5 +379,32 @@ impl<'a> Checker<'a> {
             },
             _ => None,
         }
+    }
+}
+
+/// Whether a control-plane name can be made of a key's expression (§18.3.1.3).
+fn names_itself(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Path(_)
+        | ExpressionKind::Integer { .. }
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Type(_)
+        | ExpressionKind::ErrorType
+        | ExpressionKind::Invalid
+        | ExpressionKind::This => true,
+        ExpressionKind::Member(base, _) => names_itself(base),
+        ExpressionKind::Index(base, index) => names_itself(base) && names_itself(index),
+        ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => {
+            names_itself(base)
+        }
+        ExpressionKind::Binary(crate::ast::BinaryOperator::BitAnd, left, right) => {
+            names_itself(left) && names_itself(right)
+        }
+        ExpressionKind::Cast(_, value) => names_itself(value),
+        ExpressionKind::Call(call) => match &call.callee.kind {
+            ExpressionKind::Member(base, name) => &*name.text == "isValid" && names_itself(base),
+            _ => false,
+        },
+        _ => false,
     }
 }

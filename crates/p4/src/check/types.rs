@@ -2,7 +2,8 @@
 //! Written types to types: names, widths, sizes, type arguments, and which types may be part of
 //! which (P4_16 v1.2.5 §7). Also the questions others ask of types. Inference is elsewhere.
 
-use super::{Checker, FieldType, MAXIMUM_STACK_SIZE, MAXIMUM_WIDTH_BITS, Node, Place};
+use super::nesting::Container;
+use super::{Checker, FieldType, MAXIMUM_STACK_SIZE, MAXIMUM_WIDTH_BITS, Node};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, NodeId, Path, TypeRef, TypeRefKind};
 use crate::codes::typing as codes;
 use crate::typed::{Constant, Definition, Type, TypeKind};
@@ -10,30 +11,6 @@ use num_traits::ToPrimitive;
 use source::{Diagnostic, Span};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// What holds a type that is checked for nesting.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Container {
-    Header,
-    HeaderUnion,
-    Struct,
-    Tuple,
-    List,
-    Array,
-}
-
-impl Container {
-    fn describe(self) -> &'static str {
-        match self {
-            Container::Header => "header",
-            Container::HeaderUnion => "header union",
-            Container::Struct => "struct",
-            Container::Tuple => "tuple",
-            Container::List => "list",
-            Container::Array => "array",
-        }
-    }
-}
 
 impl<'a> Checker<'a> {
     /// The type that is written; what is wrong with it is reported and gives `Unknown`.
@@ -93,6 +70,13 @@ impl<'a> Checker<'a> {
                     .iter()
                     .map(|element| {
                         let ty = self.resolve_type(element);
+                        if matches!(&*ty, TypeKind::DontCare) && !constructed {
+                            self.error(
+                                codes::INVALID_NESTING,
+                                element.span,
+                                "a tuple cannot hold type `_`",
+                            );
+                        }
                         self.check_nesting(&ty, Container::Tuple, element.span, None);
                         ty
                     })
@@ -263,6 +247,15 @@ impl<'a> Checker<'a> {
                 return self.known.unknown.clone();
             }
         };
+        if arguments.iter().any(|argument| mentions_node(argument, node)) {
+            let name = self.name_of(node).to_string();
+            self.error(
+                codes::RECURSIVE_DECLARATION,
+                span,
+                format!("`{name}` is a type argument of itself"),
+            );
+            return self.known.unknown.clone();
+        }
         let kind = match self.node(node) {
             Node::TypeParameter(_) => TypeKind::Variable(node),
             Node::Declaration(declaration) => match &declaration.kind {
@@ -296,27 +289,6 @@ impl<'a> Checker<'a> {
         let ty = Arc::new(kind);
         self.check_specialization(&ty, span);
         ty
-    }
-
-    /// A generic struct or header with arguments: its fields must still be allowed there.
-    pub(super) fn check_specialization(&mut self, ty: &Type, span: Span) {
-        let (arguments, container) = match &**ty {
-            TypeKind::Struct(_, arguments) => (arguments, Container::Struct),
-            TypeKind::Header(_, arguments) => (arguments, Container::Header),
-            TypeKind::HeaderUnion(_, arguments) => (arguments, Container::HeaderUnion),
-            _ => return,
-        };
-        if arguments.is_empty()
-            || arguments.iter().any(has_open_parts)
-            || !self.checked_specializations.insert(ty.clone())
-        {
-            return;
-        }
-        for field in self.fields_of(ty).iter() {
-            let field_type = field.ty.clone();
-            self.check_nesting(&field_type, container, span, Some(field));
-            self.check_specialization(&field_type, span);
-        }
     }
 
     /// Fields of a struct, header or union, with type arguments put in; empty for other types.
@@ -358,140 +330,6 @@ impl<'a> Checker<'a> {
         Some(self.substitution(node, arguments).apply(&field.ty))
     }
 
-    /// Reports a type that may not be part of the container (§7.2.8).
-    pub(super) fn check_nesting(
-        &mut self,
-        ty: &Type,
-        container: Container,
-        span: Span,
-        field: Option<&FieldType>,
-    ) -> bool {
-        if self.may_nest(ty, container) {
-            return true;
-        }
-        let shown = self.show(ty);
-        let mut diagnostic = Diagnostic::error(
-            codes::INVALID_NESTING,
-            span,
-            match field {
-                Some(field) => format!(
-                    "field `{}` of a {} cannot have type `{shown}`",
-                    field.name,
-                    container.describe()
-                ),
-                None => format!("a {} cannot hold type `{shown}`", container.describe()),
-            },
-        );
-        if let Some(field) = field
-            && field.span != span
-        {
-            diagnostic = diagnostic.label(field.span, "the field");
-        }
-        if container == Container::Header && matches!(&**ty, TypeKind::Enum(_)) {
-            diagnostic =
-                diagnostic.help("give the enum an underlying type: `enum bit<8> Name {...}`");
-        }
-        self.report(diagnostic);
-        false
-    }
-
-    fn may_nest(&self, ty: &Type, container: Container) -> bool {
-        use Container::{Array, Header, HeaderUnion, List, Struct, Tuple};
-        match &**ty {
-            TypeKind::Unknown
-            | TypeKind::Variable(_)
-            | TypeKind::Inferred(_)
-            | TypeKind::DontCare => true,
-            TypeKind::NewType(node) => {
-                self.underlying.get(node).is_none_or(|ty| self.may_nest(ty, container))
-            }
-            TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Varbit(_) | TypeKind::Bool => {
-                matches!(container, Header | Struct | Tuple | List | Array)
-            }
-            TypeKind::SerializableEnum(_) => {
-                matches!(container, Header | Struct | Tuple | List | Array)
-            }
-            TypeKind::String => container == List,
-            // In tuples as well, as p4c has it: lists of tuples describe entries.
-            TypeKind::Integer | TypeKind::MatchKind => matches!(container, Tuple | List),
-            TypeKind::Error => matches!(container, Struct | Tuple | List | Array),
-            TypeKind::Enum(_) => matches!(container, Struct | Tuple | List | Array),
-            TypeKind::Header(..) => container != Header,
-            TypeKind::HeaderUnion(..) => matches!(container, Struct | Tuple | List | Array),
-            TypeKind::Stack(element, _) => match container {
-                Struct | Tuple | List => true,
-                Array => true,
-                Header => {
-                    !matches!(&**element, TypeKind::Header(..) | TypeKind::HeaderUnion(..))
-                        && self.fits_header_array(element)
-                }
-                HeaderUnion => false,
-            },
-            TypeKind::Struct(..) => match container {
-                Header => self.fits_header_array(ty),
-                HeaderUnion => false,
-                _ => true,
-            },
-            TypeKind::Tuple(_) => matches!(container, Struct | Tuple | List),
-            TypeKind::List(_) => container == List,
-            TypeKind::AnonymousStruct(_) => matches!(container, Struct | Tuple | List),
-            TypeKind::Extern(..) => container == Array,
-            _ => false,
-        }
-    }
-
-    /// Whether a struct or array element has a fixed format, so that it may stand in a header.
-    fn fits_header_array(&self, ty: &Type) -> bool {
-        match &**ty {
-            TypeKind::Struct(..) => {
-                self.fields_of(ty).iter().all(|field| self.fits_header_array(&field.ty))
-            }
-            TypeKind::Bit(_)
-            | TypeKind::Int(_)
-            | TypeKind::Bool
-            | TypeKind::SerializableEnum(_)
-            | TypeKind::Variable(_)
-            | TypeKind::Inferred(_)
-            | TypeKind::DontCare
-            | TypeKind::Unknown => true,
-            TypeKind::NewType(node) => {
-                self.underlying.get(node).is_none_or(|ty| self.fits_header_array(ty))
-            }
-            TypeKind::Stack(element, _) => self.fits_header_array(element),
-            _ => false,
-        }
-    }
-
-    /// Whether values of a type exist at run time or compile time and may be kept in variables.
-    pub(super) fn is_value_type(&self, ty: &Type) -> bool {
-        !matches!(
-            &**ty,
-            TypeKind::Void
-                | TypeKind::Extern(..)
-                | TypeKind::Parser(..)
-                | TypeKind::Control(..)
-                | TypeKind::Package(..)
-                | TypeKind::Table(_)
-                | TypeKind::ApplyResult(_)
-                | TypeKind::ActionRun(_)
-                | TypeKind::Action(_)
-                | TypeKind::Function
-                | TypeKind::Set(_)
-                | TypeKind::DontCare
-        )
-    }
-
-    /// Whether a value of this type exists only at compile time, as a whole or in a part.
-    pub(super) fn is_compile_time_only(&self, ty: &Type) -> bool {
-        match &**ty {
-            TypeKind::Integer | TypeKind::String | TypeKind::MatchKind | TypeKind::List(_) => true,
-            TypeKind::Tuple(elements) => {
-                elements.iter().any(|element| self.is_compile_time_only(element))
-            }
-            _ => false,
-        }
-    }
-
     /// The type beneath any `type` declarations.
     pub(super) fn representation(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
@@ -502,52 +340,6 @@ impl<'a> Checker<'a> {
             }
         }
         ty
-    }
-
-    /// Size in bits (least and greatest); `None` where the type has no size (§9).
-    pub(super) fn size_bits(&self, ty: &Type) -> Option<(u64, u64)> {
-        Some(match &**ty {
-            TypeKind::Bool => (1, 1),
-            TypeKind::Bit(width) | TypeKind::Int(width) => (u64::from(*width), u64::from(*width)),
-            TypeKind::Varbit(width) => (0, u64::from(*width)),
-            TypeKind::SerializableEnum(node) | TypeKind::NewType(node) => {
-                self.size_bits(self.underlying.get(node)?)?
-            }
-            TypeKind::Struct(..) | TypeKind::Header(..) => {
-                let mut total = (0u64, 0u64);
-                for field in self.fields_of(ty).iter() {
-                    let (least, greatest) = self.size_bits(&field.ty)?;
-                    total.0 = total.0.saturating_add(least);
-                    total.1 = total.1.saturating_add(greatest);
-                }
-                total
-            }
-            TypeKind::Tuple(elements) => {
-                let mut total = (0u64, 0u64);
-                for element in elements {
-                    let (least, greatest) = self.size_bits(element)?;
-                    total.0 = total.0.saturating_add(least);
-                    total.1 = total.1.saturating_add(greatest);
-                }
-                total
-            }
-            TypeKind::HeaderUnion(..) => {
-                let mut total: Option<(u64, u64)> = None;
-                for field in self.fields_of(ty).iter() {
-                    let (least, greatest) = self.size_bits(&field.ty)?;
-                    total = Some(match total {
-                        None => (least, greatest),
-                        Some((low, high)) => (low.min(least), high.max(greatest)),
-                    });
-                }
-                total.unwrap_or((0, 0))
-            }
-            TypeKind::Stack(element, size) => {
-                let (least, greatest) = self.size_bits(element)?;
-                (least.saturating_mul(u64::from(*size)), greatest.saturating_mul(u64::from(*size)))
-            }
-            _ => return None,
-        })
     }
 
     /// The type that an expression names, if it names one.
@@ -574,25 +366,6 @@ impl<'a> Checker<'a> {
             }
             _ => None,
         }
-    }
-
-    /// Reports a type that a variable, constant or result cannot have.
-    pub(super) fn require_value_type(&mut self, ty: &Type, span: Span, what: &str) -> bool {
-        if self.is_value_type(ty) {
-            return true;
-        }
-        let shown = self.show(ty);
-        let mut diagnostic = Diagnostic::error(
-            codes::INVALID_VALUE_TYPE,
-            span,
-            format!("{what} cannot have type `{shown}`"),
-        );
-        if matches!(&**ty, TypeKind::Extern(..)) && self.place != Place::TopLevel {
-            diagnostic =
-                diagnostic.help("an extern object is instantiated: `Name(arguments) name;`");
-        }
-        self.report(diagnostic);
-        false
     }
 }
 
@@ -621,4 +394,24 @@ pub(super) fn has_open_parts(ty: &Type) -> bool {
 /// `1 argument`, `2 arguments`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Whether a type is, or is made of, what a node declares.
+fn mentions_node(ty: &Type, wanted: NodeId) -> bool {
+    match &**ty {
+        TypeKind::Struct(node, parts)
+        | TypeKind::Header(node, parts)
+        | TypeKind::HeaderUnion(node, parts)
+        | TypeKind::Extern(node, parts)
+        | TypeKind::Parser(node, parts)
+        | TypeKind::Control(node, parts)
+        | TypeKind::Package(node, parts) => {
+            *node == wanted || parts.iter().any(|part| mentions_node(part, wanted))
+        }
+        TypeKind::Tuple(parts) => parts.iter().any(|part| mentions_node(part, wanted)),
+        TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => {
+            mentions_node(part, wanted)
+        }
+        _ => false,
+    }
 }

@@ -33,6 +33,9 @@ codes! {
     /// A declaration that may not stand at the top level or in a block.
     MISPLACED_DECLARATION = "P4-E0208",
 
+    /// A declaration that hides a parameter.
+    SHADOWS_PARAMETER = "P4-E0209",
+
     /// A value of one type where another is wanted.
     TYPE_MISMATCH = "P4-E0301",
     /// A width that is negative, too large or not an integer.
@@ -107,6 +110,8 @@ codes! {
     ASSERTION_FAILED = "P4-E0511",
     /// A constructor declared wrongly.
     INVALID_CONSTRUCTOR = "P4-E0512",
+    /// A type that cannot be extracted, looked at ahead or emitted.
+    INVALID_PACKET_TYPE = "P4-E0513",
 
     /// `return` with or without a value where the other is wanted, or a path without `return`.
     INVALID_RETURN = "P4-E0601",
@@ -129,6 +134,8 @@ codes! {
     INVALID_KEYSET = "P4-E0704",
     /// A transition to something that is no state.
     NOT_A_STATE = "P4-E0705",
+    /// A parser without a way to `accept` or `reject`.
+    PARSER_NEVER_ENDS = "P4-E0706",
 
     /// A table property that is unknown, repeated, misplaced or of the wrong type.
     INVALID_TABLE_PROPERTY = "P4-E0801",

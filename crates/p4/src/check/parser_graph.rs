@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The graph of a parser's states: states that are never reached, cases that are never taken, and
+//! parsers that never end (P4_16 v1.2.5 §13.4 to §13.6).
+
+use super::Checker;
+use crate::ast::{Declaration, ExpressionKind, ParserDeclaration, State, StateRef, Transition};
+use crate::codes::typing as codes;
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Diagnostic;
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_parser_graph(
+        &mut self,
+        declaration: &'a Declaration,
+        parser: &'a ParserDeclaration,
+    ) {
+        let states: FxHashMap<&str, &'a State> =
+            parser.states.iter().map(|state| (&*state.name.text, state)).collect();
+        let Some(start) = states.get("start") else { return };
+        let mut reached: FxHashSet<&str> = FxHashSet::default();
+        let mut waiting: Vec<&'a State> = vec![start];
+        let (mut accepts, mut rejects) = (false, false);
+        reached.insert("start");
+        while let Some(state) = waiting.pop() {
+            let mut follow = |target: &'a StateRef| match &*target.name.text {
+                "accept" => accepts = true,
+                "reject" => rejects = true,
+                name => {
+                    if let Some(next) = states.get(name)
+                        && reached.insert(name)
+                    {
+                        waiting.push(next);
+                    }
+                }
+            };
+            match &state.transition {
+                None => rejects = true,
+                Some(Transition::Direct(target)) => follow(target),
+                Some(Transition::Select { cases, .. }) => {
+                    let mut complete = false;
+                    for case in cases {
+                        follow(&case.target);
+                        complete |= matches!(
+                            case.keyset.kind,
+                            ExpressionKind::Default | ExpressionKind::DontCare
+                        );
+                    }
+                    rejects |= !complete;
+                }
+            }
+            // `verify` and running out of packet reject as well, but that is no way out by design.
+        }
+        for state in &parser.states {
+            if !reached.contains(&*state.name.text)
+                && !matches!(&*state.name.text, "accept" | "reject")
+            {
+                self.report(Diagnostic::warning(
+                    codes::UNREACHABLE_STATE,
+                    state.name.span,
+                    format!("state `{}` is never reached", state.name.text),
+                ));
+            }
+            self.warn_unreachable_cases(state);
+        }
+        if !accepts && !rejects {
+            self.report(
+                Diagnostic::error(
+                    codes::PARSER_NEVER_ENDS,
+                    declaration.name.span,
+                    format!("parser `{}` never ends", declaration.name.text),
+                )
+                .note("no way through its states leads to `accept` or `reject`"),
+            );
+        } else if !accepts {
+            self.report(
+                Diagnostic::warning(
+                    codes::NEVER_ACCEPTS,
+                    declaration.name.span,
+                    format!("parser `{}` rejects every packet", declaration.name.text),
+                )
+                .note("no way through its states leads to `accept`"),
+            );
+        }
+    }
+
+    fn warn_unreachable_cases(&mut self, state: &'a State) {
+        let Some(Transition::Select { cases, .. }) = &state.transition else { return };
+        let mut all_taken: Option<source::Span> = None;
+        for case in cases {
+            if let Some(earlier) = all_taken {
+                self.report(
+                    Diagnostic::warning(
+                        codes::UNREACHABLE_CASE,
+                        case.keyset.span,
+                        "this case is never taken",
+                    )
+                    .label(earlier, "this one takes everything"),
+                );
+                break;
+            }
+            if matches!(case.keyset.kind, ExpressionKind::Default | ExpressionKind::DontCare) {
+                all_taken = Some(case.keyset.span);
+            }
+        }
+    }
+}
