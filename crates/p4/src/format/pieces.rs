@@ -186,8 +186,12 @@ impl<'t> Reader<'t, '_> {
         let text = self.slice(start, end);
         // Directives and comments may end with the carriage return of their line.
         let text = if matches!(kind, PieceKind::Token(_)) { text } else { text.trim_end() };
-        let line_start = self.slice(0, start).rfind('\n').map_or(0, |end| end + 1);
-        let column = if kind == PieceKind::LineComment { start - line_start } else { 0 };
+        let column = if kind == PieceKind::LineComment {
+            let line_start = self.slice(0, start).rfind('\n').map_or(0, |end| end + 1);
+            start - line_start
+        } else {
+            0
+        };
         Piece { kind, text: Cow::Borrowed(text), lines_before, role: Role::Unknown, column }
     }
 

@@ -93,6 +93,9 @@ impl Builder<'_> {
             }
         }
         let content = &self.pieces[frame.opened + 1..at];
+        if content.len() > ANGLE_REACH {
+            return false;
+        }
         let is_type = |piece: &Piece<'_>| {
             piece.is_comment()
                 || matches!(piece.role, Role::AngleOpen | Role::AngleClose)

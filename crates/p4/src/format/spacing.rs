@@ -90,7 +90,7 @@ fn blank_before_paren(before: &Piece<'_>, first: T) -> bool {
         _ => match first {
             T::CloseParen | T::CloseBracket | T::Identifier => false,
             T::Apply | T::Key | T::Actions | T::State | T::Entries | T::Type | T::Priority => false,
-            T::List | T::ValueSet | T::This => false,
+            T::List | T::ValueSet | T::This | T::Select => false,
             T::OpenBrace => before.role == Role::ListOpen,
             _ => true,
         },

@@ -83,8 +83,8 @@ fn unbalanced_and_empty_texts() {
 #[test]
 fn hostile_nesting() {
     for text in ["(", "{", "[", "a<", "f(a, ", "if (x) ", "a ? ", "#if x\n", "= {"] {
-        formatted(&text.repeat(5_000));
+        formatted(&text.repeat(2_000));
     }
-    formatted(&format!("{}{}", "(".repeat(5_000), ")".repeat(5_000)));
-    formatted(&format!("x = {}{};", "{ 1, ".repeat(5_000), "}".repeat(5_000)));
+    formatted(&format!("{}{}", "(".repeat(2_000), ")".repeat(2_000)));
+    formatted(&format!("x = {}{};", "{ 1, ".repeat(2_000), "}".repeat(2_000)));
 }
