@@ -28,8 +28,11 @@
 //!
 //! The meaning of each instruction stands at its variant of [`Operation`].
 
+pub(crate) mod architecture;
 pub mod bits;
+pub mod codes;
 pub mod instruction;
+pub mod lowering;
 mod operand_walk;
 pub mod program;
 mod site;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Codes of what a checked program may not do when it is lowered to the pipeline IR: `IR-E02xx`. The
+//! words of a particular report are where it is found, not here.
+
+use source::{Code, Explanation};
+
+/// Inlining and unrolling made too much code.
+pub const CODE_GROWTH: Code = Code("IR-E0201");
+/// A construct that the pipeline IR cannot express.
+pub const NOT_EXPRESSIBLE: Code = Code("IR-E0202");
+/// A value wider than any engine handles.
+pub const TOO_WIDE: Code = Code("IR-E0203");
+/// Something must be known when the program is compiled, and is not.
+pub const NOT_CONSTANT: Code = Code("IR-E0204");
+/// A function, action, parser or control that reaches itself.
+pub const RECURSION: Code = Code("IR-E0205");
+/// An entry or value of a table that its keys or actions do not fit.
+pub const ENTRY_MISFIT: Code = Code("IR-E0206");
+/// Priorities of entries outside the range of the specification.
+pub const ENTRY_PRIORITY: Code = Code("IR-E0207");
+/// The typed program lacks a fact that the checker should have found.
+pub const INTERNAL: Code = Code("IR-E0299");
+
+/// What `plane explain` says about each.
+pub static EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: CODE_GROWTH,
+        title: "inlining and unrolling make too much code",
+        text: "Controls, parsers, functions and actions are inlined where they are applied or \
+               called, and loops with a known number of rounds are unrolled. A program whose \
+               nesting multiplies to more instructions than the documented limit is refused, \
+               because no target could hold it either. Apply a table or a control once and pass \
+               what differs as an argument, or loop less often.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_EXPRESSIBLE,
+        title: "a construct that cannot be lowered",
+        text: "The program is correct P4_16, but uses something that has no meaning in a packet \
+               pipeline: for example an extern object chosen at run time, or a control applied \
+               from a table's action. The message names the construct.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: TOO_WIDE,
+        title: "a value that is too wide",
+        text: "P4_16 leaves the largest width to the implementation (P4_16 v1.2.5 §7.1.6). Every \
+               engine here handles values up to 16384 bits. Split the field or the expression.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: NOT_CONSTANT,
+        title: "something must be known when the program is compiled",
+        text: "Constructor arguments, sizes of state, arguments of entries and default actions, and \
+               parameters without direction of parsers and controls are compile-time known values \
+               (P4_16 v1.2.5 §18.1).",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: RECURSION,
+        title: "something that reaches itself",
+        text: "P4 has no recursion: an action, function, parser or control may not be reached from \
+               its own body (P4_16 v1.2.5 §4.1), because packets are processed in bounded time.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: ENTRY_MISFIT,
+        title: "an entry that does not fit its table",
+        text: "An entry gives one keyset for each key, of a form that the key's match kind allows: \
+               a value for exact, a prefix mask for lpm, a value or mask for ternary, a range for \
+               range, a value or `_` for optional (P4_16 v1.2.5 §14.2.1.4). Its action is in the \
+               table's list.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: ENTRY_PRIORITY,
+        title: "priorities of entries that cannot be used",
+        text: "When one entry of a table has a priority, the first one must have one too, and no \
+               priority may be negative (P4_16 v1.2.5 §14.2.1.4).",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: INTERNAL,
+        title: "a fact about the program is missing",
+        text: "This is a mistake of the toolchain, not of the program: the type checker accepted \
+               something without recording what the lowering needs. Please report it with the \
+               program.",
+        wrong: "",
+        right: "",
+    },
+];

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The stable diagnostic codes of this crate with their explanations, a module a subject. Where a
+//! diagnostic is found and worded is the business of the code that finds it.
+
+pub mod lowering;

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls: telling what is called and handing it to whoever knows it. The parts that inline bodies are
+//! in `inlining`.
+
+use super::instances::ordered;
+use super::nodes::Node;
+use super::{Binding, ExternCall, Lowered, Lowering, ObjectId, Value, bit, codes};
+use crate::{RegionKind, Terminator};
+use p4::ast::{Call, DeclarationKind, Expression, ExpressionKind, NodeId};
+use p4::typed::{CallInfo, Callee, TypeKind};
+use std::sync::Arc;
+
+impl<'a> Lowering<'a> {
+    /// The value of a call; `Void` when it has none.
+    pub(crate) fn call(&mut self, expression: &'a Expression, call: &'a Call) -> Lowered<Value> {
+        let Some(info) = self.typed.calls.get(&expression.id) else {
+            self.span = expression.span;
+            return Err(self.missing_fact("what is called"));
+        };
+        self.at(expression.id, expression.span);
+        self.check_growth()?;
+        match info.callee {
+            Callee::Function(id) | Callee::AbstractMethod(id) => self.call_function(id, info, call),
+            Callee::Action(id) => self.call_action(id, info, call),
+            Callee::ExternFunction(id) => self.call_extern_function(id, info, call),
+            Callee::ExternMethod(id) => self.call_extern_method(id, info, call),
+            Callee::TableApply(table) => {
+                self.apply_table(table)?;
+                Ok(Value::Void)
+            }
+            Callee::BlockApply(_) => {
+                let instance = match self.base_binding(call)? {
+                    Binding::Block(instance) => instance,
+                    _ => return Err(self.not_expressible("only parsers and controls are applied")),
+                };
+                self.apply_block(instance, info, &call.arguments)?;
+                Ok(Value::Void)
+            }
+            Callee::DirectApply(id) => {
+                let instance = self.direct_instance(id, call)?;
+                self.apply_block(instance, info, &call.arguments)?;
+                Ok(Value::Void)
+            }
+            Callee::Constructor(..) => {
+                let binding = self.construct_call(expression, &call.arguments, None)?;
+                Ok(Value::Object(Box::new(binding)))
+            }
+            Callee::IsValid => Ok(Value::Scalar(self.is_valid(base_of(call))?)),
+            Callee::SetValid => self.set_valid(base_of(call), true).map(|()| Value::Void),
+            Callee::SetInvalid => self.set_valid(base_of(call), false).map(|()| Value::Void),
+            Callee::PushFront | Callee::PopFront => {
+                let Some(argument) = call.arguments.first() else {
+                    return Err(self.missing_fact("the amount of a shift"));
+                };
+                let sign = if info.callee == Callee::PushFront { 1 } else { -1 };
+                self.shift_stack(base_of(call), &argument.value, sign)?;
+                Ok(Value::Void)
+            }
+            Callee::SizeOf => self.size_of(call),
+        }
+    }
+
+    /// What the base of a method call is bound to.
+    fn base_binding(&mut self, call: &'a Call) -> Lowered<Binding> {
+        let base = base_of(call);
+        if let Some(binding) = self.binding(base) {
+            return Ok(binding.clone());
+        }
+        match self.evaluate(base)? {
+            Value::Object(binding) => Ok(*binding),
+            _ => {
+                self.span = base.span;
+                Err(self.not_expressible("the object of this call is not known at compile time"))
+            }
+        }
+    }
+
+    fn call_function(&mut self, id: NodeId, info: &'a CallInfo, call: &'a Call) -> Lowered<Value> {
+        match self.nodes.get(id) {
+            Some(Node::Declaration(declaration)) => {
+                let DeclarationKind::Function { signature, body } = &declaration.kind else {
+                    return Err(self.missing_fact("the body of a function"));
+                };
+                self.inline_function(declaration, signature, body, info, &call.arguments)
+            }
+            Some(Node::Method(..)) => self.call_extern_method(id, info, call),
+            _ => Err(self.missing_fact("the function that is called")),
+        }
+    }
+
+    fn call_action(&mut self, id: NodeId, info: &'a CallInfo, call: &'a Call) -> Lowered<Value> {
+        let Some(declaration) = self.nodes.declaration(id) else {
+            return Err(self.missing_fact("the action that is called"));
+        };
+        let DeclarationKind::Action { parameters, body } = &declaration.kind else {
+            return Err(self.missing_fact("the body of an action"));
+        };
+        self.inline_action(declaration, parameters, body, info, &call.arguments)?;
+        Ok(Value::Void)
+    }
+
+    fn call_extern_function(
+        &mut self,
+        id: NodeId,
+        info: &'a CallInfo,
+        call: &'a Call,
+    ) -> Lowered<Value> {
+        let Some(declaration) = self.nodes.declaration(id) else {
+            return Err(self.missing_fact("the extern function that is called"));
+        };
+        let DeclarationKind::ExternFunction(signature) = &declaration.kind else {
+            return Err(self.missing_fact("the signature of an extern function"));
+        };
+        let name = declaration.name.text.clone();
+        let arguments = ordered(info, &call.arguments, signature.parameters.len());
+        match (&*name, arguments.as_slice()) {
+            ("verify", [Some(check), Some(error)]) if self.builder.kind() == RegionKind::Parser => {
+                return self.verify(check, error);
+            }
+            ("static_assert", [Some(check), ..]) => {
+                let check = self.operand(check)?;
+                if super::constant(&check).is_some_and(crate::Bits::is_zero) {
+                    return Err(self.error(codes::NOT_EXPRESSIBLE, "static assertion failed"));
+                }
+                return Ok(Value::Scalar(bit(true)));
+            }
+            _ => {}
+        }
+        let call = ExternCall {
+            name,
+            object: None,
+            parameters: &signature.parameters,
+            arguments,
+            type_arguments: info.type_arguments.iter().map(|ty| self.close(ty)).collect(),
+            result: self.close(&info.result),
+        };
+        self.described_or_unknown(&call)
+    }
+
+    /// `verify(check, error)` (§13.6): the parser rejects when the check fails.
+    fn verify(&mut self, check: &'a Expression, error: &'a Expression) -> Lowered<Value> {
+        let check = self.operand(check)?;
+        let error = self.operand(error)?;
+        let (go_on, raise) = self.branch(check);
+        self.start_block(raise);
+        self.terminate(Terminator::Reject(error));
+        self.start_block(go_on);
+        Ok(Value::Void)
+    }
+
+    fn call_extern_method(
+        &mut self,
+        id: NodeId,
+        info: &'a CallInfo,
+        call: &'a Call,
+    ) -> Lowered<Value> {
+        let Some(Node::Method(method, owner)) = self.nodes.get(id) else {
+            return Err(self.missing_fact("the method that is called"));
+        };
+        let arguments = ordered(info, &call.arguments, method.signature.parameters.len());
+        let binding = self.base_binding(call)?;
+        let type_arguments = info.type_arguments.iter().map(|ty| self.close(ty)).collect();
+        let result = self.close(&info.result);
+        let object = match binding {
+            Binding::Packet => {
+                return self.packet_method(&owner.name.text, method, &arguments, &result);
+            }
+            Binding::Object(object) => object,
+            _ => return Err(self.not_expressible("the object of this call is no extern object")),
+        };
+        let call = ExternCall {
+            name: method.name.text.clone(),
+            object: Some(object),
+            parameters: &method.signature.parameters,
+            arguments,
+            type_arguments,
+            result,
+        };
+        self.described_or_unknown(&call)
+    }
+
+    fn described_or_unknown(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {
+        let architecture = self.architecture;
+        match architecture.call(self, call)? {
+            Some(value) => Ok(value),
+            None => self.unknown_call(call),
+        }
+    }
+
+    /// `Type.apply(...)`: an instance of its own a declaration and scope (§15.1), named by the type.
+    fn direct_instance(
+        &mut self,
+        id: NodeId,
+        call: &'a Call,
+    ) -> Lowered<super::instances::InstanceId> {
+        let key = (self.instance, base_of(call).id);
+        if let Some(Binding::Block(known)) = self.local_instances.get(&key) {
+            return Ok(*known);
+        }
+        let Some(declaration) = self.nodes.declaration(id) else {
+            return Err(self.missing_fact("what is applied"));
+        };
+        let ty = self.type_of(base_of(call))?;
+        let type_arguments = match &*ty {
+            TypeKind::Parser(_, arguments) | TypeKind::Control(_, arguments) => arguments.clone(),
+            _ => Vec::new(),
+        };
+        let type_parameters = match &declaration.kind {
+            DeclarationKind::Parser(parser) => &parser.signature.type_parameters,
+            DeclarationKind::Control(control) => &control.signature.type_parameters,
+            _ => return Err(self.missing_fact("what is applied")),
+        };
+        let prefix = self.prefix();
+        let name: Arc<str> = match &*prefix {
+            "" => declaration.name.text.clone(),
+            prefix => format!("{prefix}.{}", declaration.name.text).into(),
+        };
+        let context = self.new_context();
+        let taken = self.instances.iter().filter(|instance| instance.name == name).count();
+        let name = if taken > 0 { format!("{name}_{}", taken - 1).into() } else { name };
+        self.instances.push(super::instances::BlockInstance {
+            declaration: id,
+            type_arguments: type_parameters
+                .iter()
+                .map(|parameter| parameter.id)
+                .zip(type_arguments)
+                .collect(),
+            constructor: Vec::new(),
+            locals: None,
+            name,
+            context,
+            sites: if self.repeating { 2 } else { 1 },
+        });
+        let instance = super::instances::InstanceId(self.instances.len() as u32 - 1);
+        self.local_instances.insert(key, Binding::Block(instance));
+        Ok(instance)
+    }
+
+    /// `minSizeInBits()` and the like, where the checker could not tell because of a type parameter.
+    fn size_of(&mut self, call: &'a Call) -> Lowered<Value> {
+        let ExpressionKind::Member(base, method) = &call.callee.kind else {
+            return Err(self.missing_fact("the size of a type"));
+        };
+        let ty = self.type_of(base)?;
+        let shape = self.shape(&ty)?;
+        let (smallest, largest) = self.size_bounds(&shape);
+        let bits = if method.text.starts_with("min") { smallest } else { largest };
+        let size = if method.text.ends_with("Bytes") { bits.div_ceil(8) } else { bits };
+        Ok(Value::Integer(size.into()))
+    }
+
+    fn size_bounds(&mut self, shape: &super::Shape) -> (u64, u64) {
+        use super::Shape;
+        match shape {
+            Shape::Union(members) => {
+                let mut bounds = (u64::MAX, 0u64);
+                for (_, ty) in members.iter() {
+                    let (small, large) = self.size_bounds(&Shape::Header(*ty));
+                    bounds = (bounds.0.min(small), bounds.1.max(large));
+                }
+                if members.is_empty() { (0, 0) } else { bounds }
+            }
+            Shape::Struct(fields) => {
+                let mut bounds = (0u64, 0u64);
+                for (_, shape) in fields.iter() {
+                    let (small, large) = self.size_bounds(shape);
+                    bounds = (bounds.0.saturating_add(small), bounds.1.saturating_add(large));
+                }
+                bounds
+            }
+            Shape::Stack(element, size) => {
+                let (small, large) = self.size_bounds(element);
+                let size = u64::from(*size);
+                (small.saturating_mul(size), large.saturating_mul(size))
+            }
+            Shape::Header(ty) => {
+                let mut bounds = (0u64, 0u64);
+                for field in self.flat_fields(*ty) {
+                    let width = u64::from(field.ty.width_bits());
+                    let small =
+                        if matches!(field.ty, crate::ValueType::Varbit(_)) { 0 } else { width };
+                    bounds = (bounds.0 + small, bounds.1 + width);
+                }
+                bounds
+            }
+            Shape::Scalar(crate::ValueType::Varbit(width), _) => (0, u64::from(*width)),
+            Shape::Scalar(ty, _) => (u64::from(ty.width_bits()), u64::from(ty.width_bits())),
+            Shape::Empty => (0, 0),
+        }
+    }
+
+    /// The object that an expression is at compile time.
+    pub(crate) fn object_of(&mut self, expression: &'a Expression) -> Lowered<Option<ObjectId>> {
+        if let Some(Binding::Object(object)) = self.binding(expression) {
+            return Ok(Some(*object));
+        }
+        match self.evaluate(expression)? {
+            Value::Object(binding) => match *binding {
+                Binding::Object(object) => Ok(Some(object)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The object of a method call.
+fn base_of(call: &Call) -> &Expression {
+    match &call.callee.kind {
+        ExpressionKind::Member(base, _) => base,
+        _ => &call.callee,
+    }
+}

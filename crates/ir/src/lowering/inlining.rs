@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Inlining of functions, actions, parsers and controls, and the passing of arguments (P4_16 v1.2.5
+//! §6.8). An argument is passed by reference where nobody could tell it from copying in and out: the
+//! body cannot reach the storage in another way, and no other argument shares it.
+
+use super::instances::{InstanceId, argument_of};
+use super::{Binding, CopyOut, Flow, Location, Lowered, Lowering, Shape, Value, codes};
+use crate::{HeaderRef, Operand, Place};
+use p4::ast::{
+    Argument, Block, Declaration, DeclarationKind, Direction, ExpressionKind, NodeId, Parameter,
+    Signature, Statement, StatementKind,
+};
+use p4::typed::{CallInfo, Type, TypeKind};
+use std::collections::HashSet;
+
+/// How arguments are passed.
+#[derive(Clone, Copy)]
+pub(super) struct Passing {
+    /// The body reaches no storage but its parameters.
+    pub(super) closed_body: bool,
+    /// The parameters are used by other regions too, so they must be storage, and always the same when
+    /// the body is lowered more than once.
+    pub(super) own_storage: OwnStorage,
+}
+
+/// Whether parameters need storage of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnStorage {
+    /// Temporaries and any storage will do.
+    No,
+    /// Storage is needed; the argument's will do.
+    Storage,
+    /// Storage that belongs to the instance.
+    Always,
+}
+
+enum Passed {
+    Nothing,
+    Value(Value, Option<Type>),
+    Location(Location),
+    Binding(Binding),
+}
+
+/// Evaluated arguments of a call.
+pub(super) struct Arguments {
+    pure: bool,
+    passing: Passing,
+    passed: Vec<Passed>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn enter(&mut self, declaration: &Declaration) -> Lowered<()> {
+        if self.active.contains(&declaration.id) {
+            return Err(self.error(
+                codes::RECURSION,
+                format!("`{}` is reached from itself", declaration.name.text),
+            ));
+        }
+        self.active.push(declaration.id);
+        Ok(())
+    }
+
+    /// A function's value for a call.
+    pub(super) fn inline_function(
+        &mut self,
+        declaration: &'a Declaration,
+        signature: &'a Signature,
+        body: &'a Block,
+        info: &'a CallInfo,
+        arguments: &'a [Argument],
+    ) -> Lowered<Value> {
+        let types: Vec<(NodeId, Type)> = signature
+            .type_parameters
+            .iter()
+            .map(|parameter| parameter.id)
+            .zip(info.type_arguments.iter().map(|ty| self.close(ty)))
+            .collect();
+        let is_top = self
+            .nodes
+            .top_level(&declaration.name.text)
+            .is_some_and(|top| matches!(top.kind, DeclarationKind::Function { .. }));
+        let passing = Passing { closed_body: is_top, own_storage: OwnStorage::No };
+        let arguments = self.arguments(&signature.parameters, (info, arguments), passing)?;
+        self.enter(declaration)?;
+        let outcome = self.inside(|this| {
+            this.expand(declaration, |this| {
+                let copies = this.bind_parameters(&signature.parameters, &types, arguments)?;
+                let result = this.close(&info.result);
+                let value = this.function_body(body, &result)?;
+                this.copy_out(copies)?;
+                Ok(value)
+            })
+        });
+        self.active.pop();
+        outcome
+    }
+
+    /// The statements of a directly called action.
+    pub(super) fn inline_action(
+        &mut self,
+        declaration: &'a Declaration,
+        parameters: &'a [Parameter],
+        body: &'a Block,
+        info: &'a CallInfo,
+        arguments: &'a [Argument],
+    ) -> Lowered<()> {
+        let passing = Passing { closed_body: false, own_storage: OwnStorage::No };
+        let arguments = self.arguments(parameters, (info, arguments), passing)?;
+        self.enter(declaration)?;
+        let outcome = self.inside(|this| {
+            this.expand(declaration, |this| {
+                let copies = this.bind_parameters(parameters, &[], arguments)?;
+                this.void_body(body)?;
+                this.copy_out(copies)
+            })
+        });
+        self.active.pop();
+        outcome
+    }
+
+    /// Does something in a fresh expansion with a flow of its own.
+    pub(super) fn expand<T>(
+        &mut self,
+        declaration: &Declaration,
+        work: impl FnOnce(&mut Self) -> Lowered<T>,
+    ) -> Lowered<T> {
+        let context = self.new_context();
+        let outer = (
+            std::mem::replace(&mut self.context, context),
+            std::mem::take(&mut self.flow),
+            std::mem::replace(&mut self.scope, declaration.name.text.clone()),
+            self.copy_outs.len(),
+        );
+        let outcome = work(self);
+        self.context = outer.0;
+        self.flow = outer.1;
+        self.scope = outer.2;
+        self.copy_outs.truncate(outer.3);
+        outcome
+    }
+
+    /// A body whose `return` has no value.
+    pub(super) fn void_body(&mut self, body: &'a Block) -> Lowered<()> {
+        let end = self.new_block("");
+        self.flow = Flow { result: Some((end, None)), ..Flow::default() };
+        let outcome = self.block(body);
+        self.goto_and_start(end);
+        outcome
+    }
+
+    fn function_body(&mut self, body: &'a Block, result: &Type) -> Lowered<Value> {
+        // The common case has its only `return` at the end and needs no storage for the value.
+        if let Some((Statement { kind: StatementKind::Return(Some(value)), id, span }, before)) =
+            body.statements.split_last()
+            && !before.iter().any(returns)
+        {
+            self.statements(before)?;
+            self.at(*id, *span);
+            let computed = self.evaluate(value)?;
+            return self.cast(computed, None, result);
+        }
+        let shape = self.shape(result)?;
+        let location = match shape {
+            Shape::Empty => None,
+            shape => {
+                let name = self.local_name("$result");
+                Some(self.allocate(&shape, &name))
+            }
+        };
+        let end = self.new_block("");
+        self.flow = Flow { result: Some((end, location.clone())), ..Flow::default() };
+        self.block(body)?;
+        self.goto_and_start(end);
+        Ok(match location {
+            Some(location) => self.load(&location),
+            None => Value::Void,
+        })
+    }
+
+    /// Evaluates arguments from left to right, outside of what is called.
+    pub(super) fn arguments(
+        &mut self,
+        parameters: &'a [Parameter],
+        (info, arguments): (&'a CallInfo, &'a [Argument]),
+        passing: Passing,
+    ) -> Lowered<Arguments> {
+        let pure = arguments.iter().all(|argument| self.is_pure(&argument.value));
+        let mut passed: Vec<Passed> = parameters.iter().map(|_| Passed::Nothing).collect();
+        for (at, argument) in arguments.iter().enumerate() {
+            let Some(index) = info.arguments.iter().position(|known| *known == Some(at)) else {
+                continue;
+            };
+            if let (Some(parameter), Some(place)) = (parameters.get(index), passed.get_mut(index)) {
+                *place = self.pass_one(parameter, argument, pure && passing.closed_body)?;
+            }
+        }
+        Ok(Arguments { pure, passing, passed })
+    }
+
+    /// Binds parameters, inside of what is called. The copies have to be made after the body.
+    pub(super) fn bind_parameters(
+        &mut self,
+        parameters: &'a [Parameter],
+        types: &[(NodeId, Type)],
+        arguments: Arguments,
+    ) -> Lowered<Vec<CopyOut>> {
+        let Arguments { pure, passing, passed } = arguments;
+        for (parameter, ty) in types {
+            self.type_arguments.insert(*parameter, ty.clone());
+        }
+        let shared = self.shared_slots(parameters, &passed);
+        let mut copies = Vec::new();
+        for (parameter, passed) in parameters.iter().zip(passed) {
+            let passed = match (passed, &parameter.default) {
+                (Passed::Nothing, Some(default)) => {
+                    let ty = self.result_type(default)?;
+                    Passed::Value(self.evaluate(default)?, Some(ty))
+                }
+                (other, _) => other,
+            };
+            self.bind(parameter, passed, (pure, passing), &shared, &mut copies)?;
+        }
+        self.copy_outs.extend(copies.iter().cloned());
+        Ok(copies)
+    }
+
+    fn pass_one(
+        &mut self,
+        parameter: &'a Parameter,
+        argument: &'a Argument,
+        by_reference: bool,
+    ) -> Lowered<Passed> {
+        let expression = &argument.value;
+        if let Some(binding @ (Binding::Packet | Binding::Object(_) | Binding::Block(_))) =
+            self.binding(expression)
+        {
+            return Ok(Passed::Binding(binding.clone()));
+        }
+        if matches!(expression.kind, ExpressionKind::DontCare) {
+            return Ok(Passed::Nothing);
+        }
+        let writes = matches!(parameter.direction, Direction::Out | Direction::InOut);
+        if writes {
+            return Ok(Passed::Location(self.target(expression)?));
+        }
+        let plain = !self.typed.implicit_casts.contains_key(&expression.id)
+            && !self.typed.constants.contains_key(&expression.id);
+        if by_reference && plain {
+            let ty = self.type_of(expression)?;
+            let aggregate = !matches!(self.shape(&ty)?, Shape::Scalar(..) | Shape::Empty);
+            if aggregate && let Some(location) = self.locate(expression)? {
+                return Ok(Passed::Location(location));
+            }
+        }
+        let ty = self.result_type(expression)?;
+        match self.evaluate(expression)? {
+            Value::Object(binding) => Ok(Passed::Binding(*binding)),
+            value => Ok(Passed::Value(value, Some(ty))),
+        }
+    }
+
+    /// Slots that more than one argument reaches while at least one of them is written.
+    fn shared_slots(&self, parameters: &[Parameter], passed: &[Passed]) -> HashSet<u32> {
+        let mut seen: HashSet<u32> = HashSet::new();
+        let mut written: HashSet<u32> = HashSet::new();
+        let mut twice: HashSet<u32> = HashSet::new();
+        for (parameter, passed) in parameters.iter().zip(passed) {
+            let Passed::Location(location) = passed else { continue };
+            for slot in self.slots_of(location) {
+                if !seen.insert(slot.0) {
+                    twice.insert(slot.0);
+                }
+                if matches!(parameter.direction, Direction::Out | Direction::InOut) {
+                    written.insert(slot.0);
+                }
+            }
+        }
+        twice.retain(|slot| written.contains(slot));
+        twice
+    }
+
+    fn bind(
+        &mut self,
+        parameter: &'a Parameter,
+        passed: Passed,
+        (pure, passing): (bool, Passing),
+        shared: &HashSet<u32>,
+        copies: &mut Vec<CopyOut>,
+    ) -> Lowered<()> {
+        let storage_needed = passing.own_storage != OwnStorage::No;
+        let binding = match passed {
+            Passed::Binding(binding) => binding,
+            Passed::Location(location) => {
+                let by_reference = pure
+                    && passing.closed_body
+                    && passing.own_storage != OwnStorage::Always
+                    && is_whole(&location)
+                    && (!storage_needed || is_fixed(&location))
+                    && (shared.is_empty()
+                        || !self.slots_of(&location).iter().any(|slot| shared.contains(&slot.0)));
+                if by_reference {
+                    if parameter.direction == Direction::Out {
+                        self.invalidate(&location);
+                    }
+                    Binding::Location(location)
+                } else {
+                    let ty = self.declared_type(parameter.id)?;
+                    let own = self.variable(parameter.id, &ty, &parameter.name.text)?;
+                    match parameter.direction {
+                        Direction::Out => self.invalidate(&own),
+                        _ => {
+                            let value = self.load(&location);
+                            self.store(&own, &value)?;
+                        }
+                    }
+                    if matches!(parameter.direction, Direction::Out | Direction::InOut) {
+                        copies.push(CopyOut { to: location, from: own.clone() });
+                    }
+                    Binding::Location(own)
+                }
+            }
+            Passed::Value(value, from) => {
+                let ty = self.declared_type(parameter.id)?;
+                let value = self.cast(value, from.as_ref(), &ty)?;
+                let known = passing.own_storage == OwnStorage::Storage
+                    && matches!(
+                        value,
+                        Value::Scalar(Operand::Constant(_)) | Value::Integer(_) | Value::String(_)
+                    );
+                if !storage_needed || known {
+                    Binding::Value(value)
+                } else {
+                    let own = self.variable(parameter.id, &ty, &parameter.name.text)?;
+                    self.store(&own, &value)?;
+                    Binding::Location(own)
+                }
+            }
+            Passed::Nothing if parameter.direction == Direction::None => return Ok(()),
+            Passed::Nothing => {
+                let ty = self.declared_type(parameter.id)?;
+                if matches!(*ty, TypeKind::Extern(..)) {
+                    return Ok(());
+                }
+                let own = self.variable(parameter.id, &ty, &parameter.name.text)?;
+                self.clear(&own);
+                Binding::Location(own)
+            }
+        };
+        self.bindings.insert(parameter.id, binding);
+        Ok(())
+    }
+
+    /// Makes the copies of a call that ends normally.
+    pub(super) fn copy_out(&mut self, copies: Vec<CopyOut>) -> Lowered<()> {
+        for copy in copies {
+            let value = self.load(&copy.from);
+            self.store(&copy.to, &value)?;
+        }
+        Ok(())
+    }
+
+    /// `instance.apply(...)` of a parser or control.
+    pub(super) fn apply_block(
+        &mut self,
+        id: InstanceId,
+        info: &'a CallInfo,
+        arguments: &'a [Argument],
+    ) -> Lowered<()> {
+        let instance = &self.instances[id.index()];
+        let (sites, declaration) = (instance.sites, instance.declaration);
+        let Some(declaration) = self.nodes.declaration(declaration) else {
+            return Err(self.missing_fact("what is applied"));
+        };
+        let (parameters, has_tables): (&'a [Parameter], bool) = match &declaration.kind {
+            DeclarationKind::Parser(parser) => (&parser.signature.parameters, false),
+            DeclarationKind::Control(control) => {
+                // Tables may also be inside of nested instances.
+                let tables = control.locals.iter().any(|local| {
+                    matches!(
+                        local.kind,
+                        DeclarationKind::Table(_) | DeclarationKind::Instance { .. }
+                    )
+                }) || !control.constructor_parameters.is_empty()
+                    || has_direct_applies(&control.body);
+                (&control.signature.parameters, tables)
+            }
+            _ => return Err(self.missing_fact("what is applied")),
+        };
+        let own_storage = match (has_tables, sites) {
+            (false, _) => OwnStorage::No,
+            (true, 0 | 1) => OwnStorage::Storage,
+            (true, _) => OwnStorage::Always,
+        };
+        let passing = Passing { closed_body: true, own_storage };
+        let arguments = self.arguments(parameters, (info, arguments), passing)?;
+        self.enter(declaration)?;
+        let (flow, copy_outs) = (std::mem::take(&mut self.flow), self.copy_outs.len());
+        let repeating = self.repeating;
+        self.repeating |= sites > 1;
+        let outcome = self.inside(|this| {
+            this.within(id, |this| {
+                let copies = this.bind_parameters(parameters, &[], arguments)?;
+                this.block_body(declaration)?;
+                this.copy_out(copies)
+            })
+        });
+        self.repeating = repeating;
+        self.flow = flow;
+        self.copy_outs.truncate(copy_outs);
+        self.active.pop();
+        outcome
+    }
+
+    /// The body of a parser or control whose parameters are bound.
+    pub(super) fn block_body(&mut self, declaration: &'a Declaration) -> Lowered<()> {
+        match &declaration.kind {
+            DeclarationKind::Parser(parser) => {
+                let accept = self.new_block("");
+                self.parser_body(parser, accept)?;
+                self.start_block(accept);
+                Ok(())
+            }
+            DeclarationKind::Control(control) => {
+                for local in &control.locals {
+                    self.local_declaration(local)?;
+                }
+                self.void_body(&control.body)
+            }
+            _ => Err(self.missing_fact("a parser or control")),
+        }
+    }
+
+    /// The argument's constant of an action's parameter, for entries and default actions.
+    pub(super) fn constant_argument(
+        &mut self,
+        parameter: &'a Parameter,
+        index: usize,
+        (info, arguments): (&'a CallInfo, &'a [Argument]),
+    ) -> Lowered<Vec<crate::Bits>> {
+        let Some(expression) = argument_of(info, arguments, index).or(parameter.default.as_ref())
+        else {
+            return Err(self.error(
+                codes::ENTRY_MISFIT,
+                format!("the argument for `{}` is missing", parameter.name.text),
+            ));
+        };
+        let value = self.evaluate(expression)?;
+        let ty = self.declared_type(parameter.id)?;
+        let value = self.cast(value, None, &ty)?;
+        let mut constants = Vec::new();
+        for operand in self.flatten(&value) {
+            match operand {
+                Operand::Constant(bits) => constants.push(bits),
+                Operand::Temp(_) => {
+                    return Err(self.error_at(
+                        expression.span,
+                        codes::NOT_CONSTANT,
+                        "this argument must be known at compile time",
+                    ));
+                }
+            }
+        }
+        Ok(constants)
+    }
+}
+
+fn returns(statement: &Statement) -> bool {
+    let any = |block: &Block| block.statements.iter().any(returns);
+    match &statement.kind {
+        StatementKind::Return(_) => true,
+        StatementKind::If { then, otherwise, .. } => {
+            returns(then) || otherwise.as_ref().is_some_and(|other| returns(other))
+        }
+        StatementKind::Block(block) => any(block),
+        StatementKind::Switch { cases, .. } => {
+            cases.iter().filter_map(|case| case.body.as_ref()).any(any)
+        }
+        StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } => returns(body),
+        _ => false,
+    }
+}
+
+/// Whether a body applies controls by their type or instance.
+fn has_direct_applies(body: &Block) -> bool {
+    body.statements.iter().any(|statement| match &statement.kind {
+        StatementKind::Call(_) => true,
+        StatementKind::If { then, otherwise, .. } => {
+            let applies = |inner: &Statement| {
+                !matches!(inner.kind, StatementKind::Assign { .. } | StatementKind::Empty)
+            };
+            applies(then) || otherwise.as_ref().is_some_and(|other| applies(other))
+        }
+        StatementKind::Block(block) => has_direct_applies(block),
+        StatementKind::Switch { .. } | StatementKind::For { .. } | StatementKind::ForIn { .. } => {
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Whether a location is no part of a scalar.
+fn is_whole(location: &Location) -> bool {
+    !matches!(location, Location::Slice { .. } | Location::Nothing)
+}
+
+/// Whether a location does not depend on temporaries.
+fn is_fixed(location: &Location) -> bool {
+    match location {
+        Location::Scalar(Place::Element { index: Operand::Temp(_), .. }, _)
+        | Location::Header { header: HeaderRef::Element { index: Operand::Temp(_), .. }, .. } => {
+            false
+        }
+        Location::Struct(fields) | Location::Union(fields) => {
+            fields.iter().all(|(_, field)| is_fixed(field))
+        }
+        Location::Slice { base, .. } => is_fixed(base),
+        _ => true,
+    }
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.1);
+//! parsers, controls, functions and directly called actions are inlined where they are applied; types
+//! are laid out as slots. What an architecture's blocks share and what its externs mean is not known
+//! here but described in [`crate::architecture`].
+//!
+//! Arguments are passed by reference where copying in and out (P4_16 v1.2.5 §6.8) could not be told
+//! from it, otherwise by copy.
+
+mod builder;
+mod calls;
+mod casts;
+mod constants;
+mod entries;
+mod expressions;
+mod externs;
+mod inlining;
+mod instances;
+mod keysets;
+mod locations;
+mod loops;
+mod names;
+mod nodes;
+mod operators;
+mod packets;
+mod parsers;
+mod program;
+mod shapes;
+mod statements;
+mod storage;
+mod switches;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub(crate) use builder::{bit, constant, number};
+pub(crate) use externs::{Construction, ExternCall, ExternObject, ObjectId, ObjectKind};
+pub(crate) use names::{annotation_named, annotation_numbers, control_plane_name};
+pub(crate) use shapes::Shape;
+pub(crate) use storage::Location;
+pub(crate) use values::Value;
+
+use crate::architecture::Architecture;
+use crate::codes::lowering as codes;
+use crate::{ActionId, BlockId, OriginId, Program, SlotId, TableId, ValueSetId};
+use builder::Builder;
+use instances::{BlockInstance, InstanceId};
+use nodes::Nodes;
+use p4::ast::NodeId;
+use p4::typed::{Type, TypedProgram};
+use source::{Code, Diagnostic, Diagnostics, Span};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// How many instructions a lowered program may have.
+pub const INSTRUCTION_LIMIT: u64 = 1_000_000;
+
+/// How many rounds of one loop are unrolled at most; longer loops become back edges.
+pub const UNROLL_LIMIT: u32 = 1_024;
+
+/// Lowers a checked program. Without a `main` there is nothing to lower and the answer is `None`
+/// without an error; otherwise `None` means that errors were reported.
+pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Program> {
+    let main = typed.main?;
+    let mut lowering = Lowering::new(typed);
+    let outcome = lowering.main(main);
+    let failed = outcome.is_err() || lowering.diagnostics.has_errors();
+    diagnostics.append(lowering.diagnostics);
+    if failed { None } else { Some(lowering.program) }
+}
+
+/// An error that was reported.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported;
+
+/// The result of lowering something.
+pub(crate) type Lowered<T> = Result<T, Reported>;
+
+/// What a declared name stands for at the moment.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Binding {
+    /// Storage.
+    Location(Location),
+    /// A value that does not change.
+    Value(Value),
+    /// An extern object.
+    Object(ObjectId),
+    /// An instance of a parser or control.
+    Block(InstanceId),
+    /// An instance of a package, by its parameters' names.
+    Package(Vec<(Arc<str>, Binding)>),
+    /// `packet_in` or `packet_out`.
+    Packet,
+}
+
+/// Where statements that leave their place go.
+#[derive(Clone, Default)]
+pub(crate) struct Flow {
+    /// `return`: the block after the body, and where the value goes.
+    result: Option<(BlockId, Option<Location>)>,
+    /// `break`.
+    break_to: Option<BlockId>,
+    /// `continue`.
+    continue_to: Option<BlockId>,
+}
+
+/// Copies that `exit` has to make on its way out, the innermost last.
+#[derive(Clone)]
+pub(crate) struct CopyOut {
+    /// Where to.
+    to: Location,
+    /// Where from.
+    from: Location,
+}
+
+/// The state of one lowering.
+pub(crate) struct Lowering<'a> {
+    pub(crate) typed: &'a TypedProgram,
+    nodes: Nodes<'a>,
+    /// What has been made.
+    pub(crate) program: Program,
+    pub(crate) architecture: &'static dyn Architecture,
+    diagnostics: Diagnostics,
+    builder: Builder,
+    instruction_count: u64,
+    /// Names in use by slots, for uniqueness.
+    slot_names: HashSet<Arc<str>>,
+    /// Values and types of names. Node numbers are unique and nothing is recursive, so one flat map
+    /// serves all scopes: inlining binds anew.
+    bindings: HashMap<NodeId, Binding>,
+    type_arguments: HashMap<NodeId, Type>,
+    header_types: HashMap<Type, crate::HeaderTypeId>,
+    header_shapes: Vec<Arc<[(Arc<str>, Shape)]>>,
+    pub(crate) objects: Vec<ExternObject>,
+    instances: Vec<BlockInstance>,
+    top_instances: HashMap<NodeId, Binding>,
+    local_instances: HashMap<(Option<InstanceId>, NodeId), Binding>,
+    /// Declarations whose insides are being evaluated, to find recursion.
+    constructing: Vec<NodeId>,
+    /// The innermost instance whose body is being lowered.
+    instance: Option<InstanceId>,
+    /// The expansion that local variables belong to.
+    context: u32,
+    contexts: u32,
+    variables: HashMap<(u32, NodeId), Location>,
+    /// Whether the code being made may run more than once for a packet.
+    repeating: bool,
+    flow: Flow,
+    copy_outs: Vec<CopyOut>,
+    /// Set by an action that exits where arguments still have to be copied out.
+    exit_flag: Option<SlotId>,
+    /// Whether `exit` in the region being made is signalled by the flag.
+    soft_exit: bool,
+    /// Declarations being inlined, to find recursion.
+    active: Vec<NodeId>,
+    tables: HashMap<(InstanceId, NodeId), TableId>,
+    table_actions: HashMap<(Option<InstanceId>, NodeId), ActionId>,
+    table_action_nodes: Vec<Vec<NodeId>>,
+    soft_exit_tables: HashSet<TableId>,
+    soft_exit_regions: HashSet<crate::RegionId>,
+    /// Whether the action region being made signals an exit.
+    region_soft_exits: bool,
+    value_sets: HashMap<(InstanceId, NodeId), ValueSetId>,
+    /// The innermost parser being lowered.
+    machine: Option<parsers::StateMachine>,
+    /// Storage that blocks share, by name.
+    pub(crate) shared: HashMap<Arc<str>, Location>,
+    /// Types of that storage.
+    pub(crate) storage_types: HashMap<Arc<str>, Type>,
+    /// Where things come from.
+    pub(crate) origin: OriginId,
+    parent_origin: Option<OriginId>,
+    origins: HashMap<(Option<NodeId>, Span, Option<OriginId>), OriginId>,
+    span: Span,
+    /// The function or action being inlined, for names of its variables.
+    scope: Arc<str>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(typed: &'a TypedProgram) -> Lowering<'a> {
+        let mut lowering = Lowering {
+            typed,
+            nodes: Nodes::new(typed),
+            program: Program::default(),
+            architecture: crate::architecture::UNKNOWN,
+            diagnostics: Diagnostics::new(),
+            builder: Builder::new("".into(), crate::RegionKind::Control),
+            instruction_count: 0,
+            slot_names: HashSet::new(),
+            bindings: HashMap::new(),
+            type_arguments: HashMap::new(),
+            header_types: HashMap::new(),
+            header_shapes: Vec::new(),
+            objects: Vec::new(),
+            instances: Vec::new(),
+            top_instances: HashMap::new(),
+            local_instances: HashMap::new(),
+            constructing: Vec::new(),
+            instance: None,
+            context: 0,
+            contexts: 0,
+            variables: HashMap::new(),
+            repeating: false,
+            flow: Flow::default(),
+            copy_outs: Vec::new(),
+            exit_flag: None,
+            soft_exit: false,
+            active: Vec::new(),
+            tables: HashMap::new(),
+            table_actions: HashMap::new(),
+            table_action_nodes: Vec::new(),
+            soft_exit_tables: HashSet::new(),
+            soft_exit_regions: HashSet::new(),
+            region_soft_exits: false,
+            value_sets: HashMap::new(),
+            machine: None,
+            shared: HashMap::new(),
+            storage_types: HashMap::new(),
+            origin: OriginId(0),
+            parent_origin: None,
+            origins: HashMap::new(),
+            span: Span::NONE,
+            scope: "".into(),
+        };
+        lowering.origin = lowering.add_origin(Span::NONE, None, None);
+        lowering
+    }
+
+    /// Reports an error at the place being lowered.
+    pub(crate) fn error(&mut self, code: Code, message: impl Into<String>) -> Reported {
+        self.error_at(self.span, code, message)
+    }
+
+    /// Reports an error at a certain place.
+    pub(crate) fn error_at(
+        &mut self,
+        span: Span,
+        code: Code,
+        message: impl Into<String>,
+    ) -> Reported {
+        let mut diagnostic = Diagnostic::error(code, span, message);
+        let mut parent = self.parent_origin;
+        for _ in 0..8 {
+            let Some(origin) = parent.and_then(|id| self.program.origins.get(id.index())) else {
+                break;
+            };
+            if origin.span != span && !origin.span.is_none() {
+                diagnostic = diagnostic.label(origin.span, "reached from here");
+            }
+            parent = origin.parent;
+        }
+        self.diagnostics.push(diagnostic);
+        Reported
+    }
+
+    /// Reports a fact that the checker should have found.
+    pub(crate) fn missing_fact(&mut self, what: &str) -> Reported {
+        self.error(codes::INTERNAL, format!("internal: the checker did not record {what}"))
+    }
+
+    /// Reports something that the IR cannot express.
+    pub(crate) fn not_expressible(&mut self, what: impl Into<String>) -> Reported {
+        self.error(codes::NOT_EXPRESSIBLE, what.into())
+    }
+
+    /// A new origin below the current call.
+    pub(crate) fn add_origin(
+        &mut self,
+        span: Span,
+        node: Option<NodeId>,
+        name: Option<Arc<str>>,
+    ) -> OriginId {
+        let key = (node, span, self.parent_origin);
+        if name.is_none()
+            && let Some(known) = self.origins.get(&key)
+        {
+            return *known;
+        }
+        let id = OriginId(self.program.origins.len() as u32);
+        let named = name.is_some();
+        self.program.origins.push(crate::Origin {
+            span,
+            node: node.map(|node| node.0),
+            name,
+            parent: self.parent_origin,
+        });
+        if !named {
+            self.origins.insert(key, id);
+        }
+        id
+    }
+
+    /// What is made from now on comes from this node.
+    pub(crate) fn at(&mut self, node: NodeId, span: Span) {
+        self.span = span;
+        self.origin = self.add_origin(span, Some(node), None);
+    }
+
+    /// Does something as part of an inlined call at the current origin.
+    fn inside<T>(&mut self, work: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        let (origin, parent, span) = (self.origin, self.parent_origin, self.span);
+        self.parent_origin = Some(origin);
+        let outcome = work(self);
+        self.parent_origin = parent;
+        self.origin = origin;
+        self.span = span;
+        outcome
+    }
+
+    /// How many parsers and controls are being inlined into one another.
+    fn nesting(&self) -> usize {
+        self.constructing.len().saturating_sub(1)
+    }
+
+    /// A fresh expansion for local variables.
+    fn new_context(&mut self) -> u32 {
+        self.contexts += 1;
+        self.contexts
+    }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Storage: slots, headers, stacks and unions are made here, and a [`Location`] says which of them an
+//! l-value denotes. Evaluating l-value expressions is the matter of `locations`.
+
+use super::shapes::scalar_count;
+use super::{Lowered, Lowering, Shape};
+use crate::{
+    BinaryOperation, Display, Header, HeaderId, HeaderRef, HeaderTypeId, Operand, Place, Slot,
+    SlotId, Stack, StackId, Union, ValueType,
+};
+use std::sync::Arc;
+
+/// What an l-value denotes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Location {
+    /// One slot or field.
+    Scalar(Place, ValueType),
+    /// A struct or tuple.
+    Struct(Arc<[(Arc<str>, Location)]>),
+    /// A header; `siblings` are the other members of its union.
+    Header {
+        /// Which.
+        header: HeaderRef,
+        /// Its layout.
+        ty: HeaderTypeId,
+        /// The other members of its union.
+        siblings: Arc<[HeaderRef]>,
+    },
+    /// A union by its members.
+    Union(Arc<[(Arc<str>, Location)]>),
+    /// A stack; every element has this layout.
+    Stack(StackId, Arc<Shape>),
+    /// Some bits of a scalar.
+    Slice {
+        /// Of what.
+        base: Box<Location>,
+        /// The lowest bit.
+        low: Operand,
+        /// How many bits.
+        width: u32,
+    },
+    /// Takes no storage.
+    Nothing,
+}
+
+impl Lowering<'_> {
+    /// The name, or the name with a number behind it when it is taken.
+    pub(crate) fn unique_name(&mut self, name: &str) -> Arc<str> {
+        let mut candidate: Arc<str> = name.into();
+        let mut count = 1u32;
+        while !self.slot_names.insert(candidate.clone()) {
+            count += 1;
+            candidate = format!("{name}${count}").into();
+        }
+        candidate
+    }
+
+    /// A new slot under a name that is unique already.
+    pub(crate) fn add_slot(&mut self, name: Arc<str>, ty: ValueType, display: Display) -> SlotId {
+        self.program.slots.push(Slot { name, ty, display, origin: self.origin });
+        SlotId(self.program.slots.len() as u32 - 1)
+    }
+
+    /// New storage for a layout. The name is made unique.
+    pub(crate) fn allocate(&mut self, shape: &Shape, name: &str) -> Location {
+        let name = self.unique_name(name);
+        self.allocate_named(shape, &name)
+    }
+
+    fn allocate_named(&mut self, shape: &Shape, name: &str) -> Location {
+        match shape {
+            Shape::Scalar(ty, display) => {
+                let slot = self.add_slot(name.into(), *ty, display.clone());
+                Location::Scalar(Place::Slot(slot), *ty)
+            }
+            Shape::Struct(fields) => {
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(field, shape)| {
+                        (field.clone(), self.allocate_named(shape, &format!("{name}.{field}")))
+                    })
+                    .collect();
+                Location::Struct(fields.into())
+            }
+            Shape::Header(ty) => {
+                let header = self.add_header(*ty, name);
+                Location::Header {
+                    header: HeaderRef::Header(header),
+                    ty: *ty,
+                    siblings: Arc::new([]),
+                }
+            }
+            Shape::Union(members) => {
+                let headers: Vec<HeaderId> = members
+                    .iter()
+                    .map(|(member, ty)| self.add_header(*ty, &format!("{name}.{member}")))
+                    .collect();
+                self.program.unions.push(Union { name: name.into(), members: headers.clone() });
+                let headers: Vec<HeaderRef> = headers.into_iter().map(HeaderRef::Header).collect();
+                union_of(members, &headers)
+            }
+            Shape::Stack(element, size) => {
+                let first_header = HeaderId(self.program.headers.len() as u32);
+                for index in 0..*size {
+                    self.allocate_named(element, &format!("{name}[{index}]"));
+                }
+                let next = self.add_slot(
+                    format!("{name}.$next").into(),
+                    ValueType::Bits(32),
+                    Display::Unsigned,
+                );
+                let headers_per_element = match &**element {
+                    Shape::Union(members) => members.len() as u32,
+                    _ => 1,
+                };
+                self.program.stacks.push(Stack {
+                    name: name.into(),
+                    first_header,
+                    headers_per_element,
+                    size: *size,
+                    next,
+                });
+                Location::Stack(StackId(self.program.stacks.len() as u32 - 1), element.clone())
+            }
+            Shape::Empty => Location::Nothing,
+        }
+    }
+
+    fn add_header(&mut self, ty: HeaderTypeId, name: &str) -> HeaderId {
+        let valid =
+            self.add_slot(format!("{name}.$valid").into(), ValueType::Bits(1), Display::Bool);
+        for field in self.flat_fields(ty) {
+            self.add_slot(format!("{name}.{}", field.name).into(), field.ty, field.display);
+        }
+        self.program.headers.push(Header { name: name.into(), ty, first_slot: valid });
+        HeaderId(self.program.headers.len() as u32 - 1)
+    }
+
+    /// The place of the validity bit (`field` 0) or of the flat field `field - 1`.
+    pub(crate) fn header_place(&self, header: &HeaderRef, field: u32) -> Place {
+        match header {
+            HeaderRef::Header(id) => {
+                Place::Slot(SlotId(self.program.headers[id.index()].first_slot.0 + field))
+            }
+            HeaderRef::Element { stack, member, index } => {
+                Place::Element { stack: *stack, member: *member, field, index: index.clone() }
+            }
+        }
+    }
+
+    /// The location of a named member of a location: a field or a union's member.
+    pub(crate) fn member_location(&self, base: &Location, name: &str) -> Option<Location> {
+        match base {
+            Location::Struct(fields) | Location::Union(fields) => fields
+                .iter()
+                .find(|(field, _)| &**field == name)
+                .map(|(_, location)| location.clone()),
+            Location::Header { header, ty, .. } => {
+                let (index, shape) = self.header_field(*ty, name)?;
+                Some(self.field_location(header, index, &shape))
+            }
+            _ => None,
+        }
+    }
+
+    fn field_location(&self, header: &HeaderRef, index: u32, shape: &Shape) -> Location {
+        match shape {
+            Shape::Scalar(ty, _) => Location::Scalar(self.header_place(header, index + 1), *ty),
+            Shape::Struct(fields) => {
+                let mut at = index;
+                let mut members = Vec::with_capacity(fields.len());
+                for (name, shape) in fields.iter() {
+                    members.push((name.clone(), self.field_location(header, at, shape)));
+                    at += scalar_count(shape);
+                }
+                Location::Struct(members.into())
+            }
+            _ => Location::Nothing,
+        }
+    }
+
+    /// Element `index` of a stack: a header or union of its own when the index is a constant inside.
+    pub(crate) fn element_location(
+        &self,
+        stack: StackId,
+        element: &Shape,
+        index: &Operand,
+    ) -> Location {
+        let layout = &self.program.stacks[stack.index()];
+        let known = match index {
+            Operand::Constant(bits) => bits.to_u64().filter(|at| *at < u64::from(layout.size)),
+            Operand::Temp(_) => None,
+        };
+        let header = |member: u32| match known {
+            Some(at) => HeaderRef::Header(HeaderId(
+                layout.first_header.0 + at as u32 * layout.headers_per_element + member,
+            )),
+            None => HeaderRef::Element { stack, member, index: index.clone() },
+        };
+        match element {
+            Shape::Header(ty) => {
+                Location::Header { header: header(0), ty: *ty, siblings: Arc::new([]) }
+            }
+            Shape::Union(members) => {
+                let headers: Vec<HeaderRef> = (0..members.len() as u32).map(header).collect();
+                union_of(members, &headers)
+            }
+            _ => Location::Nothing,
+        }
+    }
+
+    /// All elements of a stack in order.
+    pub(crate) fn elements(&self, stack: StackId, element: &Shape) -> Vec<Location> {
+        let size = self.program.stacks[stack.index()].size;
+        (0..size)
+            .map(|index| {
+                self.element_location(stack, element, &super::number(32, u64::from(index)))
+            })
+            .collect()
+    }
+
+    /// All slots of a location, in order.
+    pub(crate) fn slots_of(&self, location: &Location) -> Vec<SlotId> {
+        let mut slots = Vec::new();
+        self.collect_slots(location, &mut slots);
+        slots
+    }
+
+    fn collect_slots(&self, location: &Location, slots: &mut Vec<SlotId>) {
+        match location {
+            Location::Scalar(Place::Slot(slot), _) => slots.push(*slot),
+            Location::Scalar(Place::Element { stack, .. }, _)
+            | Location::Header { header: HeaderRef::Element { stack, .. }, .. } => {
+                self.stack_slots(*stack, slots);
+            }
+            Location::Struct(fields) | Location::Union(fields) => {
+                for (_, field) in fields.iter() {
+                    self.collect_slots(field, slots);
+                }
+            }
+            Location::Header { header: HeaderRef::Header(id), ty, .. } => {
+                let first = self.program.headers[id.index()].first_slot.0;
+                let count = self.program.header_types[ty.index()].fields.len() as u32;
+                slots.extend((first..=first + count).map(SlotId));
+            }
+            Location::Stack(stack, _) => self.stack_slots(*stack, slots),
+            Location::Slice { base, .. } => self.collect_slots(base, slots),
+            Location::Nothing => {}
+        }
+    }
+
+    fn stack_slots(&self, stack: StackId, slots: &mut Vec<SlotId>) {
+        let layout = &self.program.stacks[stack.index()];
+        for header in 0..layout.size * layout.headers_per_element {
+            let header = &self.program.headers[(layout.first_header.0 + header) as usize];
+            let count = self.program.header_types[header.ty.index()].fields.len() as u32;
+            slots.extend((header.first_slot.0..=header.first_slot.0 + count).map(SlotId));
+        }
+        slots.push(layout.next);
+    }
+
+    /// Makes every header in a location invalid (P4_16 v1.2.5 §6.8, `out` parameters).
+    pub(crate) fn invalidate(&mut self, location: &Location) {
+        match location {
+            Location::Struct(fields) | Location::Union(fields) => {
+                for (_, field) in fields.iter() {
+                    self.invalidate(field);
+                }
+            }
+            Location::Header { header, .. } => {
+                let place = self.header_place(header, 0);
+                self.store_place(place, super::bit(false));
+            }
+            Location::Stack(stack, element) => {
+                for element in self.elements(*stack, element) {
+                    self.invalidate(&element);
+                }
+                let next = self.program.stacks[stack.index()].next;
+                self.store_slot(next, super::number(32, 0));
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes a location zero and its headers invalid.
+    pub(crate) fn clear(&mut self, location: &Location) {
+        match location {
+            Location::Scalar(place, ValueType::Bits(width)) => {
+                self.store_place(place.clone(), super::number(*width, 0));
+            }
+            Location::Struct(fields) => {
+                for (_, field) in fields.iter() {
+                    self.clear(field);
+                }
+            }
+            _ => self.invalidate(location),
+        }
+    }
+
+    /// The storage of a declared variable in the current expansion.
+    pub(super) fn variable(
+        &mut self,
+        id: p4::ast::NodeId,
+        ty: &p4::typed::Type,
+        name: &str,
+    ) -> Lowered<Location> {
+        if let Some(known) = self.variables.get(&(self.context, id)) {
+            return Ok(known.clone());
+        }
+        let shape = self.shape(ty)?;
+        let full = self.local_name(name);
+        let location = self.allocate(&shape, &full);
+        self.variables.insert((self.context, id), location.clone());
+        Ok(location)
+    }
+
+    /// Unsigned sum of a stack's `nextIndex` and a number.
+    pub(crate) fn next_plus(&mut self, stack: StackId, operation: BinaryOperation) -> Operand {
+        let next = self.program.stacks[stack.index()].next;
+        let value = self.load_slot(next);
+        self.binary(operation, value, super::number(32, 1))
+    }
+}
+
+/// A union over given headers.
+fn union_of(members: &[(Arc<str>, HeaderTypeId)], headers: &[HeaderRef]) -> Location {
+    let locations: Vec<(Arc<str>, Location)> = members
+        .iter()
+        .enumerate()
+        .map(|(at, (name, ty))| {
+            let siblings: Vec<HeaderRef> = headers
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, header)| header.clone())
+                .collect();
+            let location = Location::Header {
+                header: headers[at].clone(),
+                ty: *ty,
+                siblings: siblings.into(),
+            };
+            (name.clone(), location)
+        })
+        .collect();
+    Location::Union(locations.into())
+}
