@@ -31,12 +31,16 @@
 pub(crate) mod architecture;
 pub mod bits;
 pub mod codes;
+pub mod control_flow;
+pub mod effects;
 pub mod instruction;
 pub mod lowering;
 mod operand_walk;
+pub mod passes;
 pub mod program;
 mod site;
 pub mod text;
+pub mod transactions;
 pub mod verify;
 
 pub use bits::Bits;

@@ -8,7 +8,10 @@
 //!
 //! With `UPDATE_IR_TESTS=1` in the environment, what is found is written behind `// becomes`.
 
+use ir::effects::{self, Effects, Location};
 use ir::text::{parse_with_lines, print_code};
+use ir::transactions::register_access_facts;
+use ir::{Program, RegionId, SlotId};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -76,17 +79,104 @@ fn check_verify(case: &Case) -> Result<(), String> {
 
 /// What a pass makes of a case.
 fn run_pass(pass: &str, input: &str) -> Result<String, String> {
-    let program = parse_with_lines(input).map_err(|errors| errors[0].to_string())?.program;
-    let describe = |errors: Vec<ir::VerifyError>| {
+    let mut program = parse_with_lines(input).map_err(|errors| errors[0].to_string())?.program;
+    let all = |errors: Vec<ir::VerifyError>| {
         errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
-    ir::verify(&program).map_err(|errors| format!("the input: {}", describe(errors)))?;
+    ir::verify(&program).map_err(|errors| format!("the input: {}", all(errors)))?;
     let output = match pass {
-        "text" => print_code(&program),
-        other => return Err(format!("unknown pass `{other}`")),
+        "effects" => print_effects(&program),
+        "effects_by_node" => print_effects_by_node(&program),
+        "register_access_facts" => print_facts(&program),
+        pass => {
+            match pass {
+                "fold_constants" => ir::passes::fold_constants(&mut program),
+                "number_values" => ir::passes::number_values(&mut program),
+                "thread_jumps" => ir::passes::thread_jumps(&mut program),
+                "remove_dead_code" => ir::passes::remove_dead_code(&mut program),
+                "simplify" => ir::passes::simplify(&mut program),
+                "fuse_register_accesses" => {
+                    ir::transactions::fuse_register_accesses(&mut program);
+                }
+                other => return Err(format!("unknown pass `{other}`")),
+            }
+            print_code(&program)
+        }
     };
-    ir::verify(&program).map_err(|errors| format!("the output: {}", describe(errors)))?;
+    ir::verify(&program).map_err(|errors| format!("the output: {}", all(errors)))?;
     Ok(output)
+}
+
+fn describe(program: &Program, locations: &BTreeSet<Location>) -> String {
+    let names: Vec<String> = locations.iter().map(|location| location.describe(program)).collect();
+    if names.is_empty() { "nothing".into() } else { names.join(", ") }
+}
+
+fn describe_effects(program: &Program, effects: &Effects) -> String {
+    format!(
+        "reads {}; writes {}{}",
+        describe(program, &effects.reads),
+        describe(program, &effects.writes),
+        if effects.may_end_block { "; may end the block" } else { "" }
+    )
+}
+
+/// The effects of each instruction, then the region's interface.
+fn print_effects(program: &Program) -> String {
+    let mut out = String::new();
+    for (at, region) in program.regions.iter().enumerate() {
+        out.push_str(&format!("region {}\n", region.name));
+        for (number, block) in region.blocks.iter().enumerate() {
+            for (index, instruction) in block.instructions.iter().enumerate() {
+                let effects = effects::of_operation(program, &instruction.operation);
+                let effects = describe_effects(program, &effects);
+                out.push_str(&format!("  block{number}[{index}]: {effects}\n"));
+            }
+        }
+        let interface = effects::region_interface(program, RegionId(at as u32));
+        let slots = |slots: &BTreeSet<SlotId>| {
+            describe(program, &slots.iter().copied().map(Location::Slot).collect())
+        };
+        out.push_str(&format!("  live in: {}\n", slots(&interface.live_ins)));
+        out.push_str(&format!("  live out: {}\n", slots(&interface.live_outs)));
+    }
+    out
+}
+
+fn print_effects_by_node(program: &Program) -> String {
+    let mut out = String::new();
+    for (at, region) in program.regions.iter().enumerate() {
+        out.push_str(&format!("region {}\n", region.name));
+        for (node, effects) in effects::by_node(program, RegionId(at as u32)) {
+            out.push_str(&format!("  node {node}: {}\n", describe_effects(program, &effects)));
+        }
+    }
+    out
+}
+
+fn print_facts(program: &Program) -> String {
+    let mut out = String::new();
+    for fact in register_access_facts(program) {
+        let kind = match (fact.reads, fact.writes) {
+            (true, true) => "read and written",
+            (true, false) => "read",
+            (false, true) => "written",
+            (false, false) => "untouched",
+        };
+        out.push_str(&format!(
+            "{} block{}[{}]: {} {kind}; index on {}; guard on {}{}{}{}\n",
+            program.regions[fact.region.index()].name,
+            fact.block.0,
+            fact.instruction,
+            program.registers[fact.register.index()].name,
+            describe(program, &fact.index_sources),
+            describe(program, &fact.guard_sources),
+            if fact.index_depends_on_state { "; state chooses the cell" } else { "" },
+            if fact.guard_depends_on_state { "; state decides" } else { "" },
+            if fact.depends_on_tables { "; tables matter" } else { "" },
+        ));
+    }
+    out
 }
 
 fn check_file(path: &Path) -> Vec<String> {
@@ -109,7 +199,12 @@ fn check_file(path: &Path) -> Vec<String> {
             continue;
         }
         match run_pass(pass, &case.input) {
-            Err(message) => failed(message),
+            Err(message) => {
+                failed(message);
+                let (input, expected) = (case.input.trim_end(), case.expected.trim_end());
+                let title = case.title;
+                updated.push_str(&format!("\n//// {title}\n{input}\n// becomes\n{expected}\n"));
+            }
             Ok(found) => {
                 if found.trim() != case.expected.trim() {
                     failed(format!("expected:\n{}\nfound:\n{found}", case.expected));

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The control-flow graph of a region: order of basic blocks, predecessors, post-dominators. Blocks are
+//! plain indices here.
+
+use crate::Region;
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// The blocks that execution can reach, each before its successors as far as there is no cycle.
+pub fn reverse_postorder(region: &Region) -> Vec<usize> {
+    let mut order = Vec::new();
+    if region.blocks.is_empty() {
+        return order;
+    }
+    let successors = |at: usize| {
+        let all = region.blocks[at].terminator.successors().into_iter();
+        all.map(|block| block.index()).filter(|at| *at < region.blocks.len()).collect::<Vec<_>>()
+    };
+    let mut seen = vec![false; region.blocks.len()];
+    seen[0] = true;
+    let mut stack = vec![(0, successors(0))];
+    while let Some((at, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(next) => {
+                if !std::mem::replace(&mut seen[next], true) {
+                    stack.push((next, successors(next)));
+                }
+            }
+            None => {
+                order.push(*at);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// For each block, the reachable blocks that may go there, once for each way.
+pub fn predecessors(region: &Region) -> Vec<Vec<usize>> {
+    let mut predecessors = vec![Vec::new(); region.blocks.len()];
+    for at in reverse_postorder(region) {
+        for successor in region.blocks[at].terminator.successors() {
+            if let Some(list) = predecessors.get_mut(successor.index()) {
+                list.push(at);
+            }
+        }
+    }
+    predecessors
+}
+
+/// For each block, the blocks whose branch decides whether it runs (Ferrante, Ottenstein and Warren,
+/// 1987): from one way out of them it cannot be avoided, from another it can.
+pub fn control_dependences(region: &Region) -> Vec<Vec<usize>> {
+    let count = region.blocks.len();
+    let mut dependences = vec![Vec::new(); count];
+    let parents = post_dominators(region);
+    for at in reverse_postorder(region) {
+        let successors = region.blocks[at].terminator.successors();
+        if successors.len() < 2 {
+            continue;
+        }
+        for successor in successors {
+            let mut current = Some(successor.index());
+            while let Some(block) = current
+                && block < count
+                && Some(block) != parents[at]
+            {
+                if !dependences[block].contains(&at) {
+                    dependences[block].push(at);
+                }
+                current = parents[block];
+            }
+        }
+    }
+    dependences
+}
+
+/// For each block, the first block that every way from it to the end of the region passes.
+fn post_dominators(region: &Region) -> Vec<Option<usize>> {
+    let count = region.blocks.len();
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count + 1, count * 2);
+    let nodes: Vec<NodeIndex> = (0..=count).map(|_| graph.add_node(())).collect();
+    let end = nodes[count];
+    for (at, block) in region.blocks.iter().enumerate() {
+        let successors = block.terminator.successors();
+        if successors.is_empty() {
+            graph.add_edge(end, nodes[at], ());
+        }
+        for successor in successors {
+            if successor.index() < count {
+                graph.add_edge(nodes[successor.index()], nodes[at], ());
+            }
+        }
+    }
+    // Cycles without a way out end by the step limit, so they have a way to the end after all.
+    let mut dominators = simple_fast(&graph, end);
+    for &node in &nodes[..count] {
+        if node != end && dominators.immediate_dominator(node).is_none() {
+            graph.add_edge(end, node, ());
+            dominators = simple_fast(&graph, end);
+        }
+    }
+    (0..count)
+        .map(|at| dominators.immediate_dominator(nodes[at]).map(NodeIndex::index))
+        .map(|parent| parent.filter(|parent| *parent < count))
+        .collect()
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Register transactions: programs read a cell, compute, and write it back in separate statements; here
+//! such sequences become one [`RegisterAccess`](crate::Operation::RegisterAccess) with an update, where
+//! that keeps the meaning. Facts about accesses, such as whether an index depends on state, are in
+//! `facts`.
+//!
+//! Inside a basic block two accesses of the same cell become one at the place of the first. So the
+//! second one's write happens earlier than written, which nothing between may notice: nothing between
+//! touches the register (other constant cells excepted) or may end the block; and what the written value
+//! is made of is either pure computation on the old value, which moves into the update, or can itself
+//! be moved before the access. Otherwise the accesses stay as they are.
+//!
+//! Accesses in different arms of an `if` are reached by turning the arms into guarded and selected
+//! straight code. That is done only where it lets accesses become one.
+
+mod facts;
+mod fusion;
+mod if_conversion;
+
+pub use facts::{AccessFact, register_access_facts};
+
+use crate::control_flow::reverse_postorder;
+use crate::passes::{
+    fold_region, for_each_region, number_region, remove_dead_code, remove_unreachable_blocks,
+    remove_unused_in_region,
+};
+use crate::{Operation, Program, Region, RegisterId, Terminator};
+use std::collections::HashMap;
+
+/// Regions with more blocks than this are only looked at block by block.
+const CONVERSION_BLOCK_LIMIT: usize = 512;
+
+/// Turns sequences of reads and writes of the same register cell into single transactions. Values are
+/// numbered and dead code is removed on the way.
+pub fn fuse_register_accesses(program: &mut Program) {
+    for_each_region(program, |program, region| {
+        if access_count(region) < 2 {
+            return;
+        }
+        fuse(program, region);
+        while let Some(better) = converted(program, region) {
+            *region = better;
+        }
+        remove_unreachable_blocks(region);
+    });
+    remove_dead_code(program);
+}
+
+/// How many register accesses stand in the blocks that can be reached.
+fn access_count(region: &Region) -> usize {
+    accesses(region).values().sum()
+}
+
+fn accesses(region: &Region) -> HashMap<RegisterId, usize> {
+    let mut counts = HashMap::new();
+    for at in reverse_postorder(region) {
+        for instruction in &region.blocks[at].instructions {
+            if let Operation::RegisterAccess { register, .. } = &instruction.operation {
+                *counts.entry(*register).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Fuses inside all blocks.
+fn fuse(program: &Program, region: &mut Region) {
+    loop {
+        number_region(program, region);
+        fold_region(region);
+        remove_unused_in_region(region);
+        if !fusion::fuse_once(program, region) {
+            return;
+        }
+    }
+}
+
+/// The region with one `if` turned into straight code, when that leaves fewer accesses. Inner ones are
+/// tried first, so that no more is turned than needed.
+fn converted(program: &Program, region: &Region) -> Option<Region> {
+    let several = accesses(region).values().any(|count| *count > 1);
+    if !several || region.blocks.len() > CONVERSION_BLOCK_LIMIT {
+        return None;
+    }
+    let before = access_count(region);
+    for head in reverse_postorder(region).into_iter().rev() {
+        if !matches!(region.blocks[head].terminator, Terminator::Branch { .. }) {
+            continue;
+        }
+        let mut attempt = region.clone();
+        while if_conversion::convert(program, &mut attempt, head) {
+            fuse(program, &mut attempt);
+            if access_count(&attempt) < before {
+                return Some(attempt);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Makes one access out of two accesses of the same cell in a basic block. The rules stand at the
+//! parent module.
+
+use crate::passes::only_defines;
+use crate::{
+    BasicBlock, BinaryOperation, Bits, Instruction, Operand, Operation, OriginId, Program, Region,
+    RegisterId, RegisterUpdate, Temp, UnaryOperation, ValueType, effects,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// Fuses two accesses somewhere in the region; whether there were any.
+pub(super) fn fuse_once(program: &Program, region: &mut Region) -> bool {
+    let Region { blocks, temps, .. } = region;
+    blocks.iter_mut().any(|block| fuse_in_block(program, temps, block))
+}
+
+/// An access taken apart.
+#[derive(Clone)]
+struct Access {
+    register: RegisterId,
+    index: Operand,
+    guard: Option<Operand>,
+    old: Option<Temp>,
+    update: Option<RegisterUpdate>,
+    origin: OriginId,
+}
+
+impl Access {
+    fn of(instruction: &Instruction) -> Option<Access> {
+        match &instruction.operation {
+            Operation::RegisterAccess { register, index, guard, old, update } => Some(Access {
+                register: *register,
+                index: index.clone(),
+                guard: guard.clone(),
+                old: *old,
+                update: update.clone(),
+                origin: instruction.origin,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn fuse_in_block(program: &Program, types: &mut Vec<ValueType>, block: &mut BasicBlock) -> bool {
+    for first_at in 0..block.instructions.len() {
+        let Some(first) = Access::of(&block.instructions[first_at]) else { continue };
+        for second_at in first_at + 1..block.instructions.len() {
+            let instruction = &block.instructions[second_at];
+            let second = Access::of(instruction).filter(|second| second.register == first.register);
+            if let Some(second) = second {
+                if second.index == first.index {
+                    let mut fusion = Fusion {
+                        program,
+                        types,
+                        instructions: &block.instructions,
+                        first_at,
+                        second_at,
+                        old: first.old,
+                        hoisted: BTreeSet::new(),
+                        copies: HashMap::new(),
+                        body: Vec::new(),
+                    };
+                    if let Some(fused) = fusion.fuse(first.clone(), second.clone()) {
+                        block.instructions = fused;
+                        return true;
+                    }
+                }
+                let apart = matches!(
+                    (&first.index, &second.index),
+                    (Operand::Constant(first), Operand::Constant(second))
+                        if first.cmp_unsigned(second).is_ne()
+                );
+                if apart {
+                    continue;
+                }
+                break;
+            }
+            let effects = effects::of_operation(program, &instruction.operation);
+            let register = effects::Location::Register(first.register);
+            if effects.may_end_block
+                || effects.reads.contains(&register)
+                || effects.writes.contains(&register)
+            {
+                break;
+            }
+        }
+    }
+    false
+}
+
+struct Fusion<'a> {
+    program: &'a Program,
+    types: &'a mut Vec<ValueType>,
+    instructions: &'a [Instruction],
+    first_at: usize,
+    second_at: usize,
+    /// The first access's old value.
+    old: Option<Temp>,
+    /// Instructions between that move before the first access.
+    hoisted: BTreeSet<usize>,
+    /// Temporaries between, and what stands for them in the update's body.
+    copies: HashMap<Temp, Operand>,
+    body: Vec<Instruction>,
+}
+
+impl Fusion<'_> {
+    fn fresh(&mut self, like: Temp) -> Temp {
+        self.fresh_of(self.types[like.index()])
+    }
+
+    fn fresh_of(&mut self, ty: ValueType) -> Temp {
+        self.types.push(ty);
+        Temp(self.types.len() as u32 - 1)
+    }
+
+    /// The instruction between both accesses that defines a temporary.
+    fn definition_between(&self, temp: Temp) -> Option<usize> {
+        (self.first_at + 1..self.second_at)
+            .find(|at| self.instructions[*at].operation.results().contains(&temp))
+    }
+
+    /// Moves the definition of an operand before the first access, if it is not there already.
+    fn hoist(&mut self, operand: &Operand) -> Option<()> {
+        let Operand::Temp(temp) = operand else { return Some(()) };
+        if Some(*temp) == self.old {
+            return None;
+        }
+        let Some(at) = self.definition_between(*temp) else { return Some(()) };
+        if self.hoisted.contains(&at) {
+            return Some(());
+        }
+        let operation = &self.instructions[at].operation;
+        if !only_defines(operation) {
+            return None;
+        }
+        let reads = effects::of_operation(self.program, operation).reads;
+        for passed in &self.instructions[self.first_at..at] {
+            let writes = effects::of_operation(self.program, &passed.operation).writes;
+            if !reads.is_disjoint(&writes) {
+                return None;
+            }
+        }
+        for operand in operation.operands() {
+            self.hoist(operand)?;
+        }
+        self.hoisted.insert(at);
+        Some(())
+    }
+
+    /// Makes an operand of the second access usable in the update's body.
+    fn bring(&mut self, operand: &Operand) -> Option<Operand> {
+        let Operand::Temp(temp) = operand else { return Some(operand.clone()) };
+        if let Some(copy) = self.copies.get(temp) {
+            return Some(copy.clone());
+        }
+        if self.hoist_if_possible(operand) {
+            return Some(operand.clone());
+        }
+        if Some(*temp) == self.old {
+            return Some(operand.clone());
+        }
+        // It depends on the old value: computed again inside.
+        let instruction = &self.instructions[self.definition_between(*temp)?];
+        if !instruction.operation.is_pure() {
+            return None;
+        }
+        self.copy(instruction)
+    }
+
+    fn hoist_if_possible(&mut self, operand: &Operand) -> bool {
+        let before = self.hoisted.clone();
+        let possible = self.hoist(operand).is_some();
+        if !possible {
+            self.hoisted = before;
+        }
+        possible
+    }
+
+    /// Appends a pure instruction to the body under a fresh name.
+    fn copy(&mut self, instruction: &Instruction) -> Option<Operand> {
+        let mut copy = instruction.clone();
+        for operand in copy.operation.operands_mut() {
+            let brought = self.bring(operand)?;
+            *operand = brought;
+        }
+        let result = *copy.operation.results().first()?;
+        let fresh = self.fresh(result);
+        for result in copy.operation.results_mut() {
+            *result = fresh;
+        }
+        self.copies.insert(result, Operand::Temp(fresh));
+        self.body.push(copy);
+        Some(Operand::Temp(fresh))
+    }
+
+    fn select(
+        &mut self,
+        condition: Operand,
+        then: Operand,
+        otherwise: Operand,
+        origin: OriginId,
+        ty: ValueType,
+    ) -> Operand {
+        let result = self.fresh_of(ty);
+        let operation = Operation::Select { result, condition, then, otherwise };
+        self.body.push(Instruction { operation, origin });
+        Operand::Temp(result)
+    }
+
+    /// The pure operation that defines an operand, anywhere before the second access.
+    fn definition(&self, operand: &Operand) -> Option<&Operation> {
+        let Operand::Temp(temp) = operand else { return None };
+        self.instructions[..self.second_at]
+            .iter()
+            .map(|instruction| &instruction.operation)
+            .find(|operation| operation.is_pure() && operation.results().contains(temp))
+    }
+
+    fn are_complements(&self, left: &Operand, right: &Operand) -> bool {
+        let is_not = |of: &Operand, operand: &Operand| {
+            matches!(
+                self.definition(of),
+                Some(Operation::Unary { operation: UnaryOperation::Not, operand: inner, .. })
+                    if inner == operand
+            )
+        };
+        is_not(left, right) || is_not(right, left)
+    }
+
+    /// Whether `guard` is 1 only when `outer` is.
+    fn implies(&self, guard: &Operand, outer: &Operand) -> bool {
+        guard == outer
+            || matches!(
+                self.definition(guard),
+                Some(Operation::Binary { operation: BinaryOperation::And, left, right, .. })
+                    if self.implies(left, outer) || self.implies(right, outer)
+            )
+    }
+
+    /// The block's instructions with both accesses made one.
+    fn fuse(&mut self, first: Access, second: Access) -> Option<Vec<Instruction>> {
+        let ty = ValueType::Bits(self.program.registers.get(first.register.index())?.width_bits);
+        let Some(second_update) = second.update.clone() else {
+            return self.share_read(first, second, ty);
+        };
+        // The second access sees the old value only when the first one writes nothing and is not
+        // switched off when the second is on.
+        let mut after = Vec::new();
+        if let Some(read) = second.old {
+            let old = first.old?;
+            if first.update.is_some() {
+                return None;
+            }
+            self.copies.insert(read, Operand::Temp(old));
+            after.push(self.second_read(&first, &second, read, old, ty)?);
+        }
+        if let Some(update) = &first.update {
+            self.body.extend(update.body.iter().cloned());
+        }
+        for instruction in &second_update.body {
+            self.copy(instruction)?;
+        }
+        let new = self.bring(&second_update.value)?;
+        let origin = second.origin;
+        let mut fused = first.clone();
+        let before = first.update.as_ref().map(|update| update.value.clone());
+        let value = match (&first.guard, &second.guard) {
+            (first_guard, second_guard) if first_guard == second_guard => new,
+            (None, Some(condition)) => {
+                let condition = self.bring(condition)?;
+                let kept = before.or(first.old.map(Operand::Temp))?;
+                self.select(condition, new, kept, origin, ty)
+            }
+            (Some(outer), Some(condition)) if self.implies(condition, outer) => {
+                let condition = self.bring(condition)?;
+                let kept = before.or(first.old.map(Operand::Temp))?;
+                self.select(condition, new, kept, origin, ty)
+            }
+            // From here on the fused access has to happen more often than the first one, which is
+            // not visible in an old value that nobody sees.
+            (Some(_), _) if first.old.is_some() => return None,
+            (Some(_), None) => {
+                fused.guard = None;
+                new
+            }
+            (Some(condition), Some(other)) if self.are_complements(condition, other) => {
+                fused.guard = None;
+                self.select(condition.clone(), before?, new, origin, ty)
+            }
+            (Some(condition), Some(other)) => {
+                let other = self.bring(other)?;
+                fused.guard = None;
+                let old = self.fresh_of(ty);
+                fused.old = Some(old);
+                let kept = self.select(condition.clone(), before?, Operand::Temp(old), origin, ty);
+                self.select(other, new, kept, origin, ty)
+            }
+            (None, None) => return None,
+        };
+        fused.update = Some(RegisterUpdate { body: std::mem::take(&mut self.body), value });
+        Some(self.assemble(fused, after))
+    }
+
+    /// What defines the second access's old value from the first one's.
+    fn second_read(
+        &self,
+        first: &Access,
+        second: &Access,
+        read: Temp,
+        old: Temp,
+        ty: ValueType,
+    ) -> Option<Instruction> {
+        let condition = if first.guard == second.guard {
+            Operand::Constant(Bits::from_bit(true))
+        } else {
+            let condition = second.guard.clone()?;
+            let covered = first.guard.as_ref().is_none_or(|outer| self.implies(&condition, outer));
+            if !covered {
+                return None;
+            }
+            condition
+        };
+        let operation = Operation::Select {
+            result: read,
+            condition,
+            then: Operand::Temp(old),
+            otherwise: Operand::Constant(Bits::zero(ty.width_bits())),
+        };
+        Some(Instruction { operation, origin: second.origin })
+    }
+
+    /// A second read of what was read and not written takes the value read first.
+    fn share_read(
+        &mut self,
+        first: Access,
+        second: Access,
+        ty: ValueType,
+    ) -> Option<Vec<Instruction>> {
+        let (old, read) = (first.old?, second.old?);
+        if first.update.is_some() {
+            return None;
+        }
+        let after = self.second_read(&first, &second, read, old, ty)?;
+        Some(self.assemble(first, vec![after]))
+    }
+
+    fn assemble(&self, fused: Access, after: Vec<Instruction>) -> Vec<Instruction> {
+        let Access { register, index, guard, old, update, origin } = fused;
+        let access = Instruction {
+            operation: Operation::RegisterAccess { register, index, guard, old, update },
+            origin,
+        };
+        let all = self.instructions;
+        let hoisted = self.hoisted.iter().map(|at| all[*at].clone());
+        let between = (self.first_at + 1..self.second_at)
+            .filter(|at| !self.hoisted.contains(at))
+            .map(|at| all[at].clone());
+        all[..self.first_at]
+            .iter()
+            .cloned()
+            .chain(hoisted)
+            .chain([access])
+            .chain(between)
+            .chain(after)
+            .chain(all[self.second_at + 1..].iter().cloned())
+            .collect()
+    }
+}
