@@ -6,7 +6,7 @@
 //! switch does with a packet (crate `device`), and any source language.
 
 pub mod capture;
-pub mod replay;
 pub mod link;
 pub mod node;
+pub mod replay;
 pub mod simulation;

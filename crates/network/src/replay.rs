@@ -80,9 +80,9 @@ pub fn replay(
             break;
         }
         let time_ps = u64::try_from(distance).unwrap_or(0).max(device.now_ps());
-        let ran = device.advance(time_ps).and_then(|()| {
-            device.inject(arriving.port, time_ps, arriving.packet.data).map(|_| ())
-        });
+        let ran = device
+            .advance(time_ps)
+            .and_then(|()| device.inject(arriving.port, time_ps, arriving.packet.data).map(|_| ()));
         drain(device, &progress, &mut sink)?;
         ran.map_err(ReplayError::Device)?;
     }

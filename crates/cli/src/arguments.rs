@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// One toolchain for programmable data planes.
+#[derive(Debug, Parser)]
+#[command(name = "plane", version, max_term_width = 100, disable_help_subcommand = false)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print only results and errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check programs and report what is wrong with them.
+    #[command(after_help = "Example:\n  plane check examples/router/router.p4")]
+    Check(Check),
+    /// Run a program on captured packets.
+    #[command(after_help = "Example:\n  plane run examples/router/router.p4 \\\n    \
+        --in 1=examples/router/captures/host1.pcap \\\n    \
+        --entries examples/router/commands.txt --out out/router")]
+    Run(Run),
+    /// Run STF tests.
+    #[command(
+        after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe program is \
+        the .p4 file of the same name, unless --program names another."
+    )]
+    Test(Test),
+    /// Format source files.
+    #[command(after_help = "Example:\n  plane fmt --check examples/router/router.p4")]
+    Fmt(Fmt),
+    /// Print a checked program as P4_16, with its includes taken in.
+    #[command(after_help = "Example:\n  plane print examples/router/router.p4")]
+    Print(OneProgram),
+    /// Print a program's pipeline IR.
+    #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
+    Ir(OneProgram),
+    /// Check all programs of a folder and count verdicts.
+    #[command(after_help = "Example:\n  plane corpus examples")]
+    Corpus(Corpus),
+    /// Explain a diagnostic code.
+    #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
+    Explain(Explain),
+}
+
+/// How to read programs.
+#[derive(Clone, Debug, Args)]
+pub struct Reading {
+    /// Search this folder for included files; may be repeated.
+    #[arg(short = 'I', value_name = "DIR")]
+    pub include_dirs: Vec<String>,
+    /// Define a macro; may be repeated.
+    #[arg(short = 'D', value_name = "NAME[=BODY]")]
+    pub defines: Vec<String>,
+}
+
+impl Reading {
+    /// For the preprocessor.
+    pub fn options(&self) -> p4::preprocessor::PreprocessorOptions {
+        let define = |text: &String| match text.split_once('=') {
+            Some((name, body)) => (name.to_string(), Some(body.to_string())),
+            None => (text.clone(), None),
+        };
+        p4::preprocessor::PreprocessorOptions {
+            include_dirs: self.include_dirs.clone(),
+            defines: self.defines.iter().map(define).collect(),
+        }
+    }
+}
+
+/// The architectures that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Architecture {
+    /// BMv2's simple_switch.
+    V1model,
+    /// Portable Switch Architecture.
+    Psa,
+    /// Portable NIC Architecture.
+    Pna,
+}
+
+impl Architecture {
+    /// The name that its description has.
+    pub fn name(self) -> &'static str {
+        match self {
+            Architecture::V1model => "v1model",
+            Architecture::Psa => "psa",
+            Architecture::Pna => "pna",
+        }
+    }
+}
+
+/// Text or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For tools.
+    Json,
+}
+
+/// `plane check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Programs; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The architecture that the programs must be for.
+    #[arg(long)]
+    pub arch: Option<Architecture>,
+    /// How to print diagnostics: text to standard error, or JSON to standard output.
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// How to read the programs.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// One program to read.
+#[derive(Debug, Args)]
+pub struct OneProgram {
+    /// The program; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// How to read it.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `plane run`
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The program.
+    #[arg(value_name = "PROG.p4")]
+    pub program: PathBuf,
+    /// Packets that arrive at a port: pcap or pcapng; may be repeated.
+    #[arg(long = "in", value_name = "PORT=FILE", required = true)]
+    pub inputs: Vec<String>,
+    /// Where to write PORT.pcap for each port that sends; made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Table entries: BMv2 commands, the P4 tutorials' runtime JSON, or P4Runtime text; may be
+    /// repeated.
+    #[arg(long, value_name = "FILE")]
+    pub entries: Vec<PathBuf>,
+    /// Print what happened to each packet.
+    #[arg(long, conflicts_with = "trace_json")]
+    pub trace: bool,
+    /// Print what happened to each packet as JSON, an object a line.
+    #[arg(long)]
+    pub trace_json: bool,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The port of the control plane's CPU, for programs that use one.
+    #[arg(long, value_name = "PORT")]
+    pub cpu_port: Option<u32>,
+    /// How to read the program.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `plane test`
+#[derive(Debug, Args)]
+pub struct Test {
+    /// STF files.
+    #[arg(required = true, value_name = "FILE.stf")]
+    pub files: Vec<PathBuf>,
+    /// The program, when it is not the .p4 file of the same name.
+    #[arg(long, value_name = "PROG.p4")]
+    pub program: Option<PathBuf>,
+    /// Print what happened to each packet of a test that fails.
+    #[arg(long)]
+    pub trace: bool,
+    /// How to read the programs.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `plane fmt`
+#[derive(Debug, Args)]
+pub struct Fmt {
+    /// Files to format in place; `-` formats standard input to standard output.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; fail when a file is not formatted.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `plane corpus`
+#[derive(Debug, Args)]
+pub struct Corpus {
+    /// The folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The programs are wrong: list those that are accepted.
+    #[arg(long)]
+    pub expect_errors: bool,
+    /// Compare with a baseline of names, hashes and verdicts; fail when something changed.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write a baseline.
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+    /// Print a line for every program, not only for those that are not as expected.
+    #[arg(long)]
+    pub all: bool,
+    /// How to read the programs.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `plane explain`
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The code, such as P4-E0001.
+    #[arg(required_unless_present = "list")]
+    pub code: Option<String>,
+    /// List all codes.
+    #[arg(long)]
+    pub list: bool,
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane check`: reports what is wrong with programs.
+
+use crate::arguments::{Check, Format};
+use crate::{Ending, output};
+use source::Severity;
+
+/// Runs it.
+pub fn run(arguments: &Check, quiet: bool) -> Ending {
+    let mut ending = Ending::Fine;
+    let mut json = Vec::new();
+    for path in &arguments.files {
+        let (compiled, lowered) = match super::compile(path, &arguments.reading) {
+            Ok(compiled) => compiled,
+            Err(message) => {
+                output::error(&message);
+                ending = Ending::WrongInput;
+                continue;
+            }
+        };
+        let mut failed = compiled.diagnostics.has_errors();
+        match arguments.format {
+            Format::Json => json.push(source::render_json(&compiled.map, &compiled.diagnostics)),
+            Format::Text if failed || !quiet => {
+                output::diagnostics(&compiled.map, &compiled.diagnostics);
+            }
+            Format::Text => {}
+        }
+        if let (false, Some(wanted)) = (failed, arguments.arch) {
+            let found = lowered.as_ref().map(|program| program.architecture.to_string());
+            if found.as_deref() != Some(wanted.name()) {
+                let is = found.map_or("has no `main`".to_string(), |name| format!("is for {name}"));
+                output::error(&format!("`{}` {is}, not for {}", path.display(), wanted.name()));
+                failed = true;
+            }
+        }
+        if failed {
+            ending = Ending::WrongInput;
+        }
+        if !quiet && arguments.format == Format::Text {
+            output::note(&summary(path, &compiled.diagnostics));
+        }
+    }
+    if arguments.format == Format::Json {
+        output::print(&joined(&json));
+    }
+    ending
+}
+
+fn summary(path: &std::path::Path, diagnostics: &source::Diagnostics) -> String {
+    let count = |severity| diagnostics.iter().filter(|each| each.severity == severity).count();
+    let plural = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    };
+    match (count(Severity::Error), count(Severity::Warning)) {
+        (0, 0) => format!("{}: ok", path.display()),
+        (0, warnings) => format!("{}: ok, {}", path.display(), plural(warnings, "warning")),
+        (errors, 0) => format!("{}: {}", path.display(), plural(errors, "error")),
+        (errors, warnings) => format!(
+            "{}: {}, {}",
+            path.display(),
+            plural(errors, "error"),
+            plural(warnings, "warning")
+        ),
+    }
+}
+
+/// One JSON array out of the arrays of several files.
+fn joined(arrays: &[String]) -> String {
+    let inner: Vec<&str> = arrays
+        .iter()
+        .map(|array| array.trim().trim_start_matches('[').trim_end_matches(']').trim())
+        .filter(|inner| !inner.is_empty())
+        .collect();
+    format!("[{}]\n", inner.join(",\n"))
+}

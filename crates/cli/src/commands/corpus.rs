@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane corpus`: verdicts over a folder of programs.
+
+use crate::arguments::Corpus;
+use crate::files::{self, DiskLoader};
+use crate::{Ending, output};
+use conformance::corpus::{self, Outcome, Verdict};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs it.
+pub fn run(arguments: &Corpus, quiet: bool) -> Ending {
+    let paths = match files::programs_in(&arguments.folder) {
+        Ok(paths) if paths.is_empty() => {
+            output::error(&format!("`{}` holds no .p4 files", arguments.folder.display()));
+            return Ending::WrongInput;
+        }
+        Ok(paths) => paths,
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongInput;
+        }
+    };
+    let outcomes = judge(&paths, arguments, quiet);
+    let text = report(&outcomes, arguments);
+    output::print(&text);
+    if let Some(path) = &arguments.write_baseline
+        && let Err(message) = files::write_text(path, &corpus::baseline_text(&outcomes))
+    {
+        output::error(&message);
+        return Ending::WrongInput;
+    }
+    let unexpected = outcomes.iter().any(|outcome| match outcome.verdict {
+        Verdict::Accepted => arguments.expect_errors,
+        Verdict::Rejected { .. } => !arguments.expect_errors,
+        Verdict::Broken { .. } | Verdict::Crashed(_) => true,
+    });
+    match &arguments.baseline {
+        None if unexpected => Ending::WrongInput,
+        None => Ending::Fine,
+        Some(path) => compare(path, &outcomes),
+    }
+}
+
+fn compare(path: &Path, outcomes: &[Outcome]) -> Ending {
+    let changes = files::read_text(path).and_then(|baseline| {
+        corpus::compare(&baseline, outcomes).map_err(|why| format!("`{}`: {why}", path.display()))
+    });
+    match changes {
+        Ok(changes) if changes.is_empty() => {
+            output::print(&format!("as in {}\n", path.display()));
+            Ending::Fine
+        }
+        Ok(changes) => {
+            let mut text = format!("changed since {}:\n", path.display());
+            for change in changes {
+                text.push_str(&format!("  {}: {}\n", change.name, change.text));
+            }
+            output::print(&text);
+            Ending::WrongInput
+        }
+        Err(message) => {
+            output::error(&message);
+            Ending::WrongInput
+        }
+    }
+}
+
+fn judge(paths: &[PathBuf], arguments: &Corpus, quiet: bool) -> Vec<Outcome> {
+    let bar = if quiet {
+        indicatif::ProgressBar::hidden()
+    } else {
+        indicatif::ProgressBar::new(paths.len() as u64)
+    };
+    let options = arguments.reading.options();
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    let one = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let name = path.strip_prefix(&arguments.folder).unwrap_or(path).display().to_string();
+            let outcome = match files::read_text(path) {
+                Ok(text) => {
+                    let shown = path.display().to_string();
+                    Outcome { name, ..corpus::run_one(&shown, &text, &DiskLoader, &options) }
+                }
+                Err(message) => Outcome {
+                    name,
+                    hash: String::new(),
+                    verdict: Verdict::Rejected { code: "file".to_string(), message },
+                    architecture: "none".to_string(),
+                    elapsed: std::time::Duration::ZERO,
+                },
+            };
+            bar.inc(1);
+            if let Ok(mut outcomes) = outcomes.lock() {
+                outcomes.push(outcome);
+            }
+        }
+    };
+    // Panics are part of the verdict here; their messages would spoil the progress bar.
+    std::panic::set_hook(Box::new(|_| {}));
+    std::thread::scope(|scope| {
+        let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
+        for _ in 0..workers {
+            let builder = std::thread::Builder::new().stack_size(crate::STACK_BYTES);
+            if builder.spawn_scoped(scope, one).is_err() {
+                one();
+            }
+        }
+    });
+    bar.finish_and_clear();
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by(|left, right| left.name.cmp(&right.name));
+    outcomes
+}
+
+fn report(outcomes: &[Outcome], arguments: &Corpus) -> String {
+    let mut text = String::new();
+    for outcome in outcomes {
+        let line = match &outcome.verdict {
+            Verdict::Accepted if arguments.all || arguments.expect_errors => "accepted".to_string(),
+            Verdict::Accepted => continue,
+            Verdict::Rejected { .. } if arguments.expect_errors && !arguments.all => continue,
+            Verdict::Rejected { code, message } => format!("rejected {code}: {message}"),
+            Verdict::Broken { step, message } => format!("BROKEN ({step}): {message}"),
+            Verdict::Crashed(message) => format!("CRASHED: {message}"),
+        };
+        text.push_str(&format!("{}: {line}\n", outcome.name));
+    }
+    let mut table: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let mut reasons: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for outcome in outcomes {
+        let row = table.entry(&outcome.architecture).or_default();
+        match &outcome.verdict {
+            Verdict::Accepted => row[0] += 1,
+            Verdict::Rejected { code, message } => {
+                row[1] += 1;
+                reasons.entry(code).or_insert((0, message)).0 += 1;
+            }
+            Verdict::Broken { .. } => row[2] += 1,
+            Verdict::Crashed(_) => row[3] += 1,
+        }
+    }
+    text.push_str(&format!(
+        "\n{:<14} {:>9} {:>9} {:>9} {:>9}\n",
+        "includes", "accepted", "rejected", "broken", "crashed"
+    ));
+    let mut total = [0; 4];
+    for (name, row) in &table {
+        for (sum, count) in total.iter_mut().zip(row) {
+            *sum += count;
+        }
+        text.push_str(&row_text(name, row));
+    }
+    text.push_str(&row_text("all", &total));
+    if !reasons.is_empty() {
+        text.push_str("\nrejected because of        programs  first message\n");
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+        for (code, (count, message)) in reasons {
+            text.push_str(&format!("  {code:<24} {count:>7}  {message}\n"));
+        }
+    }
+    let mut times: Vec<_> =
+        outcomes.iter().map(|outcome| (outcome.elapsed, outcome.name.as_str())).collect();
+    times.sort();
+    if let (Some((slowest, name)), Some((median, _))) = (times.last(), times.get(times.len() / 2)) {
+        text.push_str(&format!(
+            "\ntime a program: median {:.1} ms, slowest {:.1} ms ({name})\n",
+            median.as_secs_f64() * 1e3,
+            slowest.as_secs_f64() * 1e3
+        ));
+    }
+    text
+}
+
+fn row_text(name: &str, row: &[usize; 4]) -> String {
+    format!("{name:<14} {:>9} {:>9} {:>9} {:>9}\n", row[0], row[1], row[2], row[3])
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane fmt`: formats source files in place.
+
+use crate::arguments::Fmt;
+use crate::{Ending, files, output};
+use std::path::Path;
+
+/// Runs it.
+pub fn run(arguments: &Fmt, quiet: bool) -> Ending {
+    let mut ending = Ending::Fine;
+    for path in &arguments.files {
+        match one(path, arguments.check, quiet) {
+            Ok(true) => {}
+            Ok(false) => ending = Ending::WrongInput,
+            Err(message) => {
+                output::error(&message);
+                ending = Ending::WrongInput;
+            }
+        }
+    }
+    ending
+}
+
+fn one(path: &Path, check: bool, quiet: bool) -> Result<bool, String> {
+    let text = files::read_text(path)?;
+    let formatted = match p4::format::format_source(&text) {
+        Ok(formatted) => formatted,
+        Err(problems) => {
+            let mut map = source::SourceMap::new();
+            map.add(path.display().to_string(), text);
+            output::diagnostics(&map, &problems);
+            return Ok(false);
+        }
+    };
+    if path == Path::new("-") {
+        output::print(&formatted);
+        return Ok(true);
+    }
+    if formatted == text {
+        return Ok(true);
+    }
+    if check {
+        output::note(&format!("{}: not formatted", path.display()));
+        return Ok(false);
+    }
+    files::write_text(path, &formatted)?;
+    if !quiet {
+        output::note(&format!("{}: formatted", path.display()));
+    }
+    Ok(true)
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane ir`: the pipeline IR as text.
+
+use crate::arguments::OneProgram;
+use crate::{Ending, output};
+
+/// Runs it.
+pub fn run(arguments: &OneProgram) -> Ending {
+    match super::compile_or_report(&arguments.file, &arguments.reading, true) {
+        Some((_, Some(program))) => {
+            output::print(&ir::text::print(&program));
+            Ending::Fine
+        }
+        Some((_, None)) => {
+            output::error(&format!(
+                "`{}` has no `main`, so there is nothing to run: instantiate a package",
+                arguments.file.display()
+            ));
+            Ending::WrongInput
+        }
+        None => Ending::WrongInput,
+    }
+}

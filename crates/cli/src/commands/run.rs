@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane run`: a program on captures.
+
+use crate::arguments::Run;
+use crate::{Ending, files, output};
+use conformance::stf::runner::set_queues;
+use control::session::{Answer, Session};
+use device::{Device, DeviceOptions, Transmitted};
+use network::capture::{CaptureReader, CaptureWriter, MergedCaptures};
+use network::replay::{Progress, ReplayError, replay};
+use source::SourceMap;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Runs it.
+pub fn run(arguments: &Run, quiet: bool) -> Ending {
+    let inputs = match inputs(&arguments.inputs) {
+        Ok(inputs) => inputs,
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongUsage;
+        }
+    };
+    let compiled = super::compile_or_report(&arguments.program, &arguments.reading, quiet);
+    let Some((compiled, lowered)) = compiled else { return Ending::WrongInput };
+    let Some(program) = lowered else {
+        output::error(&format!(
+            "`{}` has no `main`, so there is nothing to run: instantiate a package such as V1Switch",
+            arguments.program.display()
+        ));
+        return Ending::WrongInput;
+    };
+    match run_program(arguments, inputs, program, &compiled.map, quiet) {
+        Ok(ending) => ending,
+        Err(message) => {
+            output::error(&message);
+            Ending::WrongInput
+        }
+    }
+}
+
+/// `PORT=FILE` taken apart.
+fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
+    let mut inputs: Vec<(u32, PathBuf)> = Vec::new();
+    for text in texts {
+        let (port, file) = text
+            .split_once('=')
+            .ok_or_else(|| format!("--in {text}: write PORT=FILE, such as 1=capture.pcap"))?;
+        let port: u32 =
+            port.trim().parse().map_err(|_| format!("--in {text}: `{port}` is no port number"))?;
+        if file.is_empty() {
+            return Err(format!("--in {text}: the file is missing"));
+        }
+        inputs.push((port, PathBuf::from(file)));
+    }
+    Ok(inputs)
+}
+
+fn run_program(
+    arguments: &Run,
+    inputs: Vec<(u32, PathBuf)>,
+    program: ir::Program,
+    map: &SourceMap,
+    quiet: bool,
+) -> Result<Ending, String> {
+    let program = Arc::new(program);
+    let options = DeviceOptions {
+        seed: arguments.seed,
+        cpu_port: arguments.cpu_port,
+        trace: arguments.trace || arguments.trace_json,
+        ..DeviceOptions::default()
+    };
+    let mut device = Device::new(program.clone(), options)
+        .map_err(|error| format!("[{}] {error}", error.code()))?;
+    if !enter_all(&arguments.entries, program, &mut device, quiet)? {
+        return Ok(Ending::WrongInput);
+    }
+    let mut readers = Vec::new();
+    for (port, path) in &inputs {
+        let reader = CaptureReader::open(path)
+            .map_err(|error| format!("[{}] {}", error.code(), error.with_path(path)))?;
+        readers.push((*port, reader));
+    }
+    std::fs::create_dir_all(&arguments.out)
+        .map_err(|error| format!("cannot make `{}`: {error}", arguments.out.display()))?;
+    let mut writers = Writers { folder: &arguments.out, by_port: BTreeMap::new() };
+    let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);
+    let ran = replay(&mut device, MergedCaptures::new(readers), |device, progress, sent| {
+        bar.set_position(progress.packets_in);
+        if arguments.trace || arguments.trace_json {
+            for trace in device.drain_traces() {
+                output::print(&if arguments.trace {
+                    device::trace::text(&trace)
+                } else {
+                    device::trace::json(&trace) + "\n"
+                });
+            }
+        }
+        for line in device.drain_log() {
+            output::note(&format!("log: {}", line.text));
+        }
+        sent.iter().try_for_each(|(time_ps, sent)| writers.write(*time_ps, sent))
+    });
+    bar.finish_and_clear();
+    let (progress, problem) = match ran {
+        Ok(progress) => (Some(progress), None),
+        Err(error) => (None, Some(problem_text(&error, &device, map))),
+    };
+    writers.finish()?;
+    if !quiet {
+        output::print(&summary(&device, progress, arguments));
+    }
+    match problem {
+        None => Ok(Ending::Fine),
+        Some(problem) => {
+            output::error(&problem);
+            Ok(Ending::WrongInput)
+        }
+    }
+}
+
+fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
+    if hidden {
+        return indicatif::ProgressBar::hidden();
+    }
+    let bar = indicatif::ProgressBar::new_spinner();
+    if let Ok(style) =
+        indicatif::ProgressStyle::with_template("{spinner} {human_pos} packets, {per_sec}")
+    {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
+    if let ReplayError::Capture(error) = error {
+        return format!("[{}] {error}; the packets before it were run", error.code());
+    }
+    if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error {
+        let span = device.program().origins.get(origin.index()).map(|origin| origin.span);
+        if let Some(place) = span.and_then(|span| map.location(span)) {
+            return format!("{}:{}:{}: {error}", place.file, place.line, place.column);
+        }
+    }
+    error.to_string()
+}
+
+/// Reads and applies entries files. All mistakes are reported.
+fn enter_all(
+    files: &[PathBuf],
+    program: Arc<ir::Program>,
+    device: &mut Device,
+    quiet: bool,
+) -> Result<bool, String> {
+    let mut session = Session::new(program);
+    let mut fine = true;
+    let mut done = 0;
+    for path in files {
+        let text = files::read_text(path)?;
+        let (commands, errors) = control::entries::read(&path.display().to_string(), &text);
+        for error in &errors {
+            output::note(&error.to_string());
+            fine = false;
+        }
+        for located in commands {
+            let (store, cells) = device.store_and_cells_mut();
+            match session.apply(&located, store, cells, 0) {
+                Ok(Answer::Device(command)) => set_queues(device, command),
+                Ok(Answer::Registers(values)) => {
+                    let values: Vec<String> =
+                        values.iter().map(|value| value.to_biguint().to_string()).collect();
+                    output::note(&format!("{}: {}", located.origin, values.join(", ")));
+                }
+                Ok(Answer::Counter(value)) => output::note(&format!(
+                    "{}: {} packets, {} bytes",
+                    located.origin, value.packets, value.bytes
+                )),
+                Ok(Answer::Done | Answer::Handle(_)) => {}
+                Err(error) => {
+                    output::note(&error.to_string());
+                    fine = false;
+                    continue;
+                }
+            }
+            done += 1;
+        }
+    }
+    if !fine {
+        output::error("nothing was run: mend the entries first");
+    } else if !quiet && !files.is_empty() {
+        output::note(&format!("{done} control commands applied"));
+    }
+    Ok(fine)
+}
+
+/// A capture file a port, made when the port first sends.
+struct Writers<'a> {
+    folder: &'a Path,
+    by_port: BTreeMap<u32, CaptureWriter>,
+}
+
+impl Writers<'_> {
+    fn write(&mut self, time_ps: i128, sent: &Transmitted) -> Result<(), String> {
+        use std::collections::btree_map::Entry;
+        let writer = match self.by_port.entry(sent.port) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let path = self.folder.join(format!("{}.pcap", sent.port));
+                entry.insert(CaptureWriter::create(&path).map_err(|error| error.to_string())?)
+            }
+        };
+        writer.write(time_ps, &sent.bytes).map_err(|error| error.to_string())
+    }
+
+    fn finish(self) -> Result<(), String> {
+        for writer in self.by_port.into_values() {
+            writer.finish().map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn summary(device: &Device, progress: Option<Progress>, arguments: &Run) -> String {
+    let statistics = device.statistics();
+    let mut text = format!("{} (interpreter)\n", arguments.program.display());
+    text.push_str(&format!(
+        "\n{:>8} {:>12} {:>14} {:>12} {:>14}\n",
+        "port", "packets in", "bytes in", "packets out", "bytes out"
+    ));
+    let mut total = device::PortStatistics::default();
+    let row = |name: &str, port: &device::PortStatistics| {
+        format!(
+            "{name:>8} {:>12} {:>14} {:>12} {:>14}\n",
+            port.received_packets, port.received_bytes, port.sent_packets, port.sent_bytes
+        )
+    };
+    for (number, port) in &statistics.ports {
+        text.push_str(&row(&number.to_string(), port));
+        total.received_packets += port.received_packets;
+        total.received_bytes += port.received_bytes;
+        total.sent_packets += port.sent_packets;
+        total.sent_bytes += port.sent_bytes;
+    }
+    text.push_str(&row("all", &total));
+    let dropped: u64 = statistics.drops.values().sum();
+    let reasons: Vec<String> =
+        statistics.drops.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    text.push_str(&format!("\ndropped: {dropped}"));
+    if !reasons.is_empty() {
+        text.push_str(&format!(" ({})", reasons.join(", ")));
+    }
+    text.push('\n');
+    let further = [
+        ("copies made by multicast groups", statistics.replicated),
+        ("clones", statistics.cloned),
+        ("resubmitted", statistics.resubmitted),
+        ("recirculated", statistics.recirculated),
+        ("digests", statistics.digests),
+    ];
+    for (what, count) in further.iter().filter(|(_, count)| *count > 0) {
+        text.push_str(&format!("{what}: {count}\n"));
+    }
+    if let Some(progress) = progress.filter(|progress| progress.packets_snapped > 0) {
+        text.push_str(&format!(
+            "{} packets were cut short by their capture and run as they are\n",
+            progress.packets_snapped
+        ));
+    }
+    text.push_str(&format!("written: {}/PORT.pcap\n", arguments.out.display()));
+    text
+}

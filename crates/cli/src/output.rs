@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Printing: results to standard output, everything else to standard error; a closed pipe ends the
+//! command quietly; colours only for a terminal, and never with `NO_COLOR`.
+
+use source::{Diagnostics, RenderOptions, SourceMap};
+use std::io::{IsTerminal, Write};
+
+/// Prints to standard output. When nobody reads any more, the command is over.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        self::error(&format!("cannot write to standard output: {error}"));
+        std::process::exit(1);
+    }
+}
+
+/// Prints a message to standard error.
+pub fn note(text: &str) {
+    // Nothing can be done when standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints an error that has no place in a file.
+pub fn error(text: &str) {
+    note(&format!("error: {text}"));
+}
+
+/// Reports a mistake of ours.
+pub fn internal_error(text: &str) {
+    note(&format!(
+        "internal error: {text}\nThis is a mistake in plane, not in your input. Please report it with \
+         the command and the files that lead to it."
+    ));
+}
+
+/// Whether standard error takes colours.
+pub fn colors() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !forbidden
+}
+
+/// Prints diagnostics to standard error.
+pub fn diagnostics(map: &SourceMap, diagnostics: &Diagnostics) {
+    if diagnostics.is_empty() {
+        return;
+    }
+    let text = source::render_text(map, diagnostics, RenderOptions { color: colors() });
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
