@@ -7,11 +7,11 @@ use super::annotations::string_body;
 use crate::ast::{Declaration, DeclarationKind};
 use crate::codes::typing as codes;
 use rustc_hash::FxHashMap;
-use source::{Diagnostic, Span};
+use source::Diagnostic;
 
 impl<'a> Checker<'a> {
     pub(super) fn check_control_plane_names(&mut self) {
-        let mut seen: FxHashMap<(&'static str, String), Span> = FxHashMap::default();
+        let mut seen: FxHashMap<(&'static str, String), &'a Declaration> = FxHashMap::default();
         let program = self.program;
         for declaration in &program.declarations {
             match &declaration.kind {
@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
         &mut self,
         scope: &str,
         declaration: &'a Declaration,
-        seen: &mut FxHashMap<(&'static str, String), Span>,
+        seen: &mut FxHashMap<(&'static str, String), &'a Declaration>,
     ) {
         let kind = match &declaration.kind {
             DeclarationKind::Action { .. } => "action",
@@ -65,19 +65,32 @@ impl<'a> Checker<'a> {
         };
         match seen.get(&(kind, full.clone())) {
             Some(first) => {
-                let first = *first;
-                self.report(
+                let message = format!("two {kind}s have the control-plane name `{full}`");
+                // Programs translated from P4_14 repeat an action in each control that uses it, and
+                // inlining copies `NoAction`; a control plane that goes by name still finds one.
+                let is_copy = kind == "action"
+                    && (full == "NoAction" || first.name.text == declaration.name.text);
+                let diagnostic = if is_copy {
+                    Diagnostic::warning(
+                        codes::REPEATED_CONTROL_PLANE_NAME,
+                        declaration.name.span,
+                        message,
+                    )
+                } else {
                     Diagnostic::error(
                         codes::DUPLICATE_CONTROL_PLANE_NAME,
                         declaration.name.span,
-                        format!("two {kind}s have the control-plane name `{full}`"),
+                        message,
                     )
-                    .label(first, "the first one")
-                    .help("give one of them another `@name`, or hide it with `@hidden`"),
+                };
+                self.report(
+                    diagnostic
+                        .label(first.name.span, "the first one")
+                        .help("give one of them another `@name`, or hide it with `@hidden`"),
                 );
             }
             None => {
-                seen.insert((kind, full), declaration.name.span);
+                seen.insert((kind, full), declaration);
             }
         }
     }

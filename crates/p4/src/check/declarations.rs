@@ -22,6 +22,9 @@ impl<'a> Checker<'a> {
             self.check_top_level(declaration);
         }
         self.check_control_plane_names();
+        if !self.diagnostics.has_errors() {
+            self.warn_unused();
+        }
         if let Some(position) = self.typed.errors.iter().position(|name| &**name == "NoError") {
             self.typed.errors[..=position].rotate_right(1);
         }

@@ -17,9 +17,11 @@ mod declarations;
 mod entries;
 mod enums;
 mod expressions;
+mod flow;
 mod inference;
 mod instances;
 mod keysets;
+mod locations;
 mod members;
 mod methods;
 mod nesting;
@@ -33,6 +35,7 @@ mod statements;
 mod tables;
 mod type_names;
 mod types;
+mod unused;
 
 use crate::ast::{
     Declaration, DeclaredName, EnumMember, Field, Method, Name, NodeId, Parameter, Program, State,
@@ -58,6 +61,9 @@ pub fn check(program: Program, diagnostics: &mut Diagnostics) -> TypedProgram {
     checker.check_program();
     let mut typed = std::mem::take(&mut checker.typed);
     typed.program = program;
+    if !diagnostics.has_errors() {
+        flow::warn(&typed, diagnostics);
+    }
     typed
 }
 

@@ -185,4 +185,6 @@ codes! {
     NEVER_ACCEPTS = "P4-W0703",
     /// An entry that is never used.
     UNREACHABLE_ENTRY = "P4-W0801",
+    /// Copies of an action with one control-plane name.
+    REPEATED_CONTROL_PLANE_NAME = "P4-W0901",
 }

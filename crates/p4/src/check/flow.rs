@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A flow analysis that warns about reads of variables that nothing can have written and of fields of
+//! headers that cannot be valid (P4_16 v1.2.5 §8.25). It warns only when that holds on every way to the
+//! read, so that a warning is always worth a look.
+
+use super::locations::{Knowledge, Location, location};
+use crate::ast::{
+    Argument, Block, Call, ControlDeclaration, Declaration, DeclarationKind, Direction, Expression,
+    ExpressionKind, NodeId, Parameter, ParserDeclaration, Statement, StatementKind, Transition,
+};
+use crate::codes::typing as codes;
+use crate::typed::{Callee, Definition, TypeKind, TypedProgram};
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::{Diagnostic, Diagnostics, Span};
+
+/// Looks through a program without errors.
+pub(super) fn warn(program: &TypedProgram, diagnostics: &mut Diagnostics) {
+    let mut flow = Flow {
+        program,
+        diagnostics,
+        directions: FxHashMap::default(),
+        tracked: FxHashMap::default(),
+        reported: FxHashSet::default(),
+        ever_written: FxHashSet::default(),
+        quiet: false,
+    };
+    for declaration in &program.program.declarations {
+        flow.index(declaration);
+    }
+    for declaration in &program.program.declarations {
+        flow.declaration(declaration);
+    }
+}
+
+struct Flow<'a> {
+    program: &'a TypedProgram,
+    diagnostics: &'a mut Diagnostics,
+    /// Directions of the parameters of everything that can be called.
+    directions: FxHashMap<NodeId, Vec<Direction>>,
+    /// Variables without a first value and `out` parameters of the code under analysis.
+    tracked: FxHashMap<NodeId, Tracked>,
+    reported: FxHashSet<Span>,
+    ever_written: FxHashSet<NodeId>,
+    /// While a fixed point is sought nothing is reported.
+    quiet: bool,
+}
+
+struct Tracked {
+    name: std::sync::Arc<str>,
+    span: Span,
+}
+
+fn directions(parameters: &[Parameter]) -> Vec<Direction> {
+    parameters.iter().map(|parameter| parameter.direction).collect()
+}
+
+impl<'a> Flow<'a> {
+    fn index(&mut self, declaration: &'a Declaration) {
+        let id = declaration.id;
+        match &declaration.kind {
+            DeclarationKind::Action { parameters, .. } => {
+                self.directions.insert(id, directions(parameters));
+            }
+            DeclarationKind::Function { signature, .. }
+            | DeclarationKind::ExternFunction(signature) => {
+                self.directions.insert(id, directions(&signature.parameters));
+            }
+            DeclarationKind::ExternObject { methods, .. } => {
+                for method in methods {
+                    self.directions.insert(method.id, directions(&method.signature.parameters));
+                }
+            }
+            DeclarationKind::Parser(parser) => {
+                self.directions.insert(id, directions(&parser.signature.parameters));
+                parser.locals.iter().for_each(|local| self.index(local));
+            }
+            DeclarationKind::Control(control) => {
+                self.directions.insert(id, directions(&control.signature.parameters));
+                control.locals.iter().for_each(|local| self.index(local));
+            }
+            DeclarationKind::ParserType(block) | DeclarationKind::ControlType(block) => {
+                self.directions.insert(id, directions(&block.parameters));
+            }
+            DeclarationKind::Instance { body: Some(body), .. } => {
+                body.iter().for_each(|member| self.index(member));
+            }
+            _ => {}
+        }
+    }
+
+    fn track_parameters(&mut self, parameters: &'a [Parameter]) {
+        for parameter in parameters {
+            if parameter.direction == Direction::Out {
+                self.track(parameter.id, &parameter.name);
+            }
+        }
+    }
+
+    fn track(&mut self, id: NodeId, name: &crate::ast::Name) {
+        self.tracked.insert(id, Tracked { name: name.text.clone(), span: name.span });
+    }
+
+    fn declaration(&mut self, declaration: &'a Declaration) {
+        match &declaration.kind {
+            DeclarationKind::Action { parameters, body } => self.action(parameters, body),
+            DeclarationKind::Function { signature, body } => {
+                self.action(&signature.parameters, body);
+            }
+            DeclarationKind::Control(control) => self.control(control),
+            DeclarationKind::Parser(parser) => self.parser(parser),
+            _ => {}
+        }
+    }
+
+    /// An action or function by itself: what is outside of it counts as written.
+    fn action(&mut self, parameters: &'a [Parameter], body: &'a Block) {
+        let outer = std::mem::take(&mut self.tracked);
+        self.track_parameters(parameters);
+        let mut state = Some(Knowledge::default());
+        self.block(body, &mut state);
+        self.warn_not_written(parameters);
+        self.tracked = outer;
+    }
+
+    fn control(&mut self, control: &'a ControlDeclaration) {
+        self.tracked.clear();
+        let mut state = Some(Knowledge::default());
+        // Whatever an action writes may be written before any statement of `apply`.
+        for local in &control.locals {
+            if let DeclarationKind::Action { body, .. } = &local.kind {
+                self.block_writes(body, &mut state);
+            }
+        }
+        for local in &control.locals {
+            if let DeclarationKind::Action { parameters, body } = &local.kind {
+                self.action(parameters, body);
+            }
+        }
+        self.track_parameters(&control.signature.parameters);
+        for local in &control.locals {
+            match &local.kind {
+                DeclarationKind::Variable { initializer, .. } => {
+                    self.variable(local, initializer.as_ref(), &mut state);
+                }
+                DeclarationKind::Table(table) => {
+                    for property in &table.properties {
+                        if let crate::ast::TablePropertyKind::Actions(actions) = &property.kind {
+                            for action in actions {
+                                self.arguments(
+                                    action.id,
+                                    action.arguments.as_deref().unwrap_or(&[]),
+                                    &mut state,
+                                    true,
+                                );
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.block(&control.body, &mut state);
+        self.warn_not_written(&control.signature.parameters);
+    }
+
+    fn parser(&mut self, parser: &'a ParserDeclaration) {
+        self.tracked.clear();
+        self.track_parameters(&parser.signature.parameters);
+        let mut start = Some(Knowledge::default());
+        for local in &parser.locals {
+            if let DeclarationKind::Variable { initializer, .. } = &local.kind {
+                self.variable(local, initializer.as_ref(), &mut start);
+            }
+        }
+        let by_name: FxHashMap<&str, usize> = parser
+            .states
+            .iter()
+            .enumerate()
+            .map(|(index, state)| (&*state.name.text, index))
+            .collect();
+        let Some(first) = by_name.get("start").copied() else { return };
+        let mut entry: Vec<Option<Knowledge>> = vec![None; parser.states.len()];
+        entry[first] = start;
+        let mut waiting = vec![first];
+        self.quiet = true;
+        while let Some(index) = waiting.pop() {
+            let mut state = entry[index].clone();
+            self.parser_state(&parser.states[index], &mut state);
+            let Some(after) = state else { continue };
+            for target in targets(&parser.states[index].transition) {
+                let Some(next) = by_name.get(target).copied() else { continue };
+                let changed = match &mut entry[next] {
+                    Some(known) => {
+                        let before = known.clone();
+                        known.join(&after);
+                        *known != before
+                    }
+                    slot => {
+                        *slot = Some(after.clone());
+                        true
+                    }
+                };
+                if changed && !waiting.contains(&next) {
+                    waiting.push(next);
+                }
+            }
+        }
+        self.quiet = false;
+        for (state, known) in parser.states.iter().zip(entry) {
+            if known.is_some() {
+                let mut known = known;
+                self.parser_state(state, &mut known);
+            }
+        }
+        self.warn_not_written(&parser.signature.parameters);
+    }
+
+    fn parser_state(&mut self, state: &'a crate::ast::State, known: &mut Option<Knowledge>) {
+        self.statements(&state.statements, known);
+        if let Some(Transition::Select { subjects, .. }) = &state.transition {
+            for subject in subjects {
+                self.read(subject, known);
+            }
+        }
+    }
+
+    /// Warns about `out` parameters that nothing writes; headers that are not written are invalid,
+    /// which may be meant.
+    fn warn_not_written(&mut self, parameters: &'a [Parameter]) {
+        for parameter in parameters {
+            if parameter.direction != Direction::Out || self.ever_written.contains(&parameter.id) {
+                continue;
+            }
+            let ty = self.program.declared_types.get(&parameter.id);
+            if !ty.is_some_and(|ty| is_scalar(ty)) {
+                continue;
+            }
+            self.diagnostics.push(Diagnostic::warning(
+                codes::OUT_NOT_WRITTEN,
+                parameter.name.span,
+                format!("`out` parameter `{}` is never written", parameter.name.text),
+            ));
+        }
+    }
+
+    fn block(&mut self, block: &'a Block, state: &mut Option<Knowledge>) {
+        // The reference compiler's name for these warnings.
+        let asked_to = block.annotations.iter().any(|annotation| {
+            &*annotation.name.text == "noWarn"
+                && super::annotations::string_body(annotation).as_deref()
+                    == Some("uninitialized-use")
+        });
+        let quiet = self.quiet;
+        self.quiet |= asked_to;
+        self.statements(&block.statements, state);
+        self.quiet = quiet;
+    }
+
+    fn statements(&mut self, statements: &'a [Statement], state: &mut Option<Knowledge>) {
+        let mut warned = false;
+        for statement in statements {
+            if state.is_none() && !warned && !matches!(statement.kind, StatementKind::Empty) {
+                warned = true;
+                self.report(
+                    statement.span,
+                    Diagnostic::warning(
+                        codes::UNREACHABLE_STATEMENT,
+                        statement.span,
+                        "this statement is never reached",
+                    ),
+                );
+            }
+            self.statement(statement, state);
+        }
+    }
+
+    fn report(&mut self, span: Span, diagnostic: Diagnostic) {
+        if !self.quiet && self.reported.insert(span) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn statement(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.statement_inner(statement, state));
+    }
+
+    fn statement_inner(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+        match &statement.kind {
+            StatementKind::Assign { target, operator, value } => {
+                self.read(value, state);
+                if operator.is_some() {
+                    self.read(target, state);
+                }
+                self.read_indexes(target, state);
+                self.write(target, state);
+            }
+            StatementKind::Call(call) => self.read(call, state),
+            StatementKind::If { condition, then, otherwise } => {
+                self.read(condition, state);
+                self.assume(condition, state);
+                let mut other = state.clone();
+                self.statement(then, state);
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise, &mut other);
+                }
+                join(state, other);
+            }
+            StatementKind::Block(block) => self.block(block, state),
+            StatementKind::Empty => {}
+            StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    self.read(value, state);
+                }
+                *state = None;
+            }
+            StatementKind::Exit | StatementKind::Break | StatementKind::Continue => *state = None,
+            StatementKind::Switch { subject, cases } => {
+                self.read(subject, state);
+                let mut after = None;
+                let mut complete = false;
+                for case in cases {
+                    complete |= matches!(case.label.kind, ExpressionKind::Default);
+                    if let Some(body) = &case.body {
+                        let mut branch = state.clone();
+                        self.block(body, &mut branch);
+                        join(&mut after, branch);
+                    }
+                }
+                if !complete {
+                    join(&mut after, state.clone());
+                }
+                *state = after;
+            }
+            StatementKind::For { init, condition, update, body, .. } => {
+                self.statements(init, state);
+                // What the loop writes may be written when its body begins again.
+                self.statement_writes(body, state);
+                for step in update {
+                    self.statement_writes(step, state);
+                }
+                self.read(condition, state);
+                let after = state.clone();
+                self.statement(body, state);
+                if state.is_some() {
+                    self.statements(update, state);
+                }
+                *state = after;
+            }
+            StatementKind::ForIn { collection, body, .. } => {
+                self.read(collection, state);
+                self.statement_writes(body, state);
+                let after = state.clone();
+                self.statement(body, state);
+                *state = after;
+            }
+            StatementKind::Declaration(declaration) => {
+                if let DeclarationKind::Variable { initializer, .. } = &declaration.kind {
+                    self.variable(declaration, initializer.as_ref(), state);
+                }
+            }
+        }
+    }
+
+    fn variable(
+        &mut self,
+        declaration: &'a Declaration,
+        initializer: Option<&'a Expression>,
+        state: &mut Option<Knowledge>,
+    ) {
+        match initializer {
+            Some(initializer) => self.read(initializer, state),
+            None => self.track(declaration.id, &declaration.name),
+        }
+    }
+
+    /// Marks what statements may write, without looking at reads.
+    fn block_writes(&mut self, block: &'a Block, state: &mut Option<Knowledge>) {
+        for statement in &block.statements {
+            self.statement_writes(statement, state);
+        }
+    }
+
+    fn statement_writes(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+        let Some(known) = state.clone() else { return };
+        let tracked = std::mem::take(&mut self.tracked);
+        let quiet = std::mem::replace(&mut self.quiet, true);
+        let mut inner = Some(known);
+        self.collect_writes(statement, &mut inner);
+        self.quiet = quiet;
+        self.tracked = tracked;
+        *state = inner;
+    }
+
+    fn collect_writes(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
+        match &statement.kind {
+            StatementKind::If { condition, then, otherwise } => {
+                self.read(condition, state);
+                self.collect_writes(then, state);
+                if let Some(otherwise) = otherwise {
+                    self.collect_writes(otherwise, state);
+                }
+            }
+            StatementKind::Block(block) => {
+                for statement in &block.statements {
+                    self.collect_writes(statement, state);
+                }
+            }
+            StatementKind::Switch { cases, .. } => {
+                for body in cases.iter().filter_map(|case| case.body.as_ref()) {
+                    for statement in &body.statements {
+                        self.collect_writes(statement, state);
+                    }
+                }
+            }
+            StatementKind::For { body, update, .. } => {
+                self.collect_writes(body, state);
+                for step in update {
+                    self.collect_writes(step, state);
+                }
+            }
+            StatementKind::ForIn { body, .. } => self.collect_writes(body, state),
+            StatementKind::Return(_)
+            | StatementKind::Exit
+            | StatementKind::Break
+            | StatementKind::Continue
+            | StatementKind::Empty => {}
+            StatementKind::Assign { .. }
+            | StatementKind::Call(_)
+            | StatementKind::Declaration(_) => self.statement_inner(statement, state),
+        }
+    }
+
+    fn write(&mut self, target: &'a Expression, state: &mut Option<Knowledge>) {
+        if let Some(place) = location(self.program, target) {
+            self.ever_written.insert(place.root);
+            if let Some(known) = state {
+                known.write(place);
+            }
+        }
+    }
+
+    /// A header whose validity is asked is taken to be valid where it matters.
+    fn assume(&mut self, condition: &'a Expression, state: &mut Option<Knowledge>) {
+        match &condition.kind {
+            ExpressionKind::Call(call) => {
+                if let (Some(info), ExpressionKind::Member(base, _)) =
+                    (self.program.calls.get(&condition.id), &call.callee.kind)
+                    && info.callee == Callee::IsValid
+                    && let Some(place) = location(self.program, base)
+                    && let Some(known) = state
+                {
+                    known.write(place);
+                }
+            }
+            ExpressionKind::Unary(_, inner) | ExpressionKind::Cast(_, inner) => {
+                self.assume(inner, state);
+            }
+            ExpressionKind::Binary(_, left, right) => {
+                self.assume(left, state);
+                self.assume(right, state);
+            }
+            _ => {}
+        }
+    }
+
+    fn read_indexes(&mut self, target: &'a Expression, state: &mut Option<Knowledge>) {
+        match &target.kind {
+            ExpressionKind::Member(base, _) | ExpressionKind::Slice { base, .. } => {
+                self.read_indexes(base, state);
+            }
+            ExpressionKind::Index(base, index) => {
+                self.read(index, state);
+                self.read_indexes(base, state);
+            }
+            ExpressionKind::PlusSlice { base, low, .. } => {
+                self.read(low, state);
+                self.read_indexes(base, state);
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+        stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || self.read_inner(expression, state));
+    }
+
+    fn read_inner(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+        match &expression.kind {
+            ExpressionKind::Path(_) => self.check_read(expression, state),
+            ExpressionKind::Member(base, _) => {
+                if location(self.program, expression).is_some() {
+                    self.read_indexes(expression, state);
+                    self.check_read(expression, state);
+                } else {
+                    self.read(base, state);
+                }
+            }
+            ExpressionKind::Index(base, index) => {
+                self.read(index, state);
+                if location(self.program, expression).is_some() {
+                    self.check_read(expression, state);
+                } else {
+                    self.read(base, state);
+                }
+            }
+            ExpressionKind::Slice { base, .. } => self.read(base, state),
+            ExpressionKind::PlusSlice { base, low, .. } => {
+                self.read(base, state);
+                self.read(low, state);
+            }
+            ExpressionKind::Unary(_, value) | ExpressionKind::Cast(_, value) => {
+                self.read(value, state);
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                self.read(left, state);
+                if matches!(
+                    operator,
+                    crate::ast::BinaryOperator::And | crate::ast::BinaryOperator::Or
+                ) {
+                    self.assume(left, state);
+                }
+                self.read(right, state);
+            }
+            ExpressionKind::Conditional(condition, then, otherwise) => {
+                self.read(condition, state);
+                self.assume(condition, state);
+                self.read(then, state);
+                self.read(otherwise, state);
+            }
+            ExpressionKind::List(elements) | ExpressionKind::TupleKeyset(elements) => {
+                for element in elements {
+                    self.read(element, state);
+                }
+            }
+            ExpressionKind::Struct { fields, .. } => {
+                for (_, value) in fields {
+                    self.read(value, state);
+                }
+            }
+            ExpressionKind::Mask(left, right) | ExpressionKind::Range(left, right) => {
+                self.read(left, state);
+                self.read(right, state);
+            }
+            ExpressionKind::Call(call) => self.call(expression, call, state),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, expression: &'a Expression, call: &'a Call, state: &mut Option<Knowledge>) {
+        let callee = self.program.calls.get(&expression.id).map(|info| info.callee);
+        if let ExpressionKind::Member(base, _) = &call.callee.kind {
+            match callee {
+                Some(Callee::SetValid | Callee::PushFront | Callee::PopFront) => {
+                    self.write(base, state);
+                }
+                Some(Callee::SetInvalid) => {
+                    if let (Some(place), Some(known)) = (location(self.program, base), &mut *state)
+                        && !is_moving(self.program, base)
+                    {
+                        known.invalidate(place);
+                    }
+                }
+                Some(Callee::IsValid) => {}
+                _ => {
+                    if matches!(base.kind, ExpressionKind::Call(_)) {
+                        self.read(base, state);
+                    }
+                }
+            }
+        }
+        if matches!(callee, Some(Callee::SizeOf | Callee::Constructor(..))) {
+            return;
+        }
+        self.arguments(expression.id, &call.arguments, state, false);
+    }
+
+    /// Reads `in` arguments and writes `out` ones. With `unordered` nothing is read.
+    fn arguments(
+        &mut self,
+        id: NodeId,
+        arguments: &'a [Argument],
+        state: &mut Option<Knowledge>,
+        unordered: bool,
+    ) {
+        let Some(info) = self.program.calls.get(&id) else { return };
+        let node = match info.callee {
+            Callee::Function(node)
+            | Callee::ExternFunction(node)
+            | Callee::Action(node)
+            | Callee::ExternMethod(node)
+            | Callee::AbstractMethod(node)
+            | Callee::BlockApply(node)
+            | Callee::DirectApply(node) => Some(node),
+            _ => None,
+        };
+        let directions = node.and_then(|node| self.directions.get(&node)).cloned();
+        let direction_of = |argument: usize| {
+            let parameter = info.arguments.iter().position(|bound| *bound == Some(argument));
+            match (parameter, &directions) {
+                (Some(parameter), Some(directions)) => directions.get(parameter).copied(),
+                _ => None,
+            }
+        };
+        let given: Vec<Option<Direction>> = (0..arguments.len()).map(direction_of).collect();
+        for (argument, direction) in arguments.iter().zip(&given) {
+            match direction {
+                Some(Direction::Out | Direction::InOut) => {}
+                _ if unordered => {}
+                _ => self.read(&argument.value, state),
+            }
+        }
+        for (argument, direction) in arguments.iter().zip(&given) {
+            // Without a known direction it may be written.
+            if matches!(direction, Some(Direction::Out | Direction::InOut) | None) {
+                self.write(&argument.value, state);
+            }
+        }
+    }
+
+    fn check_read(&mut self, expression: &'a Expression, state: &mut Option<Knowledge>) {
+        let Some(known) = state else { return };
+        let Some(place) = location(self.program, expression) else { return };
+        let Some(ty) = self.program.expression_types.get(&expression.id) else { return };
+        if !is_scalar(ty) {
+            return;
+        }
+        let tracked = self.tracked.get(&place.root);
+        if let Some(header) = enclosing_header(self.program, expression) {
+            let Some(header_place) = location(self.program, header) else { return };
+            let never_valid = tracked.is_some() && !known.may_be_written(&header_place);
+            if never_valid || known.is_invalid(&header_place) {
+                let name = describe(&header_place, self.program, header);
+                self.report(
+                    expression.span,
+                    Diagnostic::warning(
+                        codes::INVALID_HEADER_READ,
+                        expression.span,
+                        format!("header {name} is never valid here, so its fields have no value"),
+                    ),
+                );
+            }
+            return;
+        }
+        let Some(tracked) = tracked else { return };
+        if known.may_be_written(&place) {
+            return;
+        }
+        let diagnostic = Diagnostic::warning(
+            codes::UNINITIALIZED_READ,
+            expression.span,
+            format!("`{}` is read, but nothing has written it", tracked.name),
+        )
+        .label(tracked.span, "declared here, without a value");
+        self.report(expression.span, diagnostic);
+    }
+}
+
+/// The header whose field an expression is, if it is one.
+fn enclosing_header<'a>(
+    program: &TypedProgram,
+    expression: &'a Expression,
+) -> Option<&'a Expression> {
+    let base = match &expression.kind {
+        ExpressionKind::Member(base, _) | ExpressionKind::Index(base, _) => base,
+        _ => return None,
+    };
+    match program.expression_types.get(&base.id).map(|ty| &**ty) {
+        Some(TypeKind::Header(..)) => Some(base),
+        Some(TypeKind::Struct(..) | TypeKind::Stack(..)) => enclosing_header(program, base),
+        _ => None,
+    }
+}
+
+/// Whether an expression names another element of a stack each time.
+fn is_moving(program: &TypedProgram, expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Member(base, _) => {
+            matches!(
+                program.expression_types.get(&base.id).map(|ty| &**ty),
+                Some(TypeKind::Stack(..))
+            ) || is_moving(program, base)
+        }
+        ExpressionKind::Index(base, index) => {
+            !program.constants.contains_key(&index.id) || is_moving(program, base)
+        }
+        _ => false,
+    }
+}
+
+fn describe(place: &Location, program: &TypedProgram, expression: &Expression) -> String {
+    let last = place.path.last().map(|part| part.to_string());
+    match (last, &expression.kind) {
+        (Some(last), _) => format!("`{last}`"),
+        (None, ExpressionKind::Path(path)) => format!("`{}`", path.name.text),
+        _ => match program.definitions.get(&expression.id) {
+            Some(Definition::Node(_)) => "of this variable".to_string(),
+            _ => String::new(),
+        },
+    }
+}
+
+fn is_scalar(ty: &TypeKind) -> bool {
+    matches!(
+        ty,
+        TypeKind::Bit(_)
+            | TypeKind::Int(_)
+            | TypeKind::Bool
+            | TypeKind::Varbit(_)
+            | TypeKind::Enum(_)
+            | TypeKind::SerializableEnum(_)
+            | TypeKind::NewType(_)
+            | TypeKind::Error
+    )
+}
+
+fn targets(transition: &Option<Transition>) -> Vec<&str> {
+    match transition {
+        None => Vec::new(),
+        Some(Transition::Direct(target)) => vec![&*target.name.text],
+        Some(Transition::Select { cases, .. }) => {
+            cases.iter().map(|case| &*case.target.name.text).collect()
+        }
+    }
+}
+
+fn join(state: &mut Option<Knowledge>, other: Option<Knowledge>) {
+    match (state.as_mut(), other) {
+        (Some(known), Some(other)) => known.join(&other),
+        (None, Some(other)) => *state = Some(other),
+        (_, None) => {}
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Places in variables, such as `hdr.ethernet` or `x`, and what a flow analysis knows of them: which
+//! may have been written, and which headers are certainly invalid.
+
+use crate::ast::{Expression, ExpressionKind, NodeId};
+use crate::typed::{Constant, Definition, TypeKind, TypedProgram};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// A variable or parameter, and fields or constant indexes in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Location {
+    pub(super) root: NodeId,
+    pub(super) path: Vec<Arc<str>>,
+}
+
+impl Location {
+    /// Whether one of the two is a part of the other, or they are the same.
+    fn overlaps(&self, other: &Location) -> bool {
+        self.root == other.root && self.path.iter().zip(&other.path).all(|(a, b)| a == b)
+    }
+
+    /// Whether `self` is `other` or holds it.
+    fn holds(&self, other: &Location) -> bool {
+        self.path.len() <= other.path.len() && self.overlaps(other)
+    }
+}
+
+/// The place that an expression names; for `stack.next` and for indexes that are not constant the
+/// whole stack. `None` for what is no place.
+pub(super) fn location(program: &TypedProgram, expression: &Expression) -> Option<Location> {
+    match &expression.kind {
+        ExpressionKind::Path(_) => match program.definitions.get(&expression.id)? {
+            Definition::Node(root) => Some(Location { root: *root, path: Vec::new() }),
+            _ => None,
+        },
+        ExpressionKind::Member(base, name) => {
+            let mut place = location(program, base)?;
+            if !matches!(
+                program.expression_types.get(&base.id).map(|ty| &**ty),
+                Some(TypeKind::Stack(..))
+            ) {
+                place.path.push(name.text.clone());
+            }
+            Some(place)
+        }
+        ExpressionKind::Index(base, index) => {
+            let mut place = location(program, base)?;
+            if let Some(Constant::Integer(value)) = program.constants.get(&index.id) {
+                // An index that is not constant names the whole; so must then the parts of it.
+                place.path.push(format!("[{value}]").into());
+            }
+            Some(place)
+        }
+        ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => {
+            location(program, base)
+        }
+        _ => None,
+    }
+}
+
+/// What is known at one point of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Knowledge {
+    /// Places that some way to this point writes.
+    written: FxHashSet<Location>,
+    /// Headers that `setInvalid` has made invalid on every way to this point.
+    invalid: FxHashSet<Location>,
+}
+
+impl Knowledge {
+    pub(super) fn write(&mut self, place: Location) {
+        self.invalid.retain(|invalid| !invalid.overlaps(&place));
+        self.written.insert(place);
+    }
+
+    pub(super) fn invalidate(&mut self, place: Location) {
+        self.invalid.insert(place);
+    }
+
+    pub(super) fn may_be_written(&self, place: &Location) -> bool {
+        self.written.iter().any(|written| written.overlaps(place))
+    }
+
+    pub(super) fn is_invalid(&self, header: &Location) -> bool {
+        self.invalid.iter().any(|invalid| invalid.holds(header))
+    }
+
+    /// What is known where two ways meet.
+    pub(super) fn join(&mut self, other: &Knowledge) {
+        self.written.extend(other.written.iter().cloned());
+        self.invalid.retain(|place| other.invalid.contains(place));
+    }
+}
