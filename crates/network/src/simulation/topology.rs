@@ -142,7 +142,12 @@ fn number(
 ) -> Result<Option<u32>, TopologyError> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64().and_then(|number| u32::try_from(number).ok()) {
+        // Some files of the tutorials write numbers as text.
+        Some(value) => match value
+            .as_u64()
+            .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
+            .and_then(|number| u32::try_from(number).ok())
+        {
             Some(number) => Ok(Some(number)),
             None => problem(place, format!("`{key}` should be a number from 0 to {}", u32::MAX)),
         },

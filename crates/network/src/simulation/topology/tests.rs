@@ -10,7 +10,7 @@ const FILE: &str = r#"{
     },
     "switches": {
         "s1": {"runtime_json": "s1.json"},
-        "s2": {"program": "other.p4", "cpu_port": 510, "priority_queues": 3}
+        "s2": {"program": "other.p4", "cpu_port": 510, "priority_queues": "3"}
     },
     "links": [["h1", "s1-p1"], ["s1-p2", "s2-p1", "5us", 0.5], ["h2", "s2-p2", 2]]
 }"#;
