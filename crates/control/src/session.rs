@@ -155,10 +155,7 @@ impl Applying<'_> {
         let outcome = self.store.write_batch(self.cells, batch);
         match outcome.results.into_iter().next() {
             Some(Ok(reply)) => Ok(reply),
-            Some(Err(error)) => {
-                let text = format!("{error} [{}]", error.code());
-                Err(self.error(REFUSED, text))
-            }
+            Some(Err(error)) => Err(self.error(REFUSED, error.to_string())),
             None => Ok(Reply::Done),
         }
     }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How `plane` behaves as a command: exit statuses, standard input, closed pipes, quiet, formats.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn plane(words: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(words.split_whitespace())
+        .current_dir(root())
+        .output()
+        .expect("plane starts")
+}
+
+fn plane_reading(words: &str, input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(words.split_whitespace())
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("plane starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(input.as_bytes()).expect("plane reads");
+    drop(pipe);
+    child.wait_with_output().expect("plane ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn exit_statuses() {
+    for (words, status) in [
+        ("check examples/router/router.p4", 0),
+        ("explain --list", 0),
+        ("--help", 0),
+        ("help run", 0),
+        ("check nowhere.p4", 1),
+        ("check examples", 1),
+        ("explain P4-E9999", 1),
+        ("test nowhere.stf", 1),
+        ("corpus nowhere", 1),
+        ("fmt nowhere.p4", 1),
+        ("", 2),
+        ("chekc x", 2),
+        ("check", 2),
+        ("run examples/router/router.p4", 2),
+        ("run examples/router/router.p4 --in 1 --out x", 2),
+        ("check --arch v2model examples/router/router.p4", 2),
+    ] {
+        let ran = plane(words);
+        assert_eq!(ran.status.code(), Some(status), "{words}: {}", text(&ran.stderr));
+    }
+}
+
+#[test]
+fn every_subcommand_has_an_example() {
+    for command in ["check", "run", "test", "fmt", "print", "ir", "corpus", "explain"] {
+        let help = text(&plane(&format!("help {command}")).stdout);
+        assert!(help.contains(&format!("plane {command}")), "{help}");
+        assert!(help.contains("Example:"), "{help}");
+    }
+}
+
+#[test]
+fn programs_from_standard_input() {
+    let ran = plane_reading("check -", "const bit<8> x = y;\n");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("standard input"), "{}", text(&ran.stderr));
+    let ran = plane_reading("fmt -", "const   bit<8> x=1 ;");
+    assert_eq!(text(&ran.stdout), "const bit<8> x = 1;\n");
+}
+
+#[test]
+fn a_closed_pipe_ends_the_command_quietly() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(["ir", "examples/router/router.p4"])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("plane starts");
+    drop(child.stdout.take());
+    let ran = child.wait_with_output().expect("plane ends");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    assert_eq!(text(&ran.stderr), "");
+}
+
+#[test]
+fn diagnostics_without_colours_in_a_pipe() {
+    let ran = plane_reading("check -", "control c() { apply { x = 1; } }");
+    assert!(!text(&ran.stderr).contains('\u{1b}'));
+}
+
+#[test]
+fn diagnostics_as_json() {
+    let ran = plane_reading("check --format json -", "control c() { apply { x = 1; y = 2; } }");
+    assert_eq!(ran.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let list = json.as_array().expect("an array");
+    assert_eq!(list.len(), 2, "{json}");
+    assert!(list.iter().all(|each| each["code"].is_string() && each["line"].is_u64()));
+    let ran =
+        plane("check --format json examples/router/router.p4 examples/multicast/multicast.p4");
+    let json: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert!(json.as_array().is_some());
+}
+
+#[test]
+fn quiet_says_nothing_when_all_is_well() {
+    let ran = plane("check --quiet examples/router/router.p4");
+    assert_eq!((text(&ran.stdout), text(&ran.stderr)), (String::new(), String::new()));
+}
+
+#[test]
+fn the_architecture_asked_for() {
+    assert_eq!(plane("check --arch v1model examples/router/router.p4").status.code(), Some(0));
+    let ran = plane("check --arch psa examples/router/router.p4");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("is for v1model, not for psa"), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn traces() {
+    let run =
+        "run examples/calculator/calculator.p4 --in 1=examples/calculator/captures/host1.pcap";
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let out = out.path().display();
+    let ran = plane(&format!("{run} --out {out} --trace --quiet"));
+    let trace = text(&ran.stdout);
+    assert!(trace.contains("start") && trace.contains("operation"), "{trace}");
+    let ran = plane(&format!("{run} --out {out} --trace-json --quiet"));
+    let lines = text(&ran.stdout);
+    assert_eq!(lines.lines().count(), 11, "an object a packet");
+    for line in lines.lines() {
+        let json: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert!(json.is_object());
+    }
+}

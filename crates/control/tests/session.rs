@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sessions on a program with every kind of object: command text in, messages and state out.
+
+use control::session::{Answer, Session};
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use std::sync::Arc;
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+const PROGRAM: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> a; bit<16> b; bit<32> c; bit<48> d; }
+struct headers_t { h_t h; }
+struct metadata_t { }
+enum bit<8> Kind { Small = 1, Large = 2 }
+parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    value_set<bit<8>>(4) kinds;
+    state start {
+        packet.extract(hdr.h);
+        transition select(hdr.h.a) { kinds: accept; _: accept; }
+    }
+}
+control V(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
+    register<bit<16>>(8) cells;
+    counter(8, CounterType.packets) hits;
+    meter(4, MeterType.bytes) rates;
+    direct_counter(CounterType.packets_and_bytes) by_entry;
+    action_selector(HashAlgorithm.crc16, 16, 16) chooser;
+    action forward(bit<9> port, bit<48> mac) { std.egress_spec = port; hdr.h.d = mac; }
+    action drop() { mark_to_drop(std); }
+    table exact_table {
+        key = { hdr.h.a: exact; hdr.h.b: exact @name("second"); }
+        actions = { forward; drop; NoAction; }
+        size = 2;
+        counters = by_entry;
+    }
+    table lpm_table { key = { hdr.h.c: lpm; } actions = { forward; drop; } default_action = drop(); }
+    table ternary_table {
+        key = { hdr.h.c: ternary; hdr.h.b: range; }
+        actions = { forward; @defaultonly drop; }
+        default_action = drop();
+    }
+    table fixed { key = { hdr.h.a: exact; } actions = { drop; } const entries = { 1: drop(); } }
+    table balanced {
+        key = { hdr.h.a: exact; hdr.h.c: selector; }
+        actions = { forward; drop; }
+        implementation = chooser;
+    }
+    apply {
+        exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); balanced.apply();
+        bit<16> value; bit<2> color;
+        cells.read(value, 0); cells.write(1, value); hits.count(1); rates.execute_meter(0, color);
+    }
+}
+control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) { apply { } }
+control C(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
+fn program() -> Arc<ir::Program> {
+    let options = PreprocessorOptions::default();
+    let mut compiled = p4::compile::compile("objects.p4", PROGRAM.to_string(), &NoFiles, &options);
+    let shown = || {
+        source::render_text(&compiled.map, &compiled.diagnostics, source::RenderOptions::default())
+    };
+    let typed = compiled.program.as_ref().unwrap_or_else(|| panic!("{}", shown()));
+    Arc::new(ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers"))
+}
+
+/// Runs commands; each answers on a line.
+fn check(commands: &str, expected: &str) {
+    let program = program();
+    let store = state::Store::new(program.clone()).expect("the program's own entries fit");
+    let mut cells = state::Cells::new(&program);
+    let mut session = Session::new(program);
+    let (commands, errors) = control::entries::read("c", commands);
+    let mut found: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
+    for located in commands {
+        let place = located.origin.place.clone();
+        found.push(match session.apply(&located, &store, &mut cells, 0) {
+            Ok(Answer::Done) => format!("{place}: done"),
+            Ok(Answer::Handle(handle)) => format!("{place}: handle {handle}"),
+            Ok(Answer::Registers(values)) => {
+                let values: Vec<String> =
+                    values.iter().map(|value| value.low_u64().to_string()).collect();
+                format!("{place}: {}", values.join(" "))
+            }
+            Ok(Answer::Counter(value)) => format!("{place}: {} {}", value.packets, value.bytes),
+            Ok(Answer::Device(command)) => format!("{place}: {command:?}"),
+            Err(error) => error.to_string(),
+        });
+    }
+    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    let found: Vec<String> =
+        found.iter().flat_map(|text| text.lines()).map(|line| line.trim().to_string()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn exact_entries() {
+    check(
+        "table_add exact_table forward 1 2 => 3 00:00:00:00:00:01
+         table_add exact_table drop 1 0x10000 =>
+         table_add exact_table drop 1 =>
+         table_add exact_table forward 1 3 => 512 0
+         table_add exact_table forward 1 3 => 5
+         table_add exact_table forwrd 1 3 =>
+         table_add exact_tabel drop 1 3 =>
+         table_add exact_table drop 1 2 =>
+         table_add I.exact_table I.drop 1 3 =>
+         table_add exact_table drop 1 4 =>
+         table_modify exact_table drop 0
+         table_delete exact_table 0
+         table_delete exact_table 0
+         table_add exact_table drop 1 4 =>",
+        "1: handle 0
+         error[CTL-E0105]: c:2: table `I.exact_table`, key `second`: `0x10000` does not fit in 16 bits
+         error[CTL-E0106]: c:3: table `I.exact_table` has 2 keys (hdr.h.a, second), the entry gives 1
+         error[CTL-E0105]: c:4: table `I.exact_table`, action `I.forward`, parameter `port`: `512` does not fit in 9 bits
+         error[CTL-E0106]: c:5: table `I.exact_table`, action `I.forward` has 2 parameters (port, mac), the entry gives 1
+         error[CTL-E0103]: c:6: table `I.exact_table` has no action `forwrd`
+         help: did you mean `I.forward`?
+         error[CTL-E0103]: c:7: the program has no table `exact_tabel`
+         help: did you mean `I.exact_table`?
+         error[CTL-E0108]: c:8: table `I.exact_table` already has an entry for (1, 2); modify or delete that one
+         9: handle 1
+         error[CTL-E0108]: c:10: table `I.exact_table` is full: it is declared with 2 entries; it keeps what it has
+         11: done
+         12: done
+         error[CTL-E0110]: c:13: table `I.exact_table` has no entry with handle 0
+         14: handle 2",
+    );
+}
+
+#[test]
+fn priorities_and_match_kinds() {
+    check(
+        "table_add ternary_table forward 1&&&0xff 0->5 => 1 2 10
+         table_add ternary_table forward 1&&&0xff 0->5 => 1 2
+         table_add ternary_table forward 1/8 7 => 1 2 11
+         table_add ternary_table drop 1 1 => 12
+         table_add lpm_table forward 10.0.0.0/8 => 1 2
+         table_add lpm_table forward 10.1.0.0&&&255.255.0.0 => 1 2
+         table_add lpm_table forward 10.1.0.0->10.2.0.0 => 1 2
+         table_add fixed drop 2 =>",
+        "1: handle 0
+         error[CTL-E0109]: c:2: table `I.ternary_table`: the entry needs a priority
+         help: tables with ternary, range or optional keys choose among entries by priority
+         3: handle 1
+         error[CTL-E0108]: c:4: action `I.drop` is `@defaultonly` in table `I.ternary_table`: entries cannot use it
+         5: handle 0
+         6: handle 1
+         error[CTL-E0107]: c:7: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the range `10.1.0.0->10.2.0.0`
+         error[CTL-E0108]: c:8: the entries of table `I.fixed` are `const`: the program fixes them",
+    );
+}
+
+#[test]
+fn profiles_groups_and_replication() {
+    check(
+        "act_prof_create_member chooser forward 1 2
+         act_prof_create_member chooser drop
+         act_prof_create_group chooser
+         act_prof_add_member_to_group chooser 0 0
+         act_prof_add_member_to_group chooser 1 0
+         act_prof_add_member_to_group chooser 5 0
+         table_indirect_add_with_group balanced 1 => 0
+         table_indirect_add balanced 2 => 1
+         mc_mgrp_create 7
+         mc_node_create 1 2 3
+         mc_node_associate 7 0
+         mc_node_associate 8 0
+         mc_node_associate 7 4
+         mirroring_add 5 3
+         mirroring_add 5 4
+         mirroring_delete 6",
+        "1: handle 0
+         2: handle 1
+         3: handle 0
+         4: done
+         5: done
+         error[CTL-E0108]: c:6: action profile `I.chooser` has no member 5
+         7: handle 0
+         8: handle 1
+         9: handle 7
+         10: handle 0
+         11: done
+         error[CTL-E0110]: c:12: no multicast group 8
+         help: make it first: mc_mgrp_create 8
+         error[CTL-E0110]: c:13: no multicast node with handle 4
+         14: done
+         15: done
+         error[CTL-E0108]: c:16: there is no clone session 6",
+    );
+}
+
+#[test]
+fn registers_counters_meters_value_sets_and_queues() {
+    check(
+        "register_write cells 3 0xffff
+         register_write cells 3 65536
+         register_write cells 8 1
+         register_read cells 3
+         register_read cells
+         register_reset cells
+         register_read cells 3
+         counter_write hits 2 5 0
+         counter_read hits 2
+         counter_read hits 9
+         table_add exact_table drop 1 1 =>
+         counter_write by_entry 0 7 700
+         counter_read by_entry 0
+         counter_reset by_entry
+         counter_read by_entry 0
+         meter_array_set_rates rates 0.001:10 0.002:20
+         meter_set_rates rates 9 0.001:10 0.002:20
+         meter_set_rates rates 1 0.001:10
+         pvs_add kinds 5
+         pvs_add kinds 256
+         pvs_remove kinds 5
+         set_queue_depth 16 2
+         set_queue_rate 100",
+        "1: done
+         error[CTL-E0105]: c:2: register `I.cells`: `65536` does not fit in 16 bits
+         error[CTL-E0108]: c:3: index 8 is outside `I.cells`, which has 8 cells
+         4: 65535
+         5: 0 0 0 65535 0 0 0 0
+         6: done
+         7: 0
+         8: done
+         9: 5 0
+         error[CTL-E0108]: c:10: index 9 is outside `I.hits`, which has 8 cells
+         11: handle 0
+         12: done
+         13: 7 700
+         14: done
+         15: 0 0
+         16: done
+         error[CTL-E0108]: c:17: index 9 is outside `I.rates`, which has 4 cells
+         error[CTL-E0106]: c:18: meter `rates`: give two rates, committed and peak, as RATE:BURST
+         19: done
+         error[CTL-E0105]: c:20: value set `P.kinds`: `256` does not fit in 8 bits
+         21: done
+         22: QueueDepth { packets: 16, port: Some(2), priority: None }
+         23: QueueRate { packets_per_second: 100, port: None, priority: None }",
+    );
+}
