@@ -209,13 +209,13 @@ pub(super) fn call_extern<'a>(
             lowering.emit(Operation::CountDirect { counter });
             Ok(Some(Value::Void))
         }
-        (ObjectKind::Meter(meter), "execute") => {
+        (ObjectKind::Meter(meter), "execute" | "dpdk_execute") => {
             let index = lowering.extern_operand(call, 0)?;
             let result = lowering.temp(ValueType::Bits(2));
             lowering.emit(Operation::Meter { meter, index, result });
             colour(lowering, call, Operand::Temp(result)).map(Some)
         }
-        (ObjectKind::DirectMeter(meter), "execute") => {
+        (ObjectKind::DirectMeter(meter), "execute" | "dpdk_execute") => {
             let result = lowering.temp(ValueType::Bits(2));
             lowering.emit(Operation::MeterDirect { meter, result });
             colour(lowering, call, Operand::Temp(result)).map(Some)

@@ -62,9 +62,28 @@ impl<'a> Lowering<'a> {
 
     /// What the base of a method call is bound to.
     fn base_binding(&mut self, call: &'a Call) -> Lowered<Binding> {
-        let base = base_of(call);
+        self.object_binding(base_of(call))
+    }
+
+    /// What an expression that names an object is bound to.
+    fn object_binding(&mut self, base: &'a Expression) -> Lowered<Binding> {
         if let Some(binding) = self.binding(base) {
             return Ok(binding.clone());
+        }
+        if let ExpressionKind::Index(array, index) = &base.kind
+            && let Binding::Objects(objects) = self.object_binding(array)?
+        {
+            let index = self.index_operand(index)?;
+            let known = super::constant(&index).and_then(crate::Bits::to_u64);
+            let Some(at) = known.and_then(|at| usize::try_from(at).ok()) else {
+                return Ok(Binding::Choice(objects, index));
+            };
+            return match objects.into_iter().nth(at) {
+                Some(object) => Ok(object),
+                None => {
+                    Err(self.error_at(base.span, codes::NOT_EXPRESSIBLE, "this index lies outside"))
+                }
+            };
         }
         match self.evaluate(base)? {
             Value::Object(binding) => Ok(*binding),
@@ -161,22 +180,58 @@ impl<'a> Lowering<'a> {
         let binding = self.base_binding(call)?;
         let type_arguments = info.type_arguments.iter().map(|ty| self.close(ty)).collect();
         let result = self.close(&info.result);
-        let object = match binding {
-            Binding::Packet => {
-                return self.packet_method(&owner.name.text, method, &arguments, &result);
-            }
-            Binding::Object(object) => object,
-            _ => return Err(self.not_expressible("the object of this call is no extern object")),
-        };
         let call = ExternCall {
             name: method.name.text.clone(),
-            object: Some(object),
+            object: None,
             parameters: &method.signature.parameters,
             arguments,
             type_arguments,
             result,
         };
-        self.described_or_unknown(&call)
+        match binding {
+            Binding::Packet => {
+                self.packet_method(&owner.name.text, method, &call.arguments, &call.result)
+            }
+            Binding::Object(object) => {
+                self.described_or_unknown(&ExternCall { object: Some(object), ..call })
+            }
+            Binding::Choice(objects, index) => self.chosen_method(call, objects, index),
+            _ => Err(self.not_expressible("the object of this call is no extern object")),
+        }
+    }
+
+    /// A method of the object that an index chooses; outside of the array nothing happens.
+    fn chosen_method(
+        &mut self,
+        mut call: ExternCall<'a>,
+        objects: Vec<Binding>,
+        index: crate::Operand,
+    ) -> Lowered<Value> {
+        let shape = self.shape(&call.result)?;
+        let name = self.local_name("$result");
+        let result = self.allocate(&shape, &name);
+        self.clear(&result);
+        let width = self.width(&index);
+        for (at, object) in objects.into_iter().enumerate() {
+            let Binding::Object(object) = object else {
+                return Err(self.not_expressible("arrays of arrays of objects need known indices"));
+            };
+            let at = at as u64;
+            if width < 64 && at >> width != 0 {
+                break;
+            }
+            let here =
+                self.binary(crate::BinaryOperation::Equal, index.clone(), super::number(width, at));
+            let (then, end) = self.branch(here);
+            self.start_block(then);
+            call.object = Some(object);
+            let value = self.described_or_unknown(&call)?;
+            if result != super::Location::Nothing {
+                self.store(&result, &value)?;
+            }
+            self.goto_and_start(end);
+        }
+        Ok(self.load(&result))
     }
 
     fn described_or_unknown(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {

@@ -3,7 +3,7 @@
 //! by the rules of the specification, turned so that the larger number wins.
 
 use super::tables::key_elements;
-use super::{Lowered, Lowering, Value, bit, codes};
+use super::{Lowered, Lowering, Value, annotation_named, annotation_numbers, bit, codes};
 use crate::{Bits, Entry, Key, KeyPattern, MatchKind, Operand, Table};
 use num_bigint::BigInt;
 use p4::ast::{
@@ -36,6 +36,12 @@ impl<'a> Lowering<'a> {
             };
             let arguments = reference.arguments.as_deref().unwrap_or(&[]);
             let call = self.action_call(node, info, arguments, table, nodes)?;
+            if table.actions[call.action as usize].default_only {
+                return Err(self.error(
+                    codes::ENTRY_MISFIT,
+                    "the action of this entry is marked `@defaultonly` in the table's list",
+                ));
+            }
             entries.push(Entry { keys, call, priority, origin: self.origin });
         }
         Ok(entries)
@@ -79,6 +85,15 @@ impl<'a> Lowering<'a> {
                 }
                 None => None,
             });
+        }
+        let annotated: Vec<Option<u32>> = written.iter().map(annotated_priority).collect();
+        if given.iter().all(Option::is_none) && annotated.iter().any(Option::is_some) {
+            // BMv2's annotation: the smallest wins, and others count by their place from 1.
+            let priority = |(at, given): (usize, Option<u32>)| match given {
+                Some(given) => -i64::from(given),
+                None => -(at as i64) - 1,
+            };
+            return Ok(annotated.into_iter().enumerate().map(priority).collect());
         }
         let count = given.len() as i64;
         let step = |at: i64| at.saturating_mul(delta);
@@ -223,6 +238,12 @@ impl<'a> Lowering<'a> {
             )),
         }
     }
+}
+
+/// The number in `@priority(n)`.
+fn annotated_priority(entry: &WrittenEntry) -> Option<u32> {
+    let annotation = annotation_named(&entry.annotations, "priority")?;
+    annotation_numbers(annotation).first().copied()
 }
 
 /// The length of the prefix that a mask covers.

@@ -381,6 +381,11 @@ impl<'a> Lowering<'a> {
                 }
                 Ok(any)
             }
+            location @ Location::Choice { .. } => match self.load(location) {
+                Value::Header { valid, .. } => Ok(valid),
+                Value::Union(members) => Ok(self.union_valid(&members)),
+                _ => Err(self.missing_fact("a header")),
+            },
             _ => Err(self.missing_fact("a header")),
         }
     }
@@ -388,6 +393,9 @@ impl<'a> Lowering<'a> {
     /// `h.setValid()` and `h.setInvalid()`; in a union, the other members become invalid (§8.20).
     pub(crate) fn set_valid(&mut self, base: &'a Expression, valid: bool) -> Lowered<()> {
         let location = self.target(base)?;
+        if let Location::Choice { elements, index } = &location {
+            return self.set_chosen_valid(elements, index, valid);
+        }
         let (header, siblings) = self.header_of(&location)?;
         let place = self.header_place(&header, 0);
         self.store_place(place, bit(valid));
@@ -396,6 +404,21 @@ impl<'a> Lowering<'a> {
             self.store_place(place, bit(false));
         }
         Ok(())
+    }
+
+    /// Validity of the header that an index chooses in an array of structs.
+    fn set_chosen_valid(
+        &mut self,
+        elements: &[Location],
+        index: &Operand,
+        valid: bool,
+    ) -> Lowered<()> {
+        let chosen = Location::Choice { elements: elements.into(), index: index.clone() };
+        let mut value = self.load(&chosen);
+        if let Value::Header { valid: bit_now, .. } = &mut value {
+            *bit_now = bit(valid);
+        }
+        self.store(&chosen, &value)
     }
 
     /// `push_front` and `pop_front` (§8.18).

@@ -448,7 +448,7 @@ impl<'a> Lowering<'a> {
         let ty = self.declared_type(parameter.id)?;
         let value = self.cast(value, None, &ty)?;
         let mut constants = Vec::new();
-        for operand in self.flatten(&value) {
+        for operand in self.flatten_stored(&value) {
             match operand {
                 Operand::Constant(bits) => constants.push(bits),
                 Operand::Temp(_) => {
@@ -500,7 +500,7 @@ fn has_direct_applies(body: &Block) -> bool {
 
 /// Whether a location is no part of a scalar.
 fn is_whole(location: &Location) -> bool {
-    !matches!(location, Location::Slice { .. } | Location::Nothing)
+    !matches!(location, Location::Slice { .. } | Location::Choice { .. } | Location::Nothing)
 }
 
 /// Whether a location does not depend on temporaries.
@@ -514,6 +514,7 @@ fn is_fixed(location: &Location) -> bool {
             fields.iter().all(|(_, field)| is_fixed(field))
         }
         Location::Slice { base, .. } => is_fixed(base),
+        Location::Choice { .. } => false,
         _ => true,
     }
 }

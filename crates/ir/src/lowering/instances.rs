@@ -9,7 +9,7 @@ use super::{Binding, ExternObject, Lowered, Lowering, ObjectId, ObjectKind, Valu
 use p4::ast::{
     Argument, Declaration, DeclarationKind, Expression, NodeId, Parameter, TypeParameter,
 };
-use p4::typed::{CallInfo, Callee, Type};
+use p4::typed::{CallInfo, Callee, Type, TypeKind};
 use std::sync::Arc;
 
 /// Index into the instances of parsers and controls.
@@ -68,7 +68,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn construct_declared(&mut self, declaration: &'a Declaration) -> Lowered<Binding> {
-        let DeclarationKind::Instance { arguments, .. } = &declaration.kind else {
+        let DeclarationKind::Instance { ty, arguments, .. } = &declaration.kind else {
             return Err(self.missing_fact("an instance"));
         };
         let Some(info) = self.typed.calls.get(&declaration.id) else {
@@ -81,10 +81,31 @@ impl<'a> Lowering<'a> {
         let (origin, span) = (self.origin, self.span);
         self.span = declaration.span;
         self.origin = self.add_origin(declaration.span, Some(declaration.id), Some(name.clone()));
-        let outcome = self.construct(info, arguments, name, sites);
+        let sizes = self.written_type(ty).map(|ty| array_sizes(&ty)).unwrap_or_default();
+        let outcome = self.construct_array(info, arguments, name, (sites, &sizes));
         self.origin = origin;
         self.span = span;
         outcome
+    }
+
+    /// An instance, or an array of them with these sizes, the outermost first.
+    fn construct_array(
+        &mut self,
+        info: &'a CallInfo,
+        arguments: &'a [Argument],
+        name: Arc<str>,
+        (sites, sizes): (u32, &[u32]),
+    ) -> Lowered<Binding> {
+        let Some((size, inner)) = sizes.split_first() else {
+            return self.construct(info, arguments, name, sites);
+        };
+        let mut objects = Vec::new();
+        for index in 0..*size {
+            self.check_growth()?;
+            let name = format!("{name}[{index}]").into();
+            objects.push(self.construct_array(info, arguments, name, (sites, inner))?);
+        }
+        Ok(Binding::Objects(objects))
     }
 
     /// A constructor call as an expression, under a given name or that of its type.
@@ -316,6 +337,16 @@ pub(super) fn ordered<'e>(
     count: usize,
 ) -> Vec<Option<&'e Expression>> {
     (0..count.max(info.arguments.len())).map(|index| argument_of(info, arguments, index)).collect()
+}
+
+/// The sizes of an array type, the outermost first.
+fn array_sizes(ty: &Type) -> Vec<u32> {
+    match &**ty {
+        TypeKind::Stack(element, size) => {
+            std::iter::once(*size).chain(array_sizes(element)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn binding_of(value: Value) -> Binding {

@@ -41,9 +41,9 @@ impl<'a> Lowering<'a> {
                         let index = self.index_operand(index)?;
                         Ok(Some(self.element_location(stack, &element, &index)))
                     }
-                    Location::Struct(fields) => {
-                        let index = self.known_u64(index)? as usize;
-                        Ok(fields.get(index).map(|(_, location)| location.clone()))
+                    array @ (Location::Struct(_) | Location::Choice { .. }) => {
+                        let index = self.index_operand(index)?;
+                        Ok(self.array_element(&array, &index))
                     }
                     _ => Ok(None),
                 }

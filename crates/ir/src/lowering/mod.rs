@@ -86,6 +86,10 @@ pub(crate) enum Binding {
     Value(Value),
     /// An extern object.
     Object(ObjectId),
+    /// An array of extern objects.
+    Objects(Vec<Binding>),
+    /// The object of an array that an index chooses at run time.
+    Choice(Vec<Binding>, crate::Operand),
     /// An instance of a parser or control.
     Block(InstanceId),
     /// An instance of a package, by its parameters' names.
@@ -162,6 +166,8 @@ pub(crate) struct Lowering<'a> {
     /// Whether the action region being made signals an exit.
     region_soft_exits: bool,
     value_sets: HashMap<(InstanceId, NodeId), ValueSetId>,
+    /// Direct counters and meters that a table has.
+    attached: HashSet<ObjectId>,
     /// The innermost parser being lowered.
     machine: Option<parsers::StateMachine>,
     /// Storage that blocks share, by name.
@@ -214,6 +220,7 @@ impl<'a> Lowering<'a> {
             soft_exit_regions: HashSet::new(),
             region_soft_exits: false,
             value_sets: HashMap::new(),
+            attached: HashSet::new(),
             machine: None,
             shared: HashMap::new(),
             storage_types: HashMap::new(),

@@ -211,7 +211,18 @@ impl Lowering<'_> {
                 }
                 Shape::Union(members.into())
             }
-            TypeKind::Stack(element, size) => Shape::Stack(Arc::new(self.shape(element)?), *size),
+            TypeKind::Stack(element, size) => match self.shape(element)? {
+                Shape::Empty => Shape::Empty,
+                element @ (Shape::Header(_) | Shape::Union(_)) => {
+                    Shape::Stack(Arc::new(element), *size)
+                }
+                // An array of something else is a struct whose fields are called by their index.
+                element => Shape::Struct(
+                    (0..*size)
+                        .map(|index| (Arc::from(index.to_string()), element.clone()))
+                        .collect(),
+                ),
+            },
             TypeKind::Set(element) => self.shape(element)?,
             TypeKind::Variable(_) | TypeKind::Inferred(_) | TypeKind::Unknown => {
                 return Err(self.missing_fact("a concrete type"));

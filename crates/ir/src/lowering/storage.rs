@@ -39,6 +39,13 @@ pub(crate) enum Location {
         /// How many bits.
         width: u32,
     },
+    /// The element of an array that an index chooses at run time; none when it lies outside.
+    Choice {
+        /// All elements.
+        elements: Arc<[Location]>,
+        /// Which.
+        index: Operand,
+    },
     /// Takes no storage.
     Nothing,
 }
@@ -77,7 +84,11 @@ impl Lowering<'_> {
                 let fields: Vec<_> = fields
                     .iter()
                     .map(|(field, shape)| {
-                        (field.clone(), self.allocate_named(shape, &format!("{name}.{field}")))
+                        let full = match field.starts_with(|first: char| first.is_ascii_digit()) {
+                            true => format!("{name}[{field}]"),
+                            false => format!("{name}.{field}"),
+                        };
+                        (field.clone(), self.allocate_named(shape, &full))
                     })
                     .collect();
                 Location::Struct(fields.into())
@@ -158,6 +169,34 @@ impl Lowering<'_> {
             Location::Header { header, ty, .. } => {
                 let (index, shape) = self.header_field(*ty, name)?;
                 Some(self.field_location(header, index, &shape))
+            }
+            Location::Choice { elements, index } => {
+                let members: Option<Vec<Location>> =
+                    elements.iter().map(|element| self.member_location(element, name)).collect();
+                Some(Location::Choice { elements: members?.into(), index: index.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Element `index` of an array that is no stack.
+    pub(crate) fn array_element(&self, array: &Location, index: &Operand) -> Option<Location> {
+        match array {
+            Location::Struct(fields) => match index {
+                Operand::Constant(bits) => {
+                    let at = usize::try_from(bits.to_u64()?).ok()?;
+                    fields.get(at).map(|(_, element)| element.clone())
+                }
+                Operand::Temp(_) => {
+                    let elements: Vec<Location> =
+                        fields.iter().map(|(_, element)| element.clone()).collect();
+                    Some(Location::Choice { elements: elements.into(), index: index.clone() })
+                }
+            },
+            Location::Choice { elements, index: outer } => {
+                let inner: Option<Vec<Location>> =
+                    elements.iter().map(|element| self.array_element(element, index)).collect();
+                Some(Location::Choice { elements: inner?.into(), index: outer.clone() })
             }
             _ => None,
         }
@@ -245,6 +284,11 @@ impl Lowering<'_> {
             }
             Location::Stack(stack, _) => self.stack_slots(*stack, slots),
             Location::Slice { base, .. } => self.collect_slots(base, slots),
+            Location::Choice { elements, .. } => {
+                for element in elements.iter() {
+                    self.collect_slots(element, slots);
+                }
+            }
             Location::Nothing => {}
         }
     }
@@ -287,6 +331,9 @@ impl Lowering<'_> {
         match location {
             Location::Scalar(place, ValueType::Bits(width)) => {
                 self.store_place(place.clone(), super::number(*width, 0));
+            }
+            Location::Scalar(place, ValueType::Varbit(_)) => {
+                self.store_place(place.clone(), super::number(0, 0));
             }
             Location::Struct(fields) => {
                 for (_, field) in fields.iter() {

@@ -45,8 +45,12 @@ impl<'a> Lowering<'a> {
         };
         let id = self.table(table)?;
         let mut keys = Vec::new();
+        let has_selector = self.has_selector(self.program.tables[id.index()].implementation);
         for element in key_elements(declaration) {
-            keys.push(self.operand(&element.expression)?);
+            let key = self.operand(&element.expression)?;
+            if has_selector || &*element.match_kind.text != "selector" {
+                keys.push(key);
+            }
         }
         let hit = self.temp(ValueType::Bits(1));
         let action = self.temp(ValueType::Bits(32));
@@ -135,11 +139,19 @@ impl<'a> Lowering<'a> {
                 result.entries = self.entries(table, entries, &result, &nodes)?;
             }
         }
+        if !self.has_selector(result.implementation) {
+            // Without a selector there is no hash that the key could go into.
+            result.keys.retain(|key| key.match_kind != crate::MatchKind::Selector);
+        }
         let exits = result.actions.iter().any(|action| {
             let region = self.program.actions[action.action.index()].region;
             self.soft_exit_regions.contains(&region)
         });
         Ok((result, nodes, exits))
+    }
+
+    fn has_selector(&self, implementation: Option<ActionProfileId>) -> bool {
+        implementation.is_some_and(|id| self.program.action_profiles[id.index()].selector.is_some())
     }
 
     fn key(&mut self, element: &'a KeyElement) -> Lowered<Key> {
@@ -351,6 +363,12 @@ impl<'a> Lowering<'a> {
                 result.const_default_action = property.is_const;
                 let (node, info, arguments) = self.default_reference(value)?;
                 result.default_action = self.action_call(node, info, arguments, result, nodes)?;
+                if result.actions[result.default_action.action as usize].table_only {
+                    return Err(self.error(
+                        codes::ENTRY_MISFIT,
+                        "the default action is marked `@tableonly` in the table's list",
+                    ));
+                }
                 return Ok(());
             }
         }
@@ -508,10 +526,18 @@ impl<'a> Lowering<'a> {
         let Some(object) = object else {
             return Err(self.not_expressible("this property needs an extern object"));
         };
-        match &self.objects[object.index()].kind {
-            ObjectKind::ActionProfile(profile) => found.implementation = Some(*profile),
-            ObjectKind::DirectCounter(counter) => found.direct_counters.push(*counter),
-            ObjectKind::DirectMeter(meter) => found.direct_meters.push(*meter),
+        let kind = self.objects[object.index()].kind.clone();
+        let direct = matches!(kind, ObjectKind::DirectCounter(_) | ObjectKind::DirectMeter(_));
+        if direct && !self.attached.insert(object) {
+            return Err(self.error(
+                codes::NOT_EXPRESSIBLE,
+                "this direct counter or meter is attached to another table already",
+            ));
+        }
+        match kind {
+            ObjectKind::ActionProfile(profile) => found.implementation = Some(profile),
+            ObjectKind::DirectCounter(counter) => found.direct_counters.push(counter),
+            ObjectKind::DirectMeter(meter) => found.direct_meters.push(meter),
             _ => {}
         }
         Ok(())

@@ -76,8 +76,26 @@ impl Lowering<'_> {
                 let Value::Scalar(base) = self.load(base) else { return Value::Void };
                 Value::Scalar(self.cut(base, low, *width))
             }
+            Location::Choice { elements, index } => self.load_choice(elements, index),
             Location::Nothing => Value::Void,
         }
+    }
+
+    /// The chosen element; an index outside gives the last one's place a zero of its layout.
+    fn load_choice(&mut self, elements: &[Location], index: &Operand) -> Value {
+        let width = self.width(index);
+        let mut chosen: Option<Value> = None;
+        for (at, element) in elements.iter().enumerate() {
+            let value = self.load(element);
+            let Some(position) = position(width, at) else { continue };
+            let here = self.binary(BinaryOperation::Equal, index.clone(), position);
+            let other = match chosen {
+                Some(other) => other,
+                None => zero_like(self, &value),
+            };
+            chosen = Some(self.choose(&here, &value, &other).unwrap_or(other));
+        }
+        chosen.unwrap_or(Value::Void)
     }
 
     fn load_fields(&mut self, fields: &[(Arc<str>, Location)]) -> Vec<(Arc<str>, Value)> {
@@ -135,6 +153,20 @@ impl Lowering<'_> {
             (Location::Slice { base, low, width }, Value::Scalar(operand)) => {
                 self.store_slice(base, low, *width, operand.clone())?;
             }
+            (Location::Choice { elements, index }, value) => {
+                let width = self.width(index);
+                for (at, element) in elements.iter().enumerate() {
+                    let Some(position) = position(width, at) else { continue };
+                    let here = self.binary(BinaryOperation::Equal, index.clone(), position);
+                    let old = self.load(element);
+                    let Some(new) = self.choose(&here, value, &old) else {
+                        return Err(
+                            self.not_expressible("this cannot be stored by a dynamic index")
+                        );
+                    };
+                    self.store(element, &new)?;
+                }
+            }
             (Location::Nothing, _) => {}
             (location, Value::Default) => self.clear(location),
             _ => return Err(self.missing_fact("a conversion")),
@@ -152,9 +184,6 @@ impl Lowering<'_> {
                 let never_valid = super::constant(valid).is_some_and(Bits::is_zero);
                 if !never_valid {
                     for (index, field) in fields.iter().enumerate() {
-                        if self.is_zero_varbit(header, index, field) {
-                            continue;
-                        }
                         let place = self.header_place(header, index as u32 + 1);
                         self.store_place(place, field.clone());
                     }
@@ -173,19 +202,6 @@ impl Lowering<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether a constant is to be stored in a varbit, which takes varbits only.
-    fn is_zero_varbit(&self, header: &crate::HeaderRef, index: usize, value: &Operand) -> bool {
-        let ty = match header {
-            crate::HeaderRef::Header(id) => self.program.headers[id.index()].ty,
-            crate::HeaderRef::Element { stack, member, .. } => {
-                let first = self.program.stacks[stack.index()].first_header;
-                self.program.headers[(first.0 + member) as usize].ty
-            }
-        };
-        let field = &self.program.header_types[ty.index()].fields[index];
-        matches!(field.ty, ValueType::Varbit(_)) && matches!(value, Operand::Constant(_))
     }
 
     fn store_slice(
@@ -230,7 +246,7 @@ impl Lowering<'_> {
     /// The zero value of a layout: invalid headers, first enum members (§7.3).
     pub(crate) fn default_value(&mut self, shape: &Shape) -> Value {
         match shape {
-            Shape::Scalar(ty, _) => Value::Scalar(number(ty.width_bits(), 0)),
+            Shape::Scalar(ty, _) => Value::Scalar(number(zero_width(*ty), 0)),
             Shape::Struct(fields) => Value::Struct(
                 fields
                     .iter()
@@ -328,6 +344,25 @@ impl Lowering<'_> {
         any
     }
 
+    /// All scalars of a value in the order of its storage, with validity bits and `nextIndex`.
+    pub(crate) fn flatten_stored(&mut self, value: &Value) -> Vec<Operand> {
+        match value {
+            Value::Struct(fields) | Value::Union(fields) => {
+                fields.iter().flat_map(|(_, field)| self.flatten_stored(field)).collect()
+            }
+            Value::Header { valid, fields, .. } => {
+                std::iter::once(valid.clone()).chain(fields.iter().cloned()).collect()
+            }
+            Value::Stack { elements, next } => {
+                let mut flat: Vec<Operand> =
+                    elements.iter().flat_map(|element| self.flatten_stored(element)).collect();
+                flat.push(next.clone());
+                flat
+            }
+            other => self.flatten(other),
+        }
+    }
+
     /// All scalars of a value in order; headers without their validity.
     pub(crate) fn flatten(&mut self, value: &Value) -> Vec<Operand> {
         let mut flat = Vec::new();
@@ -386,6 +421,24 @@ impl Lowering<'_> {
                 }
                 Some(Value::Struct(fields))
             }
+            (Value::Union(then), Value::Union(other)) if then.len() == other.len() => {
+                let mut members = Vec::with_capacity(then.len());
+                for ((name, then), (_, other)) in then.iter().zip(other) {
+                    members.push((name.clone(), self.choose(condition, then, other)?));
+                }
+                Some(Value::Union(members))
+            }
+            (
+                Value::Stack { elements: then, next },
+                Value::Stack { elements: other, next: other_next },
+            ) if then.len() == other.len() => {
+                let next = pick(next, other_next);
+                let mut elements = Vec::with_capacity(then.len());
+                for (then, other) in then.iter().zip(other) {
+                    elements.push(self.choose(condition, then, other)?);
+                }
+                Some(Value::Stack { elements, next })
+            }
             (then, other) if then == other => Some(then.clone()),
             _ => None,
         }
@@ -396,6 +449,33 @@ fn zero_width(ty: ValueType) -> u32 {
     match ty {
         ValueType::Bits(width) => width,
         ValueType::Varbit(_) => 0,
+    }
+}
+
+/// The number of an element in the width of an index, when it fits.
+fn position(width_bits: u32, at: usize) -> Option<Operand> {
+    let at = at as u64;
+    (width_bits >= 64 || at >> width_bits == 0).then(|| number(width_bits, at))
+}
+
+/// Zeros in the layout of a value.
+fn zero_like(lowering: &Lowering<'_>, value: &Value) -> Value {
+    let zero = |operand: &Operand| number(zero_width(lowering.operand_type(operand)), 0);
+    let all = |fields: &[(Arc<str>, Value)]| {
+        fields.iter().map(|(name, field)| (name.clone(), zero_like(lowering, field))).collect()
+    };
+    match value {
+        Value::Scalar(operand) => Value::Scalar(zero(operand)),
+        Value::Struct(fields) => Value::Struct(all(fields)),
+        Value::Union(members) => Value::Union(all(members)),
+        Value::Header { ty, valid, fields } => {
+            Value::Header { ty: *ty, valid: zero(valid), fields: fields.iter().map(zero).collect() }
+        }
+        Value::Stack { elements, next } => Value::Stack {
+            elements: elements.iter().map(|element| zero_like(lowering, element)).collect(),
+            next: zero(next),
+        },
+        other => other.clone(),
     }
 }
 
