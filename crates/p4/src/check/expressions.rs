@@ -41,18 +41,8 @@ impl<'a> Checker<'a> {
                         })
                     }
                 };
+                // The parser has warned about bits that are dropped here.
                 let wrapped = wrap(value, &ty);
-                if wrapped != *value && !matches!(&*ty, TypeKind::Integer) {
-                    let shown = self.show(&ty);
-                    self.report(
-                        Diagnostic::warning(
-                            codes::VALUE_TRUNCATED,
-                            expression.span,
-                            format!("{value} does not fit `{shown}`"),
-                        )
-                        .here(format!("it becomes {wrapped}")),
-                    );
-                }
                 self.set_constant(expression, Constant::Integer(wrapped));
                 ty
             }

@@ -36,11 +36,11 @@ pub(super) fn location(program: &TypedProgram, expression: &Expression) -> Optio
         },
         ExpressionKind::Member(base, name) => {
             let mut place = location(program, base)?;
-            if !matches!(
-                program.expression_types.get(&base.id).map(|ty| &**ty),
-                Some(TypeKind::Stack(..))
-            ) {
-                place.path.push(name.text.clone());
+            let base_type = program.expression_types.get(&base.id).map(|ty| &**ty);
+            match (base_type, &*name.text) {
+                (Some(TypeKind::Stack(..)), "next" | "last") => {}
+                (Some(TypeKind::Stack(..)), _) => return None,
+                _ => place.path.push(name.text.clone()),
             }
             Some(place)
         }

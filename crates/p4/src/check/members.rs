@@ -207,6 +207,7 @@ impl<'a> Checker<'a> {
                                 )
                                 .help("elsewhere name the element: `stack[0]`"),
                             );
+                            return self.known.unknown.clone();
                         }
                         return if &*name.text == "lastIndex" {
                             self.known.bit32.clone()

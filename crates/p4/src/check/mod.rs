@@ -37,6 +37,9 @@ mod type_names;
 mod types;
 mod unused;
 
+#[cfg(test)]
+mod tests;
+
 use crate::ast::{
     Declaration, DeclaredName, EnumMember, Field, Method, Name, NodeId, Parameter, Program, State,
     Variable,

@@ -9,7 +9,16 @@ pub mod typing;
 use source::Explanation;
 
 /// The explanations of all subjects, in the order of their codes.
-static REGISTRY: &[&[Explanation]] = &[lexical::EXPLANATIONS, syntax::EXPLANATIONS];
+static REGISTRY: &[&[Explanation]] = &[
+    lexical::EXPLANATIONS,
+    syntax::EXPLANATIONS,
+    typing::names::EXPLANATIONS,
+    typing::types::EXPLANATIONS,
+    typing::expressions::EXPLANATIONS,
+    typing::calls::EXPLANATIONS,
+    typing::statements::EXPLANATIONS,
+    typing::tables::EXPLANATIONS,
+];
 
 /// Every explanation of this crate.
 pub fn explanations() -> impl Iterator<Item = &'static Explanation> {

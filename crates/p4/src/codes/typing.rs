@@ -4,7 +4,25 @@
 //! tables and actions, `P4-E09xx` annotations; `P4-W..` likewise. Their explanations are in the files
 //! beside.
 
-use source::Code;
+pub mod calls;
+pub mod expressions;
+pub mod names;
+pub mod statements;
+pub mod tables;
+pub mod types;
+
+use source::{Code, Explanation};
+
+/// An explanation, written short.
+const fn explain(
+    code: Code,
+    title: &'static str,
+    text: &'static str,
+    wrong: &'static str,
+    right: &'static str,
+) -> Explanation {
+    Explanation { code, title, text, wrong, right }
+}
 
 macro_rules! codes {
     ($($(#[$documentation:meta])* $name:ident = $code:literal,)*) => {
