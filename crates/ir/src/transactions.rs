@@ -21,8 +21,8 @@ pub use facts::{AccessFact, register_access_facts};
 
 use crate::control_flow::reverse_postorder;
 use crate::passes::{
-    fold_region, for_each_region, number_region, remove_dead_code, remove_unreachable_blocks,
-    remove_unused_in_region,
+    fold_region, for_each_region, join_chains, number_region, remove_dead_code,
+    remove_unreachable_blocks, remove_unused_in_region,
 };
 use crate::{Operation, Program, Region, RegisterId, Terminator};
 use std::collections::HashMap;
@@ -37,6 +37,7 @@ pub fn fuse_register_accesses(program: &mut Program) {
         if access_count(region) < 2 {
             return;
         }
+        join_chains(region, |block| block.name.is_empty());
         fuse(program, region);
         while let Some(better) = converted(program, region) {
             *region = better;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Removes instructions whose results nobody uses and that do nothing else, stores to local slots that
-//! nobody reads afterwards, and temporaries that are no longer defined.
+//! nobody reads afterwards or that are stored to again at once, and temporaries that are no longer defined.
 
 use super::{for_each_region, renumber_temps};
 use crate::{Instruction, Operand, Operation, Place, Program, Region, SlotId, Temp, effects};
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub fn remove_dead_code(program: &mut Program) {
     let observed = observed_slots(program);
     let owners = sole_owners(program);
+    for_each_region(program, remove_overwritten_stores);
     for at in 0..program.regions.len() {
         let local = owners
             .iter()
@@ -81,6 +82,37 @@ fn remove_unused_results(instructions: &mut Vec<Instruction>, last: Option<&Oper
     }
     kept.reverse();
     *instructions = kept;
+}
+
+/// Removes stores that a later store of the same basic block makes up for, before anybody looks.
+fn remove_overwritten_stores(program: &Program, region: &mut Region) {
+    for block in &mut region.blocks {
+        let mut overwritten: BTreeSet<SlotId> = BTreeSet::new();
+        let mut kept: Vec<Instruction> = Vec::with_capacity(block.instructions.len());
+        for instruction in std::mem::take(&mut block.instructions).into_iter().rev() {
+            match &instruction.operation {
+                Operation::Store { place: Place::Slot(slot), .. } if overwritten.contains(slot) => {
+                    continue;
+                }
+                Operation::Store { place: Place::Slot(slot), .. } => {
+                    overwritten.insert(*slot);
+                }
+                operation if !overwritten.is_empty() => {
+                    let effects = effects::of_operation(program, operation);
+                    if effects.may_end_block {
+                        overwritten.clear();
+                    }
+                    for slot in effects.slots_read() {
+                        overwritten.remove(&slot);
+                    }
+                }
+                _ => {}
+            }
+            kept.push(instruction);
+        }
+        kept.reverse();
+        block.instructions = kept;
+    }
 }
 
 /// The slots that something outside code may look at, or that code reaches as parts of headers.

@@ -41,8 +41,32 @@ pub struct AccessFact {
     pub depends_on_tables: bool,
 }
 
-/// Sources of a value.
-type Taint = BTreeSet<Location>;
+/// Sources of a value, as bits by their number in [`Flow::numbers`]. The last word is never zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Taint(Vec<u64>);
+
+impl Taint {
+    fn insert(&mut self, number: usize) {
+        let word = number / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (number % 64);
+    }
+
+    fn extend(&mut self, other: &Taint) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+
+    fn contains(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
 
 fn is_state(location: &Location) -> bool {
     matches!(location, Location::Register(_) | Location::Meter(_) | Location::Extern(_))
@@ -54,14 +78,19 @@ fn is_configuration(location: &Location) -> bool {
 
 /// The facts about every register access of a program, in the order of regions and instructions.
 pub fn register_access_facts(program: &Program) -> Vec<AccessFact> {
-    let mut flow = Flow { program, sources: BTreeMap::new(), dependences: HashMap::new() };
+    let mut flow = Flow {
+        program,
+        sources: BTreeMap::new(),
+        dependences: HashMap::new(),
+        numbers: BTreeMap::new(),
+    };
     let mut start = Storage::default();
     loop {
         let mut storage = start.clone();
         for block in &program.blocks {
-            storage.cursor.clear();
-            storage.exited.clear();
-            let after = flow.region(block.region, &storage, &Taint::new());
+            storage.cursor = Taint::default();
+            storage.exited = Taint::default();
+            let after = flow.region(block.region, &storage, &Taint::default());
             storage.join(&after);
         }
         let mut next = start.clone();
@@ -77,12 +106,16 @@ pub fn register_access_facts(program: &Program) -> Vec<AccessFact> {
         }
         start = next;
     }
-    facts(program, &flow.sources)
+    facts(program, &flow)
 }
 
 type Sources = BTreeMap<(RegionId, usize, usize), (Taint, Taint)>;
 
-fn facts(program: &Program, sources: &Sources) -> Vec<AccessFact> {
+fn facts(program: &Program, flow: &Flow) -> Vec<AccessFact> {
+    let named = |taint: &Taint| -> BTreeSet<Location> {
+        let known = flow.numbers.iter().filter(|(_, number)| taint.contains(**number));
+        known.map(|(location, _)| *location).collect()
+    };
     let mut facts = Vec::new();
     for (region_at, region) in program.regions.iter().enumerate() {
         let id = RegionId(region_at as u32);
@@ -93,8 +126,11 @@ fn facts(program: &Program, sources: &Sources) -> Vec<AccessFact> {
                 else {
                     continue;
                 };
-                let (index_sources, guard_sources) =
-                    sources.get(&(id, block_at, at)).cloned().unwrap_or_default();
+                let (index_sources, guard_sources) = flow
+                    .sources
+                    .get(&(id, block_at, at))
+                    .map(|(index, guard)| (named(index), named(guard)))
+                    .unwrap_or_default();
                 facts.push(AccessFact {
                     region: id,
                     block: BlockId(block_at as u32),
@@ -151,9 +187,16 @@ struct Flow<'a> {
     /// Of accesses by their place: of the index and of the guard, from all ways they are reached.
     sources: Sources,
     dependences: HashMap<RegionId, Vec<Vec<usize>>>,
+    /// What has been seen as a source.
+    numbers: BTreeMap<Location, usize>,
 }
 
 impl<'a> Flow<'a> {
+    fn number(&mut self, source: Location) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(source).or_insert(next)
+    }
+
     /// Runs a region on storage under a condition with these sources; the storage afterwards.
     fn region(&mut self, id: RegionId, start: &Storage, condition: &Taint) -> Storage {
         let program = self.program;
@@ -167,9 +210,11 @@ impl<'a> Flow<'a> {
             *first = Some(start.clone());
         }
         // On what the branch at the end of a block, and whether it runs, depend.
-        let mut branches: Vec<Taint> = vec![Taint::new(); count];
+        let mut branches: Vec<Taint> = vec![Taint::default(); count];
         let mut runs: Vec<Taint> = vec![condition.clone(); count];
         let mut end = Storage::default();
+        // What a block was last run with.
+        let mut done: Vec<Option<(Storage, Taint)>> = vec![None; count];
         let mut changed = true;
         while changed {
             changed = false;
@@ -180,6 +225,11 @@ impl<'a> Flow<'a> {
                     run.extend(&branches[decider]);
                     run.extend(&runs[decider]);
                 }
+                if done[at].as_ref().is_some_and(|(storage, with)| storage == input && *with == run)
+                {
+                    continue;
+                }
+                done[at] = Some((input.clone(), run.clone()));
                 let mut storage = input.clone();
                 let branch = self.block(id, region, at, &mut storage, &run);
                 if branch != branches[at] || run != runs[at] {
@@ -252,7 +302,7 @@ impl<'a> Flow<'a> {
         match operation {
             Operation::Load { place, .. } => {
                 for slot in effects::place_slots(self.program, place) {
-                    taint.extend(storage.get(slot));
+                    taint.extend(&storage.get(slot));
                 }
             }
             Operation::Store { place, .. } => {
@@ -293,7 +343,7 @@ impl<'a> Flow<'a> {
             Operation::ShiftStack { .. } => {
                 let slots = effects::of_operation(self.program, operation).slots_written();
                 for slot in &slots {
-                    taint.extend(storage.get(*slot));
+                    taint.extend(&storage.get(*slot));
                 }
                 taint.extend(run);
                 for slot in slots {
@@ -301,20 +351,20 @@ impl<'a> Flow<'a> {
                 }
             }
             Operation::Apply { table, .. } => {
-                taint.insert(Location::Table(*table));
+                taint.insert(self.number(Location::Table(*table)));
                 self.apply(*table, &taint, storage, run);
             }
             Operation::RegisterAccess { register, .. } => {
-                taint.insert(Location::Register(*register));
+                taint.insert(self.number(Location::Register(*register)));
             }
             Operation::Meter { meter, .. } | Operation::MeterDirect { meter, .. } => {
-                taint.insert(Location::Meter(*meter));
+                taint.insert(self.number(Location::Meter(*meter)));
             }
             Operation::ValueSetContains { set, .. } => {
-                taint.insert(Location::ValueSet(*set));
+                taint.insert(self.number(Location::ValueSet(*set)));
             }
             Operation::CallExtern { target, .. } => {
-                taint.insert(Location::Extern(*target));
+                taint.insert(self.number(Location::Extern(*target)));
             }
             _ => {}
         }
@@ -348,7 +398,7 @@ fn of_operands<'a>(
     temps: &HashMap<Temp, Taint>,
     operands: impl IntoIterator<Item = &'a Operand>,
 ) -> Taint {
-    let mut taint = Taint::new();
+    let mut taint = Taint::default();
     for operand in operands {
         if let Operand::Temp(temp) = operand
             && let Some(known) = temps.get(temp)

@@ -244,16 +244,14 @@ impl Fusion<'_> {
         let Some(second_update) = second.update.clone() else {
             return self.share_read(first, second, ty);
         };
-        // The second access sees the old value only when the first one writes nothing and is not
-        // switched off when the second is on.
         let mut after = Vec::new();
         if let Some(read) = second.old {
-            let old = first.old?;
-            if first.update.is_some() {
-                return None;
-            }
-            self.copies.insert(read, Operand::Temp(old));
-            after.push(self.second_read(&first, &second, read, old, ty)?);
+            after = self.second_read(&first, &second, read, ty)?;
+            let seen = match &first.update {
+                Some(update) => update.value.clone(),
+                None => Operand::Temp(first.old?),
+            };
+            self.copies.insert(read, seen);
         }
         if let Some(update) = &first.update {
             self.body.extend(update.body.iter().cloned());
@@ -302,47 +300,80 @@ impl Fusion<'_> {
         Some(self.assemble(fused, after))
     }
 
-    /// What defines the second access's old value from the first one's.
+    /// Whether the access hits a cell for certain.
+    fn in_range(&self, access: &Access) -> bool {
+        let Some(array) = self.program.registers.get(access.register.index()) else { return false };
+        match &access.index {
+            Operand::Constant(index) => index.to_u64().is_some_and(|index| index < array.size),
+            Operand::Temp(temp) => {
+                let width_bits = self.types[temp.index()].width_bits();
+                1u64.checked_shl(width_bits).is_some_and(|cells| cells <= array.size)
+            }
+        }
+    }
+
+    /// What defines the value that the second access reads: the old value where the first one does not
+    /// write, else the new one, computed again, where it is sure that there is a cell to hold it.
     fn second_read(
-        &self,
+        &mut self,
         first: &Access,
         second: &Access,
         read: Temp,
-        old: Temp,
         ty: ValueType,
-    ) -> Option<Instruction> {
-        let condition = if first.guard == second.guard {
-            Operand::Constant(Bits::from_bit(true))
-        } else {
-            let condition = second.guard.clone()?;
-            let covered = first.guard.as_ref().is_none_or(|outer| self.implies(&condition, outer));
-            if !covered {
-                return None;
+    ) -> Option<Vec<Instruction>> {
+        let same_guard = first.guard == second.guard;
+        let covered = match (&first.guard, &second.guard) {
+            (None, _) => true,
+            (Some(outer), Some(inner)) => self.implies(inner, outer),
+            (Some(_), None) => false,
+        };
+        if !covered {
+            return None;
+        }
+        let always = Operand::Constant(Bits::from_bit(true));
+        let mut after = Vec::new();
+        let (condition, then) = match &first.update {
+            None => {
+                let condition = second.guard.clone().filter(|_| !same_guard).unwrap_or(always);
+                (condition, Operand::Temp(first.old?))
             }
-            condition
+            Some(update) => {
+                if !self.in_range(first) {
+                    return None;
+                }
+                let mut names: HashMap<Temp, Temp> = HashMap::new();
+                for instruction in &update.body {
+                    let mut again = instruction.clone();
+                    for operand in again.operation.operands_mut() {
+                        rename(&names, operand);
+                    }
+                    for result in again.operation.results_mut() {
+                        let fresh = self.fresh(*result);
+                        names.insert(*result, fresh);
+                        *result = fresh;
+                    }
+                    after.push(again);
+                }
+                let mut value = update.value.clone();
+                rename(&names, &mut value);
+                (second.guard.clone().unwrap_or(always), value)
+            }
         };
-        let operation = Operation::Select {
-            result: read,
-            condition,
-            then: Operand::Temp(old),
-            otherwise: Operand::Constant(Bits::zero(ty.width_bits())),
-        };
-        Some(Instruction { operation, origin: second.origin })
+        let otherwise = Operand::Constant(Bits::zero(ty.width_bits()));
+        let operation = Operation::Select { result: read, condition, then, otherwise };
+        after.push(Instruction { operation, origin: second.origin });
+        Some(after)
     }
 
-    /// A second read of what was read and not written takes the value read first.
+    /// A read of a cell that the first access knows takes its value from there.
     fn share_read(
         &mut self,
         first: Access,
         second: Access,
         ty: ValueType,
     ) -> Option<Vec<Instruction>> {
-        let (old, read) = (first.old?, second.old?);
-        if first.update.is_some() {
-            return None;
-        }
-        let after = self.second_read(&first, &second, read, old, ty)?;
-        Some(self.assemble(first, vec![after]))
+        let after = self.second_read(&first, &second, second.old?, ty)?;
+        Some(self.assemble(first, after))
     }
 
     fn assemble(&self, fused: Access, after: Vec<Instruction>) -> Vec<Instruction> {
@@ -365,5 +396,13 @@ impl Fusion<'_> {
             .chain(after)
             .chain(all[self.second_at + 1..].iter().cloned())
             .collect()
+    }
+}
+
+fn rename(names: &HashMap<Temp, Temp>, operand: &mut Operand) {
+    if let Operand::Temp(temp) = operand
+        && let Some(name) = names.get(temp)
+    {
+        *temp = *name;
     }
 }
