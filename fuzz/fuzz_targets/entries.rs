@@ -28,7 +28,7 @@ fuzz_target!(|text: &str| {
     for error in errors {
         let _ = error.to_string();
     }
-    let store = state::Store::new(PROGRAM.clone());
+    let store = state::Store::new(PROGRAM.clone()).expect("the program's own entries fit");
     let mut cells = state::Cells::new(&PROGRAM);
     let mut session = Session::new(PROGRAM.clone());
     for located in commands {
