@@ -228,6 +228,7 @@ impl<'a> Checker<'a> {
         match self.constant(&check.value) {
             Some(Constant::Bool(true)) => self.set_constant(expression, Constant::Bool(true)),
             Some(Constant::Bool(false)) => {
+                self.set_constant(expression, Constant::Bool(false));
                 let message =
                     call.arguments.get(1).and_then(|message| match self.constant(&message.value) {
                         Some(Constant::String(text)) => Some(text.to_string()),

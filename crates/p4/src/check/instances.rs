@@ -291,6 +291,12 @@ impl<'a> Checker<'a> {
                 declaration.span,
                 format!("`{shown}` cannot be instantiated {}", self.place.describe()),
             );
+            self.at_place(Place::ConstructorArguments, |checker| {
+                checker.synthesize_arguments(arguments);
+            });
+            self.typed.declared_types.insert(declaration.id, ty);
+            self.declare(declaration.id, Node::Declaration(declaration));
+            return;
         }
         let ty = self.construct(declaration.id, declaration.span, &ty, arguments);
         self.typed.type_refs.insert(written.id, ty.clone());

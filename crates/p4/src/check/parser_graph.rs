@@ -25,13 +25,15 @@ impl<'a> Checker<'a> {
             let mut follow = |target: &'a StateRef| match &*target.name.text {
                 "accept" => accepts = true,
                 "reject" => rejects = true,
-                name => {
-                    if let Some(next) = states.get(name)
-                        && reached.insert(name)
-                    {
-                        waiting.push(next);
+                name => match states.get(name) {
+                    Some(next) => {
+                        if reached.insert(name) {
+                            waiting.push(next);
+                        }
                     }
-                }
+                    // Reported already; it may be a way out.
+                    None => accepts = true,
+                },
             };
             match &state.transition {
                 None => rejects = true,
