@@ -48,13 +48,13 @@ fn number(text: &str) -> String {
 /// Whether a section sign after this text means the P4_16 specification: the word before it is its
 /// name or version, or no name at all.
 fn is_ours(before: &str) -> bool {
-    let from = before.char_indices().rev().nth(80).map_or(0, |(at, _)| at);
-    let words: Vec<&str> = before[from..]
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "//" | "///" | "//!" | "*"))
-        .collect();
+    let mut lines = before.rsplit('\n');
+    let line = lines.next().unwrap_or_default();
+    let previous = lines.next().unwrap_or_default().trim_start();
+    let mut words = if previous.starts_with("//") { comment_words(previous) } else { Vec::new() };
+    words.extend(comment_words(line));
     let Some(last) = words.last() else { return true };
-    if before.ends_with(['(', ',', '[', '`']) || last.ends_with([',', ';', ':', '.', '(']) {
+    if line.ends_with(['(', ',', '[', '`']) || last.ends_with([',', ';', ':', '.', '(']) {
         return true;
     }
     let version = |word: &str| {
@@ -63,6 +63,11 @@ fn is_ours(before: &str) -> bool {
     let name = if version(last) { words.iter().rev().nth(1).unwrap_or(last) } else { last };
     let name = name.trim_start_matches(['(', '`']);
     name.ends_with("P4_16") || matches!(*last, "and" | "to" | "or" | "see" | "in" | "of" | "by")
+}
+
+/// The words of a line, without the mark of a comment.
+fn comment_words(line: &str) -> Vec<&str> {
+    line.split_whitespace().filter(|word| !matches!(*word, "//" | "///" | "//!")).collect()
 }
 
 #[cfg(test)]
@@ -75,19 +80,19 @@ mod tests {
             .into_iter()
             .map(|citation| (citation.clause, citation.line, citation.test))
             .collect();
-        let expected: Vec<_> =
-            expected.iter().map(|(clause, line, test)| (clause.to_string(), *line, *test)).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(clause, line, test)| (clause.to_string(), *line, *test))
+            .collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn citations_of_this_specification_are_found() {
-        check("// P4_16 v1.2.5 §8.12.1.\n// (§8.9 to §8.20)\n/// and §F", &[
-            ("8.12.1", 1, false),
-            ("8.9", 2, false),
-            ("8.20", 2, false),
-            ("F", 3, false),
-        ]);
+        check(
+            "// P4_16 v1.2.5 §8.12.1.\n// (§8.9 to §8.20)\n/// and §F",
+            &[("8.12.1", 1, false), ("8.9", 2, false), ("8.20", 2, false), ("F", 3, false)],
+        );
         check("//! See (P4_16\n//! v1.2.5 §6.2): x\n", &[("6.2", 2, false)]);
         check("// P4_16 §7\n#[cfg(test)]\n// §7.1", &[("7", 1, false), ("7.1", 3, true)]);
     }

@@ -188,9 +188,8 @@ mod tests {
 
     #[test]
     fn wrong_documents_have_problems() {
-        let problems = |text: &str| {
-            read(text).problems.into_iter().map(|(line, _)| line).collect::<Vec<_>>()
-        };
+        let problems =
+            |text: &str| read(text).problems.into_iter().map(|(line, _)| line).collect::<Vec<_>>();
         assert_eq!(problems("```p4 accepted\n```\n"), [2]);
         assert_eq!(problems("Clauses: 1\n```p4 acepted\n```\n"), [3]);
         assert_eq!(problems("Clauses: 1\n```p4 run\nx\n```\n"), [3]);

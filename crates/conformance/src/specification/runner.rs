@@ -38,9 +38,11 @@ pub fn run(document: &Document) -> Vec<Failure> {
         .collect();
     for case in &document.cases {
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| run_case(case)));
-        failures.extend(outcome.unwrap_or_else(|_| {
-            vec![Failure { line: case.line, message: "panics".to_string() }]
-        }));
+        failures.extend(
+            outcome.unwrap_or_else(|_| {
+                vec![Failure { line: case.line, message: "panics".to_string() }]
+            }),
+        );
     }
     failures
 }
@@ -156,11 +158,7 @@ fn compare(case: &Case, compilation: &Compilation) -> Vec<Failure> {
 }
 
 /// The document's line that a diagnostic is about; `None` outside of the case's program.
-fn document_line(
-    case: &Case,
-    compilation: &Compilation,
-    diagnostic: &Diagnostic,
-) -> Option<usize> {
+fn document_line(case: &Case, compilation: &Compilation, diagnostic: &Diagnostic) -> Option<usize> {
     let location = compilation.map.location(diagnostic.primary.span)?;
     if &*location.file != "case.p4" {
         return None;
@@ -177,10 +175,8 @@ mod tests {
     fn check(program: &str, kind: &str, expected: &[(usize, &str)]) {
         let text = format!("Clauses: 11.1\n```p4 {kind}\n{program}\n```\n");
         let failures = run(&document::read(&text));
-        let found: Vec<_> = failures
-            .iter()
-            .map(|failure| (failure.line, failure.message.as_str()))
-            .collect();
+        let found: Vec<_> =
+            failures.iter().map(|failure| (failure.line, failure.message.as_str())).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((line, message), (expected_line, part)) in found.iter().zip(expected) {
             assert!(line == expected_line && message.contains(part), "{found:?}");
