@@ -192,6 +192,7 @@ pub enum ResizeKind {
 }
 
 /// The update half of a register transaction: from the old value, by pure instructions, to a new one.
+/// What the body defines is used in this update only; it may use temporaries defined before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterUpdate {
     /// Pure instructions (no loads, stores or state); they may use the transaction's `old`.

@@ -27,6 +27,12 @@
 //! unrolled), and the packet is dropped with that reason.
 //!
 //! The meaning of each instruction stands at its variant of [`Operation`].
+//!
+//! # Around it
+//!
+//! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
+//! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
+//! register accesses and tell on what state they depend, [`lowering`] makes programs from typed P4.
 
 pub(crate) mod architecture;
 pub mod bits;

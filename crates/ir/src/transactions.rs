@@ -24,8 +24,8 @@ use crate::passes::{
     fold_region, for_each_region, join_chains, number_region, remove_dead_code,
     remove_unreachable_blocks, remove_unused_in_region,
 };
-use crate::{Operation, Program, Region, RegisterId, Terminator};
-use std::collections::HashMap;
+use crate::{BasicBlock, Operation, Program, Region, RegisterId, Terminator};
+use std::collections::{HashMap, HashSet};
 
 /// Regions with more blocks than this are only looked at block by block.
 const CONVERSION_BLOCK_LIMIT: usize = 512;
@@ -37,7 +37,7 @@ pub fn fuse_register_accesses(program: &mut Program) {
         if access_count(region) < 2 {
             return;
         }
-        join_chains(region, |block| block.name.is_empty());
+        join_chains(region);
         fuse(program, region);
         while let Some(better) = converted(program, region) {
             *region = better;
@@ -62,6 +62,15 @@ fn accesses(region: &Region) -> HashMap<RegisterId, usize> {
         }
     }
     counts
+}
+
+/// Whether some register is accessed twice in the block.
+fn has_pair(block: &BasicBlock) -> bool {
+    let mut seen = HashSet::new();
+    block.instructions.iter().any(|instruction| match &instruction.operation {
+        Operation::RegisterAccess { register, .. } => !seen.insert(*register),
+        _ => false,
+    })
 }
 
 /// Fuses inside all blocks.
@@ -90,6 +99,10 @@ fn converted(program: &Program, region: &Region) -> Option<Region> {
         }
         let mut attempt = region.clone();
         while if_conversion::convert(program, &mut attempt, head) {
+            // Only this block has changed, so only there can be something new to fuse.
+            if !has_pair(&attempt.blocks[head]) {
+                continue;
+            }
             fuse(program, &mut attempt);
             if access_count(&attempt) < before {
                 return Some(attempt);

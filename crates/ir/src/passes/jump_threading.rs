@@ -20,7 +20,7 @@ pub fn thread_jumps(program: &mut Program) {
     for_each_region(program, |program, region| {
         thread_empty_blocks(region);
         thread_decided_branches(program, region);
-        join_chains(region, |block| block.name.is_empty());
+        join_chains(region);
         remove_unreachable_blocks(region);
     });
 }
@@ -134,20 +134,28 @@ fn thread_decided_branches(program: &Program, region: &mut Region) {
     }
 }
 
-/// Joins a block that goes on to a block nobody else goes to, when `may_vanish` lets that block go.
-pub(crate) fn join_chains(region: &mut Region, may_vanish: impl Fn(&BasicBlock) -> bool) {
+/// Joins a block that goes on to a block nobody else goes to. Names stay: a named block is joined only
+/// to an empty block without a name, which takes it over.
+pub(crate) fn join_chains(region: &mut Region) {
     let ways_in: Vec<usize> = predecessors(region).iter().map(Vec::len).collect();
     for at in reverse_postorder(region) {
         while let Terminator::Goto(next) = region.blocks[at].terminator {
             let next = next.index();
-            if next == at || next == 0 || ways_in[next] != 1 || !may_vanish(&region.blocks[next]) {
+            let block = &region.blocks[at];
+            let takes_name = block.name.is_empty() && block.instructions.is_empty();
+            let keeps_names = region.blocks[next].name.is_empty() || takes_name;
+            if next == at || next == 0 || ways_in[next] != 1 || !keeps_names {
                 break;
             }
             let joined = &mut region.blocks[next];
+            let name = std::mem::replace(&mut joined.name, "".into());
             let instructions = std::mem::take(&mut joined.instructions);
             let terminator = std::mem::replace(&mut joined.terminator, Terminator::Return);
             let origin = joined.origin;
             let block = &mut region.blocks[at];
+            if !name.is_empty() {
+                block.name = name;
+            }
             block.instructions.extend(instructions);
             block.terminator = terminator;
             block.origin = origin;

@@ -9,6 +9,13 @@ use crate::{
 };
 use std::collections::{BTreeSet, HashMap};
 
+/// Accesses with more instructions than this between them stay apart; it bounds the work, and how deep a
+/// chain of values is followed.
+const DISTANCE_LIMIT: usize = 512;
+
+/// How many conjunctions of guards are looked through.
+const GUARD_DEPTH_LIMIT: u32 = 16;
+
 /// Fuses two accesses somewhere in the region; whether there were any.
 pub(super) fn fuse_once(program: &Program, region: &mut Region) -> bool {
     let Region { blocks, temps, .. } = region;
@@ -45,7 +52,8 @@ impl Access {
 fn fuse_in_block(program: &Program, types: &mut Vec<ValueType>, block: &mut BasicBlock) -> bool {
     for first_at in 0..block.instructions.len() {
         let Some(first) = Access::of(&block.instructions[first_at]) else { continue };
-        for second_at in first_at + 1..block.instructions.len() {
+        let end = block.instructions.len().min(first_at + DISTANCE_LIMIT);
+        for second_at in first_at + 1..end {
             let instruction = &block.instructions[second_at];
             let second = Access::of(instruction).filter(|second| second.register == first.register);
             if let Some(second) = second {
@@ -230,12 +238,20 @@ impl Fusion<'_> {
 
     /// Whether `guard` is 1 only when `outer` is.
     fn implies(&self, guard: &Operand, outer: &Operand) -> bool {
-        guard == outer
-            || matches!(
-                self.definition(guard),
-                Some(Operation::Binary { operation: BinaryOperation::And, left, right, .. })
-                    if self.implies(left, outer) || self.implies(right, outer)
-            )
+        self.implies_within(GUARD_DEPTH_LIMIT, guard, outer)
+    }
+
+    fn implies_within(&self, depth: u32, guard: &Operand, outer: &Operand) -> bool {
+        if guard == outer {
+            return true;
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        matches!(
+            self.definition(guard),
+            Some(Operation::Binary { operation: BinaryOperation::And, left, right, .. })
+                if self.implies_within(depth, left, outer)
+                    || self.implies_within(depth, right, outer)
+        )
     }
 
     /// The block's instructions with both accesses made one.

@@ -115,7 +115,7 @@ fn convert_one(program: &Program, region: &mut Region, head: usize) -> bool {
     let added = straight.out;
     region.blocks[head].instructions.extend(added);
     region.blocks[head].terminator = Terminator::Goto(join);
-    join_chains(region, |block| block.name.is_empty());
+    join_chains(region);
     true
 }
 
