@@ -45,7 +45,7 @@
 //! - C1: a region has a block 0; branches go to blocks of the region; switch cases are distinct.
 //! - C2: a temporary is defined once, and used only after that in the same basic block. What a
 //!   register update's body defines is used only in that update.
-//! - C3: operands and results have the types that the operation asks for (see [`Operation`]). A
+//! - C3: operands and results have the types that the operation asks for (see [`crate::Operation`]). A
 //!   constant may stand for a varbit of at least its width.
 //! - C4: instructions and terminators stand only in regions of the kinds that may hold them: extract,
 //!   lookahead, advance, packet length and reject in parsers; emit in deparsers; apply in controls and
