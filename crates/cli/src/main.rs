@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod files;
 mod output;
+mod port_captures;
 
 use clap::Parser;
 

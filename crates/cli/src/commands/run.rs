@@ -2,15 +2,15 @@
 //! `plane run`: a program on captures.
 
 use crate::arguments::Run;
+use crate::port_captures::{PortCaptures, Written};
 use crate::{Ending, files, output};
 use conformance::stf::runner::set_queues;
 use control::session::{Answer, Session};
-use device::{Device, DeviceOptions, Transmitted};
-use network::capture::{CaptureReader, CaptureWriter, MergedCaptures};
+use device::{Device, DeviceOptions};
+use network::capture::{CaptureReader, MergedCaptures};
 use network::replay::{Progress, ReplayError, replay};
 use source::SourceMap;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs it.
@@ -82,9 +82,8 @@ fn run_program(
             .map_err(|error| format!("[{}] {}", error.code(), error.with_path(path)))?;
         readers.push((*port, reader));
     }
-    std::fs::create_dir_all(&arguments.out)
-        .map_err(|error| format!("cannot make `{}`: {error}", arguments.out.display()))?;
-    let mut writers = Writers { folder: &arguments.out, by_port: BTreeMap::new() };
+    let mut captures =
+        PortCaptures::in_folder(&arguments.out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);
     let ran = replay(&mut device, MergedCaptures::new(readers), |device, progress, sent| {
         bar.set_position(progress.packets_in);
@@ -100,16 +99,22 @@ fn run_program(
         for line in device.drain_log() {
             output::note(&format!("log: {}", line.text));
         }
-        sent.iter().try_for_each(|(time_ps, sent)| writers.write(*time_ps, sent))
+        sent.iter().try_for_each(|(time_ps, sent)| captures.write(*time_ps, sent))
     });
     bar.finish_and_clear();
     let (progress, problem) = match ran {
         Ok(progress) => (Some(progress), None),
         Err(error) => (None, Some(problem_text(&error, &device, map))),
     };
-    writers.finish()?;
+    let written = captures.finish()?;
     if !quiet {
-        output::print(&summary(&device, progress, arguments));
+        let summary = summary(&device, progress, arguments, &written);
+        // Whoever reads the traces as JSON reads nothing else there.
+        if arguments.trace_json {
+            output::note(summary.trim_end());
+        } else {
+            output::print(&summary);
+        }
     }
     match problem {
         None => Ok(Ending::Fine),
@@ -194,34 +199,12 @@ fn enter_all(
     Ok(fine)
 }
 
-/// A capture file a port, made when the port first sends.
-struct Writers<'a> {
-    folder: &'a Path,
-    by_port: BTreeMap<u32, CaptureWriter>,
-}
-
-impl Writers<'_> {
-    fn write(&mut self, time_ps: i128, sent: &Transmitted) -> Result<(), String> {
-        use std::collections::btree_map::Entry;
-        let writer = match self.by_port.entry(sent.port) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let path = self.folder.join(format!("{}.pcap", sent.port));
-                entry.insert(CaptureWriter::create(&path).map_err(|error| error.to_string())?)
-            }
-        };
-        writer.write(time_ps, &sent.bytes).map_err(|error| error.to_string())
-    }
-
-    fn finish(self) -> Result<(), String> {
-        for writer in self.by_port.into_values() {
-            writer.finish().map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
-}
-
-fn summary(device: &Device, progress: Option<Progress>, arguments: &Run) -> String {
+fn summary(
+    device: &Device,
+    progress: Option<Progress>,
+    arguments: &Run,
+    written: &Written,
+) -> String {
     let statistics = device.statistics();
     let mut text = format!("{} (interpreter)\n", arguments.program.display());
     text.push_str(&format!(
@@ -267,6 +250,15 @@ fn summary(device: &Device, progress: Option<Progress>, arguments: &Run) -> Stri
             progress.packets_snapped
         ));
     }
-    text.push_str(&format!("written: {}/PORT.pcap\n", arguments.out.display()));
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    match written.written.is_empty() {
+        true => text.push_str("written: nothing, as no packet was sent\n"),
+        false => text.push_str(&format!("written: {}\n", names(&written.written))),
+    }
+    if !written.earlier.is_empty() {
+        text.push_str(&format!("not of this run: {}\n", names(&written.earlier)));
+    }
     text
 }
