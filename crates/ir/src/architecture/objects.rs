@@ -65,6 +65,7 @@ impl<'a> Lowering<'a> {
 
     /// A register array: size, and perhaps a first value for every cell.
     pub(crate) fn new_register(&mut self, construction: &Construction<'a>) -> Lowered<ObjectKind> {
+        self.claim_name("register", &construction.name)?;
         let size = self.construction_number(construction, 0)?;
         let shape = match construction.type_arguments.first() {
             Some(ty) => self.shape(ty)?,
@@ -101,7 +102,8 @@ impl<'a> Lowering<'a> {
         construction: &Construction<'a>,
         unit: CountUnit,
         size: Option<u64>,
-    ) -> ObjectKind {
+    ) -> Lowered<ObjectKind> {
+        self.claim_name("counter", &construction.name)?;
         self.program.counters.push(Counter {
             name: construction.name.clone(),
             unit,
@@ -110,8 +112,8 @@ impl<'a> Lowering<'a> {
         });
         let id = CounterId(self.program.counters.len() as u32 - 1);
         match size {
-            Some(_) => ObjectKind::Counter(id),
-            None => ObjectKind::DirectCounter(id),
+            Some(_) => Ok(ObjectKind::Counter(id)),
+            None => Ok(ObjectKind::DirectCounter(id)),
         }
     }
 
@@ -121,7 +123,8 @@ impl<'a> Lowering<'a> {
         construction: &Construction<'a>,
         unit: CountUnit,
         size: Option<u64>,
-    ) -> ObjectKind {
+    ) -> Lowered<ObjectKind> {
+        self.claim_name("meter", &construction.name)?;
         self.program.meters.push(Meter {
             name: construction.name.clone(),
             unit,
@@ -130,8 +133,8 @@ impl<'a> Lowering<'a> {
         });
         let id = MeterId(self.program.meters.len() as u32 - 1);
         match size {
-            Some(_) => ObjectKind::Meter(id),
-            None => ObjectKind::DirectMeter(id),
+            Some(_) => Ok(ObjectKind::Meter(id)),
+            None => Ok(ObjectKind::DirectMeter(id)),
         }
     }
 
@@ -141,14 +144,17 @@ impl<'a> Lowering<'a> {
         construction: &Construction<'a>,
         size: u64,
         selector: Option<(HashAlgorithm, u32)>,
-    ) -> ObjectKind {
+    ) -> Lowered<ObjectKind> {
+        self.claim_name("action profile", &construction.name)?;
         self.program.action_profiles.push(ActionProfile {
             name: construction.name.clone(),
             size: Some(size),
             selector,
             origin: construction.origin,
         });
-        ObjectKind::ActionProfile(ActionProfileId(self.program.action_profiles.len() as u32 - 1))
+        Ok(ObjectKind::ActionProfile(ActionProfileId(
+            self.program.action_profiles.len() as u32 - 1,
+        )))
     }
 
     /// Reads a cell of a register.
@@ -318,5 +324,16 @@ impl<'a> Lowering<'a> {
         if let Location::Scalar(place, ty) = location {
             self.store_place(place, number(ty.width_bits(), value));
         }
+    }
+
+    /// Reports the use of a direct counter or meter outside of an action.
+    pub(crate) fn only_in_action(&mut self) -> Lowered<()> {
+        if self.is_in_action() {
+            return Ok(());
+        }
+        Err(self.not_expressible(
+            "a direct counter or meter belongs to the entry that runs an action, so it is used in \
+             actions of tables only",
+        ))
     }
 }

@@ -114,31 +114,31 @@ pub(super) fn construct<'a>(
         "Counter" => {
             let size = lowering.construction_number(construction, 0)?;
             let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_counter(construction, unit, Some(size))
+            lowering.new_counter(construction, unit, Some(size))?
         }
         "DirectCounter" => {
             let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_counter(construction, unit, None)
+            lowering.new_counter(construction, unit, None)?
         }
         "Meter" => {
             let size = lowering.construction_number(construction, 0)?;
             let unit = count_unit(&lowering.construction_member(construction, 1)?);
-            lowering.new_meter(construction, unit, Some(size))
+            lowering.new_meter(construction, unit, Some(size))?
         }
         "DirectMeter" => {
             let unit = count_unit(&lowering.construction_member(construction, 0)?);
-            lowering.new_meter(construction, unit, None)
+            lowering.new_meter(construction, unit, None)?
         }
         "ActionProfile" => {
             let size = lowering.construction_number(construction, 0)?;
-            lowering.new_action_profile(construction, size, None)
+            lowering.new_action_profile(construction, size, None)?
         }
         "ActionSelector" => {
             let algorithm = hash_algorithm(&lowering.construction_member(construction, 0)?);
             let size = lowering.construction_number(construction, 1)?;
             let width = lowering.construction_number(construction, 2)?;
             let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-            lowering.new_action_profile(construction, size, selector)
+            lowering.new_action_profile(construction, size, selector)?
         }
         "Hash" => ObjectKind::Hash(hash_algorithm(&lowering.construction_member(construction, 0)?)),
         "Checksum" => {
@@ -206,6 +206,7 @@ pub(super) fn call_extern<'a>(
             Ok(Some(Value::Void))
         }
         (ObjectKind::DirectCounter(counter), "count") => {
+            lowering.only_in_action()?;
             lowering.emit(Operation::CountDirect { counter });
             Ok(Some(Value::Void))
         }
@@ -216,6 +217,7 @@ pub(super) fn call_extern<'a>(
             colour(lowering, call, Operand::Temp(result)).map(Some)
         }
         (ObjectKind::DirectMeter(meter), "execute" | "dpdk_execute") => {
+            lowering.only_in_action()?;
             let result = lowering.temp(ValueType::Bits(2));
             lowering.emit(Operation::MeterDirect { meter, result });
             colour(lowering, call, Operand::Temp(result)).map(Some)

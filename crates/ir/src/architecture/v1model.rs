@@ -56,31 +56,31 @@ impl Architecture for V1Model {
             "counter" => {
                 let size = lowering.construction_number(construction, 0)?;
                 let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_counter(construction, unit, Some(size))
+                lowering.new_counter(construction, unit, Some(size))?
             }
             "direct_counter" => {
                 let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_counter(construction, unit, None)
+                lowering.new_counter(construction, unit, None)?
             }
             "meter" => {
                 let size = lowering.construction_number(construction, 0)?;
                 let unit = count_unit(&lowering.construction_member(construction, 1)?);
-                lowering.new_meter(construction, unit, Some(size))
+                lowering.new_meter(construction, unit, Some(size))?
             }
             "direct_meter" => {
                 let unit = count_unit(&lowering.construction_member(construction, 0)?);
-                lowering.new_meter(construction, unit, None)
+                lowering.new_meter(construction, unit, None)?
             }
             "action_profile" => {
                 let size = lowering.construction_number(construction, 0)?;
-                lowering.new_action_profile(construction, size, None)
+                lowering.new_action_profile(construction, size, None)?
             }
             "action_selector" => {
                 let algorithm = hash_algorithm(&lowering.construction_member(construction, 0)?);
                 let size = lowering.construction_number(construction, 1)?;
                 let width = lowering.construction_number(construction, 2)?;
                 let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
-                lowering.new_action_profile(construction, size, selector)
+                lowering.new_action_profile(construction, size, selector)?
             }
             "Checksum16" => ObjectKind::Hash(HashAlgorithm::Csum16),
             _ => return Ok(None),
@@ -186,6 +186,7 @@ fn method<'a>(
             lowering.store_number(&target, Operand::Temp(result))?;
         }
         (ObjectKind::DirectMeter(meter), "read") => {
+            lowering.only_in_action()?;
             let target = lowering.extern_target(call, 0)?;
             let result = lowering.temp(ValueType::Bits(2));
             lowering.emit(Operation::MeterDirect { meter, result });

@@ -18,6 +18,8 @@ pub const RECURSION: Code = Code("IR-E0205");
 pub const ENTRY_MISFIT: Code = Code("IR-E0206");
 /// Priorities of entries outside the range of the specification.
 pub const ENTRY_PRIORITY: Code = Code("IR-E0207");
+/// Two tables or objects of one kind with the same name for the control plane.
+pub const DUPLICATE_NAME: Code = Code("IR-E0208");
 /// The typed program lacks a fact that the checker should have found.
 pub const INTERNAL: Code = Code("IR-E0299");
 
@@ -31,8 +33,24 @@ pub static EXPLANATIONS: &[Explanation] = &[
                nesting multiplies to more instructions than the documented limit is refused, \
                because no target could hold it either. Apply a table or a control once and pass \
                what differs as an argument, or loop less often.",
-        wrong: "",
-        right: "",
+        wrong: "control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<8> x) {\n\
+                \x20   apply {\n\
+                \x20       for (bit<16> i = 0; i < 1000; i = i + 1) {\n\
+                \x20           for (bit<16> j = 0; j < 1000; j = j + 1) { x = x + x; }\n\
+                \x20       }\n\
+                \x20   }\n\
+                }\n\
+                Single(c()) main;\n",
+        right: "control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<8> x) {\n\
+                \x20   apply {\n\
+                \x20       for (bit<16> i = 0; i < 10; i = i + 1) { x = x + x; }\n\
+                \x20   }\n\
+                }\n\
+                Single(c()) main;\n",
     },
     Explanation {
         code: NOT_EXPRESSIBLE,
@@ -40,16 +58,48 @@ pub static EXPLANATIONS: &[Explanation] = &[
         text: "The program is correct P4_16, but uses something that has no meaning in a packet \
                pipeline: for example an extern object chosen at run time, or a control applied \
                from a table's action. The message names the construct.",
-        wrong: "",
-        right: "",
+        wrong: "#include <core.p4>\n\
+                control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<8> x) {\n\
+                \x20   table which { actions = { NoAction; } }\n\
+                \x20   action set(in bit<8> to) { x = to; }\n\
+                \x20   table t { actions = { set(which.apply().hit ? 8w1 : 8w2); } }\n\
+                \x20   apply { t.apply(); }\n\
+                }\n\
+                Single(c()) main;\n",
+        right: "#include <core.p4>\n\
+                control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<8> x) {\n\
+                \x20   bit<8> to = 2;\n\
+                \x20   table which { actions = { NoAction; } }\n\
+                \x20   action set() { x = to; }\n\
+                \x20   table t { actions = { set; NoAction; } }\n\
+                \x20   apply {\n\
+                \x20       if (which.apply().hit) { to = 1; }\n\
+                \x20       t.apply();\n\
+                \x20   }\n\
+                }\n\
+                Single(c()) main;\n",
     },
     Explanation {
         code: TOO_WIDE,
         title: "a value that is too wide",
         text: "P4_16 leaves the largest width to the implementation (P4_16 v1.2.5 §7.1.6). Every \
                engine here handles values up to 16384 bits. Split the field or the expression.",
-        wrong: "",
-        right: "",
+        wrong: "control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<9000> x) {\n\
+                \x20   apply { x = (x ++ x)[8999:0]; }\n\
+                }\n\
+                Single(c()) main;\n",
+        right: "control Block<H>(inout H hdr);\n\
+                package Single<H>(Block<H> c);\n\
+                control c(inout bit<9000> x) {\n\
+                \x20   apply { x = x << 1; }\n\
+                }\n\
+                Single(c()) main;\n",
     },
     Explanation {
         code: NOT_CONSTANT,
@@ -83,6 +133,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
         title: "priorities of entries that cannot be used",
         text: "When one entry of a table has a priority, the first one must have one too, and no \
                priority may be negative (P4_16 v1.2.5 §14.2.1.4).",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: DUPLICATE_NAME,
+        title: "two things with the same control-plane name",
+        text: "The control plane finds tables, registers, counters, meters, action profiles and value \
+               sets by their full names (P4_16 v1.2.5 §18.3). Two of one kind have the same full name, \
+               usually because of `@name` annotations. Rename one of them.",
         wrong: "",
         right: "",
     },

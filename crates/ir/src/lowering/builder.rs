@@ -57,6 +57,7 @@ impl Builder {
     /// The finished region: blocks that nothing reaches are gone, and chains of unnamed blocks are
     /// joined.
     pub(super) fn finish(mut self, origin: OriginId) -> Region {
+        self.thread_empty_blocks();
         self.join_chains();
         let mut order = vec![0usize];
         let mut numbers: HashMap<usize, u32> = HashMap::from([(0, 0)]);
@@ -86,6 +87,34 @@ impl Builder {
         Region { name: self.name, kind: self.kind, temps: self.temps, blocks }
     }
 
+    /// Jumps to an empty block without a name go where that block goes.
+    fn thread_empty_blocks(&mut self) {
+        let forward: Vec<usize> = (0..self.blocks.len())
+            .map(|start| {
+                let mut at = start;
+                for _ in 0..self.blocks.len() {
+                    let block = &self.blocks[at];
+                    match block.terminator {
+                        Some((Terminator::Goto(next), _))
+                            if block.instructions.is_empty() && block.name.is_empty() =>
+                        {
+                            at = next.index();
+                        }
+                        _ => return at,
+                    }
+                }
+                start
+            })
+            .collect();
+        let numbers: HashMap<usize, u32> =
+            forward.iter().enumerate().map(|(from, to)| (from, *to as u32)).collect();
+        for block in &mut self.blocks {
+            if let Some((terminator, _)) = &mut block.terminator {
+                renumber(terminator, &numbers);
+            }
+        }
+    }
+
     fn join_chains(&mut self) {
         let mut reachable = vec![false; self.blocks.len()];
         let mut predecessors = vec![0u32; self.blocks.len()];
@@ -107,12 +136,16 @@ impl Builder {
             }
             while let Some((Terminator::Goto(next), _)) = self.blocks[index].terminator {
                 let next = next.index();
-                let joinable = next != index
-                    && predecessors[next] == 1
-                    && next != 0
-                    && self.blocks[next].name.is_empty();
+                // Names of parser states are kept; the entry takes that of the first.
+                let named = !self.blocks[next].name.is_empty();
+                let takes_name = index == 0 && self.blocks[0].name.is_empty();
+                let joinable =
+                    next != index && predecessors[next] == 1 && next != 0 && (!named || takes_name);
                 if !joinable {
                     break;
+                }
+                if named {
+                    self.blocks[index].name = self.blocks[next].name.clone();
                 }
                 let moved = std::mem::take(&mut self.blocks[next].instructions);
                 self.blocks[index].instructions.extend(moved);
@@ -212,8 +245,8 @@ impl Lowering<'_> {
         let slot = match self.builder.spills.get(&temp) {
             Some(slot) => *slot,
             None => {
-                let name = self.unique_name(&format!("{}.$carry", self.builder.name));
-                let slot = self.add_slot(name, ty, crate::Display::Unsigned);
+                let name = format!("{}.$carry", self.builder.name);
+                let slot = self.add_slot(&name, ty, crate::Display::Unsigned);
                 self.builder.blocks[home.index()].instructions.push(Instruction {
                     operation: Operation::Store {
                         place: Place::Slot(slot),
@@ -278,6 +311,11 @@ impl Lowering<'_> {
         self.builder.blocks[current].terminator.get_or_insert((terminator, origin));
         let dead = self.new_block("");
         self.start_block(dead);
+    }
+
+    /// Whether the region being made is an action's.
+    pub(crate) fn is_in_action(&self) -> bool {
+        self.builder.kind == RegionKind::Action
     }
 
     /// A new empty block.

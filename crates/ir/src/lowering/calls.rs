@@ -209,7 +209,7 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Value> {
         let shape = self.shape(&call.result)?;
         let name = self.local_name("$result");
-        let result = self.allocate(&shape, &name);
+        let result = self.allocate(&shape, &name)?;
         self.clear(&result);
         let width = self.width(&index);
         for (at, object) in objects.into_iter().enumerate() {

@@ -297,7 +297,7 @@ impl<'a> Lowering<'a> {
         }
         let shape = self.shape(&ty)?;
         let name = self.local_name("$choice");
-        let result = self.allocate(&shape, &name);
+        let result = self.allocate(&shape, &name)?;
         let (first, second) = self.branch(condition);
         let end = self.new_block("");
         for (block, side) in [(first, then), (second, otherwise)] {

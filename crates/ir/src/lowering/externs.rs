@@ -118,7 +118,9 @@ impl<'a> Lowering<'a> {
                     let width = if signed { 64 } else { (value.bits() as u32).max(1) };
                     Ok(Operand::Constant(crate::Bits::from_bigint(width, &value)))
                 }
-                value => self.scalar(value, expression),
+                Value::Scalar(operand) => Ok(operand),
+                // A struct as an index or bound is its fields laid end to end.
+                value => Ok(self.pack(&value)),
             },
             None => Err(self.missing_fact("an argument")),
         }

@@ -104,7 +104,11 @@ impl<'a> Lowering<'a> {
         info: &'a CallInfo,
         arguments: &'a [Argument],
     ) -> Lowered<()> {
-        let passing = Passing { closed_body: false, own_storage: OwnStorage::No };
+        let is_top = self
+            .nodes
+            .top_level(&declaration.name.text)
+            .is_some_and(|top| top.id == declaration.id);
+        let passing = Passing { closed_body: is_top, own_storage: OwnStorage::No };
         let arguments = self.arguments(parameters, (info, arguments), passing)?;
         self.enter(declaration)?;
         let outcome = self.inside(|this| {
@@ -164,7 +168,7 @@ impl<'a> Lowering<'a> {
             Shape::Empty => None,
             shape => {
                 let name = self.local_name("$result");
-                Some(self.allocate(&shape, &name))
+                Some(self.allocate(&shape, &name)?)
             }
         };
         let end = self.new_block("");
@@ -245,12 +249,12 @@ impl<'a> Lowering<'a> {
         }
         let plain = !self.typed.implicit_casts.contains_key(&expression.id)
             && !self.typed.constants.contains_key(&expression.id);
-        if by_reference && plain {
-            let ty = self.type_of(expression)?;
-            let aggregate = !matches!(self.shape(&ty)?, Shape::Scalar(..) | Shape::Empty);
-            if aggregate && let Some(location) = self.locate(expression)? {
-                return Ok(Passed::Location(location));
-            }
+        if by_reference
+            && plain
+            && let Some(location) = self.locate(expression)?
+            && location != Location::Nothing
+        {
+            return Ok(Passed::Location(location));
         }
         let ty = self.result_type(expression)?;
         match self.evaluate(expression)? {

@@ -101,6 +101,7 @@ impl<'a> Lowering<'a> {
         };
         let mut objects = Vec::new();
         for index in 0..*size {
+            self.instruction_count += 1;
             self.check_growth()?;
             let name = format!("{name}[{index}]").into();
             objects.push(self.construct_array(info, arguments, name, (sites, inner))?);

@@ -131,6 +131,7 @@ impl<'a> Lowering<'a> {
         let size = self.known_u64(size)?;
         let prefix = self.prefix();
         let name = control_plane_name(&prefix, &declaration.annotations, &declaration.name.text);
+        self.claim_name("value set", &name)?;
         let declared_kind = match_annotation(&declaration.annotations);
         let mut components = Vec::new();
         self.components(&ty, "", &declared_kind, &mut components)?;

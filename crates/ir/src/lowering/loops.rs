@@ -315,7 +315,7 @@ impl<'a> Lowering<'a> {
         self.bindings.insert(variable.id, Binding::Location(location.clone()));
         let name = self.local_name("$round");
         let shape = self.shape(ty)?;
-        let counter = self.allocate(&shape, &name);
+        let counter = self.allocate(&shape, &name)?;
         let (less_equal, width) = match signed {
             true => (BinaryOperation::LessEqualSigned, self.width(&first)),
             false => (BinaryOperation::LessEqualUnsigned, self.width(&first)),

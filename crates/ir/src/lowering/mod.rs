@@ -54,7 +54,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many instructions a lowered program may have.
-pub const INSTRUCTION_LIMIT: u64 = 1_000_000;
+pub const INSTRUCTION_LIMIT: u64 = 250_000;
 
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
@@ -130,12 +130,16 @@ pub(crate) struct Lowering<'a> {
     instruction_count: u64,
     /// Names in use by slots, for uniqueness.
     slot_names: HashSet<Arc<str>>,
+    /// Names of storage, whose slots' names start with them.
+    storage_names: HashSet<Arc<str>>,
+    /// Control-plane names by what they name.
+    control_names: HashSet<(&'static str, Arc<str>)>,
     /// Values and types of names. Node numbers are unique and nothing is recursive, so one flat map
     /// serves all scopes: inlining binds anew.
     bindings: HashMap<NodeId, Binding>,
     type_arguments: HashMap<NodeId, Type>,
     header_types: HashMap<Type, crate::HeaderTypeId>,
-    header_shapes: Vec<Arc<[(Arc<str>, Shape)]>>,
+    header_shapes: Vec<shapes::FieldShapes>,
     pub(crate) objects: Vec<ExternObject>,
     instances: Vec<BlockInstance>,
     top_instances: HashMap<NodeId, Binding>,
@@ -194,6 +198,8 @@ impl<'a> Lowering<'a> {
             builder: Builder::new("".into(), crate::RegionKind::Control),
             instruction_count: 0,
             slot_names: HashSet::new(),
+            storage_names: HashSet::new(),
+            control_names: HashSet::new(),
             bindings: HashMap::new(),
             type_arguments: HashMap::new(),
             header_types: HashMap::new(),

@@ -2,7 +2,7 @@
 //! Names: annotations, control-plane names of instances, tables, actions and keys, and names of local
 //! storage (P4_16 v1.2.5 §18.3).
 
-use super::Lowering;
+use super::{Lowered, Lowering, codes};
 use p4::ast::{
     Annotation, AnnotationBody, BinaryOperator, DeclarationKind, Expression, ExpressionKind,
 };
@@ -164,6 +164,17 @@ impl Lowering<'_> {
         let (TypeKind::Struct(id, _) | TypeKind::Header(id, _)) = &**ty else { return None };
         let declaration = self.nodes.declaration(*id)?;
         Some(control_plane_name("", &declaration.annotations, &declaration.name.text))
+    }
+
+    /// Reports a control-plane name that something of the same kind has already.
+    pub(crate) fn claim_name(&mut self, kind: &'static str, name: &Arc<str>) -> Lowered<()> {
+        if self.control_names.insert((kind, name.clone())) {
+            return Ok(());
+        }
+        Err(self.error(
+            codes::DUPLICATE_NAME,
+            format!("another {kind} has the control-plane name `{name}` already"),
+        ))
     }
 
     /// A name for local storage.

@@ -198,8 +198,7 @@ impl<'a> Lowering<'a> {
             return Ok(if is_and { self.and(first, second) } else { self.or(first, second) });
         }
         let name = self.local_name("$condition");
-        let name = self.unique_name(&name);
-        let slot = self.add_slot(name, ValueType::Bits(1), crate::Display::Bool);
+        let slot = self.add_slot(&name, ValueType::Bits(1), crate::Display::Bool);
         self.store_slot(slot, first.clone());
         let more = self.new_block("");
         let end = self.new_block("");

@@ -123,7 +123,7 @@ impl<'a> Lowering<'a> {
     fn emit_value(&mut self, value: Value, ty: &Type) -> Lowered<()> {
         let shape = self.shape(ty)?;
         let name = self.local_name("$emitted");
-        let location = self.allocate(&shape, &name);
+        let location = self.allocate(&shape, &name)?;
         let value = self.fit(value, false, &shape)?;
         self.store(&location, &value)?;
         self.emit_location(&location)

@@ -112,8 +112,10 @@ impl<'a> Lowering<'a> {
         // The name for the control plane is that of the declaration, also when an instance of it is
         // declared outside.
         let name = super::control_plane_name("", &declaration.annotations, &declaration.name.text);
+        // Two blocks of one declaration are told apart by their roles.
+        let taken = self.program.regions.iter().any(|region| region.name == name);
+        let name = if taken { format!("{role}.{name}").into() } else { name };
         self.instances[id.index()].name = name.clone();
-        // A second block of the same instance needs its own variables only in name.
         self.at(declaration.id, declaration.span);
         let origin = self.add_origin(declaration.span, Some(declaration.id), Some(name.clone()));
         let mut kind = match &declaration.kind {
@@ -205,7 +207,7 @@ impl<'a> Lowering<'a> {
         let location = match self.shared.get(&storage) {
             Some(known) => known.clone(),
             None => {
-                let location = self.allocate(&shape, &storage);
+                let location = self.allocate(&shape, &storage)?;
                 self.shared.insert(storage.clone(), location.clone());
                 self.storage_types.insert(storage.clone(), ty);
                 location
@@ -241,7 +243,6 @@ impl<'a> Lowering<'a> {
 
     /// A fresh scalar slot, for architectures.
     pub(crate) fn fresh_slot(&mut self, name: &str, width_bits: u32) -> crate::SlotId {
-        let name = self.unique_name(name);
         self.add_slot(name, ValueType::Bits(width_bits), crate::Display::Unsigned)
     }
 }

@@ -26,6 +26,9 @@ pub(crate) enum Shape {
     Empty,
 }
 
+/// Fields by name with their layouts.
+pub(super) type FieldShapes = Arc<[(Arc<str>, Shape)]>;
+
 impl Shape {
     /// An unsigned number.
     pub(crate) fn bits(width_bits: u32) -> Shape {
@@ -211,6 +214,9 @@ impl Lowering<'_> {
                 }
                 Shape::Union(members.into())
             }
+            TypeKind::Stack(_, size) if u64::from(*size) > super::storage::SLOT_LIMIT => {
+                return Err(self.error(codes::CODE_GROWTH, format!("{size} elements are too many")));
+            }
             TypeKind::Stack(element, size) => match self.shape(element)? {
                 Shape::Empty => Shape::Empty,
                 element @ (Shape::Header(_) | Shape::Union(_)) => {
@@ -329,7 +335,7 @@ impl Lowering<'_> {
     }
 
     /// The fields of a header type with their layouts.
-    pub(crate) fn header_fields(&self, ty: HeaderTypeId) -> Arc<[(Arc<str>, Shape)]> {
+    pub(super) fn header_fields(&self, ty: HeaderTypeId) -> FieldShapes {
         self.header_shapes[ty.index()].clone()
     }
 

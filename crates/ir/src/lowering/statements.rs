@@ -189,8 +189,7 @@ impl<'a> Lowering<'a> {
         if let Some(slot) = self.exit_flag {
             return slot;
         }
-        let name = self.unique_name("$exit");
-        let slot = self.add_slot(name, crate::ValueType::Bits(1), crate::Display::Bool);
+        let slot = self.add_slot("$exit", crate::ValueType::Bits(1), crate::Display::Bool);
         self.exit_flag = Some(slot);
         slot
     }

@@ -8,7 +8,11 @@ use crate::{
     BinaryOperation, Display, Header, HeaderId, HeaderRef, HeaderTypeId, Operand, Place, Slot,
     SlotId, Stack, StackId, Union, ValueType,
 };
+use std::collections::HashSet;
 use std::sync::Arc;
+
+/// How many slots a program may have.
+pub(crate) const SLOT_LIMIT: u64 = 250_000;
 
 /// What an l-value denotes.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,33 +55,47 @@ pub(crate) enum Location {
 }
 
 impl Lowering<'_> {
-    /// The name, or the name with a number behind it when it is taken.
-    pub(crate) fn unique_name(&mut self, name: &str) -> Arc<str> {
-        let mut candidate: Arc<str> = name.into();
-        let mut count = 1u32;
-        while !self.slot_names.insert(candidate.clone()) {
-            count += 1;
-            candidate = format!("{name}${count}").into();
-        }
-        candidate
-    }
-
-    /// A new slot under a name that is unique already.
-    pub(crate) fn add_slot(&mut self, name: Arc<str>, ty: ValueType, display: Display) -> SlotId {
+    /// A new slot. When the name is taken, it gets a number behind it.
+    pub(crate) fn add_slot(&mut self, name: &str, ty: ValueType, display: Display) -> SlotId {
+        let name = unique(&mut self.slot_names, name);
         self.program.slots.push(Slot { name, ty, display, origin: self.origin });
         SlotId(self.program.slots.len() as u32 - 1)
     }
 
     /// New storage for a layout. The name is made unique.
-    pub(crate) fn allocate(&mut self, shape: &Shape, name: &str) -> Location {
-        let name = self.unique_name(name);
-        self.allocate_named(shape, &name)
+    pub(crate) fn allocate(&mut self, shape: &Shape, name: &str) -> Lowered<Location> {
+        let needed = self.slot_count(shape);
+        if needed.saturating_add(self.program.slots.len() as u64) > SLOT_LIMIT {
+            return Err(self.error(
+                super::codes::CODE_GROWTH,
+                format!("the program needs more than {SLOT_LIMIT} fields and variables"),
+            ));
+        }
+        let name = unique(&mut self.storage_names, name);
+        Ok(self.allocate_named(shape, &name))
+    }
+
+    fn slot_count(&self, shape: &Shape) -> u64 {
+        let header =
+            |ty: HeaderTypeId| self.program.header_types[ty.index()].fields.len() as u64 + 1;
+        match shape {
+            Shape::Scalar(..) => 1,
+            Shape::Struct(fields) => {
+                fields.iter().map(|(_, field)| self.slot_count(field)).fold(0, u64::saturating_add)
+            }
+            Shape::Header(ty) => header(*ty),
+            Shape::Union(members) => members.iter().map(|(_, ty)| header(*ty)).sum(),
+            Shape::Stack(element, size) => {
+                self.slot_count(element).saturating_mul(u64::from(*size)).saturating_add(1)
+            }
+            Shape::Empty => 0,
+        }
     }
 
     fn allocate_named(&mut self, shape: &Shape, name: &str) -> Location {
         match shape {
             Shape::Scalar(ty, display) => {
-                let slot = self.add_slot(name.into(), *ty, display.clone());
+                let slot = self.add_slot(name, *ty, display.clone());
                 Location::Scalar(Place::Slot(slot), *ty)
             }
             Shape::Struct(fields) => {
@@ -115,11 +133,8 @@ impl Lowering<'_> {
                 for index in 0..*size {
                     self.allocate_named(element, &format!("{name}[{index}]"));
                 }
-                let next = self.add_slot(
-                    format!("{name}.$next").into(),
-                    ValueType::Bits(32),
-                    Display::Unsigned,
-                );
+                let next =
+                    self.add_slot(&format!("{name}.$next"), ValueType::Bits(32), Display::Unsigned);
                 let headers_per_element = match &**element {
                     Shape::Union(members) => members.len() as u32,
                     _ => 1,
@@ -138,10 +153,9 @@ impl Lowering<'_> {
     }
 
     fn add_header(&mut self, ty: HeaderTypeId, name: &str) -> HeaderId {
-        let valid =
-            self.add_slot(format!("{name}.$valid").into(), ValueType::Bits(1), Display::Bool);
+        let valid = self.add_slot(&format!("{name}.$valid"), ValueType::Bits(1), Display::Bool);
         for field in self.flat_fields(ty) {
-            self.add_slot(format!("{name}.{}", field.name).into(), field.ty, field.display);
+            self.add_slot(&format!("{name}.{}", field.name), field.ty, field.display);
         }
         self.program.headers.push(Header { name: name.into(), ty, first_slot: valid });
         HeaderId(self.program.headers.len() as u32 - 1)
@@ -356,7 +370,7 @@ impl Lowering<'_> {
         }
         let shape = self.shape(ty)?;
         let full = self.local_name(name);
-        let location = self.allocate(&shape, &full);
+        let location = self.allocate(&shape, &full)?;
         self.variables.insert((self.context, id), location.clone());
         Ok(location)
     }
@@ -390,4 +404,15 @@ fn union_of(members: &[(Arc<str>, HeaderTypeId)], headers: &[HeaderRef]) -> Loca
         })
         .collect();
     Location::Union(locations.into())
+}
+
+/// The name, or the name with a number behind it when it is taken.
+fn unique(taken: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
+    let mut candidate: Arc<str> = name.into();
+    let mut count = 1u32;
+    while !taken.insert(candidate.clone()) {
+        count += 1;
+        candidate = format!("{name}${count}").into();
+    }
+    candidate
 }

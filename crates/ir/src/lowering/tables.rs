@@ -105,6 +105,7 @@ impl<'a> Lowering<'a> {
         let prefix = self.prefix();
         let name = control_plane_name(&prefix, &declaration.annotations, &declaration.name.text);
         let origin = self.add_origin(declaration.span, Some(declaration.id), Some(name.clone()));
+        self.claim_name("table", &name)?;
         let mut keys = Vec::new();
         for element in key_elements(table) {
             keys.push(self.key(element)?);
@@ -316,7 +317,7 @@ impl<'a> Lowering<'a> {
             if parameter.direction == Direction::None && bound.is_none() {
                 let ty = self.declared_type(parameter.id)?;
                 let shape = self.shape(&ty)?;
-                let location = self.allocate(&shape, &format!("{name}.{}", parameter.name.text));
+                let location = self.allocate(&shape, &format!("{name}.{}", parameter.name.text))?;
                 self.control_parameters(parameter, &location, &mut control);
                 self.bindings.insert(parameter.id, Binding::Location(location));
             }
@@ -337,9 +338,12 @@ impl<'a> Lowering<'a> {
         for slot in self.slots_of(location) {
             // A parameter of struct type takes one argument a field.
             let full = &self.program.slots[slot.index()].name;
+            let given =
+                annotation_named(&parameter.annotations, "name").and_then(annotation_string);
+            let given = given.unwrap_or_else(|| parameter.name.text.clone());
             let name = match full.rsplit_once(&*format!(".{}", parameter.name.text)) {
-                Some((_, field)) if !single => format!("{}{field}", parameter.name.text).into(),
-                _ => parameter.name.text.clone(),
+                Some((_, field)) if !single => format!("{given}{field}").into(),
+                _ => given,
             };
             control.push(ActionParameter {
                 name,

@@ -1,1 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
+//! Runs the files in `tests/`: cases of P4 source after a line `//// title`, and what they become after
+//! a line `// becomes`: the items that the program adds to its storage, or the errors. With
+//! `UPDATE_IR_TESTS=1` in the environment, what is found is written there.
+
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use source::Diagnostics;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+/// Declarations for cases that need no architecture: a control and a parser, each alone.
+const PRELUDE: &str = "#include <core.p4>\n\
+    control Block<H>(inout H hdr);\n\
+    package Single<H>(Block<H> c);\n\
+    parser Reader<H>(packet_in packet, out H hdr);\n\
+    package Reading<H>(Reader<H> p);\n";
+
+/// What a program becomes.
+fn lowered(text: &str) -> String {
+    let text = match text.contains("#include") {
+        true => text.to_owned(),
+        false => format!("{PRELUDE}{text}"),
+    };
+    let compiled = p4::compile::compile("case.p4", text, &NoFiles, &PreprocessorOptions::default());
+    let Some(typed) = compiled.program else {
+        let options = source::RenderOptions::default();
+        return source::render_text(&compiled.map, &compiled.diagnostics, options);
+    };
+    let mut diagnostics = Diagnostics::new();
+    let Some(program) = super::lower(&typed, &mut diagnostics) else {
+        let mut text = String::new();
+        for diagnostic in diagnostics.iter() {
+            let _ = writeln!(text, "{}: {}", diagnostic.code, diagnostic.message);
+        }
+        return text;
+    };
+    if let Err(errors) = crate::verify(&program) {
+        return errors.iter().map(|error| format!("does not verify: {error}\n")).collect();
+    }
+    assert_eq!(
+        crate::text::parse(&crate::text::print(&program)).ok().as_ref(),
+        Some(&program),
+        "the text form gives the program back"
+    );
+    shown(&crate::text::print_without_origins(&program))
+}
+
+/// The items of a program's text without storage, blocks and empty regions.
+fn shown(text: &str) -> String {
+    let mut items: Vec<String> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with([' ', '}'])
+            && let Some(item) = items.last_mut()
+        {
+            let _ = writeln!(item, "{line}");
+        } else {
+            items.push(format!("{line}\n"));
+        }
+    }
+    let hidden = |item: &String| {
+        let kind = item.split(' ').next().unwrap_or("");
+        matches!(
+            kind,
+            "ir" | "error" | "slot" | "header_type" | "header" | "stack" | "union" | "block"
+        ) || item.ends_with("{\n  block0:\n    return\n}\n")
+    };
+    items.into_iter().filter(|item| !hidden(item)).collect()
+}
+
+fn run(file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lowering/tests").join(file);
+    let text = fs::read_to_string(&path).expect("the test file is there");
+    let (head, rest) = text.split_once("//// ").expect("the test file has cases");
+    let mut updated = head.to_owned();
+    let mut wrong = String::new();
+    for case in rest.split("\n//// ") {
+        let (title, body) = case.split_once('\n').unwrap_or((case, ""));
+        let (program, expected) = body.split_once("// becomes\n").unwrap_or((body, ""));
+        let found = lowered(program);
+        if found.trim() != expected.trim() {
+            let _ = writeln!(wrong, "{title}\nexpected:\n{expected}\nfound:\n{found}");
+        }
+        let program = program.trim_end();
+        let _ = write!(updated, "//// {title}\n{program}\n// becomes\n{}\n\n", found.trim_end());
+    }
+    if std::env::var_os("UPDATE_IR_TESTS").is_some() {
+        let updated = format!("{}\n", updated.trim_end());
+        fs::write(&path, updated).expect("the test file can be written");
+    } else {
+        assert!(wrong.is_empty(), "{file}: {wrong}");
+    }
+}
+
+#[test]
+fn expressions() {
+    run("expressions.txt");
+}
+
+#[test]
+fn statements() {
+    run("statements.txt");
+}
+
+#[test]
+fn headers_and_stacks() {
+    run("headers.txt");
+}
+
+#[test]
+fn calls_and_inlining() {
+    run("inlining.txt");
+}
+
+#[test]
+fn parsers() {
+    run("parsers.txt");
+}
+
+#[test]
+fn tables() {
+    run("tables.txt");
+}
+
+#[test]
+fn v1model() {
+    run("v1model.txt");
+}
+
+#[test]
+fn portable_architectures() {
+    run("portable.txt");
+}
+
+#[test]
+fn refusals() {
+    run("refusals.txt");
+}
+
+#[test]
+fn explanations_have_examples_that_hold() {
+    for explanation in crate::codes::lowering::EXPLANATIONS {
+        let codes = |text: &str| -> Vec<source::Code> {
+            let options = PreprocessorOptions::default();
+            let compiled = p4::compile::compile("example.p4", text.to_owned(), &NoFiles, &options);
+            let mut diagnostics = compiled.diagnostics;
+            if let Some(typed) = compiled.program {
+                super::lower(&typed, &mut diagnostics);
+            }
+            diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+        };
+        if !explanation.wrong.is_empty() {
+            assert_eq!(codes(explanation.wrong), [explanation.code], "{}", explanation.wrong);
+            let right = codes(explanation.right);
+            assert!(!right.contains(&explanation.code), "{}: {right:?}", explanation.right);
+        }
+    }
+}
+
+#[test]
+fn a_library_without_main_lowers_to_nothing() {
+    assert_eq!(lowered("struct empty {}"), "");
+}
