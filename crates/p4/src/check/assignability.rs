@@ -281,9 +281,12 @@ impl<'a> Checker<'a> {
         let mut values: Option<Vec<Constant>> =
             given.iter().map(|element| self.constant(element).cloned()).collect();
         let total = match &*target {
-            TypeKind::Stack(_, size) => (*size as usize).min(4096),
+            TypeKind::Stack(_, size) => *size as usize,
             _ => types.len(),
         };
+        if total > given.len() + 4096 {
+            values = None;
+        }
         if let Some(known) = &mut values {
             while known.len() < total {
                 let ty = match &*target {

@@ -16,6 +16,19 @@ use source::Diagnostic;
 /// The most bits that a compile-time integer may grow to.
 const MAXIMUM_INTEGER_BITS: u64 = 1 << 17;
 
+/// The most numbers and other values that a constant list or struct may have.
+const MAXIMUM_CONSTANT_PARTS: u32 = 65_536;
+
+fn fits_budget(value: &Constant, budget: &mut u32) -> bool {
+    *budget = budget.saturating_sub(1);
+    *budget > 0
+        && match value {
+            Constant::List(parts) => parts.iter().all(|part| fits_budget(part, budget)),
+            Constant::Struct(parts) => parts.iter().all(|(_, part)| fits_budget(part, budget)),
+            _ => true,
+        }
+}
+
 /// Why an operation on constants has no value.
 pub(super) enum FoldError {
     DivisionByZero,
@@ -153,8 +166,14 @@ impl<'a> Checker<'a> {
         self.typed.constants.get(&expression.id)
     }
 
+    /// Records a value; one beyond the documented size is not kept, so that it is unknown.
     pub(super) fn set_constant(&mut self, expression: &Expression, value: Constant) {
-        self.typed.constants.insert(expression.id, value);
+        let mut budget = MAXIMUM_CONSTANT_PARTS;
+        if fits_budget(&value, &mut budget) {
+            self.typed.constants.insert(expression.id, value);
+        } else {
+            self.typed.constants.remove(&expression.id);
+        }
     }
 
     /// Folds `left operator right`, whose operands have been typed and cast.
@@ -289,6 +308,12 @@ impl<'a> Checker<'a> {
 
     /// The value that `...` gives a type (§7.3); `None` for types without a default.
     pub(super) fn default_constant(&self, ty: &Type) -> Option<Constant> {
+        let mut budget = MAXIMUM_CONSTANT_PARTS;
+        self.default_within(ty, &mut budget)
+    }
+
+    fn default_within(&self, ty: &Type, budget: &mut u32) -> Option<Constant> {
+        *budget = budget.checked_sub(1)?;
         Some(match &**ty {
             TypeKind::Bool => Constant::Bool(false),
             TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer => {
@@ -303,23 +328,25 @@ impl<'a> Checker<'a> {
                     None => Constant::Integer(BigInt::zero()),
                 }
             }
-            TypeKind::NewType(_) => self.default_constant(&self.representation(ty))?,
+            TypeKind::NewType(_) => self.default_within(&self.representation(ty), budget)?,
             TypeKind::Header(..) | TypeKind::HeaderUnion(..) => Constant::InvalidHeader,
             TypeKind::Struct(..) => Constant::Struct(
                 self.fields_of(ty)
                     .iter()
-                    .map(|field| Some((field.name.clone(), self.default_constant(&field.ty)?)))
+                    .map(|field| {
+                        Some((field.name.clone(), self.default_within(&field.ty, budget)?))
+                    })
                     .collect::<Option<_>>()?,
             ),
             TypeKind::Tuple(elements) => Constant::List(
                 elements
                     .iter()
-                    .map(|element| self.default_constant(element))
+                    .map(|element| self.default_within(element, budget))
                     .collect::<Option<_>>()?,
             ),
-            TypeKind::Stack(element, size) if *size <= 4096 => {
-                Constant::List(vec![self.default_constant(element)?; *size as usize])
-            }
+            TypeKind::Stack(element, size) => Constant::List(
+                (0..*size).map(|_| self.default_within(element, budget)).collect::<Option<_>>()?,
+            ),
             _ => return None,
         })
     }

@@ -2,7 +2,7 @@
 //! Declarations of types, constants, variables, functions and externs, at the top level and inside of
 //! blocks (P4_16 v1.2.5 §7.2, §10, §11). Parsers, controls, tables and instances have their own files.
 
-use super::nesting::Container;
+use super::nesting::{Container, Extent};
 use super::parameters::ParameterOwner;
 use super::{Checker, FieldType, Node, Place};
 use crate::ast::{
@@ -462,6 +462,15 @@ impl<'a> Checker<'a> {
             });
         });
         self.open_declarations.pop();
+        let mut extent = Extent::one();
+        for field in &fields {
+            extent = extent.holds(self.extent(&field.ty));
+        }
+        if !self.check_extent(extent, declaration.name.span) {
+            fields.clear();
+            extent = Extent::one();
+        }
+        self.extents.insert(declaration.id, extent);
         self.fields.insert(declaration.id, Rc::new(fields));
         self.declare(declaration.id, Node::Declaration(declaration));
     }

@@ -185,6 +185,8 @@ struct Checker<'a> {
     aliases: FxHashMap<NodeId, Type>,
     /// Fields of structs, headers and unions in terms of their type parameters.
     fields: FxHashMap<NodeId, Rc<Vec<FieldType>>>,
+    /// How large declared structs, headers and unions are.
+    extents: FxHashMap<NodeId, nesting::Extent>,
     /// Type parameters of everything that has any.
     type_parameters: FxHashMap<NodeId, &'a [DeclaredName]>,
     /// Underlying types of serializable enums and new types.
@@ -238,6 +240,7 @@ impl<'a> Checker<'a> {
             scopes: vec![Scope::default()],
             aliases: FxHashMap::default(),
             fields: FxHashMap::default(),
+            extents: FxHashMap::default(),
             type_parameters: FxHashMap::default(),
             underlying: FxHashMap::default(),
             values: FxHashMap::default(),

@@ -32,7 +32,96 @@ impl Container {
     }
 }
 
+/// How many types a type may be made of, arrays counted once.
+const MAXIMUM_TYPE_PARTS: u32 = 50_000;
+
+/// How deep structs and other types may nest.
+const MAXIMUM_TYPE_DEPTH: u32 = 200;
+
+/// How large and how deep a type is.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    parts: u32,
+    depth: u32,
+}
+
+impl Extent {
+    /// That of a type without parts.
+    pub(super) fn one() -> Extent {
+        Extent { parts: 1, depth: 1 }
+    }
+
+    pub(super) fn holds(self, inner: Extent) -> Extent {
+        Extent {
+            parts: self.parts.saturating_add(inner.parts),
+            depth: self.depth.max(inner.depth.saturating_add(1)),
+        }
+    }
+
+    pub(super) fn is_too_large(self) -> bool {
+        self.parts > MAXIMUM_TYPE_PARTS || self.depth > MAXIMUM_TYPE_DEPTH
+    }
+}
+
 impl<'a> Checker<'a> {
+    /// The extent of a type. It stops early when that is too large: types that double with each
+    /// declaration grow beyond all measure.
+    pub(super) fn extent(&self, ty: &Type) -> Extent {
+        let mut total = Extent::one();
+        let parts: &[Type] = match &**ty {
+            TypeKind::Struct(node, arguments)
+            | TypeKind::Header(node, arguments)
+            | TypeKind::HeaderUnion(node, arguments) => {
+                if arguments.is_empty() {
+                    return self.extents.get(node).copied().unwrap_or(total);
+                }
+                for argument in arguments {
+                    total = total.holds(self.extent(argument));
+                    if total.is_too_large() {
+                        return total;
+                    }
+                }
+                for field in self.fields_of(ty).iter() {
+                    total = total.holds(self.extent(&field.ty));
+                    if total.is_too_large() {
+                        return total;
+                    }
+                }
+                return total;
+            }
+            TypeKind::Extern(_, parts)
+            | TypeKind::Parser(_, parts)
+            | TypeKind::Control(_, parts)
+            | TypeKind::Package(_, parts)
+            | TypeKind::Tuple(parts) => parts,
+            TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => {
+                std::slice::from_ref(part)
+            }
+            _ => return total,
+        };
+        for part in parts {
+            total = total.holds(self.extent(part));
+            if total.is_too_large() {
+                break;
+            }
+        }
+        total
+    }
+
+    /// Reports a type that is too large; true when it is not.
+    pub(super) fn check_extent(&mut self, extent: Extent, span: Span) -> bool {
+        if !extent.is_too_large() {
+            return true;
+        }
+        self
+            .report(Diagnostic::error(codes::INVALID_NESTING, span, "this type is too large").note(
+            format!(
+                "a type is made of at most {MAXIMUM_TYPE_PARTS} others, {MAXIMUM_TYPE_DEPTH} deep"
+            ),
+        ));
+        false
+    }
+
     /// A generic struct or header with arguments: its fields must still be allowed there.
     pub(super) fn check_specialization(&mut self, ty: &Type, span: Span) {
         let (arguments, container) = match &**ty {

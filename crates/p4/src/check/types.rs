@@ -15,15 +15,30 @@ use std::sync::Arc;
 impl<'a> Checker<'a> {
     /// The type that is written; what is wrong with it is reported and gives `Unknown`.
     pub(super) fn resolve_type(&mut self, written: &'a TypeRef) -> Type {
-        let ty = self.deeper(|checker| checker.resolve_type_inner(written, false));
-        self.typed.type_refs.insert(written.id, ty.clone());
-        ty
+        self.resolve_bounded(written, false)
     }
 
     /// As [`Checker::resolve_type`], for constructors: type arguments may be left out, then they are
     /// inferred.
     pub(super) fn resolve_constructed_type(&mut self, written: &'a TypeRef) -> Type {
-        let ty = self.deeper(|checker| checker.resolve_type_inner(written, true));
+        self.resolve_bounded(written, true)
+    }
+
+    /// Resolves a type and keeps it within the documented size.
+    fn resolve_bounded(&mut self, written: &'a TypeRef, constructed: bool) -> Type {
+        let ty = self.deeper(|checker| checker.resolve_type_inner(written, constructed));
+        let is_composite = matches!(
+            written.kind,
+            TypeRefKind::Specialized(..)
+                | TypeRefKind::Stack(..)
+                | TypeRefKind::Tuple(_)
+                | TypeRefKind::List(_)
+        );
+        let ty = if !is_composite || self.check_extent(self.extent(&ty), written.span) {
+            ty
+        } else {
+            self.known.unknown.clone()
+        };
         self.typed.type_refs.insert(written.id, ty.clone());
         ty
     }
