@@ -7,10 +7,10 @@ use super::instances::{InstanceId, argument_of};
 use super::{Binding, CopyOut, Flow, Location, Lowered, Lowering, Shape, Value, codes};
 use crate::{HeaderRef, Operand, Place};
 use p4::ast::{
-    Argument, Block, Declaration, DeclarationKind, Direction, ExpressionKind, NodeId, Parameter,
-    Signature, Statement, StatementKind,
+    Argument, Block, ControlDeclaration, Declaration, DeclarationKind, Direction, ExpressionKind,
+    NodeId, Parameter, Signature, Statement, StatementKind,
 };
-use p4::typed::{CallInfo, Type, TypeKind};
+use p4::typed::{CallInfo, Callee, Type, TypeKind};
 use std::collections::HashSet;
 
 /// How arguments are passed.
@@ -378,15 +378,7 @@ impl<'a> Lowering<'a> {
         let (parameters, has_tables): (&'a [Parameter], bool) = match &declaration.kind {
             DeclarationKind::Parser(parser) => (&parser.signature.parameters, false),
             DeclarationKind::Control(control) => {
-                // Tables may also be inside of nested instances.
-                let tables = control.locals.iter().any(|local| {
-                    matches!(
-                        local.kind,
-                        DeclarationKind::Table(_) | DeclarationKind::Instance { .. }
-                    )
-                }) || !control.constructor_parameters.is_empty()
-                    || has_direct_applies(&control.body);
-                (&control.signature.parameters, tables)
+                (&control.signature.parameters, self.may_have_tables(control))
             }
             _ => return Err(self.missing_fact("what is applied")),
         };
@@ -413,6 +405,53 @@ impl<'a> Lowering<'a> {
         self.copy_outs.truncate(copy_outs);
         self.active.pop();
         outcome
+    }
+
+    /// Whether a control, or one inside of it, may have tables.
+    fn may_have_tables(&self, control: &ControlDeclaration) -> bool {
+        let is_block = |id: &NodeId| {
+            self.typed.declared_types.get(id).is_some_and(|ty| {
+                matches!(**ty, TypeKind::Control(..) | TypeKind::Parser(..) | TypeKind::Unknown)
+            })
+        };
+        let local = |local: &Declaration| match local.kind {
+            DeclarationKind::Table(_) => true,
+            DeclarationKind::Instance { .. } => is_block(&local.id),
+            _ => false,
+        };
+        control.locals.iter().any(local)
+            || control.constructor_parameters.iter().any(|parameter| is_block(&parameter.id))
+            || self.applies_types(&control.body)
+    }
+
+    /// Whether a body applies controls by their types, or declares instances of its own.
+    fn applies_types(&self, body: &Block) -> bool {
+        body.statements.iter().any(|statement| self.statement_applies_types(statement))
+    }
+
+    fn statement_applies_types(&self, statement: &Statement) -> bool {
+        match &statement.kind {
+            StatementKind::Call(call) => matches!(
+                self.typed.calls.get(&call.id).map(|info| info.callee),
+                Some(Callee::DirectApply(_))
+            ),
+            StatementKind::Declaration(declaration) => {
+                matches!(declaration.kind, DeclarationKind::Instance { .. })
+            }
+            StatementKind::If { then, otherwise, .. } => {
+                self.statement_applies_types(then)
+                    || otherwise.as_ref().is_some_and(|other| self.statement_applies_types(other))
+            }
+            StatementKind::Block(block) => self.applies_types(block),
+            StatementKind::Switch { cases, .. } => cases
+                .iter()
+                .filter_map(|case| case.body.as_ref())
+                .any(|block| self.applies_types(block)),
+            StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } => {
+                self.statement_applies_types(body)
+            }
+            _ => false,
+        }
     }
 
     /// The body of a parser or control whose parameters are bound.
@@ -482,24 +521,6 @@ fn returns(statement: &Statement) -> bool {
         StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } => returns(body),
         _ => false,
     }
-}
-
-/// Whether a body applies controls by their type or instance.
-fn has_direct_applies(body: &Block) -> bool {
-    body.statements.iter().any(|statement| match &statement.kind {
-        StatementKind::Call(_) => true,
-        StatementKind::If { then, otherwise, .. } => {
-            let applies = |inner: &Statement| {
-                !matches!(inner.kind, StatementKind::Assign { .. } | StatementKind::Empty)
-            };
-            applies(then) || otherwise.as_ref().is_some_and(|other| applies(other))
-        }
-        StatementKind::Block(block) => has_direct_applies(block),
-        StatementKind::Switch { .. } | StatementKind::For { .. } | StatementKind::ForIn { .. } => {
-            true
-        }
-        _ => false,
-    })
 }
 
 /// Whether a location is no part of a scalar.
