@@ -21,6 +21,7 @@ impl<'a> Checker<'a> {
         for declaration in &program.declarations {
             self.check_top_level(declaration);
         }
+        self.settle_tables();
         self.check_control_plane_names();
         if !self.diagnostics.has_errors() {
             self.warn_unused();

@@ -112,6 +112,32 @@ impl<'a> Checker<'a> {
         })
     }
 
+    /// Puts solutions into all tables; a variable that nothing decides becomes `_`.
+    pub(super) fn settle_tables(&mut self) {
+        if self.solutions.is_empty() {
+            return;
+        }
+        let mut typed = std::mem::take(&mut self.typed);
+        let settle = |ty: &mut Type| {
+            if has_inferred(ty) {
+                let solved = self.solved(ty);
+                *ty = map_type(&solved, &mut |part| match part {
+                    TypeKind::Inferred(_) => Some(self.known.dont_care.clone()),
+                    _ => None,
+                });
+            }
+        };
+        typed.expression_types.values_mut().for_each(settle);
+        typed.implicit_casts.values_mut().for_each(settle);
+        typed.type_refs.values_mut().for_each(settle);
+        typed.declared_types.values_mut().for_each(settle);
+        for call in typed.calls.values_mut() {
+            call.type_arguments.iter_mut().for_each(settle);
+            settle(&mut call.result);
+        }
+        self.typed = typed;
+    }
+
     /// Whether a solved type still has inference variables.
     pub(super) fn has_variables(&self, ty: &Type) -> bool {
         let mut found = false;
@@ -341,4 +367,22 @@ impl<'a> Checker<'a> {
 /// Whether a parameter has `@optional`.
 pub(super) fn is_optional(parameter: &Parameter) -> bool {
     parameter.annotations.iter().any(|annotation| &*annotation.name.text == "optional")
+}
+
+/// Whether a type has inference variables, solved or not.
+fn has_inferred(ty: &TypeKind) -> bool {
+    match ty {
+        TypeKind::Inferred(_) => true,
+        TypeKind::Struct(_, parts)
+        | TypeKind::Header(_, parts)
+        | TypeKind::HeaderUnion(_, parts)
+        | TypeKind::Extern(_, parts)
+        | TypeKind::Parser(_, parts)
+        | TypeKind::Control(_, parts)
+        | TypeKind::Package(_, parts)
+        | TypeKind::Tuple(parts) => parts.iter().any(|part| has_inferred(part)),
+        TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => has_inferred(part),
+        TypeKind::AnonymousStruct(fields) => fields.iter().any(|(_, ty)| has_inferred(ty)),
+        _ => false,
+    }
 }

@@ -161,3 +161,24 @@ fn deep_nesting_is_no_crash() {
     let text = format!("const bit<8> A = {}1{};\n", "(1 + ".repeat(depth), ")".repeat(depth));
     check(&text, &[]);
 }
+
+#[test]
+fn types_that_double_end_somewhere() {
+    let mut text = String::from("struct S0 { bit<8> a; }\n");
+    for level in 1..=16 {
+        text.push_str(&format!("struct S{level} {{ S{0} a; S{0} b; }}\n", level - 1));
+    }
+    check(&text, &["P4-E0303 <S15> this type is too large"]);
+}
+
+#[test]
+fn constants_that_double_end_somewhere() {
+    let mut text = String::from("typedef tuple<bit<8>> T0;\nconst T0 c0 = { 1 };\n");
+    for level in 1..=13 {
+        let before = level - 1;
+        text.push_str(&format!(
+            "typedef tuple<T{before}, T{before}> T{level};\nconst T{level} c{level} = {{ c{before}, c{before} }};\n"
+        ));
+    }
+    check(&text, &[]);
+}
