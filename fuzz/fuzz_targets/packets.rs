@@ -38,7 +38,7 @@ static PROGRAMS: LazyLock<Vec<(Arc<ir::Program>, &'static str)>> = LazyLock::new
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let [choice, mut rest @ ..] = bytes else { return };
+    let Some((choice, mut rest)) = bytes.split_first() else { return };
     let (program, entries) = &PROGRAMS[*choice as usize % PROGRAMS.len()];
     let mut device =
         Device::new(program.clone(), DeviceOptions::default()).expect("the example loads");

@@ -150,6 +150,13 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "FILE")]
     pub entries: Vec<PathBuf>,
+    /// Control commands for after the run, such as `counter_read` and `register_read`; their answers
+    /// are printed; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub after: Vec<PathBuf>,
+    /// Print the messages that the program sends to its control plane.
+    #[arg(long)]
+    pub digests: bool,
     /// Print what happened to each packet.
     #[arg(long, conflicts_with = "trace_json")]
     pub trace: bool,

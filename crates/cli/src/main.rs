@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod control_files;
 mod files;
 mod output;
 mod port_captures;

@@ -128,6 +128,13 @@ fn survives(
             let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
             return Err(("verify", first));
         }
+        let mut simplified = program.clone();
+        ir::passes::simplify(&mut simplified);
+        ir::transactions::fuse_register_accesses(&mut simplified);
+        if let Err(errors) = ir::verify::verify(&simplified) {
+            let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
+            return Err(("verify", format!("after simplification: {first}")));
+        }
         let text = ir::text::print(program);
         match ir::text::parse(&text) {
             Ok(again) if ir::text::print(&again) == text && again == *program => {}

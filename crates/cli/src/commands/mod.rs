@@ -31,8 +31,8 @@ pub fn run(arguments: Arguments) -> Ending {
     }
 }
 
-/// Reads and checks a program and lowers it when it has a `main`. The error is a message about the
-/// file itself.
+/// Reads and checks a program; lowers and simplifies it when it has a `main`. The error is a message
+/// about the file itself.
 fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<::ir::Program>), String> {
     let text = files::read_text(path)?;
     let name = if path == Path::new("-") {
@@ -41,10 +41,14 @@ fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<::ir::
         path.display().to_string()
     };
     let mut compiled = p4::compile::compile(&name, text, &DiskLoader, &reading.options());
-    let lowered = match &compiled.program {
+    let mut lowered = match &compiled.program {
         Some(typed) => ::ir::lowering::lower(typed, &mut compiled.diagnostics),
         None => None,
     };
+    if let Some(program) = &mut lowered {
+        ::ir::passes::simplify(program);
+        ::ir::transactions::fuse_register_accesses(program);
+    }
     Ok((compiled, lowered))
 }
 

@@ -3,9 +3,8 @@
 
 use crate::arguments::Run;
 use crate::port_captures::{PortCaptures, Written};
-use crate::{Ending, files, output};
-use conformance::stf::runner::set_queues;
-use control::session::{Answer, Session};
+use crate::{Ending, control_files, output};
+use control::session::Session;
 use device::{Device, DeviceOptions};
 use network::capture::{CaptureReader, MergedCaptures};
 use network::replay::{Progress, ReplayError, replay};
@@ -73,8 +72,16 @@ fn run_program(
     };
     let mut device = Device::new(program.clone(), options)
         .map_err(|error| format!("[{}] {error}", error.code()))?;
-    if !enter_all(&arguments.entries, program, &mut device, quiet)? {
-        return Ok(Ending::WrongInput);
+    let mut session = Session::new(program);
+    match control_files::apply(&arguments.entries, &mut session, &mut device)? {
+        None => {
+            output::error("nothing was run: mend the entries first");
+            return Ok(Ending::WrongInput);
+        }
+        Some(done) if done > 0 && !quiet => {
+            output::note(&format!("{done} control commands applied"));
+        }
+        Some(_) => {}
     }
     let mut readers = Vec::new();
     for (port, path) in &inputs {
@@ -94,6 +101,22 @@ fn run_program(
                 } else {
                     device::trace::json(&trace) + "\n"
                 });
+            }
+        }
+        for digest in device.drain_digests() {
+            if arguments.digests {
+                let fields: Vec<String> = digest
+                    .fields
+                    .iter()
+                    .map(|(name, value)| format!("{name} = 0x{:x}", value.to_biguint()))
+                    .collect();
+                let line = format!(
+                    "digest {} of packet {}: {}\n",
+                    digest.name,
+                    digest.packet,
+                    fields.join(", ")
+                );
+                output::print(&line);
             }
         }
         for line in device.drain_log() {
@@ -116,13 +139,11 @@ fn run_program(
             output::print(&summary);
         }
     }
-    match problem {
-        None => Ok(Ending::Fine),
-        Some(problem) => {
-            output::error(&problem);
-            Ok(Ending::WrongInput)
-        }
+    let asked = control_files::apply(&arguments.after, &mut session, &mut device)?;
+    if let Some(problem) = &problem {
+        output::error(problem);
     }
+    Ok(if problem.is_none() && asked.is_some() { Ending::Fine } else { Ending::WrongInput })
 }
 
 fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
@@ -149,54 +170,6 @@ fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String
         }
     }
     error.to_string()
-}
-
-/// Reads and applies entries files. All mistakes are reported.
-fn enter_all(
-    files: &[PathBuf],
-    program: Arc<ir::Program>,
-    device: &mut Device,
-    quiet: bool,
-) -> Result<bool, String> {
-    let mut session = Session::new(program);
-    let mut fine = true;
-    let mut done = 0;
-    for path in files {
-        let text = files::read_text(path)?;
-        let (commands, errors) = control::entries::read(&path.display().to_string(), &text);
-        for error in &errors {
-            output::note(&error.to_string());
-            fine = false;
-        }
-        for located in commands {
-            let (store, cells) = device.store_and_cells_mut();
-            match session.apply(&located, store, cells, 0) {
-                Ok(Answer::Device(command)) => set_queues(device, command),
-                Ok(Answer::Registers(values)) => {
-                    let values: Vec<String> =
-                        values.iter().map(|value| value.to_biguint().to_string()).collect();
-                    output::note(&format!("{}: {}", located.origin, values.join(", ")));
-                }
-                Ok(Answer::Counter(value)) => output::note(&format!(
-                    "{}: {} packets, {} bytes",
-                    located.origin, value.packets, value.bytes
-                )),
-                Ok(Answer::Done | Answer::Handle(_)) => {}
-                Err(error) => {
-                    output::note(&error.to_string());
-                    fine = false;
-                    continue;
-                }
-            }
-            done += 1;
-        }
-    }
-    if !fine {
-        output::error("nothing was run: mend the entries first");
-    } else if !quiet && !files.is_empty() {
-        output::note(&format!("{done} control commands applied"));
-    }
-    Ok(fine)
 }
 
 fn summary(

@@ -7,7 +7,7 @@ use super::objects::{count_unit, hash_algorithm};
 use super::{Architecture, TableRole};
 use crate::lowering::{
     Construction, ExternCall, Location, Lowered, Lowering, ObjectKind, Value, annotation_named,
-    annotation_numbers, number,
+    annotation_values, number,
 };
 use crate::{BinaryOperation, FieldList, HashAlgorithm, Operand, Operation, SlotId, ValueType};
 use p4::ast::{Expression, ExpressionKind};
@@ -143,7 +143,7 @@ fn annotated_fields(
         let numbers = annotations
             .get(index)
             .and_then(|annotations| annotation_named(annotations, "field_list"))
-            .map(annotation_numbers)
+            .map(|annotation| annotation_values(lowering.typed, annotation))
             .unwrap_or_default();
         for number in numbers {
             lists.entry(number).or_default().extend(lowering.slots_of(&field));

@@ -36,7 +36,9 @@ mod values;
 
 pub(crate) use builder::{bit, constant, number};
 pub(crate) use externs::{Construction, ExternCall, ExternObject, ObjectId, ObjectKind};
-pub(crate) use names::{annotation_named, annotation_numbers, control_plane_name};
+pub(crate) use names::{
+    annotation_named, annotation_numbers, annotation_values, control_plane_name,
+};
 pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;

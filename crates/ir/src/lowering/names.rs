@@ -6,8 +6,8 @@ use super::{Lowered, Lowering, codes};
 use p4::ast::{
     Annotation, AnnotationBody, BinaryOperator, DeclarationKind, Expression, ExpressionKind,
 };
-use p4::token::TokenKind;
-use p4::typed::{Callee, Constant, Type, TypeKind};
+use p4::token::{Token, TokenKind};
+use p4::typed::{Callee, Constant, Type, TypeKind, TypedProgram};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -54,6 +54,39 @@ pub(crate) fn annotation_numbers(annotation: &Annotation) -> Vec<u32> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// The numbers in an annotation whose tokens may also name constants and members of serializable enums,
+/// as in `@field_list(CLONE_LIST, FieldLists.resubmit)`. What is neither is left out.
+pub(crate) fn annotation_values(typed: &TypedProgram, annotation: &Annotation) -> Vec<u32> {
+    let AnnotationBody::Unstructured(tokens) = &annotation.body else {
+        return annotation_numbers(annotation);
+    };
+    let number = |item: &[Token]| match item {
+        [token] if token.kind == TokenKind::Integer => parse_number(&token.text),
+        [constant] => constant_named(typed, &constant.text, None),
+        [name, dot, member] if dot.kind == TokenKind::Dot => {
+            constant_named(typed, &name.text, Some(&member.text))
+        }
+        _ => None,
+    };
+    tokens.split(|token| token.kind == TokenKind::Comma).filter_map(number).collect()
+}
+
+/// The value of a constant declared at top level, or of a member of a serializable enum.
+fn constant_named(typed: &TypedProgram, name: &str, member: Option<&str>) -> Option<u32> {
+    let named = typed.program.declarations.iter().filter(|each| *each.name.text == *name);
+    let value = named.filter_map(|declaration| match (&declaration.kind, member) {
+        (DeclarationKind::Constant { value, .. }, None) => Some(value),
+        (DeclarationKind::Enum { members, .. }, Some(member)) => {
+            members.iter().find(|each| *each.name.text == *member)?.value.as_ref()
+        }
+        _ => None,
+    });
+    value.filter_map(|value| typed.constants.get(&value.id)).find_map(|constant| match constant {
+        Constant::Integer(value) => u32::try_from(value).ok(),
+        _ => None,
+    })
 }
 
 /// A number as P4 writes it, with or without a width.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Files of control commands applied to a device: entries before a run, questions after it. All
+//! mistakes of a file are reported, in the order of its lines.
+
+use crate::{files, output};
+use conformance::stf::runner::set_queues;
+use control::ControlError;
+use control::command::{Command, Located};
+use control::session::{Answer, Session};
+use device::Device;
+use std::path::PathBuf;
+
+/// Applies the commands of all files; answers to questions go to standard output. Returns how many
+/// commands were applied, or `None` when one was wrong.
+pub fn apply(
+    paths: &[PathBuf],
+    session: &mut Session,
+    device: &mut Device,
+) -> Result<Option<usize>, String> {
+    let mut done = 0;
+    let mut fine = true;
+    for path in paths {
+        let text = files::read_text(path)?;
+        let (commands, mut errors) = control::entries::read(&path.display().to_string(), &text);
+        for located in commands {
+            match one(&located, session, device) {
+                Ok(()) => done += 1,
+                Err(error) => errors.push(error),
+            }
+        }
+        errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
+        for error in &errors {
+            output::note(&error.to_string());
+            fine = false;
+        }
+    }
+    Ok(if fine { Some(done) } else { None })
+}
+
+fn one(located: &Located, session: &mut Session, device: &mut Device) -> Result<(), ControlError> {
+    let now_ps = device.now_ps();
+    let (store, cells) = device.store_and_cells_mut();
+    match session.apply(located, store, cells, now_ps)? {
+        Answer::Device(command) => set_queues(device, command),
+        Answer::Registers(values) => {
+            let values: Vec<String> =
+                values.iter().map(|value| value.to_biguint().to_string()).collect();
+            output::print(&format!("{} = {}\n", question(&located.command), values.join(" ")));
+        }
+        Answer::Counter(value) => output::print(&format!(
+            "{} = {} packets, {} bytes\n",
+            question(&located.command),
+            value.packets,
+            value.bytes
+        )),
+        Answer::Done | Answer::Handle(_) => {}
+    }
+    Ok(())
+}
+
+/// What was asked for, as a person would write it.
+fn question(command: &Command) -> String {
+    match command {
+        Command::RegisterRead { register, index: Some(index) } => format!("{register}[{index}]"),
+        Command::RegisterRead { register, index: None } => register.clone(),
+        Command::CounterRead { counter, index } => format!("{counter}[{index}]"),
+        _ => String::new(),
+    }
+}
