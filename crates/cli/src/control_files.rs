@@ -10,6 +10,9 @@ use control::session::{Answer, Session};
 use device::Device;
 use std::path::PathBuf;
 
+/// How many mistakes of one file are printed.
+const MOST_ERRORS: usize = 50;
+
 /// Applies the commands of all files; answers to questions go to standard output. Returns how many
 /// commands were applied, or `None` when one was wrong.
 pub fn apply(
@@ -29,10 +32,13 @@ pub fn apply(
             }
         }
         errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
-        for error in &errors {
+        for error in errors.iter().take(MOST_ERRORS) {
             output::note(&error.to_string());
-            fine = false;
         }
+        if errors.len() > MOST_ERRORS {
+            output::note(&format!("... and {} more errors", errors.len() - MOST_ERRORS));
+        }
+        fine &= errors.is_empty();
     }
     Ok(if fine { Some(done) } else { None })
 }

@@ -49,14 +49,22 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     text_of(bytes).map_err(|why| format!("cannot read `{}`: {why}", path.display()))
 }
 
-/// Writes a file whole or not at all: beside it first, then renamed.
+/// Writes a file whole or not at all: beside it first, then renamed. A link stays a link, and an existing
+/// file keeps its permissions.
 pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     let message =
         |error: std::io::Error| format!("cannot write `{}`: {}", path.display(), reason(&error));
-    let mut beside = path.as_os_str().to_owned();
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let permissions = std::fs::metadata(&target).map(|metadata| metadata.permissions()).ok();
+    let mut beside = target.as_os_str().to_owned();
     beside.push(".partial");
-    std::fs::write(&beside, text).map_err(message)?;
-    std::fs::rename(&beside, path).map_err(|error| {
+    let written = std::fs::write(&beside, text).and_then(|()| {
+        if let Some(permissions) = permissions {
+            std::fs::set_permissions(&beside, permissions)?;
+        }
+        std::fs::rename(&beside, &target)
+    });
+    written.map_err(|error| {
         let _ = std::fs::remove_file(&beside);
         message(error)
     })

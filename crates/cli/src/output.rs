@@ -25,7 +25,16 @@ pub fn note(text: &str) {
 
 /// Prints an error that has no place in a file.
 pub fn error(text: &str) {
-    note(&format!("error: {text}"));
+    if text.starts_with("error[") {
+        note(text);
+    } else {
+        note(&format!("error: {text}"));
+    }
+}
+
+/// An error message with its code, for [`error`].
+pub fn coded(code: &str, message: &str) -> String {
+    format!("error[{code}]: {message}")
 }
 
 /// Reports a mistake of ours.

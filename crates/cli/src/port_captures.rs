@@ -31,6 +31,9 @@ impl PortCaptures {
         folder: &Path,
         inputs: impl Iterator<Item = &'a Path>,
     ) -> Result<PortCaptures, String> {
+        if folder.exists() && !folder.is_dir() {
+            return Err(format!("`{}` is a file; --out takes a folder", folder.display()));
+        }
         let message = |error| format!("cannot make `{}`: {error}", folder.display());
         std::fs::create_dir_all(folder).map_err(message)?;
         let inputs: Vec<PathBuf> = inputs.filter_map(|input| input.canonicalize().ok()).collect();

@@ -211,7 +211,10 @@ pub fn match_text(text: &str) -> MatchText {
     if let Some((value, length)) = text.split_once('/') {
         return match length.parse() {
             Ok(length) => MatchText::Prefix(value.to_string(), length),
-            Err(_) => MatchText::Masked(value.to_string(), length.to_string()),
+            Err(_) if length.contains(['.', ':', 'x', 'X']) => {
+                MatchText::Masked(value.to_string(), length.to_string())
+            }
+            Err(_) => MatchText::Value(text.to_string()),
         };
     }
     if text.contains('*') {

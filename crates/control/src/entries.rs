@@ -5,11 +5,11 @@ use crate::command::Located;
 use crate::error::ControlError;
 use crate::{command_text, p4runtime_text, runtime_json};
 
-/// Reads an entries file: JSON when it starts with a brace, P4Runtime text when it starts with one of
-/// its fields, else BMv2's command text.
+/// Reads an entries file: JSON when its name or first character says so, P4Runtime text when it starts
+/// with one of its fields, else BMv2's command text.
 pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    if start.starts_with('{') || start.starts_with('[') {
+    if file.ends_with(".json") || start.starts_with(['{', '[']) {
         runtime_json::read(file, start)
     } else if p4runtime_text::looks_like(start) {
         p4runtime_text::read(file, text)

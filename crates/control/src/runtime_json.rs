@@ -20,13 +20,16 @@ pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
     (reader.commands, reader.errors)
 }
 
+/// Reads one object at a place.
+type ReadOne<'a> = fn(&mut Reader<'a>, &str, &Map<String, Value>) -> Result<Command, String>;
+
 struct Reader<'a> {
     file: &'a str,
     commands: Vec<Located>,
     errors: Vec<ControlError>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn origin(&self, place: &str) -> Origin {
         Origin { file: self.file.to_string(), place: place.to_string() }
     }
@@ -62,12 +65,7 @@ impl Reader<'_> {
         self.each(top, "clone_session_entries", Reader::clone_session);
     }
 
-    fn each(
-        &mut self,
-        top: &Map<String, Value>,
-        name: &str,
-        one: fn(&mut Self, &str, &Map<String, Value>) -> Result<Command, String>,
-    ) {
+    fn each(&mut self, top: &Map<String, Value>, name: &str, one: ReadOne<'a>) {
         let list = match top.get(name) {
             None => return,
             Some(Value::Array(list)) => list,

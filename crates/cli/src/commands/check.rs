@@ -37,7 +37,8 @@ pub fn run(arguments: &Check, quiet: bool) -> Ending {
         if failed {
             ending = Ending::WrongInput;
         }
-        if !quiet && arguments.format == Format::Text {
+        let told = failed == compiled.diagnostics.has_errors();
+        if !quiet && told && arguments.format == Format::Text {
             output::note(&summary(path, &compiled.diagnostics));
         }
     }

@@ -27,7 +27,9 @@ pub fn run(arguments: &Explain) -> Ending {
         return Ending::Fine;
     }
     let wanted = arguments.code.as_deref().unwrap_or("").to_ascii_uppercase();
-    match all.iter().find(|each| each.code.0 == wanted) {
+    // `E0205` will do for `P4-E0205`.
+    let short = |each: &&&Explanation| each.code.0.split_once('-').is_some_and(|c| c.1 == wanted);
+    match all.iter().find(|each| each.code.0 == wanted).or_else(|| all.iter().find(short)) {
         Some(explanation) => {
             output::print(&text(explanation));
             Ending::Fine

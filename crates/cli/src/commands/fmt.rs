@@ -32,7 +32,7 @@ fn one(path: &Path, check: bool, quiet: bool) -> Result<bool, String> {
             return Ok(false);
         }
     };
-    if path == Path::new("-") {
+    if path == Path::new("-") && !check {
         output::print(&formatted);
         return Ok(true);
     }

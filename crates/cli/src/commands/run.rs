@@ -71,7 +71,7 @@ fn run_program(
         ..DeviceOptions::default()
     };
     let mut device = Device::new(program.clone(), options)
-        .map_err(|error| format!("[{}] {error}", error.code()))?;
+        .map_err(|error| output::coded(error.code().0, &error.to_string()))?;
     let mut session = Session::new(program);
     match control_files::apply(&arguments.entries, &mut session, &mut device)? {
         None => {
@@ -86,7 +86,7 @@ fn run_program(
     let mut readers = Vec::new();
     for (port, path) in &inputs {
         let reader = CaptureReader::open(path)
-            .map_err(|error| format!("[{}] {}", error.code(), error.with_path(path)))?;
+            .map_err(|error| output::coded(error.code().0, &error.with_path(path).to_string()))?;
         readers.push((*port, reader));
     }
     let mut captures =
@@ -161,7 +161,8 @@ fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
 
 fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
     if let ReplayError::Capture(error) = error {
-        return format!("[{}] {error}; the packets before it were run", error.code());
+        let message = format!("{error}; the packets before it were run");
+        return output::coded(error.code().0, &message);
     }
     if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error {
         let span = device.program().origins.get(origin.index()).map(|origin| origin.span);

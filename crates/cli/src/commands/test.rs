@@ -3,7 +3,8 @@
 
 use crate::arguments::Test;
 use crate::{Ending, files, output};
-use conformance::stf::{reader, runner};
+use conformance::stf::reader::{self, LocatedStep};
+use conformance::stf::runner::{self, Report};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,15 +13,22 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     let mut passed = 0;
     let mut failed = 0;
     for path in &arguments.files {
-        let failures = one(path, arguments);
+        let report = one(path, arguments);
+        let failures = report.failures;
         if failures.is_empty() {
             passed += 1;
             if !quiet {
                 output::print(&format!("ok      {}\n", path.display()));
+                for note in report.notes {
+                    output::print(&format!("  note: {note}\n"));
+                }
             }
         } else {
             failed += 1;
             output::print(&format!("FAILED  {}\n", path.display()));
+            for trace in &report.traces {
+                output::print(&device::trace::text(trace));
+            }
             for failure in failures {
                 for line in failure.lines() {
                     output::print(&format!("  {line}\n"));
@@ -32,15 +40,25 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     if failed == 0 { Ending::Fine } else { Ending::WrongInput }
 }
 
-/// What is wrong; nothing when the test passed.
-fn one(path: &Path, arguments: &Test) -> Vec<String> {
+/// Runs one test; what keeps it from running is a failure too.
+fn one(path: &Path, arguments: &Test) -> Report {
+    match prepared(path, arguments) {
+        Ok((program, steps)) => runner::run(program, &steps, arguments.trace),
+        Err(failures) => Report { failures, ..Report::default() },
+    }
+}
+
+type Prepared = (Arc<ir::Program>, Vec<LocatedStep>);
+
+/// The program and the steps, or why there are none.
+fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
     let text = match files::read_text(path) {
         Ok(text) => text,
-        Err(message) => return vec![message],
+        Err(message) => return Err(vec![message]),
     };
     let (steps, errors) = reader::read(&path.display().to_string(), &text);
     if !errors.is_empty() {
-        return errors.iter().map(|error| error.to_string()).collect();
+        return Err(errors.iter().map(|error| error.to_string()).collect());
     }
     let program = match &arguments.program {
         Some(program) => program.clone(),
@@ -50,25 +68,21 @@ fn one(path: &Path, arguments: &Test) -> Vec<String> {
         Ok(compiled) => compiled,
         Err(message) => {
             let advice = "name the program with --program PROG.p4";
-            return vec![if arguments.program.is_none() {
-                format!("{message}; {advice}")
-            } else {
-                message
-            }];
+            return Err(vec![match arguments.program {
+                None => format!("{message}; {advice}"),
+                Some(_) => message,
+            }]);
         }
     };
     if compiled.diagnostics.has_errors() {
         let options = source::RenderOptions { color: false };
-        return vec![source::render_text(&compiled.map, &compiled.diagnostics, options)];
+        return Err(vec![source::render_text(&compiled.map, &compiled.diagnostics, options)]);
     }
-    let Some(lowered) = lowered else {
-        return vec![format!("`{}` has no `main`, so there is nothing to run", program.display())];
-    };
-    let report = runner::run(Arc::new(lowered), &steps, arguments.trace);
-    if !report.passed() {
-        for trace in &report.traces {
-            output::print(&device::trace::text(trace));
+    match lowered {
+        Some(lowered) => Ok((Arc::new(lowered), steps)),
+        None => {
+            let program = program.display();
+            Err(vec![format!("`{program}` has no `main`, so there is nothing to run")])
         }
     }
-    report.failures
 }

@@ -5,7 +5,7 @@
 use super::reader::{CounterIndex, Expected, LocatedStep, Nibble, Step};
 use control::command::Located;
 use control::session::{Answer, DeviceCommand, Session};
-use device::{Device, DeviceOptions, OutputPath, PacketTrace};
+use device::{Device, DeviceOptions, DropReason, OutputPath, PacketTrace};
 use ir::Program;
 use state::{Batch, Update};
 use std::collections::BTreeMap;
@@ -15,11 +15,16 @@ use std::sync::Arc;
 /// Packets are this far apart, so that meters and time stamps see time go by.
 const PACKET_GAP_PS: u64 = 1_000_000_000;
 
+/// How many packets that nobody expected are shown for each port.
+const MOST_UNEXPECTED: usize = 10;
+
 /// What became of a test.
 #[derive(Debug, Default)]
 pub struct Report {
     /// What is not as expected, one text each; empty when the test passed.
     pub failures: Vec<String>,
+    /// What a reader should know though it is no failure: packets stopped by a limit.
+    pub notes: Vec<String>,
     /// How many packets went in.
     pub packets_in: usize,
     /// How many packets came out.
@@ -61,6 +66,11 @@ pub fn run(program: Arc<Program>, steps: &[LocatedStep], trace: bool) -> Report 
         }
     }
     running.compare();
+    for reason in [DropReason::PassLimit, DropReason::StepLimit] {
+        if let Some(count) = running.device.statistics().drops.get(&reason) {
+            running.report.notes.push(format!("{count} packets were stopped by the {reason}"));
+        }
+    }
     running.report.traces = running.device.drain_traces();
     running.report
 }
@@ -158,7 +168,15 @@ impl Running {
                 }
                 continue;
             }
-            for at in 0..expected.len().max(received.len()) {
+            let most = expected.len() + MOST_UNEXPECTED;
+            if received.len() > most {
+                self.report.failures.push(format!(
+                    "port {port}: {} packets came, {} were expected",
+                    received.len(),
+                    expected.len()
+                ));
+            }
+            for at in 0..expected.len().max(received.len()).min(most) {
                 let failure = match (expected.get(at), received.get(at)) {
                     (Some((place, wanted)), Some(bytes)) => {
                         difference(wanted, bytes).map(|difference| {

@@ -42,6 +42,12 @@ impl Applying<'_> {
             },
             None => priority,
         };
+        if priority != Priority::Absent && !takes_priority && !self.session.lenient {
+            let message = format!("table `{}`: its entries take no priority", declared.name);
+            return Err(self.error(PRIORITY, message).help(
+                "only tables with ternary, range or optional keys choose among entries by priority",
+            ));
+        }
         let priority = match priority {
             Priority::Absent if takes_priority && !self.session.lenient => {
                 let message = format!("table `{}`: the entry needs a priority", declared.name);
