@@ -4,6 +4,7 @@
 //! character-level cursor that the preprocessor also reads from is in [`cursor`].
 
 pub(crate) mod cursor;
+pub(crate) mod excluded;
 
 use crate::codes::lexical;
 use crate::token::{Token, TokenKind};
@@ -22,6 +23,9 @@ pub enum TriviaKind {
     BlockComment,
     /// A whole preprocessor directive with its continuation lines, without the last line's end.
     Directive,
+    /// A condition that never holds, such as `#if 0`, and everything up to the next directive of
+    /// the same condition, without the last line's end. What it excludes is not read.
+    Excluded,
 }
 
 /// A comment or a directive, for tools that keep the author's text.
@@ -51,6 +55,7 @@ pub fn lex_with_comments(
     let mut tokens = Vec::new();
     let mut trivia = Vec::new();
     let mut annotation = AnnotationBody::default();
+    let mut conditions = excluded::Conditions::default();
     loop {
         let piece = cursor.next();
         let span = piece.span(file);
@@ -69,8 +74,12 @@ pub fn lex_with_comments(
             }
             PieceKind::Hash if piece.first_on_line => {
                 let end = end_of_directive(&mut cursor, piece.end);
-                let span = Span::new(file, piece.start, end);
-                trivia.push(Trivia { kind: TriviaKind::Directive, span });
+                let directive = &text[piece.start as usize..end as usize];
+                let (kind, end) = match conditions.excludes(directive) {
+                    false => (TriviaKind::Directive, end),
+                    true => (TriviaKind::Excluded, skip_excluded(&mut cursor)),
+                };
+                trivia.push(Trivia { kind, span: Span::new(file, piece.start, end) });
                 continue;
             }
             PieceKind::Word => TokenKind::keyword(&text[piece.start as usize..piece.end as usize])
@@ -117,8 +126,9 @@ pub(crate) fn spelling(text: &str, piece: Piece) -> Cow<'_, str> {
         PieceKind::String { closed: false } => whole.get(1..).unwrap_or(""),
         _ => return Cow::Borrowed(whole),
     };
-    if inner.contains("\\\n") || inner.contains("\\\r\n") {
-        return Cow::Owned(inner.replace("\\\r\n", "").replace("\\\n", ""));
+    if inner.contains("\\\n") || inner.contains("\\\r") {
+        let joined = inner.replace("\\\r\n", "").replace("\\\n", "").replace("\\\r", "");
+        return Cow::Owned(joined);
     }
     Cow::Borrowed(inner)
 }
@@ -176,6 +186,20 @@ fn end_of_directive(cursor: &mut Cursor, hash_end: u32) -> u32 {
     }
     cursor.single_line_strings(false);
     end
+}
+
+/// Moves past the lines that a condition excludes; returns where the last of them ends.
+fn skip_excluded(cursor: &mut Cursor) -> u32 {
+    let text = cursor.text().clone();
+    let next = excluded::next_of_condition(&text, cursor.offset()).unwrap_or(text.len());
+    let line_start = text[..next].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let blank = text[line_start..next].trim().is_empty();
+    let stop = if next < text.len() && blank { line_start } else { next };
+    cursor.jump_to_line_start(stop);
+    let excluded = &text[..stop];
+    let excluded = excluded.strip_suffix('\n').unwrap_or(excluded);
+    let excluded = excluded.strip_suffix('\r').unwrap_or(excluded);
+    excluded.len() as u32
 }
 
 /// The diagnostic for a comment that nothing closes.

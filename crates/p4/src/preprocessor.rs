@@ -370,11 +370,11 @@ impl<'run> Preprocessor<'run> {
 /// The start of the line after a joined line, `offset` being somewhere in its first part.
 fn end_of_joined_lines(text: &str, mut offset: usize) -> usize {
     loop {
-        let Some(at) = text[offset..].find('\n') else {
+        let Some(at) = text[offset..].find(['\n', '\r']) else {
             return text.len();
         };
-        let line = text[..offset + at].trim_end_matches('\r');
-        offset += at + 1;
+        let line = &text[..offset + at];
+        offset += at + if text[offset + at..].starts_with("\r\n") { 2 } else { 1 };
         if !line.ends_with('\\') {
             return offset;
         }

@@ -97,12 +97,14 @@ impl SourceMap {
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
         let text: Arc<str> = text.into();
         let mut line_starts = vec![0u32];
-        line_starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n')
-                .map(|(at, _)| at as u32 + 1),
-        );
+        let bytes = text.as_bytes();
+        // A carriage return alone ends a line too.
+        let ends_line = |at: usize| match bytes[at] {
+            b'\n' => true,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        line_starts.extend((0..bytes.len()).filter(|at| ends_line(*at)).map(|at| at as u32 + 1));
         self.files.push(File { name: name.into(), text, line_starts });
         FileId(self.files.len() as u32 - 1)
     }

@@ -5,6 +5,7 @@
 //! are; the printer lays out its tokens by the same engine.
 
 pub(crate) mod pieces;
+mod readable;
 mod roles;
 mod spacing;
 mod structure;
@@ -27,8 +28,16 @@ pub const INDENT_WIDTH: usize = 4;
 ///
 /// # Errors
 ///
-/// What the lexer found wrong; then nothing is formatted.
+/// What the lexer found wrong, or the parser where no unknown macro can be the reason; then nothing
+/// is formatted.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
+    let formatted = format_tokens(text)?;
+    let mistakes = readable::certain_mistakes(text);
+    if mistakes.has_errors() { Err(mistakes) } else { Ok(formatted) }
+}
+
+/// Formats whatever has only tokens of P4.
+fn format_tokens(text: &str) -> Result<String, Diagnostics> {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();

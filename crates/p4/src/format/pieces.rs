@@ -17,7 +17,7 @@ pub(crate) enum PieceKind {
     LineComment,
     /// `/* ... */`
     BlockComment,
-    /// A directive line, kept as written, at the left margin.
+    /// A directive line, kept as written, at the left margin; with the text it excludes.
     Directive,
     /// `@pragma ...`: an annotation that needs a line of its own.
     PragmaLine,
@@ -135,6 +135,17 @@ fn mark_comments(pieces: &mut [Piece<'_>]) {
     }
 }
 
+/// How many lines end in a text; `\r\n` is one end.
+fn line_ends(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let ends = |at: &usize| match bytes[*at] {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    (0..bytes.len()).filter(ends).count()
+}
+
 struct Reader<'t, 's> {
     text: &'t str,
     tokens: &'s [Token],
@@ -164,7 +175,7 @@ impl<'t> Reader<'t, '_> {
                 let kind = match trivia.kind {
                     TriviaKind::LineComment => PieceKind::LineComment,
                     TriviaKind::BlockComment => PieceKind::BlockComment,
-                    TriviaKind::Directive => PieceKind::Directive,
+                    TriviaKind::Directive | TriviaKind::Excluded => PieceKind::Directive,
                 };
                 (kind, trivia.span)
             }
@@ -180,19 +191,27 @@ impl<'t> Reader<'t, '_> {
 
     fn piece(&mut self, kind: PieceKind, start: usize, end: usize) -> Piece<'t> {
         let gap = self.slice(self.end, start);
-        let breaks = gap.bytes().filter(|byte| *byte == b'\n').count();
+        let breaks = line_ends(gap);
         let lines_before = u8::try_from(breaks.min(2)).unwrap_or(2);
         self.end = end;
         let text = self.slice(start, end);
         // Directives and comments may end with the carriage return of their line.
-        let text = if matches!(kind, PieceKind::Token(_)) { text } else { text.trim_end() };
+        let is_excluded = kind == PieceKind::Directive && text.contains(['\n', '\r']);
+        let is_kept = is_excluded || matches!(kind, PieceKind::Token(_));
+        let text = if is_kept { text } else { text.trim_end() };
+        let text = match kind {
+            PieceKind::BlockComment if text.contains('\r') => {
+                Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+            }
+            _ => Cow::Borrowed(text),
+        };
         let column = if kind == PieceKind::LineComment {
-            let line_start = self.slice(0, start).rfind('\n').map_or(0, |end| end + 1);
+            let line_start = self.slice(0, start).rfind(['\n', '\r']).map_or(0, |end| end + 1);
             start - line_start
         } else {
             0
         };
-        Piece { kind, text: Cow::Borrowed(text), lines_before, role: Role::Unknown, column }
+        Piece { kind, text, lines_before, role: Role::Unknown, column }
     }
 
     /// After `@ pragma`: one piece for everything to the end of the line.
@@ -203,7 +222,7 @@ impl<'t> Reader<'t, '_> {
         let mut end = self.end;
         while let Some(token) = self.tokens.get(self.token) {
             let begins = token.span.start as usize;
-            if token.kind == TokenKind::End || self.slice(end, begins).contains('\n') {
+            if token.kind == TokenKind::End || self.slice(end, begins).contains(['\n', '\r']) {
                 break;
             }
             end = token.span.end as usize;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the formatter: texts before and after, and that formatting twice changes nothing.
 
-use super::format_source;
+use super::{format_source, format_tokens};
 use insta::assert_snapshot;
 
 /// The formatted text, which formatting leaves alone.
 fn formatted(text: &str) -> String {
-    let once = format_source(text).expect("the text has only tokens of P4");
-    let twice = format_source(&once).expect("formatted text has only tokens of P4");
+    let once = format_tokens(text).expect("the text has only tokens of P4");
+    let twice = format_tokens(&once).expect("formatted text has only tokens of P4");
     assert_eq!(once, twice);
     once
 }
@@ -87,4 +87,53 @@ fn hostile_nesting() {
     }
     formatted(&format!("{}{}", "(".repeat(2_000), ")".repeat(2_000)));
     formatted(&format!("x = {}{};", "{ 1, ".repeat(2_000), "}".repeat(2_000)));
+}
+
+/// What does not parse is reported and left alone, unless a macro may be the reason.
+#[test]
+fn text_that_does_not_parse() {
+    let codes = |text: &str| match format_source(text) {
+        Ok(_) => Vec::new(),
+        Err(found) => found.iter().map(|found| found.code.0).collect::<Vec<_>>(),
+    };
+    let fine: [&str; 0] = [];
+    assert_eq!(codes("control c( { apply { x = ; } }"), ["P4-E0101", "P4-E0102"]);
+    assert_eq!(codes("#include <core.p4>\ncontrol c() { apply { x = ; } }"), ["P4-E0101"]);
+    assert_eq!(
+        codes("#ifndef A\n#define A\ncontrol c() { apply { x = ; } }\n#endif"),
+        ["P4-E0101"]
+    );
+    assert_eq!(codes("#include \"h.p4\"\ncontrol c() { apply { x = ; } }"), ["P4-E0101"]);
+    assert_eq!(codes("#include \"h.p4\"\ncontrol c() { apply { USE(x) x = 1; } }"), fine);
+    assert_eq!(codes("#include \"h.p4\"\ncontrol c(inout h_t h) { apply { x = (t)h; } }"), fine);
+    assert_eq!(codes("#define USE(x) x = ;\ncontrol c() { apply { USE(x) } }"), fine);
+    assert_eq!(codes("#ifdef A\ncontrol c() {\n#endif\n apply { } }"), fine);
+    // A part that is included in a control.
+    assert_eq!(codes("table t { key = { x: exact; } } x = 1;"), fine);
+}
+
+/// Text that is excluded whatever is defined stays byte for byte and may hold anything.
+#[test]
+fn excluded_text_stays() {
+    let dead = "#if 0 // not now\n  isn't \" $$ \\ x   =1 ;  \n#ifdef X\n  a\n#else\n b\n#endif  \n\n  c  \n";
+    assert_eq!(formatted(&format!("{dead}#endif\nx=1;")), format!("{dead}#endif\nx = 1;\n"));
+    assert_eq!(
+        formatted(&format!("{dead}#else\nx=1;\n#endif\n")),
+        format!("{dead}#else\nx = 1;\n#endif\n")
+    );
+    assert_eq!(
+        formatted("#if 1\nx=1;\n#else\n isn't\n  #endif\ny=1;"),
+        "#if 1\nx = 1;\n#else\n isn't\n#endif\ny = 1;\n"
+    );
+    assert_eq!(formatted("#if (0)\r\n isn't\r\n#endif\r\n"), "#if (0)\r\n isn't\n#endif\n");
+    assert_eq!(formatted("#if 0\n isn't"), "#if 0\n isn't\n");
+}
+
+/// A carriage return alone ends a line.
+#[test]
+fn carriage_returns() {
+    assert_eq!(
+        formatted("// a\rx=1; // b\r\r#define A 1\ry=1;\r/* c\rd */"),
+        "// a\nx = 1; // b\n\n#define A 1\ny = 1;\n/* c\nd */\n"
+    );
 }

@@ -25,6 +25,7 @@ pub(crate) fn write_lines(structured: &Structured<'_>) -> String {
         line_indent: 0,
         line_number: 0,
         must_break: None,
+        kept: 0,
         comments: Vec::new(),
     };
     for line in &structured.lines {
@@ -83,7 +84,7 @@ fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
     if let [only] = pieces
         && only.kind == PieceKind::Directive
     {
-        writer.text(&only.text);
+        writer.directive(&only.text);
         return;
     }
     let closed = closed_groups(pieces);
@@ -306,6 +307,8 @@ struct Writer {
     comments: Vec<TrailingComment>,
     /// A comment or directive has ended the line: the next piece starts one at this indentation.
     must_break: Option<usize>,
+    /// How much of the output is not to be changed any more.
+    kept: usize,
 }
 
 impl Writer {
@@ -319,7 +322,7 @@ impl Writer {
     }
 
     fn end_line(&mut self) {
-        let kept = self.out.trim_end_matches(' ').len();
+        let kept = self.out.trim_end_matches(' ').len().max(self.kept);
         self.out.truncate(kept);
         self.out.push('\n');
         self.line_number += 1;
@@ -328,6 +331,12 @@ impl Writer {
     fn break_line(&mut self, indent: usize) {
         self.end_line();
         self.start_line(indent);
+    }
+
+    /// Writes a directive, to which the text it excludes may belong: that stays byte for byte.
+    fn directive(&mut self, text: &str) {
+        self.text(text);
+        self.kept = self.out.len();
     }
 
     /// Writes text that may have several lines.
@@ -368,7 +377,7 @@ impl Writer {
                 if self.column > 0 {
                     self.break_line(0);
                 }
-                self.text(&piece.text);
+                self.directive(&piece.text);
             }
             PieceKind::BlockComment => {
                 let comment = aligned_comment(&piece.text, self.column);

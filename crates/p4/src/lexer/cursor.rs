@@ -67,14 +67,15 @@ struct StringReach {
 /// P4_16 v1.2.5 §6.3 and §6.4. Numbers are taken whole, well-formed or not: the parser says what
 /// is wrong with `8w` or `0b3`, which reads better than an error at the `w`.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\f\x0B]+")]
+#[logos(skip r"[ \t\f\x0B]+")]
 #[logos(extras = StringReach)]
 enum Raw {
-    #[token("\n")]
+    /// A carriage return alone ends a line too.
+    #[regex(r"\r\n?|\n")]
     Newline,
-    #[regex(r"\\\r?\n")]
+    #[regex(r"\\(\r\n?|\n)")]
     Splice,
-    #[regex(r"//[^\n]*", allow_greedy = true)]
+    #[regex(r"//[^\r\n]*", allow_greedy = true)]
     LineComment,
     #[token("/*", block_comment)]
     BlockComment(bool),
@@ -84,7 +85,7 @@ enum Raw {
     Number,
     #[token("\"", string)]
     String(bool),
-    #[regex(r"'([^'\\\n]|\\[^\n])+'")]
+    #[regex(r"'([^'\\\r\n]|\\[^\r\n])+'")]
     Character,
     #[token("##")]
     HashHash,
@@ -171,17 +172,18 @@ fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
                 lexer.bump(at + 1);
                 return true;
             }
-            b'\n' if lexer.extras.single_line => break,
+            b'\n' | b'\r' if lexer.extras.single_line => break,
             b'\\'
-                if at + 1 < rest.len() && !(lexer.extras.single_line && rest[at + 1] == b'\n') =>
+                if at + 1 < rest.len()
+                    && !(lexer.extras.single_line && matches!(rest[at + 1], b'\n' | b'\r')) =>
             {
                 at += 2;
             }
             _ => at += 1,
         }
     }
-    let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-    let line = if line > 0 && rest[line - 1] == b'\r' { line - 1 } else { line };
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let line = rest.iter().position(is_end).unwrap_or(rest.len());
     lexer.bump(line);
     false
 }
@@ -260,12 +262,7 @@ impl Cursor {
                 }
                 None => PieceKind::End,
                 Some(Ok(Raw::Newline)) => PieceKind::Newline,
-                Some(Ok(Raw::LineComment)) => {
-                    if text.as_bytes()[..end].ends_with(b"\r") {
-                        end -= 1;
-                    }
-                    PieceKind::LineComment
-                }
+                Some(Ok(Raw::LineComment)) => PieceKind::LineComment,
                 Some(Ok(Raw::BlockComment(closed))) => PieceKind::BlockComment { closed },
                 Some(Ok(Raw::Word)) => PieceKind::Word,
                 Some(Ok(Raw::Number)) => PieceKind::Number,

@@ -32,6 +32,7 @@ fn lexed(text: &str) -> String {
             TriviaKind::LineComment => "line comment",
             TriviaKind::BlockComment => "block comment",
             TriviaKind::Directive => "directive",
+            TriviaKind::Excluded => "excluded",
         };
         result.push_str(&format!("{kind} {}\n", map.slice(item.span).escape_debug()));
     }

@@ -5,6 +5,7 @@
 
 use super::{Local, LocalKind, Preprocessor};
 use crate::codes::lexical;
+use crate::lexer::excluded::{directive_name, next_directive};
 use source::{Diagnostic, Span};
 
 /// An open `#if`.
@@ -200,70 +201,4 @@ impl Preprocessor<'_> {
     pub(super) fn is_defined(&self, name: &Local) -> bool {
         name.kind == LocalKind::Word && self.names.definition(name.symbol).is_some()
     }
-}
-
-/// Where the next `#` is that stands first on its line, at or after `offset`. The search begins in
-/// the middle of a line when a directive on it has been passed over.
-fn next_directive(text: &str, offset: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = offset;
-    let mut first_on_line = at == 0 || bytes[at - 1] == b'\n';
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\n' => {
-                first_on_line = true;
-                at += 1;
-            }
-            b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c' => at += 1,
-            b'#' if first_on_line => return Some(at),
-            b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at = text[at + 2..].find("*/").map_or(bytes.len(), |end| at + 2 + end + 2);
-            }
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                at = text[at..].find('\n').map_or(bytes.len(), |end| at + end);
-            }
-            b'\\' if bytes.get(at + 1) == Some(&b'\n') => at += 2,
-            b'\\' if bytes[at + 1..].starts_with(b"\r\n") => at += 3,
-            b'"' => {
-                first_on_line = false;
-                at = string_end(bytes, at).unwrap_or(at + 1);
-            }
-            _ => {
-                first_on_line = false;
-                at += 1;
-            }
-        }
-    }
-    None
-}
-
-/// Where the string that starts at `at` ends, if it does so on its line.
-fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut end = at + 1;
-    loop {
-        match bytes.get(end)? {
-            b'"' => return Some(end + 1),
-            b'\n' => return None,
-            b'\\' => end += 2,
-            _ => end += 1,
-        }
-    }
-}
-
-/// The word after the `#` at `hash`, or an empty range.
-fn directive_name(text: &str, hash: usize) -> std::ops::Range<usize> {
-    let bytes = text.as_bytes();
-    let mut start = hash + 1;
-    loop {
-        match bytes.get(start) {
-            Some(b' ' | b'\t') => start += 1,
-            Some(b'/') if bytes.get(start + 1) == Some(&b'*') => {
-                start = text[start + 2..].find("*/").map_or(bytes.len(), |end| start + end + 4);
-            }
-            _ => break,
-        }
-    }
-    let length =
-        bytes[start..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    start..start + length
 }

@@ -119,3 +119,9 @@ fn wrong_groups() {
     );
     check_reports("#if 1\n#endif A", &["P4-W0004 main.p4:2:8 text after `#endif` is ignored"]);
 }
+
+/// A carriage return alone ends a line, as in old texts.
+#[test]
+fn carriage_returns() {
+    check("// a\rx\r#define A \\\r 1\r#if A\ry // b\r#else\rz\r#endif\rA", "x y 1");
+}
