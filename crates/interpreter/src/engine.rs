@@ -219,7 +219,10 @@ impl<'r> Run<'r> {
         loop {
             let block = &frame.region.blocks[at.index()];
             if frame.region.kind == RegionKind::Parser {
-                self.tell(Some(block.origin), |_| Event::ParserState {
+                // The terminator stands at the state's end, so the first instruction says better where.
+                let first = block.instructions.first();
+                let origin = first.map_or(block.origin, |instruction| instruction.origin);
+                self.tell(Some(origin), |_| Event::ParserState {
                     region: frame.id,
                     block: at,
                     name: &block.name,
@@ -233,11 +236,17 @@ impl<'r> Run<'r> {
             let next = match &block.terminator {
                 Terminator::Goto(next) => *next,
                 Terminator::Branch { condition, then, otherwise } => {
-                    if self.value(frame, condition).is_true() { *then } else { *otherwise }
+                    let taken =
+                        if self.value(frame, condition).is_true() { *then } else { *otherwise };
+                    self.tell_decision(frame, at, taken, condition);
+                    taken
                 }
                 Terminator::Switch { value, cases, default } => {
-                    let value = self.value(frame, value);
-                    cases.iter().find(|(case, _)| case == value).map_or(*default, |(_, next)| *next)
+                    let known = self.value(frame, value);
+                    let case = cases.iter().find(|(case, _)| case == known);
+                    let taken = case.map_or(*default, |(_, next)| *next);
+                    self.tell_decision(frame, at, taken, value);
+                    taken
                 }
                 Terminator::Return => return Ok(()),
                 Terminator::Exit => return Err(Outcome::Exited),
@@ -254,6 +263,17 @@ impl<'r> Run<'r> {
                 }
             }
             at = next;
+        }
+    }
+
+    fn tell_decision(&mut self, frame: Frame<'_>, block: BlockId, taken: BlockId, on: &Operand) {
+        if let Some(observer) = &mut self.observer {
+            let value = match on {
+                Operand::Constant(value) => value,
+                Operand::Temp(temp) => &self.context.temps[frame.base + temp.index()],
+            };
+            let event = Event::Decided { region: frame.id, block, taken, value };
+            observer.observe(Some(frame.region.blocks[block.index()].origin), event);
         }
     }
 

@@ -57,8 +57,17 @@ pub enum Event<'a> {
     Hashed { algorithm: ir::HashAlgorithm, result: &'a Bits },
     /// A random number was drawn.
     RandomDrawn { low: &'a Bits, high: &'a Bits, result: &'a Bits },
-    /// The device was asked for something.
-    Requested { request: RequestId, arguments: &'a [Bits] },
+    /// The device was asked for something, by the instruction at this place.
+    Requested {
+        region: RegionId,
+        block: BlockId,
+        instruction: u32,
+        request: RequestId,
+        arguments: &'a [Bits],
+    },
+    /// A branch or switch at the end of a basic block went to another block. `value` is the condition
+    /// or what was switched on. A condition of several terms may decide several times.
+    Decided { region: RegionId, block: BlockId, taken: BlockId, value: &'a Bits },
     /// A line was logged.
     Logged { line: &'a str },
     /// An extern was called.

@@ -111,6 +111,9 @@ impl<'r> Run<'r> {
             Operation::Request { request, arguments } => {
                 let arguments = self.values(frame, arguments);
                 self.tell(Some(origin), |_| Event::Requested {
+                    region: frame.id,
+                    block: site.block,
+                    instruction: site.instruction,
                     request: *request,
                     arguments: &arguments,
                 });

@@ -5,27 +5,68 @@
 //! events of a block; a device puts these trees under its own nodes (passes, replicas, queues).
 //! [`render_text`] is for people, [`to_json`] for programs.
 //!
+//! **A trace is bounded:** of one run of a block at most [`STEPS_KEPT_PER_BLOCK`] steps are kept; a
+//! last step `not_shown` says how many more there were.
+//!
+//! # Text
+//!
+//! Numbers are decimal up to 16 bits and hexadecimal above; 48 bits in a named place are a MAC address
+//! unless the name has a word that begins with `time`; 32 and 128 bits have the IP address behind them
+//! where the last part of the name has a word such as `addr`, `ip` or `ipv4`, or is `src` or `dst` of
+//! something called so. Not in the text, but in the JSON: plain ends of blocks, and what the lowering
+//! stores for itself.
+//!
 //! # JSON
 //!
 //! A node is an object: `"step"` (what kind of step), `"name"` (of what, when it has a name), its
-//! details under their own keys, and `"steps"` (a list of nodes, when there are any). Values of the
-//! program are objects `{"value": "0x0a000001", "width_bits": 32, "text": "0x0a000001"}`, where `value`
-//! is always hexadecimal and `text` is the name of an enum member, error or truth value where there is
-//! one. The steps of a block are: `block`, `parser_state`, `extract`, `advance`, `parser_error`,
-//! `table`, `action`, `store`, `emit`, `shift_stack`, `register`, `count`, `meter`, `value_set`,
-//! `hash`, `random`, `request`, `log`, `extern` and `outcome`.
+//! details under their own keys, `"place"` (where in the source, as `router.p4:173`, when asked for and
+//! known) and `"steps"` (a list of nodes, when there are any). Values of the program are objects
+//! `{"value": "0x0a000001", "width_bits": 32, "text": "0x0a000001"}`, where `value` is always
+//! hexadecimal and `text` is what the text rendering shows: the name of an enum member, error or truth
+//! value, an address, a number. The steps of a block and their details:
+//!
+//! | step | name | details |
+//! | --- | --- | --- |
+//! | `block` | block | `kind` (`parser`, `control`, `deparser`), `role`; `stage` from a device |
+//! | `parser_state` | state | steps inside it are the state's |
+//! | `extract`, `emit` | header | `fields` |
+//! | `advance` | | `bits` |
+//! | `parser_error` | | `error` |
+//! | `select` | the state, `accept` or `reject` | |
+//! | `if` | | `value` |
+//! | `switch` | | `value`: an action's name, or the value |
+//! | `table` | table | `hit`, `key`, `entry`, `action` (text), `arguments`; steps inside it are the action's |
+//! | `store` | slot | `before`, `after`; stores of the value that is there already are left out, and so are those of a table's arguments into the action's parameters |
+//! | `shift_stack` | stack | `by` |
+//! | `register` | register | `index`, `read`, `written`; `out_of_range` when there is no such cell |
+//! | `count`, `meter` | counter, meter | `index` when it is not direct, `colour` |
+//! | `value_set` | set | `member`, `key` |
+//! | `hash` | algorithm | `result` |
+//! | `random` | | `low`, `high`, `result` |
+//! | `request` | what is asked | `label`, `arguments` |
+//! | `log` | | `text` |
+//! | `extern` | extern and method | `arguments`, `results` |
+//! | `not_shown` | `steps` | `count` |
+//! | `outcome` | | `text` |
 
+mod decision;
 mod json;
+mod naming;
+mod node;
 mod recorder;
 mod text;
 mod value;
 
-pub use json::to_json;
-pub use recorder::{Recorder, outcome_text};
-pub use text::render_text;
-pub use value::{entry_text, pattern_text, value_text};
+pub use json::{to_json, to_json_with_places};
+pub use node::outcome_text;
+pub use recorder::{Recorder, STEPS_KEPT_PER_BLOCK, StoreSite};
+pub use text::{Wording, render_text, render_text_with};
+pub use value::{count_text, entry_text, pattern_text, time_text, value_text};
 
 use ir::{Bits, OriginId};
+
+/// Where in the source an origin is, as people write it: `router.p4:173`.
+pub type Places<'p> = &'p dyn Fn(OriginId) -> Option<String>;
 
 /// A detail of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +110,16 @@ impl TraceNode {
     pub fn with(mut self, key: &'static str, value: impl Into<TraceValue>) -> TraceNode {
         self.details.push((key, value.into()));
         self
+    }
+
+    /// The first detail under this key.
+    pub fn detail(&self, key: &str) -> Option<&TraceValue> {
+        self.details.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+
+    /// How many steps it is, itself and all inside it.
+    pub fn step_count(&self) -> usize {
+        1 + self.steps.iter().map(TraceNode::step_count).sum::<usize>()
     }
 
     /// Where in the program it comes from.

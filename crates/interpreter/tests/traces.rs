@@ -4,7 +4,10 @@
 mod harness;
 
 use harness::{bits, program, run_observed};
-use interpreter::trace::{Recorder, TraceNode, render_text, to_json};
+use interpreter::trace::{
+    Recorder, STEPS_KEPT_PER_BLOCK, TraceNode, render_text, render_text_with, to_json,
+    to_json_with_places,
+};
 use interpreter::{Interpreter, PacketContext};
 use ir::{ActionId, KeyPattern, TableId};
 use state::{Batch, BoundAction, Cells, NewEntry, Store, Update};
@@ -30,12 +33,12 @@ fn parsers_show_states_and_headers() {
          return",
         &[0x12, 0x34, 1, 2, 3, 4],
         "
-block code: kind parser, role code
-  parser state start
-    extract h: fields {p = 1, q = 564}
-  parser state the options
-    extract v: fields {n = 1, o = 0x0203 (16 bits), z = 4}
-    parser error: error PacketTooShort
+parser code
+  state start
+    extract h {p = 1, q = 564}
+  state the options
+    extract v {n = 1, o = 0x0203 (16 bits), z = 4}
+    parser error PacketTooShort
     error: error.NoError -> error.PacketTooShort
   outcome: reject with error.PacketTooShort
 ",
@@ -64,20 +67,20 @@ fn controls_show_what_they_do() {
          exit",
         &[],
         "
-block code: kind control, role code
-  h.$valid: false -> true
-  table t: no hit, key {a = 3}, action count_itself()
+control code
+  h: set valid
+  table t: key {a = 3}, miss, default action count_itself()
     count explicit
-  register r: index 1, read 5, written 9
-  count n: index 2
-  meter m: index 0, colour green
-  value set vs: no member, key {type = 7}
-  hash crc16: result 49345
-  random: low 5, high 5, result 5
-  request clone: arguments {session = 0x00000001, reason = 2}
+  register r[1]: 5 -> 9
+  count n[2]
+  meter m[0]: green
+  value set vs does not contain {type = 7}
+  hash crc16: 49345
+  random 5 .. 5: 5
+  request clone {session = 0x00000001, reason = 2}
   log: hello 1
   extern doubler.both: arguments [1, 2], results [2, 4]
-  shift stack s: by 1
+  shift stack s by 1
   outcome: exit
 ",
     );
@@ -118,29 +121,25 @@ fn a_whole_packet_is_one_tree() {
     }
     let tree = TraceNode::new("packet", "1").with("port", 0u64).with_steps(recorder.take());
     let expected = "packet 1: port 0
-  block RouterParser: kind parser, role p
-    parser state start
-      extract hdr.ethernet: fields {dst = 0x0000000000aa, src = 0x000000000000, type = 2048}
-    parser state parse_ipv4
-      extract hdr.ipv4: fields {version = 4, ihl = 5, tos = 0, length = 22, id = 0, flags = 0, offset = 0, ttl = 64, protocol = 17, checksum = 0, src = 0xc0a80001, dst = 0x0a010203}
-    outcome: end
-  block RouterIngress: kind control, role ig
-    table routes: hit, key {hdr.ipv4.dst = 0x0a010203}, entry (0x0a000000/8), action forward(mac = 0x0000000000fe, port = 3)
-      forward.mac: 0x000000000000 -> 0x0000000000fe
-      forward.port: 0 -> 3
-      hdr.ethernet.src: 0x000000000000 -> 0x0000000000aa
-      hdr.ethernet.dst: 0x0000000000aa -> 0x0000000000fe
+  parser RouterParser
+    state start
+      extract hdr.ethernet {dst = 00:00:00:00:00:aa, src = 00:00:00:00:00:00, type = 2048}
+      select -> parse_ipv4
+    state parse_ipv4
+      extract hdr.ipv4 {version = 4, ihl = 5, tos = 0, length = 22, id = 0, flags = 0, offset = 0, ttl = 64, protocol = 17, checksum = 0, src = 0xc0a80001 (192.168.0.1), dst = 0x0a010203 (10.1.2.3)}
+  control RouterIngress (ig)
+    if: true
+    table routes: key {hdr.ipv4.dst = 0x0a010203 (10.1.2.3)}, hit (10.0.0.0/8), action forward(mac = 00:00:00:00:00:fe, port = 3)
+      hdr.ethernet.src: 00:00:00:00:00:00 -> 00:00:00:00:00:aa
+      hdr.ethernet.dst: 00:00:00:00:00:aa -> 00:00:00:00:00:fe
       meta.egress_port: 0 -> 3
       hdr.ipv4.ttl: 64 -> 63
-    outcome: end
-  block RouterChecksum: kind control, role ck
-    hash csum16: result 44842
+  control RouterChecksum (ck)
+    hash csum16: 44842
     hdr.ipv4.checksum: 0 -> 44842
-    outcome: end
-  block RouterDeparser: kind deparser, role dep
-    emit hdr.ethernet: fields {dst = 0x0000000000fe, src = 0x0000000000aa, type = 2048}
-    emit hdr.ipv4: fields {version = 4, ihl = 5, tos = 0, length = 22, id = 0, flags = 0, offset = 0, ttl = 63, protocol = 17, checksum = 44842, src = 0xc0a80001, dst = 0x0a010203}
-    outcome: end
+  deparser RouterDeparser
+    emit hdr.ethernet {dst = 00:00:00:00:00:fe, src = 00:00:00:00:00:aa, type = 2048}
+    emit hdr.ipv4 {version = 4, ihl = 5, tos = 0, length = 22, id = 0, flags = 0, offset = 0, ttl = 63, protocol = 17, checksum = 44842, src = 0xc0a80001 (192.168.0.1), dst = 0x0a010203 (10.1.2.3)}
 ";
     assert_eq!(render_text(&tree), expected);
     // A checksum over the outgoing header, its own field included, is zero.
@@ -151,9 +150,68 @@ fn a_whole_packet_is_one_tree() {
     assert_eq!(sum, 0);
 
     let json = to_json(&tree);
-    let table = &json["steps"][1]["steps"][0];
+    let table = &json["steps"][1]["steps"][1];
     assert_eq!(table["step"], "table");
     assert_eq!(table["hit"], true);
     assert_eq!(table["key"]["hdr.ipv4.dst"]["value"], "0x0a010203");
-    assert_eq!(table["steps"][5]["after"]["text"], "63");
+    assert_eq!(table["arguments"]["port"]["text"], "3");
+    assert_eq!(table["steps"][3]["after"]["text"], "63");
+}
+
+#[test]
+fn places_stand_at_decisions_and_in_json() {
+    let program = program(
+        "control",
+        "t0: bit<8> = load a
+         t1: bit<1> = equal t0, 8w0
+         branch t1, block1, block2 @0
+         block1:
+         store a, 8w1 @0
+         goto block2
+         block2:
+         t2: bit<1>, t3: bit<32> = apply t(8w0)
+         switch t3 { 32w0: block3 } default block3
+         block3:
+         return",
+    );
+    let mut recorder = Recorder::new(program.clone());
+    run_observed(program, &[], vec![], Some(&mut recorder));
+    let trees = recorder.take();
+    let text = render_text_with(&trees[0], &|_| Some("x.p4:7".into()), &|_| None);
+    assert_eq!(
+        text,
+        "control code
+  if (x.p4:7): true
+  a: 0 -> 1
+  table t: key {a = 0}, miss, default action count_itself() (x.p4:7)
+    count explicit
+  switch -> count_itself (x.p4:7)
+"
+    );
+    let json = to_json_with_places(&trees[0], &|_| Some("x.p4:7".into()));
+    assert_eq!(json["steps"][1]["step"], "store");
+    assert_eq!(json["steps"][1]["place"], "x.p4:7");
+}
+
+#[test]
+fn long_loops_are_cut() {
+    let program = program(
+        "control",
+        "goto block1
+         block1:
+         t0: bit<16> = load c
+         t1: bit<16> = add t0, 16w1
+         store c, t1
+         t2: bit<1> = less_unsigned t1, 16w60000
+         branch t2, block1, block2
+         block2:
+         return",
+    );
+    let mut recorder = Recorder::new(program.clone());
+    let run = run_observed(program, &[], vec![], Some(&mut recorder));
+    let trees = recorder.take();
+    assert!(trees[0].step_count() <= STEPS_KEPT_PER_BLOCK + 3, "{}", trees[0].step_count());
+    let text = render_text(&trees[0]);
+    assert_eq!(run.outcome, interpreter::Outcome::Returned);
+    assert!(text.ends_with("\n  … 118,000 further steps not shown\n"));
 }

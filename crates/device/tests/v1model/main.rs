@@ -557,7 +557,7 @@ packet 0
       drop ingress drop
 "
     );
-    assert!(render_text(&traces[0]).contains("block"));
+    assert!(render_text(&traces[0]).contains("parser"));
 }
 
 #[test]

@@ -2,11 +2,16 @@
 //! A trace as JSON, in the form that the parent module documents.
 
 use super::value::hexadecimal;
-use super::{TraceNode, TraceValue};
+use super::{Places, TraceNode, TraceValue};
 use serde_json::{Map, Value, json};
 
 /// A trace for programs: one object with everything inside it.
 pub fn to_json(node: &TraceNode) -> Value {
+    to_json_with_places(node, &|_| None)
+}
+
+/// The same, each step that has a place in the source saying it.
+pub fn to_json_with_places(node: &TraceNode, places: Places<'_>) -> Value {
     let mut object = Map::new();
     object.insert("step".into(), node.step.into());
     if !node.name.is_empty() {
@@ -15,8 +20,12 @@ pub fn to_json(node: &TraceNode) -> Value {
     for (key, value) in &node.details {
         object.insert((*key).into(), value_to_json(value));
     }
+    if let Some(place) = node.origin.and_then(places) {
+        object.insert("place".into(), place.into());
+    }
     if !node.steps.is_empty() {
-        object.insert("steps".into(), node.steps.iter().map(to_json).collect());
+        let steps = node.steps.iter().map(|step| to_json_with_places(step, places));
+        object.insert("steps".into(), steps.collect());
     }
     Value::Object(object)
 }

@@ -22,3 +22,36 @@ fn details_become_words_and_keys() {
         r#"{"step":"packet","name":"1","port":2,"dropped":false,"steps":[{"step":"replica","egress_port":{"value":"0x003","width_bits":9,"text":"3"},"queues":[1,"x"]}]}"#
     );
 }
+
+#[test]
+fn numbers_are_written_for_people() {
+    let check = |width_bits, value, name: &str, expected: &str| {
+        let program = ir::Program::default();
+        let value = Bits::from_u64(width_bits, value);
+        let text = value_text(&program, &ir::Display::Unsigned, name, &value);
+        assert_eq!(text, expected, "{name}");
+    };
+    check(9, 511, "standard_metadata.egress_spec", "511");
+    check(48, 0x0200_0000_0001, "hdr.ethernet.dst", "02:00:00:00:00:01");
+    check(48, 1_500_000, "standard_metadata.ingress_global_timestamp", "1500000");
+    check(48, 1, "", "0x000000000001");
+    check(32, 0x0a00_0102, "hdr.ipv4.dst_addr", "0x0a000102 (10.0.1.2)");
+    check(32, 0x0a00_0102, "meta.hash", "0x0a000102");
+    check(128, 1, "hdr.ipv6.srcAddr", "0x00000000000000000000000000000001 (::1)");
+}
+
+#[test]
+fn wide_values_have_all_their_digits() {
+    let program = ir::Program::default();
+    let text = value_text(&program, &ir::Display::Unsigned, "x", &Bits::from_u64(300_000, 1));
+    assert_eq!(text.len(), 2 + 75_000);
+}
+
+#[test]
+fn times_are_seconds() {
+    assert_eq!(time_text(0), "0 s");
+    assert_eq!(time_text(43_835_000), "0.000043835 s");
+    assert_eq!(time_text(1_234_567_890_123), "1.234567890123 s");
+    assert_eq!(count_text(99_900), "99,900");
+    assert_eq!(count_text(100), "100");
+}

@@ -1,88 +1,225 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A trace as an indented text. Stores are written as `name: before -> after`, everything else as the
-//! step, its name and its details.
+//! A trace as an indented text for people: how each step of a block is put into words, and what the
+//! text leaves out because it says nothing to them. Steps of a device are put into words by the
+//! device.
 
-use super::{TraceNode, TraceValue};
-use std::fmt::Write;
+use super::naming::{header_of_validity, is_internal};
+use super::value::count_text;
+use super::{Places, TraceNode, TraceValue};
+
+/// Puts a step into words, or leaves it to this module.
+pub type Wording<'w> = &'w dyn Fn(&TraceNode) -> Option<String>;
 
 /// A trace for people: one line a step, two spaces deeper for steps inside it.
 pub fn render_text(node: &TraceNode) -> String {
+    render_text_with(node, &|_| None, &|_| None)
+}
+
+/// The same with places in the source at states, tables, decisions and what else stops to think
+/// about, and with words for steps that are not of a block.
+pub fn render_text_with(node: &TraceNode, places: Places<'_>, wording: Wording<'_>) -> String {
+    let mut writer = Writer { text: String::new(), places, wording };
+    writer.node(node, 0);
+    writer.text
+}
+
+struct Writer<'w> {
+    text: String,
+    places: Places<'w>,
+    wording: Wording<'w>,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, node: &TraceNode, depth: usize) {
+        if is_left_out(node) {
+            return;
+        }
+        for _ in 0..depth {
+            self.text.push_str("  ");
+        }
+        let place = match node.origin {
+            Some(origin) if shows_place(node.step) => (self.places)(origin),
+            _ => None,
+        };
+        let line = match (node.step, &place) {
+            // The place says which condition it is.
+            ("if", Some(place)) => format!("if ({place}): {}", detail_text(node, "value")),
+            _ => {
+                let mut line = (self.wording)(node).unwrap_or_else(|| words_of(node));
+                if let Some(place) = place {
+                    line.push_str(&format!(" ({place})"));
+                }
+                line
+            }
+        };
+        // What the program logs may have line ends in it.
+        self.text.push_str(&line.replace('\n', "\\n"));
+        self.text.push('\n');
+        for step in &node.steps {
+            self.node(step, depth + 1);
+        }
+    }
+}
+
+fn is_left_out(node: &TraceNode) -> bool {
+    match node.step {
+        "store" => is_internal(&node.name),
+        // A plain end needs no line.
+        "outcome" => detail_text(node, "text") == "end",
+        _ => false,
+    }
+}
+
+fn shows_place(step: &str) -> bool {
+    matches!(
+        step,
+        "parser_state"
+            | "table"
+            | "if"
+            | "select"
+            | "switch"
+            | "parser_error"
+            | "register"
+            | "request"
+            | "log"
+            | "extern"
+            | "outcome"
+            | "drop"
+    )
+}
+
+/// A detail in words, empty where there is none.
+fn detail_text(node: &TraceNode, key: &str) -> String {
+    node.detail(key).map(value_in_words).unwrap_or_default()
+}
+
+/// `, index 3` and the like: all details but these.
+fn other_details(node: &TraceNode, without: &[&str]) -> String {
     let mut text = String::new();
-    write_node(&mut text, node, 0);
+    for (key, value) in &node.details {
+        if without.contains(key) {
+            continue;
+        }
+        text.push_str(if text.is_empty() { ": " } else { ", " });
+        let key = key.replace('_', " ");
+        match value {
+            TraceValue::Flag(true) => text.push_str(&key),
+            TraceValue::Flag(false) => text.push_str(&format!("no {key}")),
+            value => text.push_str(&format!("{key} {}", value_in_words(value))),
+        }
+    }
     text
 }
 
-fn write_node(text: &mut String, node: &TraceNode, depth: usize) {
-    let _ = write!(text, "{:1$}", "", depth * 2);
+fn words_of(node: &TraceNode) -> String {
+    let name = &node.name;
+    let detail = |key| detail_text(node, key);
     match node.step {
-        "store" => {
-            let detail = |wanted| {
-                node.details.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value)
-            };
-            let _ = write!(text, "{}: ", node.name);
-            if let (Some(before), Some(after)) = (detail("before"), detail("after")) {
-                write_value(text, before);
-                text.push_str(" -> ");
-                write_value(text, after);
-            }
-        }
-        step => {
-            text.push_str(&step.replace('_', " "));
-            if !node.name.is_empty() {
-                text.push(' ');
-                text.push_str(&node.name);
-            }
-            for (at, (key, value)) in node.details.iter().enumerate() {
-                text.push_str(if at == 0 { ": " } else { ", " });
-                match value {
-                    // What only names the value again is left out.
-                    TraceValue::Text(_) | TraceValue::Record(_) if *key == "text" => {}
-                    TraceValue::Flag(flag) => {
-                        text.push_str(if *flag { "" } else { "no " });
-                        text.push_str(&key.replace('_', " "));
-                        continue;
-                    }
-                    _ => {
-                        text.push_str(&key.replace('_', " "));
-                        text.push(' ');
-                    }
+        "block" => {
+            let kind = detail("kind");
+            let stage = [detail("stage"), detail("role")].into_iter().find(|text| !text.is_empty());
+            match stage {
+                Some(stage) if kind == "control" && stage != *name => {
+                    format!("{kind} {name} ({stage})")
                 }
-                write_value(text, value);
+                _ => format!("{kind} {name}"),
             }
         }
-    }
-    text.push('\n');
-    for step in &node.steps {
-        write_node(text, step, depth + 1);
+        "parser_state" => format!("state {name}"),
+        "parser_error" => format!("parser error {}", detail("error")),
+        "select" => format!("select -> {name}"),
+        "switch" => format!("switch -> {}", detail("value")),
+        "if" => format!("if: {}", detail("value")),
+        "extract" | "emit" => format!("{} {name} {}", node.step, detail("fields")),
+        "advance" => format!("advance by {} bits", detail("bits")),
+        "table" => table_in_words(node),
+        "store" => match (header_of_validity(name), node.detail("after")) {
+            (Some(header), Some(TraceValue::Value(bits, _))) => {
+                let state = if bits.is_true() { "valid" } else { "invalid" };
+                format!("{header}: set {state}")
+            }
+            _ => format!("{name}: {} -> {}", detail("before"), detail("after")),
+        },
+        "shift_stack" => format!("shift stack {name} by {}", detail("by")),
+        "register" => {
+            let what = match (node.detail("out_of_range"), node.detail("written")) {
+                (Some(_), _) => "out of range, reads 0 and keeps nothing".to_owned(),
+                (None, Some(_)) => format!("{} -> {}", detail("read"), detail("written")),
+                (None, None) => format!("reads {}", detail("read")),
+            };
+            format!("register {name}[{}]: {what}", detail("index"))
+        }
+        "count" => match node.detail("index") {
+            Some(_) => format!("count {name}[{}]", detail("index")),
+            None => format!("count {name}"),
+        },
+        "meter" => match node.detail("index") {
+            Some(_) => format!("meter {name}[{}]: {}", detail("index"), detail("colour")),
+            None => format!("meter {name}: {}", detail("colour")),
+        },
+        "value_set" => {
+            let verb = if node.detail("member") == Some(&TraceValue::Flag(true)) {
+                "contains"
+            } else {
+                "does not contain"
+            };
+            format!("value set {name} {verb} {}", detail("key"))
+        }
+        "hash" => format!("hash {name}: {}", detail("result")),
+        "random" => {
+            format!("random {} .. {}: {}", detail("low"), detail("high"), detail("result"))
+        }
+        "request" => {
+            let label = detail("label");
+            let gap = if label.is_empty() { "" } else { " " };
+            format!("request {name}{gap}{label} {}", detail("arguments"))
+        }
+        "log" => format!("log: {}", detail("text")),
+        "outcome" => format!("outcome: {}", detail("text")),
+        "not_shown" => match node.detail("count") {
+            Some(TraceValue::Number(count)) => {
+                format!("… {} further {name} not shown", count_text(*count))
+            }
+            _ => format!("… further {name} not shown"),
+        },
+        step => {
+            let gap = if name.is_empty() { "" } else { " " };
+            format!("{}{gap}{name}{}", step.replace('_', " "), other_details(node, &[]))
+        }
     }
 }
 
-fn write_value(text: &mut String, value: &TraceValue) {
+fn table_in_words(node: &TraceNode) -> String {
+    let mut text = format!("table {}: ", node.name);
+    if node.detail("key").is_some() {
+        text.push_str(&format!("key {}, ", detail_text(node, "key")));
+    }
+    if node.detail("hit") == Some(&TraceValue::Flag(true)) {
+        text.push_str(&format!("hit {}, action ", detail_text(node, "entry")));
+    } else if node.detail("key").is_some() {
+        text.push_str("miss, default action ");
+    } else {
+        text.push_str("default action ");
+    }
+    text.push_str(&detail_text(node, "action"));
+    text
+}
+
+fn value_in_words(value: &TraceValue) -> String {
     match value {
-        TraceValue::Text(value) | TraceValue::Value(_, value) => text.push_str(value),
-        TraceValue::Number(number) => {
-            let _ = write!(text, "{number}");
-        }
-        TraceValue::Flag(flag) => {
-            let _ = write!(text, "{flag}");
-        }
+        TraceValue::Text(text) | TraceValue::Value(_, text) => text.clone(),
+        TraceValue::Number(number) => number.to_string(),
+        TraceValue::Flag(flag) => flag.to_string(),
         TraceValue::Record(fields) => {
-            text.push('{');
-            for (at, (key, value)) in fields.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { ", " });
-                text.push_str(key);
-                text.push_str(" = ");
-                write_value(text, value);
-            }
-            text.push('}');
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(key, value)| format!("{key} = {}", value_in_words(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
         }
         TraceValue::List(values) => {
-            text.push('[');
-            for (at, value) in values.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { ", " });
-                write_value(text, value);
-            }
-            text.push(']');
+            let values: Vec<String> = values.iter().map(value_in_words).collect();
+            format!("[{}]", values.join(", "))
         }
     }
 }
