@@ -156,6 +156,10 @@ impl<'a> Checker<'a> {
     pub(super) fn casts_implicitly(&self, from: &Type, to: &Type) -> bool {
         match (&**from, &**to) {
             (TypeKind::Integer, TypeKind::Bit(_) | TypeKind::Int(_)) => true,
+            // A bare number is taken for a `type` over numbers too, as p4c has it.
+            (TypeKind::Integer, TypeKind::NewType(node)) => {
+                self.underlying.get(node).is_some_and(|ty| self.casts_implicitly(from, ty))
+            }
             // Where an `int` is wanted a number with a width gives its value, as p4c has it.
             (TypeKind::Bit(_) | TypeKind::Int(_), TypeKind::Integer) => true,
             (TypeKind::SerializableEnum(node), TypeKind::Bit(_) | TypeKind::Int(_)) => {
@@ -183,7 +187,7 @@ impl<'a> Checker<'a> {
     /// Warns when a literal or constant `int` loses bits.
     pub(super) fn warn_if_truncated(&mut self, expression: &'a Expression, to: &Type) {
         let Some(Constant::Integer(value)) = self.constant(expression) else { return };
-        let wrapped = wrap(value, to);
+        let wrapped = wrap(value, &self.representation(to));
         // A mask such as `-1` or `0xFF` for `int<8>` is meant as bits.
         if wrapped == *value {
             return;

@@ -165,3 +165,12 @@ parser Outer(packet_in packet, out H h, out H[4] more) {
         &[],
     );
 }
+
+#[test]
+fn bare_numbers_for_new_types() {
+    check(
+        "type bit<10> vrf_t;\nconst vrf_t DEFAULT = 0;\n\
+         control c(out vrf_t a, out bool b) { apply { a = 5; b = a == DEFAULT; } }\n",
+        &[],
+    );
+}
