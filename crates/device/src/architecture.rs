@@ -9,6 +9,7 @@ use crate::machine::Machine;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Traveller};
 use crate::traffic_manager::Dequeued;
+use ir::SlotId;
 use std::sync::Arc;
 
 /// Architectures that a device runs, by the names in [`ir::Program::architecture`].
@@ -16,6 +17,15 @@ pub const SUPPORTED_ARCHITECTURES: &[&str] = &["v1model"];
 
 /// One program's blocks at work.
 pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
+    /// The largest port that its metadata can name.
+    fn largest_port(&self) -> u32;
+
+    /// The slot whose value drops a packet, for traces that say who set it.
+    fn drop_slot(&self) -> Option<SlotId>;
+
+    /// What a block does in the device, in the words of its users: `ingress`.
+    fn stage_name(&self, block: usize) -> &'static str;
+
     /// A packet comes to ingress.
     fn ingress(
         &self,

@@ -97,7 +97,13 @@ impl Device {
     /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
     /// time and port arrive in the order of the calls. Returns its number, which
     /// [`Transmitted::packet`] names.
+    ///
+    /// A time that is over and a port whose number the architecture has no bits for are errors.
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
+        let largest = self.engine().largest_port();
+        if port > largest {
+            return Err(DeviceError::NoSuchPort { port, largest });
+        }
         let now_ps = self.machine.now_ps;
         if time_ps < now_ps {
             return Err(DeviceError::TimeWentBack { now_ps, given_ps: time_ps });
@@ -264,9 +270,9 @@ impl Device {
         self.machine.traffic.drain_signals()
     }
 
-    /// Traces since the last call, one a received packet with all its passes and copies; empty
-    /// unless [`DeviceOptions::trace`] is set. To be called when no packet is under way, else the
-    /// rest of a packet's trace comes as a tree of its own.
+    /// Traces since the last call, one a received packet with all its passes and copies, bounded as
+    /// [`crate::trace`] says; empty unless [`DeviceOptions::trace`] is set. To be called when no
+    /// packet is under way, else the rest of a packet's trace comes as a tree of its own.
     pub fn drain_traces(&mut self) -> Vec<PacketTrace> {
         self.machine.recorder.as_mut().map_or_else(Vec::new, |recorder| recorder.drain())
     }

@@ -65,6 +65,10 @@ impl Engine {
         })
     }
 
+    pub fn largest_port(&self) -> u32 {
+        self.architecture.largest_port()
+    }
+
     pub fn ingress(&mut self, machine: &mut Machine, arrival: Arrival) -> Result<(), DeviceError> {
         self.architecture.clone().ingress(self, machine, arrival)
     }
@@ -99,7 +103,9 @@ impl Engine {
         configuration: &Configuration,
         run: &Run,
     ) -> Result<Outcome, DeviceError> {
-        let mut observer = run.pass.map(|_| Recorder::new(self.program.clone()));
+        let is_recorded = run.pass.is_some_and(PassId::is_kept);
+        let mut observer = is_recorded
+            .then(|| Recorder::new(self.program.clone()).watching(self.architecture.drop_slot()));
         let mut environment = BlockEnvironment {
             now_ps: machine.now_ps,
             seed: machine.options.seed,
@@ -118,7 +124,10 @@ impl Engine {
         if let (Some(pass), Some(mut observer), Some(recorder)) =
             (run.pass, observer, &mut machine.recorder)
         {
-            recorder.add(pass, observer.take());
+            let stage = self.architecture.stage_name(block);
+            let trees = observer.take().into_iter().map(|tree| tree.with("stage", stage));
+            recorder.add(pass, trees);
+            recorder.note_store(pass, observer.take_last_store());
         }
         match &outcome {
             Outcome::StepLimit => machine.drop_packet(DropReason::StepLimit, run.pass),

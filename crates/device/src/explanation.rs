@@ -19,6 +19,8 @@ pub const ASSERTION_FAILED: Code = Code("DV-E0201");
 pub const EXTERN_FAILED: Code = Code("DV-E0202");
 /// A packet in the past.
 pub const TIME_WENT_BACK: Code = Code("DV-E0203");
+/// A port that does not exist.
+pub const NO_SUCH_PORT: Code = Code("DV-E0204");
 
 const fn entry(code: Code, title: &'static str, text: &'static str) -> Explanation {
     Explanation { code, title, text, wrong: "", right: "" }
@@ -73,6 +75,12 @@ pub static EXPLANATIONS: &[Explanation] = &[
         TIME_WENT_BACK,
         "a packet was given for a time that is over",
         "A device's clock does not go back. Packets of several captures must be merged by time.",
+    ),
+    entry(
+        NO_SUCH_PORT,
+        "a packet was given for a port that does not exist",
+        "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
+         `ingress_port` has 9, so the largest port is 511.",
     ),
 ];
 

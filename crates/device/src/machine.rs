@@ -6,7 +6,7 @@ use crate::options::DeviceOptions;
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Generation, Queued, Reception, Traveller};
 use crate::statistics::{DropReason, Statistics};
-use crate::trace::{PassId, PassRecorder};
+use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
 use std::collections::BTreeMap;
@@ -76,23 +76,38 @@ impl Machine {
         self.sequence += 1;
     }
 
-    /// Counts a drop and notes it in the trace.
+    /// Counts a drop and notes it in the trace, with who set the drop port where that is why.
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
         self.statistics.dropped(reason);
-        self.note(pass, || TraceNode::new("drop", reason.name()));
+        let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
+        let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
+        let is_by_program = matches!(reason, DropReason::IngressDrop | DropReason::EgressDrop);
+        let site = recorder.last_store(pass).filter(|_| is_by_program);
+        let node = match site {
+            Some(site) => {
+                let node = node.at(site.origin);
+                match site.table_and_action {
+                    Some((table, action)) => node.with("table", &*table).with("action", &*action),
+                    None => node,
+                }
+            }
+            None => node,
+        };
+        recorder.add(pass, [node]);
     }
 
-    /// Begins a pass of the trace, when there is one.
+    /// Begins a pass of the trace, when there is one. `number` is that of the packet's pass, from 0.
     pub fn begin_pass(
         &mut self,
-        parent: Option<PassId>,
         packet: u64,
+        number: u32,
+        origin: (Cause, Option<PassId>),
         node: impl FnOnce() -> TraceNode,
     ) -> Option<PassId> {
         let now_ps = self.now_ps;
-        self.recorder
-            .as_mut()
-            .map(|recorder| recorder.begin(parent, packet, node().with("time_ps", now_ps)))
+        self.recorder.as_mut().map(|recorder| {
+            recorder.begin(packet, number, origin, || node().with("time_ps", now_ps))
+        })
     }
 
     /// Adds a step to a pass of the trace.

@@ -76,6 +76,13 @@ pub enum DeviceError {
         /// When, in picoseconds.
         time_ps: u64,
     },
+    /// A packet was given for a port that the architecture has no number for.
+    NoSuchPort {
+        /// The port.
+        port: u32,
+        /// The largest that there is.
+        largest: u32,
+    },
     /// A packet was given for a time before what the device has done already.
     TimeWentBack {
         /// The device's time in picoseconds.
@@ -92,6 +99,7 @@ impl DeviceError {
             DeviceError::AssertionFailed { .. } => explanation::ASSERTION_FAILED,
             DeviceError::ExternFailed { .. } => explanation::EXTERN_FAILED,
             DeviceError::TimeWentBack { .. } => explanation::TIME_WENT_BACK,
+            DeviceError::NoSuchPort { .. } => explanation::NO_SUCH_PORT,
         }
     }
 }
@@ -108,6 +116,9 @@ impl fmt::Display for DeviceError {
             }
             DeviceError::ExternFailed { message, block, packet, time_ps } => {
                 write!(formatter, "in `{block}`, packet {packet}, at {time_ps} ps: {message}")
+            }
+            DeviceError::NoSuchPort { port, largest } => {
+                write!(formatter, "there is no port {port}: the largest is {largest}")
             }
             DeviceError::TimeWentBack { now_ps, given_ps } => write!(
                 formatter,

@@ -2,7 +2,7 @@
 //! A packet on its way through the device: as bytes that wait for ingress, and as parsed headers
 //! and metadata that wait for egress. What the architecture does to it is not here.
 
-use crate::trace::PassId;
+use crate::trace::{Cause, PassId};
 use interpreter::PacketContext;
 use ir::{Bits, SlotId};
 use std::sync::Arc;
@@ -80,6 +80,8 @@ pub(crate) struct Traveller {
     /// Length with headers added and removed since.
     pub length_bytes: u32,
     pub wishes: Wishes,
+    /// Why it goes to egress, for its trace.
+    pub cause: Cause,
     /// The pass that queued it.
     pub parent: Option<PassId>,
 }

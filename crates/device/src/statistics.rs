@@ -16,6 +16,8 @@ pub enum DropReason {
     NoReplicas,
     /// The clone session does not exist: the clone is not made, the packet itself goes on.
     NoCloneSession,
+    /// A copy was meant for a port whose number the architecture has no bits for.
+    NoSuchPort,
     /// The packet's priority names no queue of the port.
     NoSuchQueue,
     /// The queue was full.
@@ -38,12 +40,32 @@ impl DropReason {
             DropReason::EgressDrop => "egress drop",
             DropReason::NoReplicas => "no replicas",
             DropReason::NoCloneSession => "no clone session",
+            DropReason::NoSuchPort => "no such port",
             DropReason::NoSuchQueue => "no such queue",
             DropReason::QueueFull => "queue full",
             DropReason::BufferFull => "buffer full",
             DropReason::PassLimit => "pass limit",
             DropReason::StepLimit => "step limit",
             DropReason::AssertionFailed => "assertion failed",
+        }
+    }
+}
+
+impl DropReason {
+    /// Why, for a reader of a trace.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            DropReason::IngressDrop => "ingress ended with the drop port as egress_spec",
+            DropReason::EgressDrop => "egress ended with the drop port as egress_spec",
+            DropReason::NoReplicas => "the multicast group does not exist or has no members",
+            DropReason::NoCloneSession => "the clone session does not exist, so no clone is made",
+            DropReason::NoSuchPort => "the port of the copy does not exist",
+            DropReason::NoSuchQueue => "the priority names no queue of the port",
+            DropReason::QueueFull => "the queue is full",
+            DropReason::BufferFull => "the shared buffer is full",
+            DropReason::PassLimit => "the packet and its copies took too many passes",
+            DropReason::StepLimit => "the block took too many steps",
+            DropReason::AssertionFailed => "an assertion did not hold",
         }
     }
 }

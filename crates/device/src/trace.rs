@@ -1,79 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Traces of packets: every pass of a received packet and of its copies, nested in the pass that
-//! made them. What happens inside a block is the interpreter's trace, taken over as it is.
+//! Traces of packets: every pass of a received packet and of its copies, one after the other. What
+//! happens inside a block is the interpreter's trace, taken over as it is.
 //!
-//! The steps of a device are: `packet` (the root, one a received packet), `ingress` and `egress` (a
-//! pass each), and inside them, after the blocks: `digest`, `clone`, `multicast`, `resubmit`,
-//! `recirculate`, `enqueue`, `drop` and `transmit`, then the passes that followed.
+//! The steps of a device are: `packet` (the root, one a received packet; its name is the packet's
+//! number), and in it the passes, `ingress` and `egress`. A pass has a number (`pass`, from 1 for each
+//! packet), a `cause` (`port`, `queue`, `clone`, `replica`, `resubmission`, `recirculation`), the pass
+//! it came from (`from_pass`), `port` and `queue` where it has them, and `time_ps`. Inside it are,
+//! after the blocks: `digest`, `clone`, `multicast`, `resubmit`, `recirculate`, `enqueue`, `drop` (its
+//! name is the reason, `text` a sentence, `table` and `action` who set the drop port) and `transmit`.
+//! What comes to a pass after its trace was taken away stands in a step `continued` of the next.
+//!
+//! **A trace is bounded:** at most [`PASSES_KEPT_PER_PACKET`] passes of a packet are kept, and fewer
+//! if they have more than [`STEPS_KEPT_PER_PACKET`] steps. A step `not_shown` says how many passes are
+//! missing (`count`), and how many packets they dropped, by reason, and sent.
 
-pub use interpreter::trace::TraceNode;
+mod recorder;
+mod wording;
 
-use interpreter::trace::{render_text, to_json};
-use std::collections::BTreeMap;
+pub use interpreter::trace::{Places, TraceNode};
+pub use recorder::{PASSES_KEPT_PER_PACKET, STEPS_KEPT_PER_PACKET};
+
+pub(crate) use recorder::{Cause, PassId, PassRecorder};
+
+use interpreter::trace::{render_text_with, to_json_with_places};
 
 /// The trace of one received packet: a `packet` node with everything that followed inside it.
 pub type PacketTrace = TraceNode;
 
 /// A trace for people: one line a step, steps inside it indented.
 pub fn text(node: &TraceNode) -> String {
-    render_text(node)
+    text_with_places(node, &|_| None)
+}
+
+/// A trace for people, with places in the source where they help: `places` gives an origin of the
+/// program as people write it, such as `router.p4:173`.
+pub fn text_with_places(node: &TraceNode, places: Places<'_>) -> String {
+    render_text_with(node, places, &wording::words_of)
 }
 
 /// A trace for programs, on one line: one JSON object, as [`interpreter::trace`] documents it.
 pub fn json(node: &TraceNode) -> String {
-    to_json(node).to_string()
+    json_with_places(node, &|_| None)
 }
 
-/// A pass of the recording, numbered over the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PassId(u64);
-
-#[derive(Debug)]
-struct Recorded {
-    parent: Option<PassId>,
-    packet: u64,
-    node: TraceNode,
-}
-
-/// Collects passes as they happen.
-#[derive(Debug, Default)]
-pub(crate) struct PassRecorder {
-    passes: BTreeMap<PassId, Recorded>,
-    next: u64,
-}
-
-impl PassRecorder {
-    pub fn begin(&mut self, parent: Option<PassId>, packet: u64, node: TraceNode) -> PassId {
-        let pass = PassId(self.next);
-        self.next += 1;
-        self.passes.insert(pass, Recorded { parent, packet, node });
-        pass
-    }
-
-    pub fn add(&mut self, pass: PassId, steps: impl IntoIterator<Item = TraceNode>) {
-        if let Some(recorded) = self.passes.get_mut(&pass) {
-            recorded.node.steps.extend(steps);
-        }
-    }
-
-    /// Nests every pass into its parent, and the first passes into a node for their packet. Passes
-    /// have larger numbers than their parents, so going backwards each is complete when it is moved.
-    pub fn drain(&mut self) -> Vec<TraceNode> {
-        let mut roots = Vec::new();
-        let mut nested: BTreeMap<PassId, Vec<TraceNode>> = BTreeMap::new();
-        while let Some((pass, mut recorded)) = self.passes.pop_last() {
-            let mut steps = nested.remove(&pass).unwrap_or_default();
-            steps.reverse();
-            recorded.node.steps.extend(steps);
-            match recorded.parent.filter(|parent| self.passes.contains_key(parent)) {
-                Some(parent) => nested.entry(parent).or_default().push(recorded.node),
-                None => roots.push(
-                    TraceNode::new("packet", recorded.packet.to_string())
-                        .with_steps(vec![recorded.node]),
-                ),
-            }
-        }
-        roots.reverse();
-        roots
-    }
+/// A trace for programs in which every step that has a place in the source says it.
+pub fn json_with_places(node: &TraceNode, places: Places<'_>) -> String {
+    to_json_with_places(node, places).to_string()
 }

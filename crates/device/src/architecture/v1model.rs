@@ -26,7 +26,7 @@ use crate::machine::{Event, Machine};
 use crate::output::{DeviceError, DigestMessage, LoadError};
 use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
 use crate::statistics::DropReason;
-use crate::trace::PassId;
+use crate::trace::{Cause, PassId};
 use crate::traffic_manager::{Dequeued, OutputPath};
 use interpreter::trace::TraceNode;
 use interpreter::{Outcome, PacketContext};
@@ -167,6 +167,7 @@ impl V1Model {
             Wishes { truncate_bytes: packet.wishes.truncate_bytes, ..Wishes::default() };
         let replicas =
             configuration.multicast_group(group).map_or(&[][..], |group| &group.replicas);
+        packet.cause = Cause::Replica;
         if replicas.is_empty() {
             machine.drop_packet(DropReason::NoReplicas, packet.parent);
         }
@@ -179,6 +180,10 @@ impl V1Model {
 
     /// Sends a packet from ingress, or a clone, to the queues of a port.
     fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
+        // The control plane's groups and sessions name ports in 32 bits.
+        if port > self.largest_port() {
+            return machine.drop_packet(DropReason::NoSuchPort, packet.parent);
+        }
         match machine.options.ingress_latency_ps {
             0 => self.enqueue(engine, machine, port, packet),
             latency_ps => {
@@ -201,6 +206,7 @@ impl V1Model {
     ) {
         let Some(config) = configuration.clone_session(session) else { return };
         machine.statistics.cloned += 1;
+        copy.cause = Cause::Clone;
         copy.wishes = Wishes {
             truncate_bytes: config.packet_length_bytes.filter(|length| *length > 0).map(u64::from),
             ..Wishes::default()
@@ -275,6 +281,27 @@ fn digest(
 }
 
 impl Architecture for V1Model {
+    fn largest_port(&self) -> u32 {
+        self.metadata.ingress_port.largest()
+    }
+
+    fn drop_slot(&self) -> Option<SlotId> {
+        self.metadata.egress_spec.slot()
+    }
+
+    fn stage_name(&self, block: usize) -> &'static str {
+        let blocks = &self.blocks;
+        match block {
+            _ if block == blocks.parser => "parser",
+            _ if block == blocks.verify => "checksum verification",
+            _ if block == blocks.ingress => "ingress",
+            _ if block == blocks.egress => "egress",
+            _ if block == blocks.compute => "checksum computation",
+            _ if block == blocks.deparser => "deparser",
+            _ => "",
+        }
+    }
+
     fn ingress(
         &self,
         engine: &mut Engine,
@@ -304,16 +331,21 @@ impl Architecture for V1Model {
         };
         metadata.instance_type.set(&mut context, instance_type as u64);
         metadata.packet_length.set(&mut context, u64::from(length));
+        let cause = match entrance {
+            Entrance::Port => Cause::Port,
+            Entrance::Resubmission => Cause::Resubmission,
+            Entrance::Recirculation => Cause::Recirculation,
+        };
         let node = || match entrance {
             Entrance::Port => TraceNode::new("ingress", "").with("port", u64::from(reception.port)),
-            Entrance::Resubmission => TraceNode::new("ingress", "resubmitted"),
-            Entrance::Recirculation => TraceNode::new("ingress", "recirculated"),
+            Entrance::Resubmission | Entrance::Recirculation => TraceNode::new("ingress", ""),
         };
+        let number = reception.number;
         let run = Run {
             packet: reception.number,
             pass_number,
             counted_bytes: length,
-            pass: machine.begin_pass(parent, reception.number, node),
+            pass: machine.begin_pass(number, pass_number, (cause, parent), node),
         };
         let pass = run.pass;
 
@@ -334,6 +366,7 @@ impl Architecture for V1Model {
             context,
             received_bytes: length,
             wishes: Wishes::default(),
+            cause: Cause::Queue,
             parent: pass,
         };
         let digests = self.take_wishes(engine, machine, &mut packet, pass);
@@ -449,10 +482,11 @@ impl Architecture for V1Model {
             packet: number,
             pass_number,
             counted_bytes: packet.received_bytes,
-            pass: machine.begin_pass(parent, number, node),
+            pass: machine.begin_pass(number, pass_number, (packet.cause, parent), node),
         };
         let pass = run.pass;
         packet.parent = pass;
+        packet.cause = Cause::Queue;
         let configuration = engine.store.configuration();
         let before_bytes = metadata.header_bytes(&packet.context);
         let context = &mut packet.context;

@@ -4,11 +4,11 @@
 
 mod program;
 
+use device::trace::{PASSES_KEPT_PER_PACKET, TraceNode, json, text};
 use device::{
     Device, DeviceError, DeviceOptions, DropReason, LoadError, OutputPath, PortOptions,
     TrafficManagerOptions,
 };
-use interpreter::trace::{TraceNode, render_text};
 use ir::{Bits, Program, RegisterId};
 use program::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
 use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
@@ -522,11 +522,11 @@ fn outline(node: &TraceNode) -> String {
         node.steps.iter_mut().for_each(without_blocks);
     }
     without_blocks(&mut node);
-    render_text(&node)
+    text(&node)
 }
 
 #[test]
-fn traces_nest_copies_in_the_pass_that_made_them() {
+fn traces_say_where_each_pass_comes_from() {
     let code = program(
         |code| {
             code.when("standard_metadata.instance_type", 0, |code| {
@@ -547,17 +547,54 @@ fn traces_nest_copies_in_the_pass_that_made_them() {
         outline(&traces[0]),
         "\
 packet 0
-  ingress: port 2, time ps 0
-    clone: session 1
-    enqueue: port 4, queue 0
+  pass 1: ingress from port 2, at 0 s
+    clone to session 1
+    enqueue for port 4, queue 0
     resubmit
-    egress: port 4, queue 0, time ps 0
-      transmit: port 4, time ps 0, length bytes 17
-    ingress resubmitted: time ps 0
-      drop ingress drop
+  pass 2: egress to port 4, queue 0, cloned from pass 1, at 0 s
+    transmit to port 4 at 0 s, 17 bytes
+  pass 3: ingress, resubmitted from pass 1, at 0 s
+    drop: ingress ended with the drop port as egress_spec
 "
     );
-    assert!(render_text(&traces[0]).contains("parser"));
+    assert!(text(&traces[0]).contains("parser"));
+}
+
+#[test]
+fn traces_of_endless_packets_end() {
+    let code = program(|code| code.request(RESUBMIT, &[0]), nothing);
+    let mut device = Device::new(code, DeviceOptions { trace: true, ..DeviceOptions::default() })
+        .expect("loads");
+    run(&mut device, 2, packet(0, 0));
+    let traces = device.drain_traces();
+    assert_eq!(traces[0].steps.len(), PASSES_KEPT_PER_PACKET as usize + 1);
+    let text = text(&traces[0]);
+    assert!(text.contains("\n  pass 100: ingress, resubmitted from pass 99, at 0 s\n"), "{text}");
+    assert!(
+        text.ends_with("\n  … 99,900 further passes not shown (1 dropped: pass limit)\n"),
+        "{text}"
+    );
+    let json = json(&traces[0]);
+    assert!(json.contains(r#"{"step":"ingress","pass":2,"cause":"resubmission","from_pass":1,"#));
+    let rest = r#"{"step":"not_shown","name":"passes","count":99900,"dropped":{"pass limit":1}}"#;
+    assert!(json.contains(rest));
+}
+
+#[test]
+fn ports_have_nine_bits() {
+    let mut device =
+        device(program(|code| code.copy("hdr.h.arg", "standard_metadata.mcast_grp"), nothing));
+    assert!(device.inject(511, 0, packet(0, 0)).is_ok());
+    let refused = device.inject(512, 0, packet(0, 0)).expect_err("there is no such port");
+    assert_eq!(refused, DeviceError::NoSuchPort { port: 512, largest: 511 });
+    assert_eq!(refused.to_string(), "there is no port 512: the largest is 511");
+
+    group(&mut device, 1, &[(3, 1), (515, 2)]);
+    device.inject(0, 0, packet(0, 1)).expect("in order");
+    device.run_to_completion().expect("no assertion fails");
+    let ports: Vec<u32> = device.drain_transmitted().iter().map(|sent| sent.port).collect();
+    assert!(ports.contains(&3) && ports.iter().all(|port| *port < 512), "{ports:?}");
+    assert_eq!(device.statistics().drops.get(&DropReason::NoSuchPort), Some(&1));
 }
 
 #[test]

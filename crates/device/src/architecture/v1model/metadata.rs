@@ -28,6 +28,19 @@ impl Field {
         }
     }
 
+    /// Where it is.
+    pub fn slot(self) -> Option<SlotId> {
+        self.0.map(|(slot, _)| slot)
+    }
+
+    /// The largest number that fits, as far as ports go.
+    pub fn largest(self) -> u32 {
+        match self.0 {
+            Some((_, width_bits)) if width_bits < 32 => (1 << width_bits) - 1,
+            _ => u32::MAX,
+        }
+    }
+
     /// The number there, or 0.
     pub fn get(self, context: &PacketContext) -> u64 {
         self.0.map_or(0, |(slot, _)| context.slots[slot.index()].low_u64())
