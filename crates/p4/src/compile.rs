@@ -3,7 +3,10 @@
 
 use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
 use crate::typed::TypedProgram;
-use source::{Diagnostics, SourceMap};
+use source::{Diagnostic, Diagnostics, Severity, SourceMap};
+
+/// How many errors of one program are told.
+pub const ERROR_LIMIT: usize = 100;
 
 /// What came of compiling one program.
 #[derive(Debug)]
@@ -30,9 +33,33 @@ pub fn compile(
     let tokens = preprocess(&mut map, loader, main, options, &mut diagnostics);
     let tree = crate::parser::parse(tokens, &mut diagnostics);
     if diagnostics.has_errors() {
-        return Compilation { map, diagnostics, program: None };
+        return Compilation { map, diagnostics: limited(diagnostics), program: None };
     }
     let program = crate::check::check(tree, &mut diagnostics);
     let program = if diagnostics.has_errors() { None } else { Some(program) };
-    Compilation { map, diagnostics, program }
+    Compilation { map, diagnostics: limited(diagnostics), program }
+}
+
+/// What is told of very many errors: the first ones, the last of them with how many more there are.
+fn limited(diagnostics: Diagnostics) -> Diagnostics {
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    let total = diagnostics.iter().filter(|diagnostic| is_error(diagnostic)).count();
+    if total <= ERROR_LIMIT {
+        return diagnostics;
+    }
+    let mut told = Diagnostics::new();
+    let mut errors = 0;
+    for mut diagnostic in diagnostics {
+        if is_error(&diagnostic) {
+            errors += 1;
+            if errors == ERROR_LIMIT {
+                diagnostic = diagnostic.note(format!("... and {} more errors", total - errors));
+            }
+        }
+        told.push(diagnostic);
+        if errors == ERROR_LIMIT {
+            break;
+        }
+    }
+    told
 }

@@ -38,6 +38,8 @@ enum Passed {
     Nothing,
     Value(Value, Option<Type>),
     Location(Location),
+    /// A location to write to, and the value it had before later arguments were evaluated.
+    Saved(Location, Value),
     Binding(Binding),
 }
 
@@ -75,6 +77,12 @@ impl<'a> Lowering<'a> {
             .map(|parameter| parameter.id)
             .zip(info.type_arguments.iter().map(|ty| self.close(ty)))
             .collect();
+        if types.iter().any(|(_, ty)| super::shapes::is_too_large(ty)) {
+            return Err(self.error(
+                codes::CODE_GROWTH,
+                format!("a type argument of `{}` is too large", declaration.name.text),
+            ));
+        }
         let is_top = self
             .nodes
             .top_level(&declaration.name.text)
@@ -196,6 +204,16 @@ impl<'a> Lowering<'a> {
             };
             if let (Some(parameter), Some(place)) = (parameters.get(index), passed.get_mut(index)) {
                 *place = self.pass_one(parameter, argument, pure && passing.closed_body)?;
+                // §6.8: the value is taken here, and later arguments cannot change it any more.
+                let later = arguments.get(at + 1..).unwrap_or_default();
+                if parameter.direction == Direction::InOut
+                    && let Passed::Location(location) = place
+                    && *location != Location::Nothing
+                    && !later.iter().all(|argument| self.is_pure(&argument.value))
+                {
+                    let value = self.load(location);
+                    *place = Passed::Saved(location.clone(), value);
+                }
             }
         }
         Ok(Arguments { pure, passing, passed })
@@ -269,7 +287,9 @@ impl<'a> Lowering<'a> {
         let mut written: HashSet<u32> = HashSet::new();
         let mut twice: HashSet<u32> = HashSet::new();
         for (parameter, passed) in parameters.iter().zip(passed) {
-            let Passed::Location(location) = passed else { continue };
+            let (Passed::Location(location) | Passed::Saved(location, _)) = passed else {
+                continue;
+            };
             for slot in self.slots_of(location) {
                 if !seen.insert(slot.0) {
                     twice.insert(slot.0);
@@ -322,6 +342,13 @@ impl<'a> Lowering<'a> {
                     }
                     Binding::Location(own)
                 }
+            }
+            Passed::Saved(location, value) => {
+                let ty = self.declared_type(parameter.id)?;
+                let own = self.variable(parameter.id, &ty, &parameter.name.text)?;
+                self.store(&own, &value)?;
+                copies.push(CopyOut { to: location, from: own.clone() });
+                Binding::Location(own)
             }
             Passed::Value(value, from) => {
                 let ty = self.declared_type(parameter.id)?;

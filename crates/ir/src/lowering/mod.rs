@@ -130,6 +130,8 @@ pub(crate) struct Lowering<'a> {
     diagnostics: Diagnostics,
     builder: Builder,
     instruction_count: u64,
+    /// Whether a limit was exceeded: then nothing more is made and nothing more is said.
+    exhausted: bool,
     /// Names in use by slots, for uniqueness.
     slot_names: HashSet<Arc<str>>,
     /// Names of storage, whose slots' names start with them.
@@ -199,6 +201,7 @@ impl<'a> Lowering<'a> {
             diagnostics: Diagnostics::new(),
             builder: Builder::new("".into(), crate::RegionKind::Control),
             instruction_count: 0,
+            exhausted: false,
             slot_names: HashSet::new(),
             storage_names: HashSet::new(),
             control_names: HashSet::new(),
@@ -254,6 +257,10 @@ impl<'a> Lowering<'a> {
         code: Code,
         message: impl Into<String>,
     ) -> Reported {
+        if self.exhausted {
+            return Reported;
+        }
+        self.exhausted = code == codes::CODE_GROWTH;
         let mut diagnostic = Diagnostic::error(code, span, message);
         let mut parent = self.parent_origin;
         for _ in 0..8 {

@@ -55,6 +55,9 @@ impl<'a> Lowering<'a> {
             self.repeating = repeating || cyclic.contains(&id);
             if let Err(reported) = self.state(state) {
                 outcome = Err(reported);
+                if self.exhausted {
+                    break;
+                }
             }
         }
         outcome

@@ -95,6 +95,9 @@ impl<'a> Lowering<'a> {
                 _ => Ok(()),
             };
             outcome = outcome.and(result);
+            if self.exhausted {
+                break;
+            }
         }
         outcome
     }

@@ -379,3 +379,30 @@ pub(super) fn scalar_count(shape: &Shape) -> u32 {
         _ => 0,
     }
 }
+
+/// Whether a type is made of more others than any program could use. Type arguments that double with
+/// each call grow beyond all measure.
+pub(super) fn is_too_large(ty: &Type) -> bool {
+    const PARTS_LIMIT: usize = 10_000;
+    let mut waiting = vec![ty];
+    let mut seen = 0;
+    while let Some(ty) = waiting.pop() {
+        seen += 1;
+        if seen > PARTS_LIMIT {
+            return true;
+        }
+        match &**ty {
+            TypeKind::Struct(_, parts)
+            | TypeKind::Header(_, parts)
+            | TypeKind::HeaderUnion(_, parts)
+            | TypeKind::Extern(_, parts)
+            | TypeKind::Tuple(parts) => waiting.extend(parts),
+            TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => {
+                waiting.push(part);
+            }
+            TypeKind::AnonymousStruct(fields) => waiting.extend(fields.iter().map(|(_, ty)| ty)),
+            _ => {}
+        }
+    }
+    false
+}

@@ -20,6 +20,9 @@ impl<'a> Lowering<'a> {
             self.check_growth()?;
             if let Err(reported) = self.statement(statement) {
                 outcome = Err(reported);
+                if self.exhausted {
+                    break;
+                }
             }
         }
         outcome

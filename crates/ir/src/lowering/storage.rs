@@ -86,7 +86,7 @@ impl Lowering<'_> {
             Shape::Header(ty) => header(*ty),
             Shape::Union(members) => members.iter().map(|(_, ty)| header(*ty)).sum(),
             Shape::Stack(element, size) => {
-                self.slot_count(element).saturating_mul(u64::from(*size)).saturating_add(1)
+                self.slot_count(element).saturating_mul(u64::from(*size).max(1)).saturating_add(1)
             }
             Shape::Empty => 0,
         }
@@ -130,7 +130,9 @@ impl Lowering<'_> {
             }
             Shape::Stack(element, size) => {
                 let first_header = HeaderId(self.program.headers.len() as u32);
-                for index in 0..*size {
+                // A stack without elements keeps one header that no index reaches: it tells what an
+                // element would be, for code that uses one all the same.
+                for index in 0..(*size).max(1) {
                     self.allocate_named(element, &format!("{name}[{index}]"));
                 }
                 let next =

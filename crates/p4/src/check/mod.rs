@@ -52,7 +52,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The widest `bit`, `int` or `varbit` type, in bits.
-pub const MAXIMUM_WIDTH_BITS: u32 = 65_536;
+pub const MAXIMUM_WIDTH_BITS: u32 = 16_384;
 
 /// The largest size of an array or header stack, in elements.
 pub const MAXIMUM_STACK_SIZE: u32 = 65_536;

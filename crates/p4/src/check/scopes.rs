@@ -223,12 +223,22 @@ pub(super) fn is_type(node: Node<'_>) -> bool {
     }
 }
 
+/// Longer names are not compared: that takes time with the square of their length.
+const LONGEST_SUGGESTED_NAME_BYTES: usize = 64;
+
 /// The name most like `text`, when one is like it enough to suggest.
 pub(super) fn nearest_name<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    let limit = (text.chars().count() / 3).max(1);
+    if text.len() > LONGEST_SUGGESTED_NAME_BYTES {
+        return None;
+    }
+    // A third of a name may be wrong, but for the shortest ones; upper case alone is hardly wrong.
+    let limit = text.chars().count() / 3;
     names
-        .filter(|name| name.len().abs_diff(text.len()) <= limit && *name != text)
-        .map(|name| (strsim::damerau_levenshtein(text, name), name))
+        .filter(|name| name.len().abs_diff(text.len()) <= limit.max(1) && *name != text)
+        .map(|name| match name.eq_ignore_ascii_case(text) {
+            true => (0, name),
+            false => (strsim::damerau_levenshtein(text, name), name),
+        })
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, name)| (*distance, *name))
         .map(|(_, name)| name.to_string())
