@@ -289,6 +289,8 @@ pub fn outcome_text(program: &Program, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Returned => "end".to_owned(),
         Outcome::Exited => "exit".to_owned(),
+        // A transition to `reject`.
+        Outcome::Rejected(0) => "reject".to_owned(),
         Outcome::Rejected(error) => match program.errors.get(*error as usize) {
             Some(name) => format!("reject with error.{name}"),
             None => format!("reject with error number {error}"),

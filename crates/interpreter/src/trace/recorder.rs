@@ -4,6 +4,7 @@
 
 use super::TraceNode;
 use super::decision::decision_node;
+use super::naming::is_internal;
 use super::node::NodeMaker;
 use crate::{Event, Observer};
 use ir::{OriginId, Program, SlotId};
@@ -166,6 +167,10 @@ impl Observer for Recorder {
                 let node = decision_node(&self.program, region, block, taken, value);
                 return self.decided(origin, node);
             }
+            // A basic block without a name is a part of the state before it.
+            Event::ParserState { name: "", .. } => return,
+            // A transition to `reject`; the outcome says so.
+            Event::ParserError { error: 0 } => return,
             // The error says why.
             Event::ParserError { .. }
                 if self
@@ -177,10 +182,15 @@ impl Observer for Recorder {
             }
             _ => {}
         }
-        self.keep_decision();
+        // Terms of a condition keep their values in slots of their own.
+        let is_between_terms = match event {
+            Event::SlotStored { slot, .. } => is_internal(&self.program.slots[slot.index()].name),
+            _ => false,
+        };
+        if !is_between_terms {
+            self.keep_decision();
+        }
         match event {
-            // A basic block without a name is a part of the state before it.
-            Event::ParserState { name: "", .. } => return,
             Event::ParserState { .. } => self.close("parser_state"),
             Event::SlotStored { slot, before, after }
                 if !self.stored(origin, slot, before != after) =>
