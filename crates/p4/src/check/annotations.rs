@@ -25,7 +25,9 @@ impl<'a> Checker<'a> {
             };
             if let Some(first) = annotations[..index].iter().find(|earlier| {
                 earlier.name.text == annotation.name.text
-                    && (is_structured(earlier) || is_structured(annotation))
+                    && (is_structured(earlier)
+                        || is_structured(annotation)
+                        || &*annotation.name.text == "name")
             }) {
                 self.report(
                     Diagnostic::error(

@@ -226,6 +226,27 @@ impl<'a> Checker<'a> {
                 ),
             )
             .label(callable.declared, "declared here"),
+            BindError::Missing(_)
+                if matches!(&*callable.result, TypeKind::Void)
+                    && arguments.len() + 1 == callable.parameters.len()
+                    && arguments.iter().all(|argument| argument.name.is_none())
+                    && callable.parameters.first().is_some_and(|first| {
+                        first.direction == Direction::Out
+                            && arguments
+                                .first()
+                                .is_none_or(|argument| self.l_value(&argument.value).is_err())
+                    }) =>
+            {
+                let names: Vec<&str> =
+                    callable.parameters.iter().map(|parameter| &*parameter.name.text).collect();
+                Diagnostic::error(
+                    codes::ARGUMENT_COUNT,
+                    span,
+                    format!("`{name}` gives its result through an argument"),
+                )
+                .label(callable.parameters[0].span, "the result")
+                .help(format!("put the variable for it first: `{name}({})`", names.join(", ")))
+            }
             BindError::Missing(parameter) => Diagnostic::error(
                 codes::ARGUMENT_COUNT,
                 span,

@@ -114,6 +114,7 @@ impl<'a> Checker<'a> {
         {
             return match self.unify_blocks((*wanted, wanted_arguments), (*found, found_arguments)) {
                 Ok(()) => true,
+                Err(_) if self.repeated.contains(found) => true,
                 Err(why) => {
                     let (wanted_name, wanted_span) =
                         (self.name_of(*wanted).to_string(), self.span_of(*wanted));

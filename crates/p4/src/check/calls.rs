@@ -469,7 +469,7 @@ impl<'a> Checker<'a> {
         let Some(arguments) =
             self.check_arguments(expression.span, &callable, &call.arguments, &substitution)
         else {
-            return self.unknown_unless_void(&callable.result);
+            return self.known.unknown.clone();
         };
         let mut type_arguments = Vec::with_capacity(variables.len());
         for (variable, parameter) in variables.iter().zip(callable.type_parameters) {
@@ -481,6 +481,13 @@ impl<'a> Checker<'a> {
                 continue;
             }
             if self.has_variables(&solution) {
+                // What is wrong with an argument has been told.
+                let follows = call.arguments.iter().any(|argument| {
+                    matches!(&*self.expression_type(&argument.value), TypeKind::Unknown)
+                });
+                if follows {
+                    return self.unknown_unless_void(&callable.result);
+                }
                 self.report(
                     Diagnostic::error(
                         codes::CANNOT_INFER,
@@ -496,13 +503,22 @@ impl<'a> Checker<'a> {
                 return self.unknown_unless_void(&callable.result);
             }
             if self.is_width_missing(&solution, parameter, &callable) {
+                let given = callable.parameters.iter().zip(&arguments).find_map(|(given, at)| {
+                    let named = matches!(&*self.declared_type(given.id),
+                        TypeKind::Variable(node) if *node == parameter.id);
+                    let argument = call.arguments.get((*at)?)?;
+                    named.then_some((argument.value.span, &given.name.text))
+                });
+                let (span, what) = match given {
+                    Some((span, name)) => (span, format!("parameter `{name}` of")),
+                    None => (expression.span, format!("`{}` of", parameter.name.text)),
+                };
                 self.report(
                     Diagnostic::error(
                         codes::CANNOT_INFER,
-                        expression.span,
+                        span,
                         format!(
-                            "`{}` of `{}` cannot be `{}`, which exists at compile time only",
-                            parameter.name.text,
+                            "{what} `{}` cannot be `{}`, which exists at compile time only",
                             callable.name,
                             self.show(&solution)
                         ),

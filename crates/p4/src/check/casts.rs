@@ -130,7 +130,10 @@ impl<'a> Checker<'a> {
             (
                 TypeKind::Bit(_) | TypeKind::Int(_) | TypeKind::Integer,
                 TypeKind::SerializableEnum(node),
-            ) => self.underlying.get(node).is_some_and(|under| self.casts_explicitly(from, under)),
+            ) => {
+                // §8.12.1: from the underlying type; widths change in a cast of their own.
+                matches!(&**from, TypeKind::Integer) || self.underlying.get(node) == Some(from)
+            }
             // A tuple that already has a type (§8.11).
             (TypeKind::Tuple(_), TypeKind::Tuple(_)) => false,
             _ => false,

@@ -101,6 +101,7 @@ impl<'a> Checker<'a> {
     pub(super) fn is_comparable(&self, ty: &Type) -> bool {
         match &**ty {
             TypeKind::Void
+            | TypeKind::String
             | TypeKind::Extern(..)
             | TypeKind::Parser(..)
             | TypeKind::Control(..)
@@ -275,6 +276,7 @@ impl<'a> Checker<'a> {
             }
             TypeKind::ApplyResult(_) => diagnostic = diagnostic.help("ask for `.hit` or `.miss`"),
             TypeKind::Header(..) => diagnostic = diagnostic.help("ask `.isValid()`"),
+            TypeKind::Function => diagnostic = diagnostic.help("call it: add `()`"),
             _ => {}
         }
         self.report(diagnostic);

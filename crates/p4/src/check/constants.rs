@@ -231,11 +231,33 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
-            (BinaryOperator::Equal, a, b) => Constant::Bool(a == b),
-            (BinaryOperator::NotEqual, a, b) => Constant::Bool(a != b),
+            (BinaryOperator::Equal, a, b) => Constant::Bool(self.is_same_value(a, b)),
+            (BinaryOperator::NotEqual, a, b) => Constant::Bool(!self.is_same_value(a, b)),
             _ => return,
         };
         self.set_constant(expression, folded);
+    }
+
+    /// Whether two constants of one type are equal. Members of an enum with values are equal when
+    /// their values are (§7.2.1).
+    fn is_same_value(&self, left: &Constant, right: &Constant) -> bool {
+        let valued = |constant: &Constant| match constant {
+            Constant::EnumMember(node, index) => self.enum_member_value(*node, *index),
+            _ => None,
+        };
+        match (left, right) {
+            (Constant::List(left), Constant::List(right)) => {
+                left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| self.is_same_value(left, right))
+            }
+            (Constant::Struct(left), Constant::Struct(right)) => {
+                left.len() == right.len()
+                    && left.iter().zip(right).all(|((left_name, left), (right_name, right))| {
+                        left_name == right_name && self.is_same_value(left, right)
+                    })
+            }
+            _ => valued(left).as_ref().unwrap_or(left) == valued(right).as_ref().unwrap_or(right),
+        }
     }
 
     /// The constant as a value of another type: after a cast.
@@ -416,9 +438,10 @@ impl<'a> Checker<'a> {
             ExpressionKind::Call(written) => match self.typed.calls.get(&expression.id) {
                 Some(call) => match call.callee {
                     Callee::Constructor(..) | Callee::SizeOf => true,
-                    // A factory or function of what is known makes something that is known.
+                    // A factory of what is known makes an object that is known.
                     Callee::ExternFunction(_) => {
-                        self.place == super::Place::ConstructorArguments
+                        matches!(&*call.result, TypeKind::Extern(..))
+                            && self.place == super::Place::ConstructorArguments
                             && written
                                 .arguments
                                 .iter()
@@ -428,6 +451,38 @@ impl<'a> Checker<'a> {
                 },
                 None => true,
             },
+            _ => false,
+        }
+    }
+
+    /// Whether the value differs between instances: it is known at compile time, but not a local
+    /// compile-time known value (§18.1).
+    pub(super) fn mentions_constructor_parameter(&self, expression: &Expression) -> bool {
+        use ExpressionKind as Kind;
+        match &expression.kind {
+            Kind::Path(_) => {
+                matches!(self.typed.definitions.get(&expression.id), Some(Definition::Node(node))
+                    if matches!(self.node(*node), Node::Parameter(_, ParameterRole::Constructor)))
+            }
+            Kind::Unary(_, inner) | Kind::Cast(_, inner) | Kind::Member(inner, _) => {
+                self.mentions_constructor_parameter(inner)
+            }
+            Kind::Binary(_, left, right) | Kind::Index(left, right) => {
+                self.mentions_constructor_parameter(left)
+                    || self.mentions_constructor_parameter(right)
+            }
+            Kind::Slice { base, .. } | Kind::PlusSlice { base, .. } => {
+                self.mentions_constructor_parameter(base)
+            }
+            Kind::Conditional(condition, then, otherwise) => [condition, then, otherwise]
+                .into_iter()
+                .any(|part| self.mentions_constructor_parameter(part)),
+            Kind::List(items) | Kind::TupleKeyset(items) => {
+                items.iter().any(|item| self.mentions_constructor_parameter(item))
+            }
+            Kind::Struct { fields, .. } => {
+                fields.iter().any(|(_, field)| self.mentions_constructor_parameter(field))
+            }
             _ => false,
         }
     }

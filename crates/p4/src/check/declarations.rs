@@ -25,10 +25,43 @@ impl<'a> Checker<'a> {
         self.check_control_plane_names();
         if !self.diagnostics.has_errors() {
             self.warn_unused();
+            self.warn_without_main();
         }
         if let Some(position) = self.typed.errors.iter().position(|name| &**name == "NoError") {
             self.typed.errors[..=position].rotate_right(1);
         }
+    }
+
+    /// Parsers and controls for an architecture that nothing puts together (§6.4.1).
+    fn warn_without_main(&mut self) {
+        let declarations = &self.program.declarations;
+        let declares = |wanted: fn(&DeclarationKind) -> bool| {
+            declarations.iter().rfind(|declaration| wanted(&declaration.kind))
+        };
+        let has_packages = declares(|kind| matches!(kind, DeclarationKind::PackageType(_)));
+        let block = declares(|kind| {
+            matches!(kind, DeclarationKind::Parser(_) | DeclarationKind::Control(_))
+        });
+        let (None, Some(_), Some(block)) = (self.typed.main, has_packages, block) else { return };
+        let package = declarations.iter().find(|declaration| {
+            matches!(declaration.kind, DeclarationKind::Instance { .. })
+                && matches!(&*self.declared_type(declaration.id), TypeKind::Package(..))
+        });
+        let diagnostic = match package {
+            Some(package) => Diagnostic::warning(
+                codes::MISSING_MAIN,
+                package.name.span,
+                format!("the package is called `{}`; only `main` is run", package.name.text),
+            )
+            .help("call it `main`"),
+            None => Diagnostic::warning(
+                codes::MISSING_MAIN,
+                block.name.span,
+                "the program has no `main`, so nothing is run",
+            )
+            .note("a package instance called `main` says which parsers and controls are used"),
+        };
+        self.report(diagnostic);
     }
 
     fn check_top_level(&mut self, declaration: &'a Declaration) {
@@ -153,7 +186,11 @@ impl<'a> Checker<'a> {
             DeclarationKind::ValueSet { element, size } => {
                 let ty = self.resolve_type(element);
                 if self.require_value_type(&ty, element.span, "the element of a value set")
-                    && self.is_compile_time_only(&ty)
+                    && (self.is_compile_time_only(&ty)
+                        || matches!(
+                            &*ty,
+                            TypeKind::Header(..) | TypeKind::HeaderUnion(..) | TypeKind::Stack(..)
+                        ))
                 {
                     let shown = self.show(&ty);
                     self.error(
@@ -205,12 +242,14 @@ impl<'a> Checker<'a> {
         let ty = self.resolve_type(written);
         self.require_value_type(&ty, written.span, "a constant");
         let what = format!("constant `{}`", declaration.name.text);
-        if self.check_against(value, &ty, &what)
-            && self.require_compile_time(value, &what)
-            && let Some(constant) = self.constant(value).cloned()
-        {
-            self.values.insert(declaration.id, constant.clone());
-            self.typed.constants.insert(declaration.id, constant);
+        if self.check_against(value, &ty, &what) && self.require_compile_time(value, &what) {
+            if let Some(constant) = self.constant(value).cloned() {
+                self.values.insert(declaration.id, constant.clone());
+                self.typed.constants.insert(declaration.id, constant);
+            } else if self.mentions_constructor_parameter(value) {
+                // §11.1: a local compile-time known value, the same in all instances.
+                self.report_not_constant(value, &what);
+            }
         }
         self.typed.declared_types.insert(declaration.id, ty);
         self.declare(declaration.id, Node::Declaration(declaration));
@@ -378,18 +417,27 @@ impl<'a> Checker<'a> {
                     .iter()
                     .map(|parameter| &*parameter.name.text)
                     .collect();
+                // §7.2.11.2: abstract methods are not overloaded.
                 if let Some((first, _)) = shapes.iter().find(|(first, earlier)| {
-                    first.name.text == method.name.text && *earlier == shape
+                    first.name.text == method.name.text
+                        && (*earlier == shape || first.is_abstract && method.is_abstract)
                 }) {
+                    let same = shapes.iter().any(|(first, earlier)| {
+                        first.name.text == method.name.text && *earlier == shape
+                    });
                     let first_span = first.name.span;
                     checker.report(
                         Diagnostic::error(
                             codes::DUPLICATE_NAME,
                             method.name.span,
-                            format!(
-                                "method `{}` is declared twice with the same parameters",
-                                method.name.text
-                            ),
+                            if same {
+                                format!(
+                                    "method `{}` is declared twice with the same parameters",
+                                    method.name.text
+                                )
+                            } else {
+                                format!("abstract method `{}` is declared twice", method.name.text)
+                            },
                         )
                         .label(first_span, "first declared here"),
                     );
@@ -482,7 +530,10 @@ impl<'a> Checker<'a> {
                 self.open_declarations.push(declaration);
                 let ty = self.resolve_type(written);
                 self.open_declarations.pop();
-                if matches!(&*ty, TypeKind::Void | TypeKind::MatchKind | TypeKind::DontCare) {
+                if matches!(
+                    &*ty,
+                    TypeKind::Void | TypeKind::MatchKind | TypeKind::String | TypeKind::DontCare
+                ) {
                     let shown = self.show(&ty);
                     self.error(
                         codes::INVALID_NEW_TYPE,

@@ -4,6 +4,7 @@
 
 use super::Checker;
 use super::tables::{ListedAction, TableKey};
+use super::types::count;
 use crate::ast::{Argument, Entry, Expression, ExpressionKind, TableProperty};
 use crate::codes::typing as codes;
 use crate::typed::TypeKind;
@@ -125,6 +126,18 @@ impl<'a> Checker<'a> {
                 continue;
             };
             match seen.get(&identity) {
+                // §14.2.1.4: where all keys are exact, no two entries are alike.
+                Some(first) if keys.iter().all(|key| &*key.match_kind.text == "exact") => {
+                    let first = *first;
+                    self.report(
+                        Diagnostic::error(
+                            codes::INVALID_ENTRY,
+                            entry.keyset.span,
+                            "this entry has the same keys as another",
+                        )
+                        .label(first, "the other entry"),
+                    );
+                }
                 Some(first) => {
                     let first = *first;
                     self.report(
@@ -179,10 +192,21 @@ impl<'a> Checker<'a> {
             }
         }
         let types: Vec<_> = keys.iter().map(|key| key.ty.clone()).collect();
-        self.check_keyset(&entry.keyset, &types, "a key of this entry");
+        if let Some(given) = given_keys(&entry.keyset)
+            && keys.len() > 1
+            && given != keys.len()
+        {
+            self.error(
+                codes::INVALID_ENTRY,
+                entry.keyset.span,
+                format!("this entry has {}, the table {}", count(given, "key"), keys.len()),
+            );
+        } else {
+            self.check_keyset(&entry.keyset, &types, "a key of this entry");
+        }
         match &entry.keyset.kind {
             ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements)
-                if keys.len() > 1 =>
+                if keys.len() > 1 && elements.len() == keys.len() =>
             {
                 for (element, key) in elements.iter().zip(keys) {
                     self.check_entry_key(element, key);
@@ -293,5 +317,19 @@ impl<'a> Checker<'a> {
                 .label(key.match_kind.span, "the key"),
             );
         }
+    }
+}
+
+/// How many keys are written in an entry, where that can be seen.
+fn given_keys(keyset: &Expression) -> Option<usize> {
+    match &keyset.kind {
+        ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements) => {
+            Some(elements.len())
+        }
+        ExpressionKind::Integer { .. }
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Mask(..)
+        | ExpressionKind::Range(..) => Some(1),
+        _ => None,
     }
 }

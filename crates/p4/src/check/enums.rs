@@ -34,6 +34,13 @@ impl<'a> Checker<'a> {
         if let Some(base) = &base {
             self.underlying.insert(declaration.id, base.clone());
         }
+        if members.is_empty() {
+            self.error(
+                codes::INVALID_ENUM,
+                declaration.name.span,
+                format!("enum `{}` has no members", declaration.name.text),
+            );
+        }
         let mut seen: rustc_hash::FxHashMap<&str, source::Span> = Default::default();
         let enum_type: Type = Arc::new(match base {
             Some(_) => TypeKind::SerializableEnum(declaration.id),

@@ -3,7 +3,7 @@
 //! (P4_16 v1.2.5 §8.20, §7.2.11). It reports nothing; callers do.
 
 use super::Checker;
-use crate::ast::{DeclarationKind, DeclaredName, NodeId, Parameter};
+use crate::ast::{DeclarationKind, DeclaredName, Direction, NodeId, Parameter};
 use crate::typed::{Type, TypeKind};
 use std::sync::Arc;
 
@@ -265,6 +265,48 @@ impl<'a> Checker<'a> {
         true
     }
 
+    /// Which parameters a block lacks or has too many.
+    fn describe_arity(
+        &self,
+        (wanted, substitution): (&[Parameter], &Substitution),
+        (name, found): (&str, &[Parameter]),
+    ) -> String {
+        let lacks = |list: &[Parameter], parameter: &Parameter| {
+            let ty = self.declared_type(parameter.id);
+            // Architectures and programs call the same thing differently: what counts is the type.
+            !list.iter().any(|other| {
+                let other_type = self.declared_type(other.id);
+                other_type == ty
+                    || (matches!(&*ty, TypeKind::Variable(_))
+                        && other.direction == parameter.direction
+                        && !matches!(&*other_type, TypeKind::Extern(..)))
+            })
+        };
+        let counts = format!(
+            "`{name}` has {}, but {} wanted",
+            super::types::count(found.len(), "parameter"),
+            if wanted.len() == 1 { "1 is".to_string() } else { format!("{} are", wanted.len()) }
+        );
+        let missing: Vec<String> = wanted
+            .iter()
+            .filter(|parameter| found.len() < wanted.len() && lacks(found, parameter))
+            .map(|parameter| {
+                let ty = self.solved(&substitution.apply(&self.declared_type(parameter.id)));
+                let direction = match parameter.direction {
+                    Direction::None => "",
+                    Direction::In => "in ",
+                    Direction::Out => "out ",
+                    Direction::InOut => "inout ",
+                };
+                format!("`{direction}{} {}`", self.show(&ty), parameter.name.text)
+            })
+            .collect();
+        match missing.is_empty() {
+            true => counts,
+            false => format!("{counts}; {} missing", list_is(&missing)),
+        }
+    }
+
     /// Makes a parser or control type fit a parser or control: same parameters in order, with same
     /// directions. The error says what differs.
     pub(super) fn unify_blocks(
@@ -279,6 +321,22 @@ impl<'a> Checker<'a> {
         };
         let wanted_substitution = self.substitution(wanted.0, wanted.1);
         let found_substitution = self.substitution(found.0, found.1);
+        // Parameters that are too few or too many are told as such, not as one that differs because
+        // all behind a gap have moved.
+        let required = |parameters: &[Parameter]| {
+            parameters
+                .iter()
+                .filter(|parameter| !is_optional(parameter) && parameter.default.is_none())
+                .count()
+        };
+        if required(wanted_parameters) > found_parameters.len()
+            || required(found_parameters) > wanted_parameters.len()
+        {
+            return Err(self.describe_arity(
+                (wanted_parameters, &wanted_substitution),
+                (self.name_of(found.0), found_parameters),
+            ));
+        }
         let mut left = wanted_parameters.iter();
         let mut right = found_parameters.iter();
         loop {
@@ -289,19 +347,26 @@ impl<'a> Checker<'a> {
                 (None, Some(parameter))
                     if is_optional(parameter) || parameter.default.is_some() => {}
                 (Some(_), None) | (None, Some(_)) => {
-                    return Err(format!(
-                        "`{}` has {}, but {} wanted",
-                        self.name_of(found.0),
-                        super::types::count(found_parameters.len(), "parameter"),
-                        if wanted_parameters.len() == 1 {
-                            "1 is".to_string()
-                        } else {
-                            format!("{} are", wanted_parameters.len())
-                        }
+                    return Err(self.describe_arity(
+                        (wanted_parameters, &wanted_substitution),
+                        (self.name_of(found.0), found_parameters),
                     ));
                 }
                 (Some(wanted_parameter), Some(found_parameter)) => {
                     if wanted_parameter.direction != found_parameter.direction {
+                        let wanted_type =
+                            wanted_substitution.apply(&self.declared_type(wanted_parameter.id));
+                        let found_type = self.declared_type(found_parameter.id);
+                        let is_object = |ty: &Type| matches!(&**ty, TypeKind::Extern(..));
+                        if is_object(&wanted_type) != is_object(&found_type) {
+                            return Err(format!(
+                                "parameter `{}` of `{}` has type `{}`, but `{}` is wanted",
+                                found_parameter.name.text,
+                                self.name_of(found.0),
+                                self.show(&found_type),
+                                self.show(&wanted_type),
+                            ));
+                        }
                         return Err(format!(
                             "parameter `{}` of `{}` has another direction than `{}` of `{}`",
                             found_parameter.name.text,
@@ -384,5 +449,13 @@ fn has_inferred(ty: &TypeKind) -> bool {
         TypeKind::Stack(part, _) | TypeKind::List(part) | TypeKind::Set(part) => has_inferred(part),
         TypeKind::AnonymousStruct(fields) => fields.iter().any(|(_, ty)| has_inferred(ty)),
         _ => false,
+    }
+}
+
+/// `a is`, `a and b are`.
+fn list_is(items: &[String]) -> String {
+    match items {
+        [one] => format!("{one} is"),
+        items => format!("{} are", items.join(" and ")),
     }
 }

@@ -154,6 +154,18 @@ impl<'a> Checker<'a> {
                         ),
                     );
                 } else {
+                    if !is_mask
+                        && what == super::parsers::SELECT_CASE
+                        && let (Some(low), Some(high)) =
+                            (self.plain_integer(left), self.plain_integer(right))
+                        && low > high
+                    {
+                        self.report(Diagnostic::warning(
+                            codes::UNREACHABLE_CASE,
+                            key.span,
+                            format!("the range from {low} to {high} is empty"),
+                        ));
+                    }
                     for part in [&**left, &**right] {
                         self.coerce_key(part, &number, what);
                         self.require_compile_time(

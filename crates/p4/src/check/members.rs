@@ -142,9 +142,21 @@ impl<'a> Checker<'a> {
         if !declared.is_none() {
             diagnostic = diagnostic.label(declared, format!("`{shown}` is declared here"));
         }
-        if let Some(nearest) = nearest {
-            diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
-        }
+        let is_header = matches!(&**ty, TypeKind::Header(..) | TypeKind::HeaderUnion(..));
+        let method = ["isValid", "setValid", "setInvalid"].into_iter().find(|method| {
+            method.eq_ignore_ascii_case(&name.text)
+                || (is_header && nearest_name(&name.text, [*method].into_iter()).is_some())
+        });
+        diagnostic = match (&**ty, method, nearest) {
+            (TypeKind::Header(..) | TypeKind::HeaderUnion(..), Some(method), _) => {
+                diagnostic.help(format!("did you mean `{method}()`?"))
+            }
+            (TypeKind::Struct(..), Some(method), _) => diagnostic
+                .note("a struct is neither valid nor invalid; its headers are")
+                .help(format!("name the header: `... .header.{method}()`")),
+            (_, _, Some(nearest)) => diagnostic.help(format!("did you mean `{nearest}`?")),
+            _ => diagnostic,
+        };
         self.report(diagnostic);
     }
 
@@ -357,6 +369,10 @@ impl<'a> Checker<'a> {
         let ty = self.enum_to_underlying(base, ty);
         match &*ty {
             TypeKind::Bit(width) | TypeKind::Int(width) => Some(*width),
+            // The two's complement of any length (§8.9).
+            TypeKind::Integer if self.integer_value(base).is_some() => {
+                Some(super::MAXIMUM_WIDTH_BITS)
+            }
             TypeKind::Unknown => None,
             _ => {
                 let shown = self.show(&ty);

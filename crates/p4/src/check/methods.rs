@@ -101,8 +101,7 @@ impl<'a> Checker<'a> {
                 let result = self.known.bool.clone();
                 self.record_builtin(expression, Callee::IsValid, result)
             }
-            (TypeKind::Header(..), "setValid" | "setInvalid")
-            | (TypeKind::HeaderUnion(..), "setInvalid") => {
+            (TypeKind::Header(..), "setValid" | "setInvalid") => {
                 self.no_arguments(call, &name.text);
                 if let Err(why) = self.l_value(base) {
                     self.report(
@@ -121,6 +120,18 @@ impl<'a> Checker<'a> {
                     if &*name.text == "setValid" { Callee::SetValid } else { Callee::SetInvalid };
                 let result = self.known.void.clone();
                 self.record_builtin(expression, callee, result)
+            }
+            (TypeKind::HeaderUnion(..), "setValid") => {
+                self.synthesize_arguments(&call.arguments);
+                self.report(
+                    Diagnostic::error(
+                        codes::NOT_CALLABLE,
+                        name.span,
+                        "a header union has no `setValid`",
+                    )
+                    .help("make one of its headers valid: `union.header.setValid()`"),
+                );
+                self.known.void.clone()
             }
             (TypeKind::Stack(element, _), "push_front" | "pop_front")
                 if matches!(
@@ -315,7 +326,9 @@ impl<'a> Checker<'a> {
                 };
                 self.set_constant(expression, Constant::Integer(BigInt::from(size)));
             }
-            None if super::types::has_open_parts(ty) => {}
+            // §9: cases with type variables are errors.
+            None if super::types::has_open_parts(ty) && !matches!(&**ty, TypeKind::Variable(_)) => {
+            }
             None => {
                 let shown = self.show(ty);
                 self.error(

@@ -204,6 +204,8 @@ struct Checker<'a> {
     open_declarations: Vec<&'a Declaration>,
     /// Overloaded parsers and controls: all by the first one.
     overloads: FxHashMap<NodeId, Vec<NodeId>>,
+    /// Declarations whose name is declared again: what does not fit them may fit the other one.
+    repeated: FxHashSet<NodeId>,
     /// Nodes that some name refers to.
     used: FxHashSet<NodeId>,
     place: Place,
@@ -250,6 +252,7 @@ impl<'a> Checker<'a> {
             solutions: Vec::new(),
             open_declarations: Vec::new(),
             overloads: FxHashMap::default(),
+            repeated: FxHashSet::default(),
             used: FxHashSet::default(),
             place: Place::TopLevel,
             result: None,

@@ -199,13 +199,13 @@ impl<'a> Checker<'a> {
             TypeKind::String => container == List,
             // In tuples as well, as p4c has it: lists of tuples describe entries.
             TypeKind::Integer | TypeKind::MatchKind => matches!(container, Tuple | List),
-            TypeKind::Error => matches!(container, Struct | Tuple | List | Array),
+            TypeKind::Error => matches!(container, Struct | Tuple | List),
             TypeKind::Enum(_) => matches!(container, Struct | Tuple | List | Array),
             TypeKind::Header(..) => container != Header,
             TypeKind::HeaderUnion(..) => matches!(container, Struct | Tuple | List | Array),
             TypeKind::Stack(element, _) => match container {
                 Struct | Tuple | List => true,
-                Array => true,
+                Array => !matches!(&**element, TypeKind::Header(..) | TypeKind::HeaderUnion(..)),
                 Header => {
                     !matches!(&**element, TypeKind::Header(..) | TypeKind::HeaderUnion(..))
                         && self.fits_header_array(element)
@@ -310,7 +310,7 @@ impl<'a> Checker<'a> {
                     let (least, greatest) = self.size_bits(&field.ty)?;
                     total = Some(match total {
                         None => (least, greatest),
-                        Some((low, high)) => (low.min(least), high.max(greatest)),
+                        Some((low, high)) => (low.max(least), high.max(greatest)),
                     });
                 }
                 total.unwrap_or((0, 0))

@@ -19,6 +19,20 @@ impl<'a> Checker<'a> {
         type_argument: &Type,
     ) {
         let ty = type_argument;
+        // §13.8: packets are read by parsers; objects made in parsers may be passed what was read.
+        if object == "packet_in"
+            && matches!(
+                self.place,
+                super::Place::ControlApply | super::Place::ControlLocals | super::Place::Table
+            )
+        {
+            self.report_call_not_allowed(
+                expression,
+                &format!("`packet_in.{method}`"),
+                "packets are read in parser states",
+            );
+            return;
+        }
         if matches!(&**ty, TypeKind::Unknown | TypeKind::Variable(_) | TypeKind::DontCare) {
             return;
         }

@@ -16,7 +16,14 @@ impl<'a> Checker<'a> {
     ) {
         let states: FxHashMap<&str, &'a State> =
             parser.states.iter().map(|state| (&*state.name.text, state)).collect();
-        let Some(start) = states.get("start") else { return };
+        let Some(start) = states.get("start") else {
+            // Nothing can be said about reaching states, but about what each of them does.
+            for state in &parser.states {
+                self.warn_unreachable_cases(state);
+            }
+            return;
+        };
+        let mut without_transition: Vec<&'a State> = Vec::new();
         let mut reached: FxHashSet<&str> = FxHashSet::default();
         let mut waiting: Vec<&'a State> = vec![start];
         let (mut accepts, mut rejects) = (false, false);
@@ -36,7 +43,10 @@ impl<'a> Checker<'a> {
                 },
             };
             match &state.transition {
-                None => rejects = true,
+                None => {
+                    rejects = true;
+                    without_transition.push(state);
+                }
                 Some(Transition::Direct(target)) => follow(target),
                 Some(Transition::Select { cases, .. }) => {
                     let mut complete = false;
@@ -72,6 +82,18 @@ impl<'a> Checker<'a> {
                     format!("parser `{}` never ends", declaration.name.text),
                 )
                 .note("no way through its states leads to `accept` or `reject`"),
+            );
+        } else if let (false, Some(state)) = (accepts, without_transition.first()) {
+            self.report(
+                Diagnostic::warning(
+                    codes::NEVER_ACCEPTS,
+                    state.name.span,
+                    format!(
+                        "state `{}` has no `transition`, so it rejects every packet",
+                        state.name.text
+                    ),
+                )
+                .help("end it with `transition accept;`"),
             );
         } else if !accepts {
             self.report(

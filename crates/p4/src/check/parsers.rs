@@ -11,6 +11,9 @@ use crate::typed::{Definition, Type, TypeKind};
 use source::Diagnostic;
 use std::sync::Arc;
 
+/// How messages call the keyset of a case.
+pub(super) const SELECT_CASE: &str = "a case of this `select`";
+
 impl<'a> Checker<'a> {
     pub(super) fn check_states(
         &mut self,
@@ -30,14 +33,19 @@ impl<'a> Checker<'a> {
             self.declare(state.id, Node::State(state));
         }
         if !parser.states.iter().any(|state| &*state.name.text == "start") {
-            self.report(
-                Diagnostic::error(
-                    codes::NO_START_STATE,
-                    declaration.name.span,
-                    format!("parser `{}` has no `start` state", declaration.name.text),
-                )
-                .help("parsing begins in the state called `start`"),
-            );
+            let mut diagnostic = Diagnostic::error(
+                codes::NO_START_STATE,
+                declaration.name.span,
+                format!("parser `{}` has no `start` state", declaration.name.text),
+            )
+            .help("parsing begins in the state called `start`");
+            let similar = parser.states.iter().find(|state| {
+                super::scopes::nearest_name(&state.name.text, ["start"].into_iter()).is_some()
+            });
+            if let Some(state) = similar {
+                diagnostic = diagnostic.label(state.name.span, "perhaps this one");
+            }
+            self.report(diagnostic);
         }
         for state in &parser.states {
             self.check_state(state);
@@ -87,7 +95,7 @@ impl<'a> Checker<'a> {
                                     .label(declared, "it is declared here"),
                                 );
                             }
-                            None => self.report_not_found(&path, "parser state"),
+                            None => self.report_not_found(&path, super::scopes::PARSER_STATE),
                         }
                         return;
                     }
@@ -113,7 +121,7 @@ impl<'a> Checker<'a> {
         let whole = Arc::new(TypeKind::Tuple(types.clone()));
         self.typed.expression_types.insert(id, whole);
         for case in cases {
-            self.check_keyset(&case.keyset, &types, "a case of this `select`");
+            self.check_keyset(&case.keyset, &types, SELECT_CASE);
             self.check_target(&case.target);
         }
     }

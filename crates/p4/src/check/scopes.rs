@@ -2,12 +2,15 @@
 //! Scopes and names: declaring, looking up, duplicates, and nearest names for suggestions
 //! (P4_16 v1.2.5 §6.8). What a name's use means is decided by the caller.
 
-use super::{Checker, Node, Place};
+use super::{Checker, Node};
 use crate::ast::{Declaration, DeclarationKind, NodeId, Path};
 use crate::codes::typing as codes;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
+
+/// How a message calls what a transition leads to.
+pub(super) const PARSER_STATE: &str = "parser state";
 
 /// Names of one `{ }` or parameter list. One name has several nodes only when it is overloaded.
 #[derive(Default)]
@@ -49,6 +52,7 @@ impl<'a> Checker<'a> {
             && !self.may_share_name(first, node)
         {
             let first_span = self.span_of(first);
+            self.repeated.insert(first);
             self.report(
                 Diagnostic::error(
                     codes::DUPLICATE_NAME,
@@ -66,8 +70,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A variable among statements cannot hide a parameter; a local declaration of a block can, but
-    /// this is probably not meant.
+    /// A name may hide a parameter (§6.9), but this is probably not meant.
     fn report_shadowed_parameter(&mut self, name: &crate::ast::Name) {
         let outer = self.scopes.len().saturating_sub(1);
         let hidden = self.scopes.iter().take(outer).skip(1).rev().find_map(|scope| {
@@ -79,11 +82,7 @@ impl<'a> Checker<'a> {
         });
         let Some(parameter) = hidden else { return };
         let message = format!("`{}` hides the parameter of the same name", name.text);
-        let diagnostic = if matches!(self.place, Place::ParserLocals | Place::ControlLocals) {
-            Diagnostic::warning(codes::SHADOWED_NAME, name.span, message)
-        } else {
-            Diagnostic::error(codes::SHADOWS_PARAMETER, name.span, message)
-        };
+        let diagnostic = Diagnostic::warning(codes::SHADOWED_NAME, name.span, message);
         self.report(diagnostic.label(parameter, "the parameter"));
     }
 
@@ -95,13 +94,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser, control and
-    /// package names whose parameters differ (§6.8.2), which calls then tell apart.
+    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser and control
+    /// names whose parameters differ (§6.8.2), which calls then tell apart.
     fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {
         let (Node::Declaration(first), Node::Declaration(second)) = (self.node(first), second)
         else {
             return false;
         };
+        if let (DeclarationKind::PackageType(_), DeclarationKind::PackageType(_)) =
+            (&first.kind, &second.kind)
+        {
+            return false;
+        }
         match (overload_shape(first), overload_shape(second)) {
             (Some(first), Some(second)) => first != second,
             _ => false,
@@ -153,28 +157,81 @@ impl<'a> Checker<'a> {
             path.name.span,
             format!("there is no {what} `{text}` here"),
         );
-        let nearest = {
-            let names = self.scopes.iter().flat_map(|scope| scope.names.keys()).map(|name| &**name);
-            nearest_name(&text, names)
-        };
-        if let Some(nearest) = nearest {
-            diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
-        } else if let Some(span) = self.later_declaration(&text) {
+        if let Some(span) = self.later_declaration(&text) {
             diagnostic = diagnostic
                 .label(span, "declared only here")
                 .help("move the declaration before its first use");
+        } else if let Some(nearest) = self.nearest_of_kind(&text, what) {
+            diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
+        } else if &*text == "valid" {
+            diagnostic =
+                diagnostic.help("to ask whether a header is valid write `header.isValid()`");
         } else if matches!(&*text, "NoAction" | "packet_in" | "packet_out" | "verify") {
             diagnostic = diagnostic.help("add `#include <core.p4>`");
         } else if matches!(&*text, "standard_metadata_t" | "V1Switch" | "mark_to_drop") {
             diagnostic = diagnostic.help("add `#include <v1model.p4>`");
+        } else if what == PARSER_STATE {
+            let states: Vec<String> =
+                self.names_of_kind(what).map(|name| format!("`{name}`")).collect();
+            if (1..=8).contains(&states.len()) {
+                let mut states = states;
+                states.sort();
+                diagnostic = diagnostic.note(format!("the states are {}", states.join(", ")));
+            }
         }
         self.report(diagnostic);
     }
 
-    fn later_declaration(&self, text: &str) -> Option<Span> {
-        self.program
-            .declarations
+    /// The most similar name of what is wanted at this place.
+    fn nearest_of_kind(&self, text: &str, what: &str) -> Option<String> {
+        let built_in: &[&str] = if what == PARSER_STATE { &["accept", "reject"] } else { &[] };
+        nearest_name(text, self.names_of_kind(what).chain(built_in.iter().copied()))
+    }
+
+    /// The names that are visible here and can be what is wanted.
+    fn names_of_kind(&self, what: &str) -> impl Iterator<Item = &str> {
+        let wanted = move |node: Node<'a>| match what {
+            "type" => is_type(node),
+            PARSER_STATE => matches!(node, Node::State(_)),
+            "action" => matches!(node, Node::Declaration(declaration)
+                if matches!(declaration.kind, DeclarationKind::Action { .. })),
+            "function or action" => matches!(node, Node::Declaration(declaration)
+            if matches!(declaration.kind, DeclarationKind::Action { .. }
+                | DeclarationKind::Function { .. }
+                | DeclarationKind::ExternFunction(_))),
+            // Enums and errors stand before a dot, blocks before `.apply()`.
+            _ => match node {
+                Node::Declaration(declaration) => !matches!(
+                    declaration.kind,
+                    DeclarationKind::Action { .. }
+                        | DeclarationKind::Function { .. }
+                        | DeclarationKind::ExternFunction(_)
+                        | DeclarationKind::Header(_)
+                        | DeclarationKind::HeaderUnion(_)
+                        | DeclarationKind::Struct(_)
+                        | DeclarationKind::ExternObject { .. }
+                        | DeclarationKind::PackageType(_)
+                ),
+                Node::Parameter(..) | Node::LoopVariable(_) => true,
+                _ => false,
+            },
+        };
+        self.scopes
             .iter()
+            .flat_map(|scope| &scope.names)
+            .filter(move |(_, nodes)| nodes.first().is_some_and(|node| wanted(self.node(*node))))
+            .map(|(name, _)| &**name)
+    }
+
+    /// A declaration of the enclosing block or the program that comes only later.
+    fn later_declaration(&self, text: &str) -> Option<Span> {
+        let locals = self.open_declarations.iter().rev().flat_map(|open| match &open.kind {
+            DeclarationKind::Control(control) => control.locals.iter(),
+            DeclarationKind::Parser(parser) => parser.locals.iter(),
+            _ => [].iter(),
+        });
+        locals
+            .chain(&self.program.declarations)
             .find(|declaration| *declaration.name.text == *text)
             .map(|declaration| declaration.name.span)
     }

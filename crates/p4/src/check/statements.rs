@@ -244,7 +244,6 @@ impl<'a> Checker<'a> {
             | TypeKind::Enum(_)
             | TypeKind::SerializableEnum(_)
             | TypeKind::Error
-            | TypeKind::Bool
             | TypeKind::NewType(_)
             | TypeKind::Variable(_)
             | TypeKind::Unknown => {
@@ -261,6 +260,8 @@ impl<'a> Checker<'a> {
                 );
                 if let TypeKind::ApplyResult(_) = &*ty {
                     diagnostic = diagnostic.help("switch on `.action_run`");
+                } else if let TypeKind::Bool = &*ty {
+                    diagnostic = diagnostic.help("write `if (...) { ... } else { ... }`");
                 }
                 self.report(diagnostic);
                 for case in cases {

@@ -29,6 +29,36 @@ pub(super) struct TableKey<'a> {
     pub(super) match_kind: &'a Name,
 }
 
+/// Properties that the published architectures give a meaning.
+const KNOWN_PROPERTIES: &[&str] = &[
+    "implementation",
+    "counters",
+    "meters",
+    "registers",
+    "support_timeout",
+    "psa_implementation",
+    "psa_direct_counter",
+    "psa_direct_meter",
+    "psa_idle_timeout",
+    "psa_empty_group_action",
+    "pna_implementation",
+    "pna_direct_counter",
+    "pna_direct_meter",
+    "pna_idle_timeout",
+    "pna_empty_group_action",
+    "add_on_miss",
+    "default_idle_timeout_for_data_plane",
+    "idle_timeout_with_auto_delete",
+    "requires_versioning",
+    "filters",
+    "proxy_hash",
+    "dynamic_table_scale",
+    "idletime_precision",
+    "idle_timeout",
+    "alpm",
+    "atcam",
+];
+
 impl<'a> Checker<'a> {
     pub(super) fn check_table(
         &mut self,
@@ -306,7 +336,30 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            _ => {
+            known if KNOWN_PROPERTIES.contains(&known) => {
+                self.synthesize(value);
+            }
+            _ => self.check_unknown_property(name, value),
+        }
+    }
+
+    /// A property that no architecture gives a meaning has no effect; most are misspelt.
+    fn check_unknown_property(&mut self, name: &'a Name, value: &'a Expression) {
+        let diagnostic = Diagnostic::warning(
+            codes::UNKNOWN_TABLE_PROPERTY,
+            name.span,
+            format!("`{}` is not a property of tables and has no effect", name.text),
+        );
+        let names = KNOWN_PROPERTIES
+            .iter()
+            .chain(&["key", "actions", "entries", "default_action", "size"])
+            .chain(&["largest_priority_wins", "priority_delta"])
+            .copied();
+        match super::scopes::nearest_name(&name.text, names) {
+            // The value would be judged by rules that are not meant for it.
+            Some(nearest) => self.report(diagnostic.help(format!("did you mean `{nearest}`?"))),
+            None => {
+                self.report(diagnostic);
                 self.synthesize(value);
             }
         }

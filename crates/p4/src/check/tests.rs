@@ -3,6 +3,7 @@
 //! examples of all explanations; and properties of the tables of checked programs.
 
 mod accepted;
+mod advice;
 mod rejected;
 mod side_tables;
 

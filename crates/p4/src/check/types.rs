@@ -262,7 +262,11 @@ impl<'a> Checker<'a> {
                 return self.known.unknown.clone();
             }
         };
-        if arguments.iter().any(|argument| mentions_node(argument, node)) {
+        // A struct cannot see itself while it is declared, so `S<S<T>>` is no recursion.
+        let is_struct = matches!(self.node(node), Node::Declaration(declaration)
+            if matches!(declaration.kind, DeclarationKind::Struct(_)
+                | DeclarationKind::Header(_) | DeclarationKind::HeaderUnion(_)));
+        if !is_struct && arguments.iter().any(|argument| mentions_node(argument, node)) {
             let name = self.name_of(node).to_string();
             self.error(
                 codes::RECURSIVE_DECLARATION,

@@ -51,9 +51,6 @@ codes! {
     /// A declaration that may not stand at the top level or in a block.
     MISPLACED_DECLARATION = "P4-E0208",
 
-    /// A declaration that hides a parameter.
-    SHADOWS_PARAMETER = "P4-E0209",
-
     /// A value of one type where another is wanted.
     TYPE_MISMATCH = "P4-E0301",
     /// A width that is negative, too large or not an integer.
@@ -181,6 +178,8 @@ codes! {
     UNUSED = "P4-W0202",
     /// Something marked `@deprecated` is used.
     DEPRECATED = "P4-W0203",
+    /// A program for an architecture without `main`.
+    MISSING_MAIN = "P4-W0204",
     /// A number that does not fit its type.
     VALUE_TRUNCATED = "P4-W0401",
     /// A comparison with only one outcome.
@@ -203,6 +202,8 @@ codes! {
     NEVER_ACCEPTS = "P4-W0703",
     /// An entry that is never used.
     UNREACHABLE_ENTRY = "P4-W0801",
+    /// A table property that has no meaning.
+    UNKNOWN_TABLE_PROPERTY = "P4-W0802",
     /// Copies of an action with one control-plane name.
     REPEATED_CONTROL_PLANE_NAME = "P4-W0901",
 }

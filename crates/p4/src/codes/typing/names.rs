@@ -7,6 +7,16 @@ use source::Explanation;
 /// What `plane explain` says about each.
 pub static EXPLANATIONS: &[Explanation] = &[
     explain(
+        super::MISSING_MAIN,
+        "a program without `main`",
+        "What runs is the package instance called `main` (P4_16 v1.2.5 §6.4.1). A program that has parsers \
+         or controls for an architecture, but no `main`, does nothing.",
+        "control Block(inout bit<8> x);\npackage Switch(Block b);\ncontrol c(inout bit<8> x) { apply { } }\n\
+         Switch(c()) only;\n",
+        "control Block(inout bit<8> x);\npackage Switch(Block b);\ncontrol c(inout bit<8> x) { apply { } }\n\
+         Switch(c()) main;\n",
+    ),
+    explain(
         super::NAME_NOT_FOUND,
         "a name that nothing declares",
         "A name has to be declared before its first use, in the same block or one around it; only \
@@ -74,18 +84,10 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "extern E { E(); }\ncontrol c() {\n    E() e;\n    apply { }\n}\n",
     ),
     explain(
-        super::SHADOWS_PARAMETER,
-        "a variable that hides a parameter",
-        "A variable among statements cannot have the name of a parameter around it: one of the two \
-         is almost certainly meant where the other is named.",
-        "control c(inout bit<8> x) {\n    apply {\n        bit<8> x = x;\n    }\n}\n",
-        "control c(inout bit<8> x) {\n    apply {\n        bit<8> y = x;\n        x = y;\n    }\n}\n",
-    ),
-    explain(
         super::SHADOWED_NAME,
         "a name that hides a parameter",
-        "A declaration of a parser or control has the name of one of its parameters, which cannot be \
-         reached after it.",
+        "A declaration has the name of a parameter around it, which cannot be reached after it: one \
+         of the two is almost certainly meant where the other is named.",
         "control c(inout bit<8> x) {\n    bit<8> x = 1;\n    apply { }\n}\n",
         "control c(inout bit<8> x) {\n    bit<8> y = 1;\n    apply { x = y; }\n}\n",
     ),

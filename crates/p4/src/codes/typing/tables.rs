@@ -17,6 +17,16 @@ pub static EXPLANATIONS: &[Explanation] = &[
          apply { t.apply(); }\n}\n",
     ),
     explain(
+        super::UNKNOWN_TABLE_PROPERTY,
+        "a table property that has no meaning",
+        "Tables may have properties that an architecture defines (P4_16 v1.2.5 §14.2.1). None defines this \
+         one, so it has no effect; perhaps it is misspelt.",
+        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        actions = { NoAction; }\n        \
+         defualt_action = NoAction;\n    }\n    apply { t.apply(); }\n}\n",
+        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        actions = { NoAction; }\n        \
+         default_action = NoAction;\n    }\n    apply { t.apply(); }\n}\n",
+    ),
+    explain(
         super::INVALID_TABLE_KEY,
         "a key that cannot be matched or has no name",
         "Keys are numbers, `bool`, enums, errors and `varbit`. A key that is computed needs a `@name` for \
@@ -78,10 +88,10 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "an entry that is never used",
         "An earlier entry of the `const` list has the same keys and is found first (P4_16 v1.2.5 \
          §14.2.1.4).",
-        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        key = { x : exact; }\n        \
+        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        key = { x : ternary; }\n        \
          actions = { NoAction; }\n        const entries = { 1 : NoAction; 1 : NoAction; }\n    }\n    \
          apply { t.apply(); }\n}\n",
-        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        key = { x : exact; }\n        \
+        "#include <core.p4>\ncontrol c(inout bit<8> x) {\n    table t {\n        key = { x : ternary; }\n        \
          actions = { NoAction; }\n        const entries = { 1 : NoAction; 2 : NoAction; }\n    }\n    \
          apply { t.apply(); }\n}\n",
     ),
