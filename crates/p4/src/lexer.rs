@@ -240,7 +240,13 @@ pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
     } else if several {
         format!("P4 does not know the characters `{shown}`")
     } else {
-        format!("P4 does not know the character `{shown}`")
+        match first.is_ascii() {
+            true => format!("P4 does not know the character `{shown}`"),
+            false => {
+                let code = u32::from(first);
+                format!("P4 does not know the character `{shown}` (U+{code:04X})")
+            }
+        }
     };
     let diagnostic = Diagnostic::error(lexical::UNKNOWN_CHARACTER, span, message);
     match first {
@@ -250,6 +256,9 @@ pub(crate) fn unknown_text(span: Span, text: &str) -> Diagnostic {
             diagnostic.help("these are typographic quotes; write `\"`")
         }
         '\u{2013}' | '\u{2014}' | '\u{2212}' => diagnostic.help("write the minus sign `-`"),
+        '\u{37e}' | '\u{ff1b}' => {
+            diagnostic.help("this only looks like `;`; write the one of ASCII")
+        }
         '\u{a0}' | '\u{200b}' | '\u{2003}' | '\u{2009}' => {
             diagnostic.help("this is an invisible space; replace it by an ordinary one")
         }

@@ -53,11 +53,11 @@ const TEXT_LIMIT_BYTES: u64 = 256 << 20;
 /// How many tokens may come out.
 const OUTPUT_LIMIT: usize = 8_000_000;
 /// How many tokens macro expansion may make, in the output or not.
-const EXPANSION_LIMIT: u64 = 16_000_000;
+const EXPANSION_LIMIT: u64 = 2_000_000;
 /// How deep uses of macros may stand in the arguments of others.
 const ARGUMENT_DEPTH_LIMIT: u32 = 200;
 /// How many errors are reported before reading stops.
-const ERROR_LIMIT: u32 = 1000;
+const ERROR_LIMIT: u32 = 100;
 
 /// The tokens of the program that starts in `main`, with all it includes and all macros expanded.
 /// The last token is [`TokenKind::End`], whatever went wrong.

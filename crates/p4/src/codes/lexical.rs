@@ -219,7 +219,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: EXPANSION_LIMIT,
         title: "macros or included files produce too much",
-        text: "The preprocessor makes at most 8 million tokens, does at most 16 million steps of \
+        text: "The preprocessor makes at most 8 million tokens, does at most 2 million steps of \
                expansion, reads at most 256 MiB and nests macro uses at most 200 deep. Nothing \
                useful needs more; macros that double at each level get there quickly.",
         wrong: "",
@@ -228,8 +228,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: TOO_MANY_ERRORS,
         title: "reading stopped after too many errors",
-        text: "After a thousand errors in the text the rest is not read. The file is probably not \
-               a P4 program.",
+        text: "After a hundred errors in the text the rest is not read, and after a hundred syntax \
+               errors no more are shown. The file is probably not a P4 program, or one mistake near \
+               its beginning makes the rest unreadable.",
         wrong: "",
         right: "",
     },

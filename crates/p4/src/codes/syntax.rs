@@ -48,6 +48,8 @@ pub const METHOD_WITHOUT_RESULT: Code = Code("P4-E0120");
 pub const TYPE_AS_VALUE: Code = Code("P4-E0121");
 /// A statement that parser states do not have.
 pub const STATEMENT_IN_STATE: Code = Code("P4-E0122");
+/// A program in P4_14.
+pub const OLDER_LANGUAGE: Code = Code("P4-E0123");
 /// The formatter gave up on a file.
 pub const FORMATTER_CHANGED_TOKENS: Code = Code("P4-E0190");
 /// A number too large for its width.
@@ -115,9 +117,9 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: NESTED_TOO_DEEPLY,
         title: "nested too deeply",
-        text: "Statements, parentheses and types may nest 500 levels deep, where each branch \
-               of an `else if` chain counts as one, and one expression may have a chain of \
-               1000 operators. Programs that are generated reach this; let the generator use \
+        text: "Statements, parentheses and types may nest 500 levels deep, a chain of `else \
+               if` may have 10000 branches, and one expression may have a chain of 1000 \
+               operators. Programs that are generated reach this; let the generator use \
                variables, tables or `switch`.",
         wrong: "#define A(x) ((((((((((((((((((((x))))))))))))))))))))\n#define B(x) A(A(A(A(A(A(A(A(A(A(x))))))))))\nconst bit<8> a = B(B(B(1)));\n",
         right: "#define A(x) ((((((((((((((((((((x))))))))))))))))))))\n#define B(x) A(A(A(A(A(A(A(A(A(A(x))))))))))\nconst bit<8> a = B(1);\n",
@@ -244,6 +246,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
                `transition select`.",
         wrong: "parser p() {\n    state start {\n        return;\n    }\n}\n",
         right: "parser p() {\n    state start {\n        transition accept;\n    }\n}\n",
+    },
+    Explanation {
+        code: OLDER_LANGUAGE,
+        title: "a program in P4_14",
+        text: "The declarations are those of P4_14, the language before P4_16: `header_type` with \
+               `fields`, parsers that are single states, tables outside of controls. Programs \
+               in it must be translated first.",
+        wrong: "header_type h_t {\n    fields {\n        a : 8;\n    }\n}\n",
+        right: "header h_t {\n    bit<8> a;\n}\n",
     },
     Explanation {
         code: FORMATTER_CHANGED_TOKENS,

@@ -168,6 +168,7 @@ fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
     let mut at = 0;
     while at < rest.len() {
         match rest[at] {
+            b'"' if closes_another(rest, at) => break,
             b'"' => {
                 lexer.bump(at + 1);
                 return true;
@@ -184,8 +185,35 @@ fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
     }
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let line = rest.iter().position(is_end).unwrap_or(rest.len());
-    lexer.bump(line);
+    // Most often the quote is missing before what closes the call or the statement.
+    let code = rest[..line].iter().position(|byte| matches!(byte, b')' | b';'));
+    lexer.bump(code.unwrap_or(line));
     false
+}
+
+/// Whether the quote at `at` of a text that begins inside a string belongs to another string: when
+/// the first line goes on as code would, and this one stands where a string begins or the quotes
+/// on its line are paired.
+fn closes_another(rest: &[u8], at: usize) -> bool {
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let Some(first_line) = rest[..at].iter().position(is_end) else { return false };
+    let goes_on = rest[..first_line].trim_ascii_end().last();
+    if !matches!(goes_on, Some(b')' | b';' | b'{' | b'}' | b',')) {
+        return false;
+    }
+    let start = rest[..at].iter().rposition(is_end).map_or(0, |end| end + 1);
+    let end = rest[at..].iter().position(is_end).map_or(rest.len(), |end| at + end);
+    let mut quotes = 0usize;
+    let mut escaped = false;
+    for byte in &rest[start..end] {
+        quotes += usize::from(*byte == b'"' && !escaped);
+        escaped = *byte == b'\\' && !escaped;
+    }
+    let before = rest[..at].last();
+    let after = rest.get(at + 1);
+    let opens = matches!(before, Some(b'(' | b',' | b'=' | b'{'))
+        && after.is_some_and(u8::is_ascii_alphanumeric);
+    opens || quotes.is_multiple_of(2)
 }
 
 /// A place in a file's text that moves forward piece by piece.

@@ -93,8 +93,14 @@ fn strings() {
     check("\"joined \\\nlines\"", "string joined lines\n");
     check(
         "a = \"open;\r\nb",
-        "name a\nsymbol =\nstring open;\nname b\nP4-E0003 1:5 this string is never closed\n",
+        "name a\nsymbol =\nstring open\nsymbol ;\nname b\nP4-E0003 1:5 this string is never closed\n",
     );
+    // A quote that begins another string does not close one.
+    check(
+        "(\"a)\n(\"b\")",
+        "symbol (\nstring a\nsymbol )\nsymbol (\nstring b\nsymbol )\nP4-E0003 1:2 this string is never closed\n",
+    );
+    check("(\"a)\nb\")", "symbol (\nstring a)\\nb\nsymbol )\n");
     // After one unclosed string, the others end with their lines.
     check(
         "\"a\\\"\n\"b\"",
@@ -121,8 +127,8 @@ fn unknown_characters_are_reported_once_for_a_run() {
     );
     check(
         "\u{feff}é ä",
-        "unknown é\nunknown ä\nP4-E0001 1:2 P4 does not know the character `é`\n\
-         P4-E0001 1:4 P4 does not know the character `ä`\n",
+        "unknown é\nunknown ä\nP4-E0001 1:2 P4 does not know the character `é` (U+00E9)\n\
+         P4-E0001 1:4 P4 does not know the character `ä` (U+00E4)\n",
     );
     check(
         "x = 'a' # b",

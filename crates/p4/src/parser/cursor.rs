@@ -4,9 +4,12 @@
 
 use super::{ERROR_LIMIT, NESTING_LIMIT, Parsed, Parser, Unparsed};
 use crate::ast::{Name, Path};
-use crate::codes::syntax;
+use crate::codes::{lexical, syntax};
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Span};
+
+/// How many tokens after text that the lexer has reported errors may follow from it.
+const BROKEN_REACH: usize = 200;
 
 impl Parser<'_> {
     pub(super) fn token(&self) -> &Token {
@@ -72,10 +75,12 @@ impl Parser<'_> {
 
     /// Adds a report, unless one was made at this very token.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Unparsed {
-        if self.reported_at != Some(self.position) && self.error_count < ERROR_LIMIT {
+        if self.reported_at != Some(self.position) {
             self.reported_at = Some(self.position);
-            self.error_count += 1;
-            self.diagnostics.push(diagnostic);
+            if !self.follows_broken_text() {
+                let diagnostic = self.with_guess(diagnostic);
+                self.report_read(diagnostic);
+            }
         }
         Unparsed
     }
@@ -83,10 +88,49 @@ impl Parser<'_> {
     /// Adds a report about something that was read well enough to go on from, whatever else was
     /// reported at this token.
     pub(super) fn report_read(&mut self, diagnostic: Diagnostic) {
-        if self.error_count < ERROR_LIMIT {
-            self.error_count += 1;
-            self.diagnostics.push(diagnostic);
+        if self.silent {
+            return;
         }
+        self.error_count += 1;
+        if self.error_count <= ERROR_LIMIT {
+            self.diagnostics.push(diagnostic);
+        } else {
+            self.suppressed_at.get_or_insert(diagnostic.primary.span);
+        }
+    }
+
+    /// Says how many errors were counted only.
+    pub(super) fn report_suppressed(&mut self) {
+        let Some(span) = self.suppressed_at else { return };
+        let count = self.error_count - ERROR_LIMIT;
+        let plural = if count == 1 { "" } else { "s" };
+        self.diagnostics.push(Diagnostic::error(
+            lexical::TOO_MANY_ERRORS,
+            span,
+            format!("and {count} more syntax error{plural} from here on"),
+        ));
+    }
+
+    /// Whether the lexer has reported something between the beginning of the statement and here.
+    fn follows_broken_text(&self) -> bool {
+        let after = self.broken.partition_point(|at| *at <= self.position);
+        let Some(broken) = after.checked_sub(1).map(|last| self.broken[last]) else {
+            return false;
+        };
+        let ends = |token: &Token| {
+            matches!(
+                token.kind,
+                TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace
+            )
+        };
+        self.position - broken < BROKEN_REACH
+            && !self.tokens[broken..self.position].iter().any(ends)
+    }
+
+    /// Gives up the rest of the program without another word.
+    pub(super) fn abandon(&mut self) {
+        self.silent = true;
+        self.position = self.tokens.len() - 1;
     }
 
     /// How the current token is called in a message.
@@ -258,7 +302,9 @@ impl Parser<'_> {
                 format!("this is nested more than {NESTING_LIMIT} levels deep"),
             )
             .help("move the inner part into an action, a function or a variable of its own");
-            return Err(self.report(diagnostic));
+            let unparsed = self.report(diagnostic);
+            self.abandon();
+            return Err(unparsed);
         }
         self.nesting += 1;
         let result = stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || read(self));

@@ -149,11 +149,18 @@ impl Parser<'_> {
             );
             return Err(self.report(diagnostic));
         }
+        let first = self.position;
         let ty = self.type_ref()?;
         if self.at(T::OpenParen) {
             return self.instance(start, annotations, ty);
         }
         let name = self.name("a function")?;
+        if self.at(T::OpenParen)
+            && first + 2 == self.position
+            && let Some(unparsed) = self.report_mistyped_action(first)
+        {
+            return Err(unparsed);
+        }
         if !matches!(self.kind(), T::OpenParen | T::OpenAngle) {
             return self.top_level_variable(start, annotations, ty, name);
         }

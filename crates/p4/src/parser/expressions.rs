@@ -32,9 +32,11 @@ impl Parser<'_> {
     fn conditional(&mut self, start: Span, condition: Expression) -> Parsed<Expression> {
         let mut condition = condition;
         let mut height = self.height;
-        let mut earlier = false;
+        let mut questions = 0u32;
         while self.at(T::Question) {
-            if earlier {
+            questions += 1;
+            // Once for a chain is enough.
+            if questions == 2 {
                 let diagnostic = Diagnostic::warning(
                     syntax::CHAINED_CONDITIONAL,
                     self.span(),
@@ -44,7 +46,6 @@ impl Parser<'_> {
                 .help("put parentheses around the inner conditional");
                 self.diagnostics.push(diagnostic);
             }
-            earlier = true;
             self.bump();
             let then = self.unrestricted(|parser| parser.expression())?;
             height = height.max(self.height);
@@ -139,6 +140,14 @@ impl Parser<'_> {
         loop {
             let height = self.height;
             match self.kind() {
+                T::Dot
+                    if self.ahead(1) == T::Integer
+                        && matches!(base.kind, ExpressionKind::Integer { .. }) =>
+                {
+                    let _ = self.report_fraction();
+                    self.bump();
+                    self.bump();
+                }
                 T::Dot => {
                     self.bump();
                     let member = self.member_name()?;

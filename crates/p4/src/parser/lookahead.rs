@@ -199,7 +199,11 @@ impl Parser<'_> {
         if self.kind_at(end) != T::CloseParen {
             return false;
         }
-        if self.is_base_type_at(first) || self.is_type_name_at(first) {
+        if self.is_base_type_at(first) {
+            // `(int<32>).x` is a cast of the top level's `x`; `(int<32>).minSizeInBits()` asks the type.
+            return self.kind_at(end + 1) != T::Dot || self.kind_at(end + 3) != T::OpenParen;
+        }
+        if self.is_type_name_at(first) {
             return self.kind_at(end + 1) != T::Dot;
         }
         // An unknown name: `(Unknown) x` can be nothing else.

@@ -9,6 +9,7 @@ mod cursor;
 mod declarations;
 mod expressions;
 mod externs;
+mod guesses;
 mod lookahead;
 mod numbers;
 pub(crate) mod operators;
@@ -24,28 +25,36 @@ mod types;
 pub(crate) use pragma_lines::fold_pragma_lines;
 
 use crate::ast::{NodeId, Program};
+use crate::codes::lexical;
 use crate::lexer::AnnotationBody;
 use crate::token::{Token, TokenKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Scopes;
-use source::{Diagnostics, Span};
+use source::{Diagnostics, FileId, Span};
 
-/// How deeply statements, parentheses and types may nest, together. Each branch of an `else if`
-/// chain counts as one. Deeper programs are reported, so that no later pass runs out of stack.
+/// How deeply statements, parentheses and types may nest, together; a chain of `else if` counts as
+/// one. Deeper programs are reported, so that no later pass runs out of stack.
 pub const NESTING_LIMIT: u32 = 500;
+
+/// How many branches a chain of `else if` may have.
+pub const ELSE_IF_LIMIT: usize = 10_000;
 
 /// How high the tree of one expression may be. A chain such as `a + b + c` is one higher with each
 /// operator.
 pub const EXPRESSION_HEIGHT_LIMIT: u32 = 1000;
 
-/// After this many syntax errors the rest is read, but not reported.
+/// After this many syntax errors the rest is read, but only counted.
 pub const ERROR_LIMIT: usize = 100;
 
 /// Reads a whole preprocessed program. Never fails: what is wrong is in `diagnostics`, and the tree
 /// holds everything that could be read.
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Program {
     let mut parser = Parser::new(tokens, diagnostics);
-    let declarations = parser.program();
+    let declarations = match parser.report_older_language() {
+        Some(_) => Vec::new(),
+        None => parser.program(),
+    };
+    parser.report_suppressed();
     Program { declarations, node_count: parser.next_id }
 }
 
@@ -65,6 +74,13 @@ pub(crate) struct Parser<'d> {
     position: usize,
     diagnostics: &'d mut Diagnostics,
     error_count: usize,
+    /// The first error beyond the limit.
+    suppressed_at: Option<Span>,
+    /// Nothing more is reported: the rest cannot be read.
+    silent: bool,
+    /// Tokens at which the lexer has reported something, in order: errors that follow in the same
+    /// statement say nothing new.
+    broken: Vec<usize>,
     scopes: Scopes,
     next_id: u32,
     /// Levels of statements, parentheses and types around the current token.
@@ -84,12 +100,18 @@ impl<'d> Parser<'d> {
         let mut kept: Vec<Token> = Vec::with_capacity(tokens.len() + 1);
         let mut pragmas: FxHashMap<usize, Vec<Token>> = FxHashMap::default();
         let mut annotation = AnnotationBody::default();
+        let mut broken = Vec::new();
+        let unclosed = broken_strings(diagnostics);
         for token in tokens {
             annotation.pass(token.kind);
             match token.kind {
                 TokenKind::Pragma => pragmas.entry(kept.len()).or_default().push(token),
                 // The lexer has reported it.
-                TokenKind::Unknown if !annotation.is_inside() => {}
+                TokenKind::Unknown if !annotation.is_inside() => broken.push(kept.len()),
+                TokenKind::String if unclosed.contains(&(token.span.file, token.span.start)) => {
+                    broken.push(kept.len());
+                    kept.push(token);
+                }
                 _ => kept.push(token),
             }
         }
@@ -97,12 +119,18 @@ impl<'d> Parser<'d> {
             let span = kept.last().map_or(Span::NONE, |token| token.span.after());
             kept.push(Token { kind: TokenKind::End, span, text: "".into() });
         }
+        // A text that was not read to its end says nothing about what is missing.
+        let stopped = [lexical::EXPANSION_LIMIT, lexical::TOO_MANY_ERRORS];
+        let silent = diagnostics.iter().any(|found| stopped.contains(&found.code));
         Parser {
             tokens: kept,
             pragmas,
             position: 0,
             diagnostics,
             error_count: 0,
+            suppressed_at: None,
+            silent,
+            broken,
             scopes: Scopes::new(),
             next_id: 0,
             nesting: 0,
@@ -118,6 +146,15 @@ impl<'d> Parser<'d> {
         self.next_id = self.next_id.saturating_add(1);
         id
     }
+}
+
+/// Where strings begin that nothing closes.
+fn broken_strings(diagnostics: &Diagnostics) -> FxHashSet<(FileId, u32)> {
+    diagnostics
+        .iter()
+        .filter(|found| found.code == lexical::UNTERMINATED_STRING)
+        .map(|found| (found.primary.span.file, found.primary.span.start))
+        .collect()
 }
 
 #[cfg(test)]

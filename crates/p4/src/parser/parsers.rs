@@ -158,6 +158,15 @@ impl Parser<'_> {
         while !self.at_block_end() && !self.at_next_state() {
             let before = self.position;
             let read = if self.at(T::Transition) {
+                if transition.is_some() {
+                    let diagnostic = Diagnostic::error(
+                        syntax::MISPLACED_DECLARATION,
+                        self.span(),
+                        "a second transition stands in this state",
+                    )
+                    .help("choose between states with `transition select (...)`");
+                    let _ = self.report(diagnostic);
+                }
                 self.transition().map(|read| transition = Some(read))
             } else {
                 self.state_statement(&mut statements, transition.is_some())

@@ -3,7 +3,7 @@
 //! statements may stand in a parser state is decided in `parsers`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser, Unparsed};
+use super::{ELSE_IF_LIMIT, Parsed, Parser, Unparsed};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Name, Statement,
     StatementKind, SwitchCase, TypeRef, TypeRefKind, Variable,
@@ -86,6 +86,11 @@ impl Parser<'_> {
             }
             _ => {}
         }
+        if self.at(T::Identifier)
+            && let Some(unparsed) = self.report_mistyped_transition()
+        {
+            return Err(unparsed);
+        }
         if self.at_declaration() {
             let declaration = self.variable_or_instance(start, annotations)?;
             if !declarations {
@@ -123,7 +128,7 @@ impl Parser<'_> {
             {
                 Err(self.report_misplaced_keyword())
             }
-            T::Identifier if self.is_c_statement() => Err(self.report_c_statement()),
+            T::Identifier if self.is_foreign_statement() => Err(self.report_foreign_statement()),
             _ => {
                 let statement = self.simple_statement(start)?;
                 match statement {
@@ -171,33 +176,6 @@ impl Parser<'_> {
         };
         let diagnostic =
             Diagnostic::error(syntax::MISPLACED_DECLARATION, self.span(), message).help(help);
-        self.report(diagnostic)
-    }
-
-    fn is_c_statement(&self) -> bool {
-        let text = self.token().text.as_ref();
-        match text {
-            "while" => self.ahead(1) == T::OpenParen,
-            "do" => self.ahead(1) == T::OpenBrace,
-            "goto" => self.ahead(1) == T::Identifier,
-            "case" => matches!(self.ahead(1), T::Identifier | T::Integer),
-            _ => false,
-        }
-    }
-
-    fn report_c_statement(&mut self) -> Unparsed {
-        let word = self.token().text.clone();
-        let help = match word.as_ref() {
-            "goto" => "control flow is structured in controls; in parsers, write `transition`",
-            "case" => "a label of `switch` is written without `case`: `label: { ... }`",
-            _ => "write `for (bit<8> i in 0..7) { ... }`, or loop through parser states",
-        };
-        let diagnostic = Diagnostic::error(
-            syntax::FOREIGN_STATEMENT,
-            self.span(),
-            format!("P4 has no `{word}`"),
-        )
-        .help(help);
         self.report(diagnostic)
     }
 
@@ -336,15 +314,47 @@ impl Parser<'_> {
         Ok(condition)
     }
 
+    /// A chain of `else if` is read in a loop and put together from its end, so that long ones
+    /// need no stack.
     fn if_statement(&mut self, start: Span) -> Parsed<Statement> {
-        self.bump();
-        let condition = match self.parenthesised_condition("if") {
-            Ok(condition) => condition,
-            Err(_) => self.skip_to_block(),
+        let mut branches = Vec::new();
+        let mut start = start;
+        let mut otherwise = loop {
+            self.bump();
+            let condition = match self.parenthesised_condition("if") {
+                Ok(condition) => condition,
+                Err(_) => self.skip_to_block(),
+            };
+            let then = Box::new(self.statement()?);
+            branches.push((start, condition, then));
+            if branches.len() > ELSE_IF_LIMIT {
+                let diagnostic = Diagnostic::error(
+                    syntax::NESTED_TOO_DEEPLY,
+                    start,
+                    format!("this chain of `else if` has more than {ELSE_IF_LIMIT} branches"),
+                )
+                .help("look the values up in a table, or use `switch`");
+                let unparsed = self.report(diagnostic);
+                self.abandon();
+                return Err(unparsed);
+            }
+            if !self.eat(T::Else) {
+                break None;
+            }
+            if !self.at(T::If) {
+                break Some(Box::new(self.statement()?));
+            }
+            start = self.span();
         };
-        let then = Box::new(self.statement()?);
-        let otherwise = if self.eat(T::Else) { Some(Box::new(self.statement()?)) } else { None };
-        Ok(self.make_statement(start, StatementKind::If { condition, then, otherwise }))
+        loop {
+            let Some((start, condition, then)) = branches.pop() else { return Err(Unparsed) };
+            let statement =
+                self.make_statement(start, StatementKind::If { condition, then, otherwise });
+            if branches.is_empty() {
+                return Ok(statement);
+            }
+            otherwise = Some(Box::new(statement));
+        }
     }
 
     /// After an error in a condition: the block that follows is still read.
@@ -380,8 +390,8 @@ impl Parser<'_> {
     }
 
     fn switch_case(&mut self) -> Parsed<SwitchCase> {
-        if self.at(T::Identifier) && self.is_c_statement() {
-            return Err(self.report_c_statement());
+        if self.at(T::Identifier) && self.is_foreign_statement() {
+            return Err(self.report_foreign_statement());
         }
         let label = if self.at(T::Default) {
             let span = self.span();

@@ -324,3 +324,96 @@ fn hostile_texts_end() {
         assert!(diagnostics.has_errors(), "{text}");
     }
 }
+
+/// Each mistake is one report with the help that fits.
+#[test]
+fn guesses() {
+    let check = |text: &str, expected: &[&str]| {
+        let (_, _, diagnostics) = read(text);
+        let found: Vec<String> = diagnostics
+            .iter()
+            .map(|found| format!("{}: {}", found.code, found.help.first().map_or("", |help| help)))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    };
+    let in_apply = |statements: &str, expected: &[&str]| {
+        check(
+            &format!("control c(inout bit<8> x) {{ apply {{ {statements} x = 1; }} }}"),
+            expected,
+        );
+    };
+    check("acton a() { }", &["P4-E0101: did you mean `action`?"]);
+    check("control c() { acton a() { } apply { } }", &["P4-E0104: did you mean `action`?"]);
+    check(
+        "control c() { tabel t { actions = { } } apply { } }",
+        &["P4-E0104: did you mean `table`?"],
+    );
+    check("hedaer x { bit<8> a; }", &["P4-E0101: did you mean `header`?"]);
+    check(
+        "parser p() { state s { transiton accept; } }",
+        &["P4-E0101: did you mean `transition`?"],
+    );
+    in_apply("if (x == 1) { } elif (x == 2) { } else { }", &["P4-E0113: write `else if`"]);
+    in_apply("if (x == 1) then { }", &["P4-E0116: write `if (...) { ... }`, without `then`"]);
+    in_apply("if (x == 1 and x == 2) { }", &["P4-E0102: write `&&`"]);
+    in_apply("if (x == 1 or x == 2) { }", &["P4-E0102: write `||`"]);
+    in_apply("if (not x) { }", &["P4-E0102: write `!`"]);
+    in_apply(
+        "x = 1\u{37e} x = 2;",
+        &["P4-E0001: this only looks like `;`; write the one of ASCII"],
+    );
+    let unclosed = "P4-E0003: close it with `\"`; a quote inside a string is written `\\\"`";
+    in_apply("log(\"hello);\n x = 2;", &[unclosed]);
+    in_apply("log(\"hello (x) there);\n x = 2;", &[unclosed]);
+    check("@name(\"abc)\ncontrol c() {\n@name(\"d\") action a() { }\napply { } }", &[unclosed]);
+    check(
+        "header_type h_t { fields { a : 8; } } parser start { return ingress; }",
+        &[
+            "P4-E0123: translate the program to P4_16 first, for example with `p4test --std p4-14 --pp`",
+        ],
+    );
+    check("parser p { state start { transition accept; } }", &["P4-E0101: "]);
+    let (_, _, diagnostics) = read("const int a = 1.5;");
+    let messages: Vec<_> = diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(messages, ["P4 has no fractions"]);
+}
+
+/// Reports end after a hundred, nesting is reported once, and a text that the preprocessor gave up
+/// has no other errors.
+#[test]
+fn reports_are_bounded() {
+    let codes = |text: &str| {
+        let (_, _, diagnostics) = read(text);
+        diagnostics.iter().map(|found| (found.code.0, found.message.clone())).collect::<Vec<_>>()
+    };
+    let many = codes(&format!("control c() {{ apply {{ {} }} }}", "x = ;\n".repeat(250)));
+    assert_eq!(many.len(), 101);
+    assert_eq!(many[100], ("P4-E0042", "and 150 more syntax errors from here on".to_owned()));
+    for text in ["if (x == 1) ", "x(", "{ ", "if (x) { } else { "] {
+        let deep = codes(&format!("control c() {{ apply {{ {} }} }}", text.repeat(2000)));
+        assert_eq!(deep.len(), 1, "{text}: {deep:?}");
+        assert_eq!(deep[0].0, "P4-E0107");
+    }
+    let nested = format!("{}1{}", "F(".repeat(60), ")".repeat(60));
+    let bomb = codes(&format!("#define F(x) x x\nconst int a = {nested};"));
+    assert_eq!(bomb.iter().map(|found| found.0).collect::<Vec<_>>(), ["P4-E0041"]);
+    let chain = format!("const int a = {} 1;", "true ? 1 : ".repeat(50));
+    assert_eq!(codes(&chain).iter().map(|found| found.0).collect::<Vec<_>>(), ["P4-W0103"]);
+}
+
+/// A long chain of `else if` needs no stack.
+#[test]
+fn long_chains_of_else_if() {
+    let branches = "if (x == 1) { x = 2; } else ".repeat(9_999);
+    let program = |branches: &str| {
+        format!("control c(inout bit<8> x) {{ apply {{ {branches} {{ x = 3; }} }} }}")
+    };
+    let text = program(&branches);
+    let tree = accept(&text);
+    let printed = printer::print(&tree);
+    assert_eq!(printed.matches("} else if (x == 1) {").count(), 9_998);
+    assert!(crate::format::format_source(&text).is_ok_and(|formatted| formatted == printed));
+    let (_, _, diagnostics) = read(&program(&branches.repeat(3)));
+    let codes: Vec<_> = diagnostics.iter().map(|found| found.code.0).collect();
+    assert_eq!(codes, ["P4-E0107"]);
+}

@@ -45,6 +45,9 @@ impl Preprocessor<'_> {
     /// The next token as it stands, names of macros being read painted.
     pub(super) fn next_unexpanded(&mut self) -> Option<Local> {
         while self.contexts.len() > self.floor {
+            if self.stopped {
+                return None;
+            }
             let context = self.contexts.last_mut()?;
             if let Some(token) = context.tokens.get(context.position) {
                 let mut token = *token;

@@ -7,7 +7,7 @@ use crate::ast::Program;
 /// The shape of a program as text, for comparing; it has no meaning beyond equality.
 pub fn normal_form(program: &Program) -> String {
     // The derived form goes as deep as the tree, so it gets a stack of its own.
-    let full = stacker::grow(64 * 1024 * 1024, || format!("{:?}", program.declarations));
+    let full = stacker::grow(256 * 1024 * 1024, || format!("{:?}", program.declarations));
     without_places(&full)
 }
 
