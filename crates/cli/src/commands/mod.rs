@@ -73,3 +73,13 @@ fn compile_or_report(
         }
     }
 }
+
+/// Where an item of a program stands in the source: `file:line`.
+fn place(
+    program: &::ir::Program,
+    map: &source::SourceMap,
+    origin: ::ir::OriginId,
+) -> Option<String> {
+    let place = map.location(program.origins.get(origin.index())?.span)?;
+    Some(format!("{}:{}", place.file, place.line))
+}

@@ -91,15 +91,17 @@ fn run_program(
     }
     let mut captures =
         PortCaptures::in_folder(&arguments.out, inputs.iter().map(|(_, path)| path.as_path()))?;
+    let running = device.program().clone();
+    let places = |origin| super::place(&running, map, origin);
     let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);
     let ran = replay(&mut device, MergedCaptures::new(readers), |device, progress, sent| {
         bar.set_position(progress.packets_in);
         if arguments.trace || arguments.trace_json {
             for trace in device.drain_traces() {
                 output::print(&if arguments.trace {
-                    device::trace::text(&trace)
+                    device::trace::text_with_places(&trace, &places)
                 } else {
-                    device::trace::json(&trace) + "\n"
+                    device::trace::json_with_places(&trace, &places) + "\n"
                 });
             }
         }
@@ -164,11 +166,10 @@ fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String
         let message = format!("{error}; the packets before it were run");
         return output::coded(error.code().0, &message);
     }
-    if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error {
-        let span = device.program().origins.get(origin.index()).map(|origin| origin.span);
-        if let Some(place) = span.and_then(|span| map.location(span)) {
-            return format!("{}:{}:{}: {error}", place.file, place.line, place.column);
-        }
+    if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error
+        && let Some(place) = super::place(device.program(), map, *origin)
+    {
+        return format!("{place}: {error}");
     }
     error.to_string()
 }

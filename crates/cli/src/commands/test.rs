@@ -5,6 +5,7 @@ use crate::arguments::Test;
 use crate::{Ending, files, output};
 use conformance::stf::reader::{self, LocatedStep};
 use conformance::stf::runner::{self, Report};
+use source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     let mut passed = 0;
     let mut failed = 0;
     for path in &arguments.files {
-        let report = one(path, arguments);
+        let (report, traces) = one(path, arguments);
         let failures = report.failures;
         if failures.is_empty() {
             passed += 1;
@@ -26,9 +27,7 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
         } else {
             failed += 1;
             output::print(&format!("FAILED  {}\n", path.display()));
-            for trace in &report.traces {
-                output::print(&device::trace::text(trace));
-            }
+            output::print(&traces);
             for failure in failures {
                 for line in failure.lines() {
                     output::print(&format!("  {line}\n"));
@@ -40,15 +39,23 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     if failed == 0 { Ending::Fine } else { Ending::WrongInput }
 }
 
-/// Runs one test; what keeps it from running is a failure too.
-fn one(path: &Path, arguments: &Test) -> Report {
+/// Runs one test; what keeps it from running is a failure too. The text is what happened to the packets,
+/// when asked for.
+fn one(path: &Path, arguments: &Test) -> (Report, String) {
     match prepared(path, arguments) {
-        Ok((program, steps)) => runner::run(program, &steps, arguments.trace),
-        Err(failures) => Report { failures, ..Report::default() },
+        Ok((map, program, steps)) => {
+            let report = runner::run(program.clone(), &steps, arguments.trace);
+            let places = |origin| super::place(&program, &map, origin);
+            let traces = report.traces.iter();
+            let text =
+                traces.map(|trace| device::trace::text_with_places(trace, &places)).collect();
+            (report, text)
+        }
+        Err(failures) => (Report { failures, ..Report::default() }, String::new()),
     }
 }
 
-type Prepared = (Arc<ir::Program>, Vec<LocatedStep>);
+type Prepared = (SourceMap, Arc<ir::Program>, Vec<LocatedStep>);
 
 /// The program and the steps, or why there are none.
 fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
@@ -79,7 +86,7 @@ fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
         return Err(vec![source::render_text(&compiled.map, &compiled.diagnostics, options)]);
     }
     match lowered {
-        Some(lowered) => Ok((Arc::new(lowered), steps)),
+        Some(lowered) => Ok((compiled.map, Arc::new(lowered), steps)),
         None => {
             let program = program.display();
             Err(vec![format!("`{program}` has no `main`, so there is nothing to run")])
