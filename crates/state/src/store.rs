@@ -4,7 +4,7 @@
 
 use crate::draft::Draft;
 use crate::table::TableState;
-use crate::validation::{allowed_action, canonical_keys, matched_keys};
+use crate::validation::{allowed_action, declared_keys};
 use crate::{
     ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
     CrcParameters, DefaultAction, NewEntry, UpdateError,
@@ -137,7 +137,7 @@ fn initial_table(
     for entry in &table.entries {
         let action = bound_action(table, &entry.call)?;
         let entry_of_program = NewEntry {
-            keys: canonical_keys(&table.name, matched_keys(table), &entry.keys)?,
+            keys: declared_keys(table, &entry.keys)?,
             priority: entry.priority,
             action: ActionData::Direct(allowed_action(program, table, &action, false)?),
             idle_timeout_ns: 0,

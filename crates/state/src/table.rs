@@ -219,6 +219,8 @@ impl TableState {
             .iter()
             .map(|pattern| match pattern {
                 KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
+                // An exact key that the program leaves open.
+                KeyPattern::Any => -1,
                 _ => 0,
             })
             .sum()

@@ -171,6 +171,27 @@ pub(crate) fn canonical_keys<'a>(
     keys.zip(patterns).map(|(key, pattern)| canonical_pattern(object, key, pattern)).collect()
 }
 
+/// Checks the keys of an entry that the program gives. Unlike the control plane it may leave an exact
+/// key open: `_` as the whole keyset takes every packet.
+pub(crate) fn declared_keys(
+    table: &Table,
+    patterns: &[KeyPattern],
+) -> Result<Vec<KeyPattern>, UpdateError> {
+    let keys = matched_keys(table);
+    let is_open = |key: &Key, pattern: &KeyPattern| {
+        key.match_kind == MatchKind::Exact && *pattern == KeyPattern::Any
+    };
+    if !keys.clone().zip(patterns).any(|(key, pattern)| is_open(key, pattern)) {
+        return canonical_keys(&table.name, keys, patterns);
+    }
+    keys.zip(patterns)
+        .map(|(key, pattern)| match is_open(key, pattern) {
+            true => Ok(KeyPattern::Any),
+            false => canonical_pattern(&table.name, key, pattern),
+        })
+        .collect()
+}
+
 /// The keys of a table that its entries give.
 pub(crate) fn matched_keys(table: &Table) -> impl Iterator<Item = &Key> + Clone {
     table.keys.iter().filter(|key| key.match_kind != MatchKind::Selector)

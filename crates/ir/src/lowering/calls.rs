@@ -308,12 +308,12 @@ impl<'a> Lowering<'a> {
         use super::Shape;
         match shape {
             Shape::Union(members) => {
-                let mut bounds = (u64::MAX, 0u64);
+                let mut bounds = (0u64, 0u64);
                 for (_, ty) in members.iter() {
                     let (small, large) = self.size_bounds(&Shape::Header(*ty));
-                    bounds = (bounds.0.min(small), bounds.1.max(large));
+                    bounds = (bounds.0.max(small), bounds.1.max(large));
                 }
-                if members.is_empty() { (0, 0) } else { bounds }
+                bounds
             }
             Shape::Struct(fields) => {
                 let mut bounds = (0u64, 0u64);

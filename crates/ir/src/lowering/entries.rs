@@ -24,6 +24,14 @@ impl<'a> Lowering<'a> {
         let mut entries = Vec::with_capacity(written.len());
         for (entry, priority) in written.iter().zip(priorities) {
             self.at(entry.id, entry.span);
+            let all_taken = |earlier: &Entry| {
+                earlier.keys.iter().all(|pattern| *pattern == KeyPattern::Any)
+                    && table.keys.iter().all(|key| key.match_kind == MatchKind::Exact)
+            };
+            if entries.last().is_some_and(all_taken) {
+                // Exact tables have no priorities: what comes after `_` is left out instead.
+                break;
+            }
             let keys = self.patterns(&entry.keyset, &table.keys)?;
             let reference = &entry.action;
             let info = self.typed.calls.get(&reference.id);
@@ -138,7 +146,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn patterns(&mut self, keyset: &'a Expression, keys: &[Key]) -> Lowered<Vec<KeyPattern>> {
-        let mut parts: Vec<&'a Expression> = match &keyset.kind {
+        let parts: Vec<&'a Expression> = match &keyset.kind {
             ExpressionKind::TupleKeyset(items) | ExpressionKind::List(items) => {
                 items.iter().collect()
             }
@@ -148,7 +156,9 @@ impl<'a> Lowering<'a> {
             if let [ExpressionKind::Default | ExpressionKind::DontCare] =
                 parts.iter().map(|part| &part.kind).collect::<Vec<_>>().as_slice()
             {
-                parts = vec![keyset; keys.len()];
+                // The whole key fits, whatever the match kinds are (§14.2.1.4).
+                let matched = keys.iter().filter(|key| key.match_kind != MatchKind::Selector);
+                return Ok(matched.map(|_| KeyPattern::Any).collect());
             } else {
                 return Err(self.error_at(
                     keyset.span,

@@ -86,14 +86,14 @@ impl<'a> Lowering<'a> {
             ExpressionKind::Member(base, name) => self.member(expression, base, name),
             ExpressionKind::Index(base, index) => self.index(expression, base, index),
             ExpressionKind::Slice { base, high, low } => {
-                let value = self.operand(base)?;
+                let value = self.sliced_operand(base)?;
                 let (high, low) = (self.known_u64(high)?, self.known_u64(low)?);
                 let width = high.saturating_sub(low).saturating_add(1);
                 let width = width.min(u64::from(self.width(&value))) as u32;
                 Ok(Value::Scalar(self.cut(value, &number(32, low), width)))
             }
             ExpressionKind::PlusSlice { base, low, width } => {
-                let value = self.operand(base)?;
+                let value = self.sliced_operand(base)?;
                 let low = self.index_operand(low)?;
                 let width = self.known_u64(width)?.min(u64::from(self.width(&value))) as u32;
                 Ok(Value::Scalar(self.cut(value, &low, width)))
@@ -350,6 +350,17 @@ impl<'a> Lowering<'a> {
             },
             Some(Callee::SizeOf) => true,
             _ => false,
+        }
+    }
+
+    /// What a slice is cut from: of an `int` its two's complement, as wide as can be (§8.9).
+    fn sliced_operand(&mut self, base: &'a Expression) -> Lowered<Operand> {
+        match self.evaluate(base)? {
+            Value::Scalar(operand) => Ok(operand),
+            Value::Integer(value) => {
+                Ok(Operand::Constant(crate::Bits::from_bigint(crate::MAX_WIDTH_BITS, &value)))
+            }
+            _ => Err(self.missing_fact("the bits that a slice is cut from")),
         }
     }
 

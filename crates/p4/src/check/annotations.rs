@@ -41,6 +41,13 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Annotations of a table's property, which p4c lets repeat.
+    pub(super) fn check_property_annotations(&mut self, annotations: &'a [Annotation]) {
+        for annotation in annotations {
+            self.check_annotation(annotation);
+        }
+    }
+
     fn check_annotation(&mut self, annotation: &'a Annotation) {
         match &annotation.body {
             AnnotationBody::Expressions(values) => {

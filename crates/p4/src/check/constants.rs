@@ -438,9 +438,11 @@ impl<'a> Checker<'a> {
             ExpressionKind::Call(written) => match self.typed.calls.get(&expression.id) {
                 Some(call) => match call.callee {
                     Callee::Constructor(..) | Callee::SizeOf => true,
-                    // A factory of what is known makes an object that is known.
-                    Callee::ExternFunction(_) => {
-                        matches!(&*call.result, TypeKind::Extern(..))
+                    // A factory or pure function of what is known makes something that is known.
+                    Callee::ExternFunction(node) => {
+                        let is_pure = matches!(self.node(node), Node::Declaration(declaration)
+                            if declaration.annotations.iter().any(|one| &*one.name.text == "pure"));
+                        (is_pure || matches!(&*call.result, TypeKind::Extern(..)))
                             && self.place == super::Place::ConstructorArguments
                             && written
                                 .arguments

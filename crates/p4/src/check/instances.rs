@@ -383,11 +383,7 @@ impl<'a> Checker<'a> {
     ) {
         match &member.kind {
             DeclarationKind::Function { signature, body } => {
-                // §11.3.1: they use their arguments, the initializer and the top level only.
-                let inner = self.scopes.len().saturating_sub(1).max(1);
-                let hidden: Vec<_> = self.scopes.drain(1..inner).collect();
                 self.check_function(member, signature, body);
-                self.scopes.splice(1..1, hidden);
                 let named: Vec<&'a Method> = methods
                     .iter()
                     .filter(|method| method.is_abstract && method.name.text == member.name.text)

@@ -94,18 +94,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser and control
-    /// names whose parameters differ (§6.8.2), which calls then tell apart.
+    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser, control and
+    /// package names whose parameters differ (§6.8.2), which calls then tell apart.
     fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {
         let (Node::Declaration(first), Node::Declaration(second)) = (self.node(first), second)
         else {
             return false;
         };
-        if let (DeclarationKind::PackageType(_), DeclarationKind::PackageType(_)) =
-            (&first.kind, &second.kind)
-        {
-            return false;
-        }
         match (overload_shape(first), overload_shape(second)) {
             (Some(first), Some(second)) => first != second,
             _ => false,

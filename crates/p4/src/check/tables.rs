@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
         let mut has_actions = false;
         let mut listed: Vec<ListedAction<'a>> = Vec::new();
         for property in &table.properties {
-            self.check_annotations(&property.annotations);
+            self.check_property_annotations(&property.annotations);
             match &property.kind {
                 TablePropertyKind::Key(elements) => {
                     if let Some(entries) = entries_property {
