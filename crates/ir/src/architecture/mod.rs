@@ -4,6 +4,7 @@
 //! described here. A package that nobody describes lowers to named blocks with storage of their own and
 //! unknown externs.
 
+mod calculations;
 pub(crate) mod objects;
 mod pna;
 mod psa;

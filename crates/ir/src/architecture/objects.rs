@@ -216,6 +216,11 @@ impl<'a> Lowering<'a> {
         max: Operand,
     ) -> Operand {
         let hash = self.hash_of(algorithm, inputs, 64, false);
+        self.in_range(hash, base, max)
+    }
+
+    /// A 64-bit hash brought into a range, as above.
+    pub(crate) fn in_range(&mut self, hash: Operand, base: Operand, max: Operand) -> Operand {
         let base = self.resize(base, 64, false);
         let max = self.resize(max, 64, false);
         // A remainder by zero is zero in the IR, which is what a range of one gives.

@@ -3,6 +3,7 @@
 //! metadata, checksums, hashes, state, and what a program asks of the switch (clone, resubmit,
 //! recirculate, truncate, digest). What the switch does with a request is the device's matter.
 
+use super::calculations::Calculation;
 use super::objects::{count_unit, hash_algorithm};
 use super::{Architecture, TableRole};
 use crate::lowering::{
@@ -193,8 +194,9 @@ fn method<'a>(
             lowering.store_number(&target, Operand::Temp(result))?;
         }
         (ObjectKind::Hash(algorithm), "get") => {
-            let inputs = lowering.extern_scalars(call, 0)?;
-            return Ok(Some(Value::Scalar(lowering.hash_of(algorithm, inputs, 16, false))));
+            let data = data(lowering, call, 0)?;
+            let calculation = Calculation { algorithm, data, width_bits: 16, payload: false };
+            return Ok(Some(Value::Scalar(lowering.calculate(calculation, None)?)));
         }
         _ => return Ok(None),
     }
@@ -209,9 +211,11 @@ fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<b
             let target = lowering.extern_target(call, 0)?;
             let algorithm = algorithm(lowering, call, 1)?;
             let base = lowering.extern_operand(call, 2)?;
-            let inputs = lowering.extern_scalars(call, 3)?;
+            let data = data(lowering, call, 3)?;
+            let calculation = Calculation { algorithm, data, width_bits: 64, payload: false };
+            let hash = lowering.calculate(calculation, None)?;
             let max = lowering.extern_operand(call, 4)?;
-            let value = lowering.hash_in_range(algorithm, inputs, base, max);
+            let value = lowering.in_range(hash, base, max);
             lowering.store_number(&target, value)?;
         }
         "random" => {
@@ -261,6 +265,15 @@ fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<b
     Ok(true)
 }
 
+/// The argument with the inputs of a calculation.
+fn data<'a>(
+    lowering: &mut Lowering<'a>,
+    call: &ExternCall<'a>,
+    index: usize,
+) -> Lowered<&'a Expression> {
+    call.argument(index).ok_or_else(|| lowering.missing_fact("the inputs of a calculation"))
+}
+
 fn algorithm<'a>(
     lowering: &mut Lowering<'a>,
     call: &ExternCall<'a>,
@@ -295,10 +308,11 @@ fn verify_checksum<'a>(
     let condition = lowering.extern_operand(call, 0)?;
     let algorithm = algorithm(lowering, call, 3)?;
     lowering.guarded(condition, |lowering| {
-        let inputs = lowering.extern_scalars(call, 1)?;
+        let data = data(lowering, call, 1)?;
         let expected = lowering.extern_operand(call, 2)?;
-        let width = lowering.width(&expected);
-        let actual = lowering.hash_of(algorithm, inputs, width, payload);
+        let width_bits = lowering.width(&expected);
+        let calculation = Calculation { algorithm, data, width_bits, payload };
+        let actual = lowering.calculate(calculation, call.argument(0))?;
         let wrong = lowering.binary(BinaryOperation::NotEqual, actual, expected);
         lowering.guarded(wrong, |lowering| {
             lowering.store_shared(STANDARD_METADATA, "checksum_error", 1);
@@ -315,10 +329,11 @@ fn update_checksum<'a>(
     let condition = lowering.extern_operand(call, 0)?;
     let algorithm = algorithm(lowering, call, 3)?;
     lowering.guarded(condition, |lowering| {
-        let inputs = lowering.extern_scalars(call, 1)?;
+        let data = data(lowering, call, 1)?;
         let target = lowering.extern_target(call, 2)?;
-        let width = lowering.packed_width(&target.1);
-        let checksum = lowering.hash_of(algorithm, inputs, width, payload);
+        let width_bits = lowering.packed_width(&target.1);
+        let calculation = Calculation { algorithm, data, width_bits, payload };
+        let checksum = lowering.calculate(calculation, call.argument(0))?;
         lowering.store_number(&target, checksum)
     })
 }

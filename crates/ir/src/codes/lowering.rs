@@ -20,6 +20,10 @@ pub const ENTRY_MISFIT: Code = Code("IR-E0206");
 pub const ENTRY_PRIORITY: Code = Code("IR-E0207");
 /// Two tables or objects of one kind with the same name for the control plane.
 pub const DUPLICATE_NAME: Code = Code("IR-E0208");
+/// Something that the program's architecture cannot do.
+pub const TARGET_LIMIT: Code = Code("IR-E0209");
+/// A header that does not end at a byte, for a target that handles whole bytes.
+pub const HEADER_NOT_BYTES: Code = Code("IR-W0201");
 /// The typed program lacks a fact that the checker should have found.
 pub const INTERNAL: Code = Code("IR-E0299");
 
@@ -132,6 +136,23 @@ pub static EXPLANATIONS: &[Explanation] = &[
         text: "The control plane finds tables, registers, counters, meters, action profiles and value \
                sets by their full names (P4_16 v1.2.5 §18.3). Two of one kind have the same full name, \
                usually because of `@name` annotations. Rename one of them.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: TARGET_LIMIT,
+        title: "something that the architecture cannot do",
+        text: "The program is correct P4_16, but BMv2, which v1model describes, cannot run it: a table \
+               there has at most one `lpm` key, because one entry must have the longest prefix. Make \
+               all but one of them `ternary`.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: HEADER_NOT_BYTES,
+        title: "a header that does not end at a byte",
+        text: "BMv2, which v1model describes, reads and writes headers of whole bytes only. A field that \
+               pads the header to a multiple of 8 bits makes the program run there too.",
         wrong: "",
         right: "",
     },

@@ -174,6 +174,8 @@ pub(crate) struct Lowering<'a> {
     /// Whether the action region being made signals an exit.
     region_soft_exits: bool,
     value_sets: HashMap<(InstanceId, NodeId), ValueSetId>,
+    /// Header types that a warning was given for.
+    header_types_warned: HashSet<crate::HeaderTypeId>,
     /// Direct counters and meters that a table has.
     attached: HashSet<ObjectId>,
     /// The innermost parser being lowered.
@@ -231,6 +233,7 @@ impl<'a> Lowering<'a> {
             soft_exit_regions: HashSet::new(),
             region_soft_exits: false,
             value_sets: HashMap::new(),
+            header_types_warned: HashSet::new(),
             attached: HashSet::new(),
             machine: None,
             shared: HashMap::new(),

@@ -2,10 +2,11 @@
 //! Methods of `packet_in` and `packet_out` (P4_16 v1.2.5 §13.8, §16.1): extracting, looking ahead,
 //! skipping and emitting, for headers, unions, stacks and structs of them.
 
-use super::{Location, Lowered, Lowering, Value, bit, number};
-use crate::{BinaryOperation, Operand, Operation, StackId, Temp, ValueType};
+use super::{Location, Lowered, Lowering, Value, bit, codes, number};
+use crate::{BinaryOperation, HeaderTypeId, Operand, Operation, StackId, Temp, ValueType};
 use p4::ast::{Expression, ExpressionKind, Method};
 use p4::typed::Type;
+use source::Diagnostic;
 
 impl<'a> Lowering<'a> {
     pub(super) fn packet_method(
@@ -55,6 +56,9 @@ impl<'a> Lowering<'a> {
             Some(bits) => Some(self.operand(bits)?),
             None => None,
         };
+        if let Location::Header { ty, .. } = &location {
+            self.warn_of_part_bytes(*ty);
+        }
         self.emit(Operation::Extract { header, varbit_bits });
         for sibling in siblings {
             let place = self.header_place(&sibling, 0);
@@ -66,6 +70,28 @@ impl<'a> Lowering<'a> {
             self.store_slot(slot, increased);
         }
         Ok(Value::Void)
+    }
+
+    /// BMv2 only reads and writes headers of whole bytes.
+    fn warn_of_part_bytes(&mut self, ty: HeaderTypeId) {
+        let header = &self.program.header_types[ty.index()];
+        let width_bits: u64 =
+            header.fields.iter().map(|field| u64::from(field.ty.width_bits())).sum();
+        if width_bits.is_multiple_of(8)
+            || self.architecture.name() != "v1model"
+            || self.header_types_warned.contains(&ty)
+        {
+            return;
+        }
+        let message = format!(
+            "header `{}` has {width_bits} bits, but BMv2 only handles whole bytes",
+            header.name
+        );
+        self.header_types_warned.insert(ty);
+        self.diagnostics.push(
+            Diagnostic::warning(codes::HEADER_NOT_BYTES, self.span, message)
+                .help("add a field that pads it to a multiple of 8 bits"),
+        );
     }
 
     /// `extract(_)`: the header's bits are passed over (§13.8.1).
@@ -131,7 +157,8 @@ impl<'a> Lowering<'a> {
 
     fn emit_location(&mut self, location: &Location) -> Lowered<()> {
         match location {
-            Location::Header { header, .. } => {
+            Location::Header { header, ty, .. } => {
+                self.warn_of_part_bytes(*ty);
                 self.emit(Operation::Emit { header: header.clone() });
                 Ok(())
             }

@@ -110,6 +110,7 @@ impl<'a> Lowering<'a> {
         for element in key_elements(table) {
             keys.push(self.key(element)?);
         }
+        self.check_prefix_keys(table)?;
         let (actions, mut nodes) = self.table_actions(table)?;
         let mut result = Table {
             name: name.clone(),
@@ -149,6 +150,19 @@ impl<'a> Lowering<'a> {
             self.soft_exit_regions.contains(&region)
         });
         Ok((result, nodes, exits))
+    }
+
+    /// BMv2 has at most one longest prefix match in a table.
+    fn check_prefix_keys(&mut self, table: &'a TableDeclaration) -> Lowered<()> {
+        let mut prefixes = key_elements(table)
+            .filter(|element| match_kind(&element.match_kind.text) == crate::MatchKind::Lpm);
+        let (Some(_), Some(second)) = (prefixes.next(), prefixes.next()) else { return Ok(()) };
+        if self.architecture.name() != "v1model" {
+            return Ok(());
+        }
+        let span = second.match_kind.span;
+        let message = "a table of v1model has at most one `lpm` key";
+        Err(self.error_at(span, codes::TARGET_LIMIT, message))
     }
 
     fn has_selector(&self, implementation: Option<ActionProfileId>) -> bool {
