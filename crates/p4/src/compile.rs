@@ -47,7 +47,10 @@ pub fn compile(
     let tokens = preprocess(&mut map, loader, main, options, &mut diagnostics);
     let tree = crate::parser::parse(tokens, &mut diagnostics);
     let is_recovered = |diagnostic: &Diagnostic| {
-        diagnostic.severity == Severity::Warning || RECOVERED.contains(&diagnostic.code)
+        // With advice the parser guesses at a mistyped word and has not the tree that was meant.
+        let is_guess = diagnostic.code == syntax::MISSING_SEMICOLON && !diagnostic.help.is_empty();
+        diagnostic.severity == Severity::Warning
+            || (RECOVERED.contains(&diagnostic.code) && !is_guess)
     };
     if !diagnostics.iter().all(is_recovered) {
         return Compilation { map, diagnostics: limited(diagnostics), program: None };
@@ -94,4 +97,51 @@ fn limited(diagnostics: Diagnostics) -> Diagnostics {
         }
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoFiles;
+
+    impl IncludeLoader for NoFiles {
+        fn load(&self, _: &str) -> Result<Option<String>, String> {
+            Ok(None)
+        }
+    }
+
+    fn told(text: &str) -> Vec<(String, usize)> {
+        let options = PreprocessorOptions::default();
+        compile("test.p4", text.to_owned(), &NoFiles, &options)
+            .diagnostics
+            .iter()
+            .map(|diagnostic| (diagnostic.code.to_string(), diagnostic.notes.len()))
+            .collect()
+    }
+
+    #[test]
+    fn mended_programs_are_checked_in_order() {
+        let text = "const bit<8> a = missing;\n\
+                    control c(inout bit<8> x) { apply { x = 1 x = true; } }\n";
+        let codes: Vec<String> = told(text).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(codes, ["P4-E0201", "P4-E0104", "P4-E0301"]);
+    }
+
+    #[test]
+    fn programs_that_are_not_mended_are_not_checked() {
+        let codes: Vec<String> = told("const bit<8> a = ;\nconst bit<8> b = missing;\n")
+            .into_iter()
+            .map(|told| told.0)
+            .collect();
+        assert!(!codes.contains(&"P4-E0201".to_owned()), "{codes:?}");
+    }
+
+    #[test]
+    fn very_many_errors_are_counted() {
+        let text: String = (0..250).map(|at| format!("const bit<8> c{at} = m{at};\n")).collect();
+        let told = told(&text);
+        assert_eq!(told.len(), ERROR_LIMIT);
+        assert_eq!(told.last().map(|(_, notes)| *notes), Some(1));
+    }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Actions: their declarations, and their mention in a table's list, default and entries with
-//! arguments bound (P4_16 v1.2.5 §14.1, §14.2.1.2, §14.2.1.3).
+//! arguments bound (P4_16 v1.2.5 §14.1, §14.2.1.2, §14.2.1.3, §20.3.2).
 
 use super::calls::Callable;
 use super::inference::Substitution;

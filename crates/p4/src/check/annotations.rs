@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Annotations: which bodies the predefined ones take (P4_16 v1.2.5 §20). What they mean is the
+//! Annotations: which bodies the predefined ones take (P4_16 v1.2.5 §20.1, §20.2, §20.3.3.1,
+//! §20.3.6, §20.3.8, §20.3.9, §C). What they mean is the
 //! business of those who look for them.
 
 use super::Checker;
@@ -18,6 +19,7 @@ const WITHOUT_BODY: &[&str] =
 
 impl<'a> Checker<'a> {
     pub(super) fn check_annotations(&mut self, annotations: &'a [Annotation]) {
+        self.warn_of_names(annotations);
         for (index, annotation) in annotations.iter().enumerate() {
             self.check_annotation(annotation);
             let is_structured = |annotation: &Annotation| {
@@ -25,9 +27,7 @@ impl<'a> Checker<'a> {
             };
             if let Some(first) = annotations[..index].iter().find(|earlier| {
                 earlier.name.text == annotation.name.text
-                    && (is_structured(earlier)
-                        || is_structured(annotation)
-                        || &*annotation.name.text == "name")
+                    && (is_structured(earlier) || is_structured(annotation))
             }) {
                 self.report(
                     Diagnostic::error(
@@ -45,6 +45,25 @@ impl<'a> Checker<'a> {
     pub(super) fn check_property_annotations(&mut self, annotations: &'a [Annotation]) {
         for annotation in annotations {
             self.check_annotation(annotation);
+        }
+    }
+
+    /// A thing has one name for the control plane (§18.3.2); p4c lets further ones pass.
+    fn warn_of_names(&mut self, annotations: &'a [Annotation]) {
+        let mut names = annotations.iter().filter(|annotation| {
+            &*annotation.name.text == "name"
+                && matches!(annotation.body, AnnotationBody::Unstructured(_))
+        });
+        let Some(first) = names.next() else { return };
+        for further in names {
+            self.report(
+                Diagnostic::warning(
+                    codes::FURTHER_NAME,
+                    further.span,
+                    "a further `@name` has no effect",
+                )
+                .label(first.span, "this is the name"),
+            );
         }
     }
 

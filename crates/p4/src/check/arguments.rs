@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arguments against parameters: binding by position and name, directions, and the inference of type
-//! arguments from them (P4_16 v1.2.5 §6.8, §8.20). Which thing is called is in `calls`.
+//! arguments from them (P4_16 v1.2.5 §6.8, §6.8.2, §8.22). Which thing is called is in `calls`.
 
 use super::calls::Callable;
 use super::inference::{Substitution, is_optional};

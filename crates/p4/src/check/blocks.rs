@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parsers and controls as declarations: their parameters, local declarations and bodies (P4_16
-//! v1.2.5 §13.2, §14). States and tables have their own files.
+//! v1.2.5 §7.2.13.1, §7.2.13.2, §13.2, §14). States and tables have their own files.
 
 use super::parameters::ParameterOwner;
 use super::{Checker, Node, Place};

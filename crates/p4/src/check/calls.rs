@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls: which thing is called, where it may be called, overloads, and the types of arguments and
-//! type arguments (P4_16 v1.2.5 §6.8, §8.20, appendix on calling restrictions). Built-in methods are in
+//! type arguments (P4_16 v1.2.5 §6.8, §8.22, §14.1.1, §F). Built-in methods are in
 //! `methods`; constructors in `instances`.
 
 use super::arguments::bind;
@@ -371,7 +371,7 @@ impl<'a> Checker<'a> {
             .map(|member| member.id)
     }
 
-    /// The candidate whose parameters the arguments fit (§6.8.2); reports when there is none.
+    /// The candidate whose parameters the arguments fit (§8.22); reports when there is none.
     pub(super) fn choose_overload(
         &mut self,
         span: Span,
@@ -561,7 +561,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Warns about the use of something marked `@deprecated` (§20.3).
+    /// Warns about the use of something marked `@deprecated` (§20.3.8).
     pub(super) fn warn_if_deprecated(&mut self, node: NodeId, span: Span) {
         let annotations = match self.node(node) {
             Node::Declaration(declaration) => &declaration.annotations,

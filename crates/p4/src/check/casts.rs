@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
                 // §8.12.1: from the underlying type; widths change in a cast of their own.
                 matches!(&**from, TypeKind::Integer) || self.underlying.get(node) == Some(from)
             }
-            // A tuple that already has a type (§8.11).
+            // A tuple that already has a type (§8.13).
             (TypeKind::Tuple(_), TypeKind::Tuple(_)) => false,
             _ => false,
         }

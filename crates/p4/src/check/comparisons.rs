@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Comparisons, conditions and `?:` (P4_16 v1.2.5 §8.5 to §8.7, §8.16). Arithmetic is in `operators`.
+//! Comparisons, conditions and `?:` (P4_16 v1.2.5 §8.2 to §8.9, §8.5.1, §8.13, §8.17 to §8.21).
+//! Arithmetic is in `operators`.
 
 use super::Checker;
 use super::operators::is_number;

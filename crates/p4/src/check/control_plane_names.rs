@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Control-plane names: two tables, actions or instances that the control plane could not tell apart
-//! (P4_16 v1.2.5 §18.3). Names of instances of instances are the business of lowering.
+//! (P4_16 v1.2.5 §18.3.1, §20.3.3.1). Names of instances of instances are the business of lowering.
 
 use super::Checker;
 use super::annotations::string_body;

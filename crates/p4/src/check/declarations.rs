@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Declarations of types, constants, variables, functions and externs, at the top level and inside of
-//! blocks (P4_16 v1.2.5 §7.2, §10, §11). Parsers, controls, tables and instances have their own files.
+//! blocks (P4_16 v1.2.5 §7.2.2, §7.2.5, §7.2.6, §7.2.11.1, §7.2.11.2, §7.5, §7.6, §10, §11.1, §11.2).
+//! Parsers, controls, tables and instances have their own files.
 
 use super::nesting::{Container, Extent};
 use super::parameters::ParameterOwner;
@@ -32,7 +33,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Parsers and controls for an architecture that nothing puts together (§6.4.1).
+    /// Parsers and controls for an architecture that nothing puts together (§18.2).
     fn warn_without_main(&mut self) {
         let declarations = &self.program.declarations;
         let declares = |wanted: fn(&DeclarationKind) -> bool| {

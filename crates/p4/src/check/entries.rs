@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Entries written in a table: keysets against the match kinds of the keys, actions and priorities
-//! (P4_16 v1.2.5 §14.2.1.4).
+//! (P4_16 v1.2.5 §14.2.1.4, §14.2.1.4.1).
 
 use super::Checker;
 use super::tables::{ListedAction, TableKey};
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Priorities that are given: where they may be, and that the others can be computed from them
-    /// (§14.2.1.5).
+    /// (§14.2.1.4.1).
     fn check_priorities(
         &mut self,
         property: &'a TableProperty,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A flow analysis that warns about reads of variables that nothing can have written and of fields of
-//! headers that cannot be valid (P4_16 v1.2.5 §8.25). It warns only when that holds on every way to the
+//! headers that cannot be valid (P4_16 v1.2.5 §8.27). It warns only when that holds on every way to the
 //! read, so that a warning is always worth a look.
 
 mod reads;

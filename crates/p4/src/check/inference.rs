@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Type inference: substitutions for type parameters, inference variables and their unification
-//! (P4_16 v1.2.5 §8.20, §7.2.11). It reports nothing; callers do.
+//! (P4_16 v1.2.5 §7.2.12, §7.2.15, §8.22, §8.26). It reports nothing; callers do.
 
 use super::Checker;
 use crate::ast::{DeclarationKind, DeclaredName, Direction, NodeId, Parameter};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Constructors and instances: constructor calls, instance declarations, object initializers with
-//! abstract methods, and what may be instantiated where (P4_16 v1.2.5 §8.21, §11.3, §7.2.13).
+//! abstract methods, and what may be instantiated where (P4_16 v1.2.5 §7.2.11.2.1,
+//! §7.2.14, §8.23, §11.3, §11.3.1, §11.3.2).
 
 use super::calls::Callable;
 use super::inference::Substitution;

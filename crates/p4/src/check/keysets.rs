@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Keysets of `select` cases and table entries: single values, masks, ranges, tuples and value sets
-//! (P4_16 v1.2.5 §8.15, §13.6).
+//! (P4_16 v1.2.5 §7.2.10.1, §8.16.1, §8.16.2, §8.16.3, §8.16.4,
+//! §8.16.5, §13.6).
 
 use super::Checker;
 use crate::ast::{Expression, ExpressionKind};

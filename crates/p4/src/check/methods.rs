@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls of members: built-in methods of headers and stacks, `apply` of tables, parsers and controls,
-//! and sizes such as `minSizeInBits` (P4_16 v1.2.5 §8.17, §8.18, §9, §13.8, §14.3, §15.1).
+//! and sizes such as `minSizeInBits` (P4_16 v1.2.5 §8.18, §8.20, §8.21, §9, §13.10,
+//! §14.2.2, §14.4, §15.1).
 
 use super::calls::Callable;
 use super::{Checker, Node, ParameterRole, Place};

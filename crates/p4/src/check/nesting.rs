@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What types may be used for: which may be part of which (P4_16 v1.2.5 §7.2.8), which have values,
+//! What types may be used for: which may be part of which (P4_16 v1.2.5 §7.2.9), which have values,
 //! and how large these are (§9).
 
 use super::types::has_open_parts;
@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a type that may not be part of the container (§7.2.8).
+    /// Reports a type that may not be part of the container (§7.2.9).
     pub(super) fn check_nesting(
         &mut self,
         ty: &Type,

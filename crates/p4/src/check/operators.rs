@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operators: which types they take and give, and their values when these are constant (P4_16 v1.2.5
-//! §8.3 to §8.10). Slices and indexes are in `members`.
+//! §7.4, §8.4 to §8.9, §8.10.1, §8.10.2). Slices and indexes are in `members`.
 
 use super::Checker;
 use super::constants::fold_unary;

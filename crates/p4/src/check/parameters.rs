@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters where they are declared: types, directions and default values that each kind of owner
-//! allows (P4_16 v1.2.5 §6.8, appendix on calling restrictions).
+//! allows (P4_16 v1.2.5 §6.8, §6.8.2, §20.3.1, §F).
 
 use super::{Checker, Node, ParameterRole};
 use crate::ast::{DeclarationKind, DeclaredName, Direction, NodeId, Parameter};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scopes and names: declaring, looking up, duplicates, and nearest names for suggestions
-//! (P4_16 v1.2.5 §6.8). What a name's use means is decided by the caller.
+//! (P4_16 v1.2.5 §6.6.1, §6.9, §6.10). What a name's use means is decided by the caller.
 
 use super::{Checker, Node};
 use crate::ast::{Declaration, DeclarationKind, NodeId, Path};
@@ -94,8 +94,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Functions and extern functions may be overloaded (§10, §7.2.10.1); so may parser, control and
-    /// package names whose parameters differ (§6.8.2), which calls then tell apart.
+    /// Functions and extern functions may be overloaded (§8.22, §7.2.11.1); so may parser, control and
+    /// package names whose parameters differ, as p4c has it, though §7.2.11.2 does not allow it.
     fn may_share_name(&self, first: NodeId, second: Node<'a>) -> bool {
         let (Node::Declaration(first), Node::Declaration(second)) = (self.node(first), second)
         else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements (P4_16 v1.2.5 §12). Flow analyses over them are elsewhere.
+//! Statements (P4_16 v1.2.5 §12.1, §12.2, §12.3, §12.4, §12.5, §12.6, §12.7.1, §12.7.2,
+//! §12.7.3, §12.8). Flow analyses over them are elsewhere.
 
 use super::{Checker, Node, Place};
 use crate::ast::{

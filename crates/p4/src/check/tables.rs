@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables: keys, actions, default action and other properties (P4_16 v1.2.5 §14.2). Entries are in
-//! `entries`, the binding of actions in `actions`.
+//! Tables: keys, actions, default action and other properties (P4_16 v1.2.5 §14.2.1.1,
+//! §14.2.1.3, §14.2.1.5, §14.2.1.6). Entries are in `entries`, the binding of actions in `actions`.
 
 use super::entries::PriorityRules;
 use super::{Checker, Node, Place};

@@ -206,4 +206,6 @@ codes! {
     UNKNOWN_TABLE_PROPERTY = "P4-W0802",
     /// Copies of an action with one control-plane name.
     REPEATED_CONTROL_PLANE_NAME = "P4-W0901",
+    /// A second `@name` of one thing.
+    FURTHER_NAME = "P4-W0902",
 }

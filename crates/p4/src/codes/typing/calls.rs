@@ -26,7 +26,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::NO_MATCHING_OVERLOAD,
         "no overload fits the arguments, or several do",
         "Things of one name are told apart by the number and the names of their parameters, not by \
-         types (P4_16 v1.2.5 §6.8.2). Name the arguments where several fit.",
+         types (P4_16 v1.2.5 §8.22). Name the arguments where several fit.",
         "extern void g(in bit<8> a);\nextern void g(in bit<8> a, in bit<8> b);\n\
          control c() { apply { g(1, 2, 3); } }\n",
         "extern void g(in bit<8> a);\nextern void g(in bit<8> a, in bit<8> b);\n\
@@ -87,7 +87,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::BLOCK_TYPE_MISMATCH,
         "a parser or control that does not fit its type",
         "The architecture says which parameters a block has. What is passed has the same ones in order, \
-         with the same directions and types that agree (P4_16 v1.2.5 §7.2.12).",
+         with the same directions and types that agree (P4_16 v1.2.5 §7.2.13).",
         "control C(inout bit<8> x);\npackage P(C c);\ncontrol mine(in bit<8> x) { apply { } }\nP(mine()) main;\n",
         "control C(inout bit<8> x);\npackage P(C c);\ncontrol mine(inout bit<8> x) { apply { } }\nP(mine()) main;\n",
     ),
@@ -102,7 +102,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_CONSTRUCTOR,
         "a constructor declared wrongly",
         "A constructor has the name of its extern object and no result type; every other method has one \
-         (P4_16 v1.2.5 §7.2.10.2).",
+         (P4_16 v1.2.5 §7.2.11.2).",
         "extern E { void E(); }\n",
         "extern E { E(); }\n",
     ),

@@ -51,7 +51,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_SLICE,
         "a slice outside of its base",
         "`x[high:low]` counts bits from 0 at the right, with `high` not below `low` and both inside of \
-         `x`, which is `bit<W>` or `int<W>` (P4_16 v1.2.5 §8.6).",
+         `x`, which is `bit<W>` or `int<W>` (P4_16 v1.2.5 §8.7).",
         "void f(in bit<8> a, out bit<4> b) { b = a[8:5]; }\n",
         "void f(in bit<8> a, out bit<4> b) { b = a[7:4]; }\n",
     ),
@@ -68,7 +68,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_INDEX,
         "an index outside of its base",
         "Arrays and header stacks have elements from 0 to their size less one, tuples likewise; other \
-         values have no elements (P4_16 v1.2.5 §8.11, §8.18).",
+         values have no elements (P4_16 v1.2.5 §8.13, §8.19).",
         "header H { bit<8> a; }\nvoid f(inout H[2] h) { h[2].a = 1; }\n",
         "header H { bit<8> a; }\nvoid f(inout H[2] h) { h[1].a = 1; }\n",
     ),
@@ -91,7 +91,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_FIELDS,
         "fields missing, unknown or given twice",
         "`{ ... }` gives each field of a struct or header a value: all in order, or each by its name. \
-         The last element `...` gives the others their defaults (P4_16 v1.2.5 §8.13, §8.26).",
+         The last element `...` gives the others their defaults (P4_16 v1.2.5 §8.14, §8.28).",
         "struct S { bit<8> a; bit<8> b; }\nconst S s = { a = 1 };\n",
         "struct S { bit<8> a; bit<8> b; }\nconst S s = { a = 1, ... };\n",
     ),
@@ -113,7 +113,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::STACK_CURSOR_OUTSIDE_PARSER,
         "`next`, `last` or `lastIndex` outside of a parser",
-        "They follow the extraction of a header stack, so only parsers have them (P4_16 v1.2.5 §8.18).",
+        "They follow the extraction of a header stack, so only parsers have them (P4_16 v1.2.5 §8.20).",
         "header H { bit<8> a; }\ncontrol c(inout H[2] h) { apply { h.last.setInvalid(); } }\n",
         "header H { bit<8> a; }\ncontrol c(inout H[2] h) { apply { h[1].setInvalid(); } }\n",
     ),
@@ -144,7 +144,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::UNINITIALIZED_READ,
         "a variable read before it is written",
         "No way to this place writes the variable or `out` parameter, so its value is undefined (P4_16 \
-         v1.2.5 §8.25).",
+         v1.2.5 §8.27).",
         "void f(out bit<8> a) {\n    bit<8> x;\n    a = x;\n}\n",
         "void f(out bit<8> a) {\n    bit<8> x = 1;\n    a = x;\n}\n",
     ),
@@ -160,7 +160,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_HEADER_READ,
         "a field of a header that is not valid",
         "No way to this place makes the header valid: it is neither extracted, assigned nor set valid. \
-         Its fields have no value then (P4_16 v1.2.5 §8.17, §8.25).",
+         Its fields have no value then (P4_16 v1.2.5 §8.18, §8.27).",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    h.setInvalid();\n    x = h.a;\n}\n",
         "header H { bit<8> a; }\nvoid f(inout H h, out bit<8> x) {\n    x = h.a;\n    h.setInvalid();\n}\n",
     ),

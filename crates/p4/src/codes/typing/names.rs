@@ -9,7 +9,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::MISSING_MAIN,
         "a program without `main`",
-        "What runs is the package instance called `main` (P4_16 v1.2.5 §6.4.1). A program that has parsers \
+        "What runs is the package instance called `main` (P4_16 v1.2.5 §18.2). A program that has parsers \
          or controls for an architecture, but no `main`, does nothing.",
         "control Block(inout bit<8> x);\npackage Switch(Block b);\ncontrol c(inout bit<8> x) { apply { } }\n\
          Switch(c()) only;\n",
@@ -30,7 +30,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "a name declared twice",
         "In one scope a name has one meaning; types and values share their names. Only functions, \
          extern functions, methods and constructors can share a name, when their parameters have \
-         different names (P4_16 v1.2.5 §6.8.2, §6.9).",
+         different names (P4_16 v1.2.5 §7.2.11.2, §6.9).",
         "struct S { bit<8> a; }\nheader S { bit<8> b; }\n",
         "struct S { bit<8> a; }\nheader H { bit<8> b; }\n",
     ),
@@ -71,7 +71,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::MAIN_NOT_PACKAGE,
         "`main` that is no package",
         "The name `main` at the top level is for the package instance that is the whole program \
-         (P4_16 v1.2.5 §5, §16.3).",
+         (P4_16 v1.2.5 §5.3, §17.2).",
         "extern E { E(); }\nE() main;\n",
         "extern E { E(); }\nE() counter;\n",
     ),
@@ -103,7 +103,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     explain(
         super::DEPRECATED,
         "something marked `@deprecated` is used",
-        "Its author asks not to use it any more (P4_16 v1.2.5 §20.3).",
+        "Its author asks not to use it any more (P4_16 v1.2.5 §20.3.8).",
         "@deprecated(\"use g\") extern void f();\nextern void g();\ncontrol c() { apply { f(); } }\n",
         "@deprecated(\"use g\") extern void f();\nextern void g();\ncontrol c() { apply { g(); } }\n",
     ),

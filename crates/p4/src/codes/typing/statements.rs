@@ -79,7 +79,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_KEYSET,
         "a keyset that does not fit what it is compared with",
         "A keyset has as many elements as there are values; masks and ranges are for numbers (P4_16 \
-         v1.2.5 §8.15, §13.6).",
+         v1.2.5 §8.16, §13.6).",
         "parser p(in bit<8> a, in bit<8> b) {\n    state start { transition select(a, b) { (1, 2, 3): accept; } }\n}\n",
         "parser p(in bit<8> a, in bit<8> b) {\n    state start { transition select(a, b) { (1, 2): accept; } }\n}\n",
     ),

@@ -96,6 +96,14 @@ pub static EXPLANATIONS: &[Explanation] = &[
          apply { t.apply(); }\n}\n",
     ),
     explain(
+        super::FURTHER_NAME,
+        "a second `@name` of one thing",
+        "A thing has one name for the control plane, so at most one `@name` (P4_16 v1.2.5 §18.3.2). The first \
+         one counts.",
+        "control c() {\n    @name(\"a\") @name(\"b\") action act() { }\n    apply { act(); }\n}\n",
+        "control c() {\n    @name(\"a\") action act() { }\n    apply { act(); }\n}\n",
+    ),
+    explain(
         super::INVALID_ANNOTATION,
         "an annotation whose body is wrong",
         "`@name`, `@deprecated` and `@noWarn` take one string; `@hidden`, `@optional` and others take \

@@ -28,7 +28,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "a type that may not be part of another",
         "A header holds fields of fixed format: `bit`, `int<W>`, `varbit`, `bool`, enums with a type, \
          and structs of these. A header union holds headers only; a struct holds no `int`, `string` \
-         or extern object (P4_16 v1.2.5 §7.2.8).",
+         or extern object (P4_16 v1.2.5 §7.2.9).",
         "enum Color { RED, GREEN }\nheader H { Color c; }\n",
         "enum bit<8> Color { RED = 0, GREEN = 1 }\nheader H { Color c; }\n",
     ),
@@ -36,7 +36,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::TYPE_ARGUMENT_COUNT,
         "too many or too few type arguments",
         "A generic type needs as many type arguments as it declares type parameters; only in calls and \
-         constructors can they be left out, all together (P4_16 v1.2.5 §7.2.11).",
+         constructors can they be left out, all together (P4_16 v1.2.5 §7.2.12).",
         "struct Pair<T> { T a; T b; }\nconst Pair p = { 8w1, 8w2 };\n",
         "struct Pair<T> { T a; T b; }\nconst Pair<bit<8>> p = { 8w1, 8w2 };\n",
     ),
@@ -60,7 +60,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         super::INVALID_NEW_TYPE,
         "a type that cannot be renamed",
         "`type` makes a new type of `bit<W>`, `int<W>`, `bool` or another new type. Other types get \
-         another name by `typedef`, except `void` and `match_kind` (P4_16 v1.2.5 §7.2.8, §7.6).",
+         another name by `typedef`, except `void` and `match_kind` (P4_16 v1.2.5 §7.2.9, §7.6).",
         "type varbit<8> Options;\n",
         "typedef varbit<8> Options;\n",
     ),
@@ -69,7 +69,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "a type argument that nothing determines",
         "Type arguments that are left out follow from the types of the arguments. Where these say \
          nothing, or where a number has no width, write the type argument or give the number a width \
-         (P4_16 v1.2.5 §8.20).",
+         (P4_16 v1.2.5 §8.22).",
         "extern T make<T>();\nvoid f(out bit<8> x) { x = make(); }\n",
         "extern T make<T>();\nvoid f(out bit<8> x) { x = make<bit<8>>(); }\n",
     ),
