@@ -4,7 +4,7 @@
 use crate::codes::syntax;
 use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
 use crate::typed::TypedProgram;
-use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap};
+use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
 
 /// How many errors of one program are told.
 pub const ERROR_LIMIT: usize = 100;
@@ -56,12 +56,28 @@ pub fn compile(
         return Compilation { map, diagnostics: limited(diagnostics), program: None };
     }
     if diagnostics.has_errors() {
-        crate::check::check(tree, &mut diagnostics);
+        let mut found = Diagnostics::new();
+        crate::check::check(tree, &mut found);
+        // What stands beside a mistake of the parser's is what is left of it.
+        let mended: Vec<Span> =
+            diagnostics.iter().map(|diagnostic| diagnostic.primary.span).collect();
+        for diagnostic in found {
+            if !mended.iter().any(|span| touches(*span, diagnostic.primary.span)) {
+                diagnostics.push(diagnostic);
+            }
+        }
         return Compilation { map, diagnostics: limited(by_place(diagnostics)), program: None };
     }
     let program = crate::check::check(tree, &mut diagnostics);
     let program = if diagnostics.has_errors() { None } else { Some(program) };
     Compilation { map, diagnostics: limited(diagnostics), program }
+}
+
+/// Whether two places overlap or have at most a space between them.
+fn touches(one: Span, other: Span) -> bool {
+    one.file == other.file
+        && one.start <= other.end.saturating_add(1)
+        && other.start <= one.end.saturating_add(1)
 }
 
 /// In the order of their places, for what several passes found.
@@ -126,6 +142,13 @@ mod tests {
                     control c(inout bit<8> x) { apply { x = 1 x = true; } }\n";
         let codes: Vec<String> = told(text).into_iter().map(|(code, _)| code).collect();
         assert_eq!(codes, ["P4-E0201", "P4-E0104", "P4-E0301"]);
+    }
+
+    #[test]
+    fn what_is_left_of_a_mistake_is_not_told_again() {
+        let text = "control c(inout bit<8> x) { apply { if (x = 1) { x = 2; } } }\n";
+        let codes: Vec<String> = told(text).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(codes, ["P4-E0115"]);
     }
 
     #[test]
