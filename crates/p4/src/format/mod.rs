@@ -4,6 +4,9 @@
 //! tokens of one file that is not preprocessed, so that macros and inactive branches stay as they
 //! are; the printer lays out its tokens by the same engine.
 
+mod alignment;
+mod annotations;
+mod bodies;
 pub(crate) mod pieces;
 mod readable;
 mod roles;

@@ -53,8 +53,11 @@ pub(super) fn blank_between(before: &Piece<'_>, after: &Piece<'_>) -> bool {
         return !matches!(after.token(), Some(T::Semicolon | T::Comma | T::CloseParen));
     };
     match before.role {
-        // `+ +x` must not become `++`.
-        Role::Unary => return first == T::Plus && matches!(second, T::Plus | T::PlusPlus),
+        // `+ +x` must not become `++`, and `- -x` not what looks like the `--` of C.
+        Role::Unary => {
+            return (first == T::Plus && matches!(second, T::Plus | T::PlusPlus))
+                || (first == T::Minus && second == T::Minus);
+        }
         Role::LeadingDot | Role::SliceColon | Role::AngleOpen => return false,
         _ => {}
     }

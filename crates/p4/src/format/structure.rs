@@ -3,14 +3,15 @@
 //! from the tokens alone, because a file that is not preprocessed need not parse; conditional
 //! branches may even hold braces that only pair up once one branch is chosen.
 
+mod trivia;
+
+use super::bodies::OpenIfs;
 use super::pieces::{Piece, PieceKind, Role};
 use crate::token::TokenKind as T;
 use std::ops::Range;
 
 /// Deeper lines are not indented further.
 const INDENT_LIMIT: usize = 50;
-/// How many conditional directives may nest before their branches share one state.
-const CONDITION_LIMIT: usize = 64;
 
 /// A line, before it is known whether it fits.
 #[derive(Clone, Debug)]
@@ -44,6 +45,9 @@ pub(crate) fn structure(pieces: Vec<Piece<'_>>) -> Structured<'_> {
         brace_closed: false,
         after_open: true,
         body_next: false,
+        ifs: OpenIfs::default(),
+        next_steps: None,
+        call_closed: None,
         previous: None,
     };
     for at in 0..count {
@@ -71,6 +75,8 @@ pub(super) struct Frame {
     pub(super) word: Option<T>,
     /// The piece that opened it.
     pub(super) opened: usize,
+    /// Levels of indentation for the bodies without braces that it is in.
+    steps: usize,
     /// `?` whose `:` is still to come.
     questions: u32,
 }
@@ -92,6 +98,8 @@ enum Annotations {
 pub(super) struct OpenLine {
     pub(super) start: usize,
     indent: usize,
+    /// Levels of it for the bodies without braces that the line is in.
+    steps: usize,
     blank_before: bool,
     annotations: Annotations,
     /// The first word after annotations and `typedef`.
@@ -120,6 +128,11 @@ pub(super) struct Builder<'t> {
     after_open: bool,
     /// The next token begins a body without braces.
     body_next: bool,
+    ifs: OpenIfs,
+    /// Steps of the line that begins next, if they are known.
+    next_steps: Option<usize>,
+    /// The piece that closed the parentheses of the last `NAME(...)`.
+    call_closed: Option<usize>,
     /// The last token placed.
     pub(super) previous: Option<usize>,
 }
@@ -136,7 +149,8 @@ impl Builder<'_> {
 
     fn block_depth(&self) -> usize {
         let blocks = |frame: &&Frame| matches!(frame.kind, FrameKind::Block | FrameKind::Names);
-        self.frames.iter().filter(blocks).count().min(INDENT_LIMIT)
+        let levels = self.frames.iter().filter(blocks).map(|frame| 1 + frame.steps);
+        levels.sum::<usize>().min(INDENT_LIMIT)
     }
 
     pub(super) fn top(&self) -> Option<FrameKind> {
@@ -171,9 +185,22 @@ impl Builder<'_> {
         let closes = self.token(at) == Some(T::CloseBrace);
         let blank_before = self.pieces[at].lines_before >= 2 && !self.after_open && !closes;
         self.after_open = false;
+        let depth = self.frames.len();
+        let known = self.next_steps.take();
+        let steps = match self.token(at) {
+            _ if known.is_some() => known.unwrap_or(0),
+            Some(T::Else) => self.ifs.steps_of_else(depth),
+            Some(_) => {
+                self.ifs.end(depth);
+                0
+            }
+            None if self.next_token(at) == Some(T::Else) => self.ifs.steps_of_else(depth),
+            None => 0,
+        };
         self.line = Some(OpenLine {
             start: at,
-            indent: self.block_depth(),
+            indent: (self.block_depth() + steps).min(INDENT_LIMIT),
+            steps,
             blank_before: blank_before && !self.lines.is_empty(),
             annotations: Annotations::Between,
             word: None,
@@ -211,6 +238,7 @@ impl Builder<'_> {
             }
             PieceKind::Token(kind) => {
                 self.break_at_authors_line(at);
+                self.break_before_nested_body(kind, at);
                 if kind == T::CloseBrace {
                     self.close_brace(at);
                 } else {
@@ -229,76 +257,14 @@ impl Builder<'_> {
             return piece.lines_before == 0 || piece.role == Role::ContinuedComment;
         }
         match piece.token() {
-            Some(T::Else | T::Semicolon | T::Comma | T::CloseParen | T::CloseBracket) => true,
+            // The `else` of an `if` further out stands under that one.
+            Some(T::Else) => {
+                let steps = self.ifs.steps_of_else(self.frames.len());
+                self.line.as_ref().is_some_and(|line| line.steps == steps)
+            }
+            Some(T::Semicolon | T::Comma | T::CloseParen | T::CloseBracket) => true,
             Some(T::Identifier) => self.line.as_ref().is_some_and(|line| line.is_typedef),
             _ => false,
-        }
-    }
-
-    fn place_comment(&mut self, at: usize) {
-        let piece = &self.pieces[at];
-        let is_line_comment = piece.kind == PieceKind::LineComment;
-        let beside = piece.lines_before == 0 || piece.role == Role::ContinuedComment;
-        if self.top() == Some(FrameKind::Names) && !beside {
-            self.end_line(at);
-        }
-        if self.line.is_some() {
-            // After a closed brace nothing else may follow a comment on its line.
-            let ends = self.at_block_level()
-                && self.previous.is_some_and(|before| self.token(before) == Some(T::CloseBrace))
-                && self.pieces[at].lines_before == 0;
-            if ends {
-                self.end_line(at + 1);
-            }
-            return;
-        }
-        if beside && at > 0 {
-            let follows_directive =
-                self.pieces.get(at - 1).is_none_or(|before| before.kind == PieceKind::Directive);
-            let next_is_beside = self
-                .pieces
-                .get(at + 1)
-                .is_some_and(|next| next.lines_before == 0 && !is_line_comment);
-            if !follows_directive
-                && !next_is_beside
-                && let Some(last) = self.lines.last_mut()
-            {
-                last.pieces.end = at + 1;
-                return;
-            }
-        }
-        self.begin_line(at);
-        let beside = self.pieces.get(at + 1).is_some_and(|next| {
-            next.lines_before == 0
-                && next.kind != PieceKind::Directive
-                && next.token() != Some(T::CloseBrace)
-        });
-        if is_line_comment || !beside {
-            self.end_line(at + 1);
-        }
-    }
-
-    fn place_directive(&mut self, at: usize) {
-        if self.line.is_none() || self.only_annotations() {
-            self.end_line(at);
-            let blank = self.pieces[at].lines_before >= 2;
-            self.begin_line(at);
-            if let Some(line) = &mut self.line {
-                line.blank_before = blank && !self.lines.is_empty();
-            }
-            self.end_line(at + 1);
-        }
-        let text = self.pieces[at].text.trim_start_matches('#').trim_start();
-        if text.starts_with("if") {
-            if self.conditions.len() < CONDITION_LIMIT && self.frames.len() < 1000 {
-                self.conditions.push(self.frames.clone());
-            }
-        } else if text.starts_with("el") {
-            if let Some(saved) = self.conditions.last() {
-                self.frames.clone_from(saved);
-            }
-        } else if text.starts_with("endif") {
-            self.conditions.pop();
         }
     }
 
@@ -328,8 +294,36 @@ impl Builder<'_> {
         let macro_use = line.macro_closed.is_some() && line.macro_closed == self.previous;
         let begins = kind == T::At || kind == T::Identifier || kind.is_keyword();
         let names_instance = kind == T::Identifier && self.next_token(at + 1) == Some(T::Semicolon);
-        if (lone_name || macro_use) && begins && !(macro_use && names_instance) {
+        let ends_value = line.value_follows
+            && line.depth == self.frames.len()
+            && self.previous.is_some_and(|before| self.ends_operand(before));
+        let macro_body = self.call_closed.is_some()
+            && self.call_closed == self.previous
+            && matches!(line.word, Some(T::If | T::Else | T::For));
+        let ends = lone_name || (macro_use && !names_instance) || ends_value || macro_body;
+        if ends && begins {
             self.end_line(at);
+        }
+    }
+
+    /// Whether a value can end with this piece: then a name cannot follow but on the next line,
+    /// after a macro.
+    fn ends_operand(&self, at: usize) -> bool {
+        matches!(self.token(at), Some(T::Identifier | T::Integer | T::CloseParen | T::CloseBracket))
+            && self.pieces[at].role != Role::CastClose
+    }
+
+    /// An `if` or `for` that is the whole body of another has a line of its own, one step deeper, so
+    /// that each `else` stands under its `if`.
+    fn break_before_nested_body(&mut self, kind: T, at: usize) {
+        let nests = self.body_next
+            && matches!(kind, T::If | T::For)
+            && self.at_block_level()
+            && self.previous_token() != Some(T::Else);
+        if nests && let Some(line) = &self.line {
+            let steps = (line.steps + 1).min(INDENT_LIMIT);
+            self.end_line(at);
+            self.next_steps = Some(steps);
         }
     }
 
@@ -350,9 +344,11 @@ impl Builder<'_> {
                         before + 1 == at
                             && matches!(self.pieces[before].role, Role::BlockOpen | Role::NamesOpen)
                     });
-                self.frames.pop();
+                let closed = self.frames.pop();
+                self.ifs.end(self.frames.len() + 1);
                 if !is_empty {
                     self.end_line(at);
+                    self.next_steps = closed.map(|frame| frame.steps);
                 }
             }
             None => self.end_line(at),
@@ -391,7 +387,7 @@ impl Builder<'_> {
                 let frame =
                     if kind == T::OpenParen { FrameKind::Paren } else { FrameKind::Bracket };
                 let word = self.previous_token();
-                self.frames.push(Frame { kind: frame, word, opened: at, questions: 0 });
+                self.frames.push(Frame { kind: frame, word, opened: at, steps: 0, questions: 0 });
             }
             T::CloseParen => self.close_paren(at),
             T::CloseBracket => {
@@ -399,7 +395,14 @@ impl Builder<'_> {
             }
             T::OpenAngle => self.open_angle(at),
             T::CloseAngle | T::ShiftRight => self.close_angle(at, kind),
-            T::Else => self.body_next = true,
+            T::If if self.at_block_level() => {
+                let steps = self.line.as_ref().map_or(0, |line| line.steps);
+                self.ifs.open(self.frames.len(), steps);
+            }
+            T::Else => {
+                self.ifs.pass_else(self.frames.len());
+                self.body_next = true;
+            }
             T::Semicolon => self.semicolon(at),
             T::Comma if self.top() == Some(FrameKind::Names) => self.end_line(at + 1),
             T::Question => {
@@ -490,7 +493,8 @@ impl Builder<'_> {
         };
         let property = self.property_word();
         let word = property.or(self.line.as_ref().and_then(|line| line.word));
-        self.frames.push(Frame { kind, word, opened: at, questions: 0 });
+        let steps = self.line.as_ref().map_or(0, |line| line.steps);
+        self.frames.push(Frame { kind, word, opened: at, steps, questions: 0 });
         if kind != FrameKind::List && self.token(at + 1) != Some(T::CloseBrace) {
             self.end_line(at + 1);
             self.after_open = true;
@@ -515,6 +519,9 @@ impl Builder<'_> {
             self.set_role(at, Role::Plain);
             return;
         };
+        if frame.word == Some(T::Identifier) {
+            self.call_closed = Some(at);
+        }
         if matches!(frame.word, Some(T::If | T::For)) {
             self.body_next = self.at_block_level();
         }
@@ -568,7 +575,8 @@ impl Builder<'_> {
         };
         self.pieces[at].role = role;
         if role == Role::AngleOpen {
-            let frame = Frame { kind: FrameKind::Angle, word: None, opened: at, questions: 0 };
+            let frame =
+                Frame { kind: FrameKind::Angle, word: None, opened: at, steps: 0, questions: 0 };
             self.frames.push(frame);
         }
     }

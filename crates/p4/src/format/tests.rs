@@ -137,3 +137,76 @@ fn carriage_returns() {
         "// a\nx = 1; // b\n\n#define A 1\ny = 1;\n/* c\nd */\n"
     );
 }
+
+/// Uses of macros without `;` keep the lines of their author.
+#[test]
+fn macro_uses_keep_their_lines() {
+    for text in [
+        "A(1)\nB(2)\nC\nx = 1;\n",
+        "if (x == 1) A(1)\nx = 2;\n",
+        "if (x == 1) A(1)\nelse B(1)\nx = 2;\n",
+        "x = A(1)\ny = B\nz = 3;\n",
+    ] {
+        assert_eq!(formatted(text), text);
+    }
+    assert_eq!(formatted("T(1)\nname;"), "T(1) name;\n");
+    assert_eq!(formatted("x = (T)\ny;"), "x = (T) y;\n");
+}
+
+/// Trailing comments line up among neighbours, not across the ends of blocks.
+#[test]
+fn trailing_comments_of_neighbours() {
+    let text = "if (x == 1) { // a\n    x = 1;  // b\n    y = 22; // c\n              // goes on\n} // d\nelse { // e\n    x = 3; // f\n} // g\nlonger = 1; // h\n";
+    let text = text.replace("              // goes", "            // goes");
+    assert_eq!(formatted(&text), text);
+}
+
+/// Bodies without braces show by their indentation which `if` an `else` belongs to.
+#[test]
+fn dangling_else() {
+    for (text, expected) in [
+        ("if (a) if (b) x=1; else x=2;", "if (a)\n    if (b) x = 1;\n    else x = 2;\n"),
+        (
+            "if (a) if (b) x=1; else x=2; else x=3; x=4;",
+            "if (a)\n    if (b) x = 1;\n    else x = 2;\nelse x = 3;\nx = 4;\n",
+        ),
+        (
+            "if (a) if (b) { x=1; } else { x=2; } else { x=3; }",
+            "if (a)\n    if (b) {\n        x = 1;\n    } else {\n        x = 2;\n    }\nelse {\n    x = 3;\n}\n",
+        ),
+        (
+            "if (a) x=1; else if (b) x=2; else x=3;",
+            "if (a) x = 1;\nelse if (b) x = 2;\nelse x = 3;\n",
+        ),
+        ("if (a) for (i in r) x=1; else x=2;", "if (a)\n    for (i in r) x = 1;\nelse x = 2;\n"),
+        (
+            "if (a) if (b) x=1;\n// c\nelse x=2;\ny=1;",
+            "if (a)\n    if (b) x = 1;\n    // c\n    else x = 2;\ny = 1;\n",
+        ),
+    ] {
+        assert_eq!(formatted(text), expected);
+    }
+}
+
+/// What is too long: conditionals get a line for each value or each `? :`, annotations one each.
+#[test]
+fn long_conditionals_and_annotations() {
+    let name = |letter: &str| letter.repeat(30);
+    let (a, b, c) = (name("a"), name("b"), name("c"));
+    assert_eq!(
+        formatted(&format!("x = {a} == 1 ? {b} : {c};")),
+        format!("x = {a} == 1\n    ? {b}\n    : {c};\n")
+    );
+    assert_eq!(
+        formatted(&format!("x = {a} == 1 ? {b} : y == 2 ? {c} : z;")),
+        format!("x = {a} == 1 ? {b}\n    : y == 2 ? {c}\n    : z;\n")
+    );
+    assert_eq!(
+        formatted(&format!(
+            "@name(\"{a}\") @hidden @brief(\"{b}\") @x[k=1,l=2] action {c}() {{ }}"
+        )),
+        format!("@name(\"{a}\")\n@hidden\n@brief(\"{b}\")\n@x[k = 1, l = 2]\naction {c}() {{}}\n")
+    );
+    assert_eq!(formatted("@a @b(1) action c() { }"), "@a @b(1) action c() {}\n");
+    assert_eq!(formatted("x = - -y + - - -z;"), "x = - -y + - - -z;\n");
+}

@@ -2,12 +2,20 @@
 //! From lines to text: a line that does not fit is broken inside its outermost brackets, one
 //! element a line, and before operators. Where lines begin is decided in `structure`.
 
+mod conditionals;
+mod widths;
+
+use super::alignment::{TrailingComment, align_comments, stands_alone};
+use super::annotations::annotations_end;
 use super::pieces::{Piece, PieceKind, Role};
 use super::spacing::blank_between;
 use super::structure::{Line, Structured};
 use super::{INDENT_WIDTH, LINE_WIDTH};
 use crate::parser::operators;
 use crate::token::TokenKind as T;
+use conditionals::{Conditionals, conditional_part};
+use std::ops::Range;
+use widths::{aligned_comment, chunk_width, flat_width, width_of, width_to_break};
 
 /// Brackets nested deeper are not broken.
 const GROUP_DEPTH_LIMIT: usize = 100;
@@ -40,56 +48,43 @@ pub(crate) fn write_lines(structured: &Structured<'_>) -> String {
     align_comments(&writer.out, &writer.comments)
 }
 
-/// A comment at the end of an output line.
-#[derive(Clone, Copy, Debug)]
-struct TrailingComment {
-    line_number: usize,
-    /// Where it begins in the output.
-    start: usize,
-    /// Indentation of its line.
-    indent: usize,
-    /// Columns before it.
-    column: usize,
-    /// Columns of the comment itself.
-    width: usize,
-}
-
-/// Puts the trailing comments of adjacent lines into one column, where all of them fit.
-fn align_comments(out: &str, comments: &[TrailingComment]) -> String {
-    let mut aligned = String::with_capacity(out.len() + comments.len() * 8);
-    let mut copied = 0;
-    let belongs = |first: &TrailingComment, second: &TrailingComment| {
-        second.line_number == first.line_number + 1 && second.indent == first.indent
-    };
-    for group in comments.chunk_by(belongs) {
-        let column = group.iter().map(|comment| comment.column).max().unwrap_or(0);
-        let fits = group.iter().all(|comment| column + comment.width <= LINE_WIDTH);
-        for comment in group {
-            aligned.push_str(&out[copied..comment.start]);
-            // Continued comments need their column even when the group does not fit.
-            if fits || comment.column == 0 {
-                let blanks = column.saturating_sub(comment.column);
-                aligned.extend(std::iter::repeat_n(' ', blanks));
-            }
-            copied = comment.start;
-        }
-    }
-    aligned.push_str(&out[copied..]);
-    aligned
-}
-
 fn write_line(structured: &Structured<'_>, line: &Line, writer: &mut Writer) {
     let pieces = &structured.pieces[line.pieces.clone()];
-    let body = &structured.begins_body[line.pieces.clone()];
     if let [only] = pieces
         && only.kind == PieceKind::Directive
     {
         writer.directive(&only.text);
         return;
     }
+    let indent = line.indent * INDENT_WIDTH;
+    let mut rest = line.pieces.clone();
+    // Annotations that leave no room on their line have lines of their own.
+    let width = || {
+        let blanks = pieces.windows(2).filter(|two| blank_between(&two[0], &two[1])).count();
+        let code = pieces.iter().filter(|piece| !piece.is_comment());
+        indent + blanks + code.map(|piece| width_of(&piece.text)).sum::<usize>()
+    };
+    if pieces.first().and_then(Piece::token) == Some(T::At) && width() > LINE_WIDTH {
+        while let Some(length) = annotations_end(&structured.pieces[rest.clone()]) {
+            let end = rest.start + length;
+            write_pieces(structured, rest.start..end, indent, writer);
+            writer.end_line();
+            rest.start = end;
+        }
+    }
+    write_pieces(structured, rest, indent, writer);
+}
+
+fn write_pieces(
+    structured: &Structured<'_>,
+    range: Range<usize>,
+    indent: usize,
+    writer: &mut Writer,
+) {
+    let pieces = &structured.pieces[range.clone()];
+    let body = &structured.begins_body[range];
     let closed = closed_groups(pieces);
     let nodes = Tree { pieces, body, closed: &closed, at: 0 }.sequence(None, 0);
-    let indent = line.indent * INDENT_WIDTH;
     writer.start_line(indent);
     writer.sequence(pieces, &nodes, indent, 0);
 }
@@ -293,10 +288,6 @@ fn is_separator(close: Option<T>, token: Option<T>) -> bool {
     }
 }
 
-fn width_of(text: &str) -> usize {
-    text.chars().count()
-}
-
 struct Writer {
     out: String,
     column: usize,
@@ -363,9 +354,13 @@ impl Writer {
             self.text(" ");
         }
         if continued || (piece.role == Role::TrailingComment && self.column > self.line_indent) {
-            let above = self.comments.last().map(|comment| comment.indent);
+            let above = self.comments.last().filter(|_| continued);
+            let indent = above.map_or(self.line_indent, |above| above.indent);
+            let alone = above.map_or_else(|| stands_alone(&self.out), |above| above.alone);
             self.comments.push(TrailingComment {
-                indent: above.filter(|_| continued).unwrap_or(self.line_indent),
+                indent,
+                alone,
+                continued,
                 line_number: self.line_number,
                 start: self.out.len(),
                 column: self.column,
@@ -394,6 +389,7 @@ impl Writer {
     fn sequence(&mut self, pieces: &[Piece<'_>], nodes: &[Node], indent: usize, tail: usize) {
         let deeper = indent + INDENT_WIDTH;
         let mut begun = false;
+        let mut conditionals = Conditionals::Unseen;
         for (at, node) in nodes.iter().enumerate() {
             let rest = &nodes[at..];
             let own_line = match node.kind {
@@ -412,7 +408,20 @@ impl Writer {
                 let breaks = own_line
                     || match node.break_before {
                         Break::No => false,
-                        Break::Soft(level) => self.should_break(rest, level, deeper, tail),
+                        Break::Soft(level) => {
+                            if let Some(part) = conditional_part(pieces, node) {
+                                if conditionals == Conditionals::Unseen {
+                                    let here = self.column + 1;
+                                    let fits =
+                                        here + flat_width(rest, LINE_WIDTH) + tail <= LINE_WIDTH;
+                                    conditionals = Conditionals::of(pieces, rest, fits);
+                                }
+                                conditionals.break_before(part)
+                                    || self.should_break(rest, level, deeper, tail)
+                            } else {
+                                self.should_break(rest, level, deeper, tail)
+                            }
+                        }
                         Break::Body => {
                             self.column + 1 + flat_width(rest, LINE_WIDTH) + tail > LINE_WIDTH
                         }
@@ -535,72 +544,4 @@ impl Writer {
         self.break_line(outer);
         self.piece(&pieces[close], false, outer);
     }
-}
-
-/// Columns of nodes on one line, or something above `enough`.
-fn flat_width(nodes: &[Node], enough: usize) -> usize {
-    let mut width = 0;
-    for (at, node) in nodes.iter().enumerate() {
-        width += node.width + usize::from(at > 0 && node.blank_before);
-        if width > enough {
-            break;
-        }
-    }
-    width
-}
-
-/// Columns up to the next break that is no tighter than `level`.
-fn width_to_break(nodes: &[Node], level: u8, tail: usize) -> usize {
-    let mut width = 0;
-    for (at, node) in nodes.iter().enumerate() {
-        let ends = match node.break_before {
-            Break::No => false,
-            Break::Soft(other) => other <= level,
-            Break::Body => true,
-        };
-        if at > 0 && ends {
-            return width;
-        }
-        width += node.width + usize::from(at > 0 && node.blank_before);
-        if width > LINE_WIDTH {
-            return width;
-        }
-    }
-    width + tail
-}
-
-/// Columns up to where the line can next end: before an operator, or inside brackets.
-fn chunk_width(nodes: &[Node], tail: usize) -> usize {
-    let mut width = 0;
-    for node in nodes {
-        if node.break_before != Break::No {
-            return width;
-        }
-        width += usize::from(node.blank_before);
-        if matches!(node.kind, NodeKind::Group { .. }) && node.width > SHORT_ELEMENT {
-            return width + 1;
-        }
-        width += node.width;
-        if width > LINE_WIDTH {
-            return width;
-        }
-    }
-    width + tail
-}
-
-/// A block comment whose lines begin with `*`, with those under its first one.
-fn aligned_comment(text: &str, column: usize) -> String {
-    let starred = text.lines().skip(1).all(|line| line.trim_start().starts_with('*'));
-    let mut lines = text.lines().map(str::trim_end);
-    let mut aligned = lines.next().unwrap_or("").to_owned();
-    for line in lines {
-        aligned.push('\n');
-        if starred {
-            aligned.extend(std::iter::repeat_n(' ', column + 1));
-            aligned.push_str(line.trim_start());
-        } else {
-            aligned.push_str(line);
-        }
-    }
-    aligned
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The top level and its declarations (P4_16 v1.2.5 §10, §11): functions, actions, constants,
+//! The top level and its declarations (P4_16 v1.2.5 §6.6, §10, §11): functions, actions, constants,
 //! instances, parameters. Types are in `type_declarations`, externs in `externs`, parsers and
 //! controls in `parsers`, tables in `tables`.
 
@@ -271,7 +271,7 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    /// `{ functions and instances }` (§11.3)
+    /// `{ functions and instances }` (§11.3.1)
     fn object_initializer(&mut self) -> Parsed<Vec<Declaration>> {
         let opener = self.span();
         self.expect(T::OpenBrace, "before the functions of this instance")?;

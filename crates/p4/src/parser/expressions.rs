@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions (P4_16 v1.2.5 §8) by precedence climbing, arguments of calls, and keysets (§13.6,
-//! §14.2.1.4). Every function leaves the height of what it read in `Parser::height`.
+//! Expressions (P4_16 v1.2.5 §8, literals §6.4.3.1) by precedence climbing, arguments of calls, and
+//! keysets (§13.6, §14.2.1.4). Every function leaves the height of what it read in
+//! `Parser::height`.
 
 use super::operators::{self, Precedence, binary_operator, precedence};
 use super::scopes::NameClass;
@@ -363,7 +364,7 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    /// `{a, b}`, `{f = a, ...}` (§8.11, §8.13).
+    /// `{a, b}`, `{f = a, ...}` (§8.13, §8.14), perhaps with a comma at the end (§6.4.4).
     fn braces(&mut self) -> Parsed<Expression> {
         let opener = self.span();
         self.bump();

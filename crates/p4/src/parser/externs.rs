@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Extern objects with their methods, and extern functions (P4_16 v1.2.5 §7.2.10). That a
+//! Extern objects with their methods, and extern functions (P4_16 v1.2.5 §7.2.11). That a
 //! constructor has the name of its object is checked here, everything else later.
 
 use super::scopes::NameClass;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From tokens to the syntax tree: recursive descent, with precedence climbing for expressions. A
 //! tree always comes out; what could not be read is reported and left out. Names are looked at only
-//! as far as the grammar needs it, to tell types from values (P4_16 v1.2.5 §6.2, `TYPE_IDENTIFIER`);
-//! everything else about names and types is the type checker's.
+//! as far as the grammar needs it, to tell types from values (P4_16 v1.2.5 §6.1.1, §G,
+//! `TYPE_IDENTIFIER`); everything else about names and types is the type checker's.
 
 mod annotations;
 mod cursor;

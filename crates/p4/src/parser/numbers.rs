@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Integer literals (P4_16 v1.2.5 §6.4.3.2): width and sign prefix, base, digits with underscores.
-//! A value too large for its width loses its upper bits with a warning, as other P4 compilers do.
+//! Integer literals (P4_16 v1.2.5 §6.4.3.2, §7.1.6.6): width and sign prefix, base, digits with
+//! underscores. A value too large for its width loses its upper bits with a warning, as other P4
+//! compilers do.
 
 use super::Parser;
 use crate::ast::ExpressionKind;

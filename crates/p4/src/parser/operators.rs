@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operators with two operands and how tightly they bind (P4_16 v1.2.5 §8, appendix G). The
+//! The operators with two operands and how tightly they bind (P4_16 v1.2.5 §8, §G). The
 //! parser and the printer share this table.
 
 use crate::ast::BinaryOperator;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which names are types at the current place. The grammar cannot be read without this (P4_16
-//! v1.2.5 §6.2): `(a) - b` is a cast only when `a` is a type. Duplicates and uses of unknown names
+//! v1.2.5 §6.1.1): `(a) - b` is a cast only when `a` is a type. Duplicates and uses of unknown names
 //! are not noticed here.
 
 use rustc_hash::FxHashMap;
@@ -49,7 +49,7 @@ impl Scopes {
         self.levels.iter().rev().find_map(|level| level.get(name).copied())
     }
 
-    /// The class of `.name` (§6.8.1).
+    /// The class of `.name` (§6.9).
     pub(crate) fn class_at_top(&self, name: &str) -> Option<NameClass> {
         self.levels.first().and_then(|level| level.get(name).copied())
     }

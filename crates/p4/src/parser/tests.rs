@@ -115,7 +115,7 @@ fn precedence() {
     check("((bit<8>) x) + 1", "(bit<8>) x + 1");
     check("!(!a || b) && c", "!(!a || b) && c");
     check("+(+x)", "+ +x");
-    check("- -x", "--x");
+    check("- -x", "- -x");
     check("~(~x)", "~~x");
     check("a ? (b ? c : d) : (e ? f : g)", "a ? (b ? c : d) : (e ? f : g)");
     check("(a ++ b) |+| c |-| (d * e % f)", "a ++ b |+| c |-| d * e % f");
