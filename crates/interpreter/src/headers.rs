@@ -167,7 +167,7 @@ impl Run<'_> {
         self.tell(Some(origin), |context| Event::Emitted { header: id, slots: &context.slots });
     }
 
-    /// P4_16 v1.2.5 §8.18.
+    /// P4_16 v1.2.5 §8.20.
     pub(crate) fn shift_stack(&mut self, stack: StackId, by: i32, origin: OriginId) {
         let declared = &self.program.stacks[stack.index()];
         let size = declared.size;

@@ -301,7 +301,7 @@ pub enum Operation {
         /// Which header.
         header: HeaderRef,
     },
-    /// `push_front(by)` when positive, `pop_front(-by)` when negative (P4_16 v1.2.5 §8.18): moves whole
+    /// `push_front(by)` when positive, `pop_front(-by)` when negative (P4_16 v1.2.5 §8.20): moves whole
     /// elements, fills with invalid ones, and moves `nextIndex` within 0 to size.
     ShiftStack {
         /// Which stack.

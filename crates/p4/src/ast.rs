@@ -32,7 +32,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// A reference by name: `name` or `.name` (top level, §6.8.1).
+/// A reference by name: `name` or `.name` (top level, §6.9).
 #[derive(Clone, Debug)]
 pub struct Path {
     /// Whether it starts with a dot.
@@ -41,7 +41,7 @@ pub struct Path {
     pub name: Name,
 }
 
-/// `@name`, `@name(...)` or `@name[...]` (§6.6.3, §20).
+/// `@name`, `@name(...)` or `@name[...]` (§20).
 #[derive(Clone, Debug)]
 pub struct Annotation {
     /// The name after the at sign.
@@ -146,22 +146,22 @@ pub enum ExpressionKind {
     ErrorType,
     /// `this` (§11.3)
     This,
-    /// `...` as a default (§8.26)
+    /// `...` as a default (§8.28)
     Dots,
     /// `default` in a keyset or switch label.
     Default,
     /// `_` in a keyset or as an argument.
     DontCare,
-    /// `{a, b}` (§8.11)
+    /// `{a, b}` (§8.13)
     List(Vec<Expression>),
-    /// `{f = a, g = b}`, perhaps with `...` at the end (§8.13)
+    /// `{f = a, g = b}`, perhaps with `...` at the end (§8.14)
     Struct {
         /// Fields in the order written.
         fields: Vec<(Name, Expression)>,
         /// Whether `...` ends the list.
         rest: bool,
     },
-    /// `{#}` (§8.17)
+    /// `{#}` (§8.18)
     InvalidHeader,
     /// `-a`
     Unary(UnaryOperator, Box<Expression>),
@@ -184,7 +184,7 @@ pub enum ExpressionKind {
         /// Lowest bit.
         low: Box<Expression>,
     },
-    /// `a[low +: width]` (§8.6.1.1)
+    /// `a[low +: width]` (§8.7)
     PlusSlice {
         /// What is cut.
         base: Box<Expression>,
@@ -195,9 +195,9 @@ pub enum ExpressionKind {
     },
     /// A call of a function, method, action, table or constructor.
     Call(Box<Call>),
-    /// `value &&& mask` in a keyset (§8.15.3)
+    /// `value &&& mask` in a keyset (§8.16.3)
     Mask(Box<Expression>, Box<Expression>),
-    /// `low .. high` in a keyset or `for` (§8.15.4)
+    /// `low .. high` in a keyset or `for` (§8.16.4)
     Range(Box<Expression>, Box<Expression>),
     /// A tuple keyset `(a, b)` with two or more elements.
     TupleKeyset(Vec<Expression>),
@@ -479,7 +479,7 @@ pub enum DeclarationKind {
     MatchKind(Vec<DeclaredName>),
     /// `typedef T name;`
     Typedef(TypedefTarget),
-    /// `type T name;` (§7.2.12)
+    /// `type T name;` (§7.6)
     NewType(TypeRef),
     /// `table name { ... }`
     Table(Box<TableDeclaration>),
@@ -569,7 +569,7 @@ pub enum Direction {
     InOut,
 }
 
-/// A constructor or method of an extern object (§7.2.10.2).
+/// A constructor or method of an extern object (§7.2.11.2).
 #[derive(Clone, Debug)]
 pub struct Method {
     /// Identity.

@@ -118,7 +118,7 @@ pub fn lex_with_comments(
 }
 
 /// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and
-/// any backslash with a line end after it (§6.1).
+/// any backslash with a line end after it (§6.2).
 pub(crate) fn spelling(text: &str, piece: Piece) -> Cow<'_, str> {
     let whole = &text[piece.start as usize..piece.end as usize];
     let inner = match piece.kind {

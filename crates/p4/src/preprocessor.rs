@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The preprocessor: conditions, macros and included files, as C has them and P4 programs use them
-//! (P4_16 v1.2.5 §6.1). It works on tokens, so every token keeps its place: what stands in a file
+//! (P4_16 v1.2.5 §6.2). It works on tokens, so every token keeps its place: what stands in a file
 //! points there, what a macro's body made points at the macro's use. It reads no file itself; an
 //! [`IncludeLoader`] does.
 

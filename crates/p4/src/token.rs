@@ -18,7 +18,7 @@ pub struct Token {
 
 macro_rules! token_kinds {
     (keywords { $($keyword:ident = $spelling:literal,)* } symbols { $($symbol:ident = $mark:literal,)* }) => {
-        /// What a token is (P4_16 v1.2.5 §6.2 to §6.4).
+        /// What a token is (P4_16 v1.2.5 §6.4).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each variant is spelled out by TokenKind::spelling")]
         pub enum TokenKind {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the lowering has to know of an architecture: which storage its blocks share, where a parser's
-//! error goes, and what its externs mean in the IR. How the blocks hang together in a device is not
-//! described here. A package that nobody describes lowers to named blocks with storage of their own and
-//! unknown externs.
+//! What the lowering has to know of an architecture (P4_16 v1.2.5 §17): which storage its blocks
+//! share, where a parser's error goes, and what its externs mean in the IR. How the blocks hang
+//! together in a device is not described here. A package that nobody describes lowers to named
+//! blocks with storage of their own and unknown externs.
 
 mod calculations;
 pub(crate) mod objects;

@@ -108,7 +108,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: RECURSION,
         title: "something that reaches itself",
         text: "P4 has no recursion: an action, function, parser or control may not be reached from \
-               its own body (P4_16 v1.2.5 §4.1), because packets are processed in bounded time.",
+               its own body (P4_16 v1.2.5 §10), because packets are processed in bounded time.",
         wrong: "",
         right: "",
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls: telling what is called and handing it to whoever knows it. The parts that inline bodies are
-//! in `inlining`.
+//! in `inlining`. (P4_16 v1.2.5 §8.22, §8.24.)
 
 use super::instances::ordered;
 use super::nodes::Node;
@@ -156,7 +156,7 @@ impl<'a> Lowering<'a> {
         self.described_or_unknown(&call)
     }
 
-    /// `verify(check, error)` (§13.6): the parser rejects when the check fails.
+    /// `verify(check, error)` (P4_16 v1.2.5 §13.7): the parser rejects when the check fails.
     fn verify(&mut self, check: &'a Expression, error: &'a Expression) -> Lowered<Value> {
         let check = self.operand(check)?;
         let error = self.operand(error)?;
@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `Type.apply(...)`: an instance of its own a declaration and scope (§15.1), named by the type.
+    /// `Type.apply(...)`: an instance of its own a declaration and scope (P4_16 v1.2.5 §15.1), named by the type.
     fn direct_instance(
         &mut self,
         id: NodeId,

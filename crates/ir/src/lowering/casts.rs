@@ -76,7 +76,7 @@ impl Lowering<'_> {
     }
 
     /// The values in the order of the fields: by name where they have names, else by position; what is
-    /// left out gets its default (§8.13, §8.26).
+    /// left out gets its default (§8.14, §8.28).
     fn arrange(
         &mut self,
         values: Vec<(Arc<str>, Value)>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Entries that a program gives a table (P4_16 v1.2.5 §14.2.1.4): keysets to patterns, and priorities
-//! by the rules of the specification, turned so that the larger number wins.
+//! by the rules of §14.2.1.4.1, turned so that the larger number wins.
 
 use super::tables::key_elements;
 use super::{Lowered, Lowering, Value, annotation_named, annotation_numbers, bit, codes};

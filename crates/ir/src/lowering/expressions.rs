@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions to values (P4_16 v1.2.5 §8), operands from left to right. Operators are in
+//! Expressions to values (P4_16 v1.2.5 §8), operands from left to right (§8.1). Operators are in
 //! `operators`, l-values in `locations`, calls in `calls`.
 
 use super::nodes::Node;
@@ -401,7 +401,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `h.setValid()` and `h.setInvalid()`; in a union, the other members become invalid (§8.20).
+    /// `h.setValid()` and `h.setInvalid()`; in a union, the other members become invalid (§8.21).
     pub(crate) fn set_valid(&mut self, base: &'a Expression, valid: bool) -> Lowered<()> {
         let location = self.target(base)?;
         if let Location::Choice { elements, index } = &location {
@@ -432,7 +432,7 @@ impl<'a> Lowering<'a> {
         self.store(&chosen, &value)
     }
 
-    /// `push_front` and `pop_front` (§8.18).
+    /// `push_front` and `pop_front` (§8.20).
     pub(crate) fn shift_stack(
         &mut self,
         base: &'a Expression,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Extern objects and calls of externs, as architecture descriptions see them, and the fallback for
-//! externs that nobody describes.
+//! externs that nobody describes (P4_16 v1.2.5 §4.3, §8.24).
 
 use super::{Location, Lowered, Lowering, Shape, Value};
 use crate::{

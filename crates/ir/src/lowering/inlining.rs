@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Inlining of functions, actions, parsers and controls, and the passing of arguments (P4_16 v1.2.5
-//! §6.8). An argument is passed by reference where nobody could tell it from copying in and out: the
-//! body cannot reach the storage in another way, and no other argument shares it.
+//! §6.8, §14.1.1, §14.4). An argument is passed by reference where nobody could tell it from
+//! copying in and out: the body cannot reach the storage in another way, and no other argument
+//! shares it.
 
 use super::instances::{InstanceId, argument_of};
 use super::{Binding, CopyOut, Flow, Location, Lowered, Lowering, Shape, Value, codes};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compile-time evaluation of instances (P4_16 v1.2.5 §18.1): constructors of externs, parsers,
+//! Compile-time evaluation of instances (P4_16 v1.2.5 §6.6.2, §15, §18.2): constructors of externs, parsers,
 //! controls and packages, their arguments and their control-plane names. Applying them is the matter of
 //! `inlining`.
 

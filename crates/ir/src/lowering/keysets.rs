@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keysets of `select` as conditions, and parser value sets (P4_16 v1.2.5 §8.15, §13.11). Keysets of
+//! Keysets of `select` as conditions, and parser value sets (P4_16 v1.2.5 §8.16, §13.11). Keysets of
 //! table entries are in `entries`.
 
 use super::names::{annotation_named, control_plane_name};

@@ -116,7 +116,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `nextIndex`; with `check`, beyond the end the parser rejects (§8.18).
+    /// `nextIndex`; with `check`, beyond the end the parser rejects (§8.20.1).
     pub(crate) fn next_index(&mut self, stack: StackId, check: bool) -> Lowered<Operand> {
         let layout = &self.program.stacks[stack.index()];
         let (slot, size) = (layout.next, layout.size);
@@ -132,7 +132,7 @@ impl<'a> Lowering<'a> {
         Ok(next)
     }
 
-    /// `nextIndex - 1`; at zero the parser rejects (§8.18).
+    /// `nextIndex - 1`; at zero the parser rejects (§8.20.1).
     fn last_index(&mut self, stack: StackId) -> Lowered<Operand> {
         let slot = self.program.stacks[stack.index()].next;
         let next = self.load_slot(slot);

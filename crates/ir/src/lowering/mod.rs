@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.1);
+//! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.2);
 //! parsers, controls, functions and directly called actions are inlined where they are applied; types
 //! are laid out as slots. What an architecture's blocks share and what its externs mean is not known
 //! here but described in [`crate::architecture`].

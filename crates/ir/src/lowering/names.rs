@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names: annotations, control-plane names of instances, tables, actions and keys, and names of local
-//! storage (P4_16 v1.2.5 §18.3).
+//! storage (P4_16 v1.2.5 §18.3.1.1, §18.3.1.2, §18.3.1.3, §18.3.1.4, §18.3.1.5, §18.3.2, §20.3.3).
 
 use super::{Lowered, Lowering, codes};
 use p4::ast::{

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Unary and binary operators (P4_16 v1.2.5 §8.3 to §8.10), with `&&` and `||` that leave their right
-//! operand alone when the left decides, and arithmetic of `int` values known at compile time.
+//! Unary and binary operators (P4_16 v1.2.5 §8.5 to §8.9, §8.10.1, §8.10.2), with `&&` and `||`
+//! that leave their right operand alone when the left decides, and arithmetic of `int` values known
+//! at compile time.
 
 use super::{Lowered, Lowering, Value, bit, codes};
 use crate::{BinaryOperation as Operation, Bits, Operand, Terminator, UnaryOperation, ValueType};
@@ -181,7 +182,7 @@ impl<'a> Lowering<'a> {
         Ok(Value::Integer(value))
     }
 
-    /// `&&` and `||` (§8.7): the right operand is evaluated only when the left does not decide.
+    /// `&&` and `||` (§8.5): the right operand is evaluated only when the left does not decide.
     fn short_circuit(
         &mut self,
         operator: BinaryOperator,

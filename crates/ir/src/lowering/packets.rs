@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Methods of `packet_in` and `packet_out` (P4_16 v1.2.5 §13.8, §16.1): extracting, looking ahead,
-//! skipping and emitting, for headers, unions, stacks and structs of them.
+//! Methods of `packet_in` and `packet_out` (P4_16 v1.2.5 §13.8.1, §13.8.2, §13.8.3, §13.8.4, §13.9,
+//! §16.1): extracting, looking ahead, skipping and emitting, for headers, unions, stacks and
+//! structs of them.
 
 use super::{Location, Lowered, Lowering, Value, bit, codes, number};
 use crate::{BinaryOperation, HeaderTypeId, Operand, Operation, StackId, Temp, ValueType};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers (P4_16 v1.2.5 §13): states become basic blocks, transitions become terminators. Keysets
-//! are in `keysets`, the methods of `packet_in` in `packets`.
+//! Parsers (P4_16 v1.2.5 §13.3 to §13.6, §13.10): states become basic blocks, transitions become
+//! terminators. Keysets are in `keysets`, the methods of `packet_in` in `packets`.
 
 use super::{Lowered, Lowering, Value};
 use crate::{Bits, BlockId, Operand, Terminator};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the package instance `main` to the program's blocks: which parsers and controls it consists of,
-//! what their parameters are bound to, and their regions.
+//! From the package instance `main` to the program's blocks: which parsers and controls it consists
+//! of, what their parameters are bound to, and their regions.
 
 use super::builder::Builder;
 use super::instances::InstanceId;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements (P4_16 v1.2.5 §12) but for loops and switches, which have files of their own.
+//! Statements (P4_16 v1.2.5 §12.1 to §12.6) but for loops and switches, which have files of their own.
 
 use super::{Binding, Lowered, Lowering};
 use crate::Terminator;
@@ -100,7 +100,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `target = value` and `target op= value`: the l-value first, then the value (§8.2).
+    /// `target = value` and `target op= value`: the l-value first, then the value (§12.1).
     fn assign(
         &mut self,
         target: &'a Expression,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `switch` statements (P4_16 v1.2.5 §12.7), on the action that ran and on values.
+//! `switch` statements (P4_16 v1.2.5 §12.7.1, §12.7.2), on the action that ran and on values.
 
 use super::{Lowered, Lowering, Value, codes};
 use crate::{Bits, BlockId, Operand, Terminator};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables and their actions (P4_16 v1.2.5 §14.2): a table once an instance, however often it is
-//! applied; an action's region once an instance, or once a use where the table binds arguments. Entries
-//! are in `entries`.
+//! Tables and their actions (P4_16 v1.2.5 §14.2.2, §14.2.3): a table once an instance, however
+//! often it is applied; an action's region once an instance, or once a use where the table binds
+//! arguments. Entries are in `entries`.
 
 use super::builder::Builder;
 use super::inlining::{OwnStorage, Passing};

@@ -174,7 +174,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Writes a header; inside a union its siblings become invalid (§8.20).
+    /// Writes a header; inside a union its siblings become invalid (§8.21).
     fn store_header(&mut self, location: &Location, value: &Value, alone: bool) -> Lowered<()> {
         let Location::Header { header, siblings, .. } = location else { return Ok(()) };
         match value {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A flow analysis that warns about reads of variables that nothing can have written and of fields of
-//! headers that cannot be valid (P4_16 v1.2.5 §8.27). It warns only when that holds on every way to the
-//! read, so that a warning is always worth a look.
+//! A flow analysis that warns about reads of variables that nothing can have written and of fields
+//! of headers that cannot be valid (P4_16 v1.2.5 §8.27). It warns only when that holds on every way
+//! to the read, so that a warning is always worth a look.
 
 mod reads;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parts of values: `a.b`, `a[i]`, `a[h:l]` and `a[l +: w]` (P4_16 v1.2.5 §8.7, §8.8, §8.13,
-//! §8.14, §8.17 to §8.21, §8.20.1), and members of enums and `error` (§8.2, §8.3). Calls of methods are in `calls`.
+//! Parts of values: `a.b`, `a[i]`, `a[h:l]` and `a[l +: w]` (P4_16 v1.2.5 §8.7, §8.8, §8.13, §8.14,
+//! §8.17 to §8.21, §8.20.1), and members of enums and `error` (§8.2, §8.3). Calls of methods are in
+//! `calls`.
 
 use super::constants::fold_slice;
 use super::scopes::{is_type, nearest_name};

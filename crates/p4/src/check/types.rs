@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Written types to types: names, widths, sizes, type arguments, and which types may be part of
-//! which (P4_16 v1.2.5 §7.1.1, §7.1.4, §7.1.5, §7.1.6.2, §7.1.6.3, §7.1.6.4, §7.1.6.5, §7.2.3, §7.2.4, §7.2.7, §7.2.8,
-//! §7.2.12). Also the questions others ask of types. Inference is elsewhere.
+//! which (P4_16 v1.2.5 §7.1.1, §7.1.4, §7.1.5, §7.1.6.2, §7.1.6.3, §7.1.6.4, §7.1.6.5, §7.2.3,
+//! §7.2.4, §7.2.7, §7.2.8, §7.2.12). Also the questions others ask of types. Inference is
+//! elsewhere.
 
 use super::nesting::Container;
 use super::{Checker, FieldType, MAXIMUM_STACK_SIZE, MAXIMUM_WIDTH_BITS, Node};

@@ -62,7 +62,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         title: "text that is no token of P4",
         text: "P4 programs are written in ASCII outside of comments and strings, and some ASCII \
                characters (such as `'`, `$` and the backquote) have no meaning in P4 at all \
-               (P4_16 v1.2.5 §6.2). The usual causes are text pasted from a document, with \
+               (P4_16 v1.2.5 §6.4). The usual causes are text pasted from a document, with \
                typographic quotes or invisible spaces, and a missing comment mark.",
         wrong: "const bit<8> a = 1 $ 2;\n",
         right: "const bit<8> a = 1 + 2;\n",
@@ -98,7 +98,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: MALFORMED_INCLUDE,
         title: "#include without a file name",
         text: "Write `#include \"file\"` or `#include <file>`, or a macro that expands to one of \
-               them (P4_16 v1.2.5 §6.1).",
+               them (P4_16 v1.2.5 §6.2).",
         wrong: "#include core.p4\n",
         right: "#include <core.p4>\n",
     },

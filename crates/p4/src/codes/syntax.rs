@@ -99,7 +99,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         code: RESERVED_WORD,
         title: "a reserved word is used as a name",
         text: "Words such as `table`, `state` or `default` belong to the language (P4_16 \
-               v1.2.5 §6.2). `apply`, `key`, `actions`, `state`, `entries`, `type`, \
+               v1.2.5 §6.4.1). `apply`, `key`, `actions`, `state`, `entries`, `type`, \
                `priority` and `list` may be names where the grammar does not need them; the \
                others never.",
         wrong: "header h_t {\n    bit<8> table;\n}\n",
@@ -177,7 +177,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: INCREMENT,
         title: "`++` does not change a variable",
-        text: "In P4 `a ++ b` joins the bits of two values (P4_16 v1.2.5 §8.6). There is no \
+        text: "In P4 `a ++ b` joins the bits of two values (P4_16 v1.2.5 §8.10.1). There is no \
                operator that changes a variable inside an expression.",
         wrong: "control c(inout bit<8> x) {\n    apply {\n        x++;\n    }\n}\n",
         right: "control c(inout bit<8> x) {\n    apply {\n        x = x + 1;\n    }\n}\n",
@@ -227,7 +227,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         title: "a method without a result type",
         text: "Methods of an extern have a result type, `void` if there is no result. Only \
                constructors have none, and they have the name of the extern (P4_16 v1.2.5 \
-               §7.2.10.2).",
+               §7.2.11.2).",
         wrong: "extern counter_t {\n    counter_t();\n    count(in bit<32> index);\n}\n",
         right: "extern counter_t {\n    counter_t();\n    void count(in bit<32> index);\n}\n",
     },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A cursor over one file's text that cuts it into pieces: words, numbers, strings, symbols,
-//! comments and line ends. It knows neither keywords nor directives and reports nothing.
+//! comments and line ends (P4_16 v1.2.5 §6.4.1, §6.4.2, §6.4.3.2, §6.4.3.3). It knows neither
+//! keywords nor directives and reports nothing.
 
 use crate::token::TokenKind;
 use logos::{Lexer, Logos};
@@ -64,7 +65,7 @@ struct StringReach {
     single_line: bool,
 }
 
-/// P4_16 v1.2.5 §6.3 and §6.4. Numbers are taken whole, well-formed or not: the parser says what
+/// P4_16 v1.2.5 §6.4. Numbers are taken whole, well-formed or not: the parser says what
 /// is wrong with `8w` or `0b3`, which reads better than an error at the `w`.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\f\x0B]+")]
