@@ -169,3 +169,28 @@ fn explanations_have_examples_that_hold() {
 fn a_library_without_main_lowers_to_nothing() {
     assert_eq!(lowered("struct empty {}"), "");
 }
+
+#[test]
+fn headers_of_part_bytes_are_warned_of_once() {
+    let text = "#include <v1model.p4>\n\
+        header A { bit<12> a; }\n\
+        struct H { A a; }\n\
+        struct M { }\n\
+        parser P(packet_in b, out H h, inout M m, inout standard_metadata_t s) {\n\
+            state start { b.extract(h.a); transition accept; }\n\
+        }\n\
+        control V(inout H h, inout M m) { apply { } }\n\
+        control I(inout H h, inout M m, inout standard_metadata_t s) { apply { } }\n\
+        control D(packet_out b, in H h) { apply { b.emit(h.a); } }\n\
+        V1Switch(P(), V(), I(), I(), V(), D()) main;\n";
+    let options = PreprocessorOptions::default();
+    let compiled = p4::compile::compile("case.p4", text.to_owned(), &NoFiles, &options);
+    let typed = compiled.program.expect("the program is correct");
+    let mut diagnostics = Diagnostics::new();
+    assert!(super::lower(&typed, &mut diagnostics).is_some());
+    let told: Vec<String> = diagnostics
+        .iter()
+        .map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message))
+        .collect();
+    assert_eq!(told, ["IR-W0201 header `A` has 12 bits, but BMv2 only handles whole bytes"]);
+}
