@@ -299,6 +299,9 @@ impl<'a> Checker<'a> {
             self.declare(declaration.id, Node::Declaration(declaration));
             return;
         }
+        if let Some(node) = constructed_node(&ty) {
+            self.warn_if_deprecated(node, written.span);
+        }
         let ty = self.construct(declaration.id, declaration.span, &ty, arguments);
         self.typed.type_refs.insert(written.id, ty.clone());
         self.typed.declared_types.insert(declaration.id, ty.clone());
