@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(*priority, Priority::LargestWins(3));
         let pair = MatchText::Pair("10.0.1.1".into(), "32".into());
         let value = MatchText::Value("5".into());
-        assert_eq!(*matches, Matches::Named(vec![("b".into(), value), ("hdr.a".into(), pair)]));
+        assert_eq!(*matches, Matches::Named(vec![("hdr.a".into(), pair), ("b".into(), value)]));
         assert_eq!(
             commands[2].command,
             Command::MulticastGroup { group: 1, replicas: vec![(1, 1), (2, 0)] }

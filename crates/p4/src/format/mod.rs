@@ -34,9 +34,33 @@ pub const INDENT_WIDTH: usize = 4;
 /// What the lexer found wrong, or the parser where no unknown macro can be the reason; then nothing
 /// is formatted.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
-    let formatted = format_tokens(text)?;
+    let mut formatted = format_tokens(text)?;
     let mistakes = readable::certain_mistakes(text);
-    if mistakes.has_errors() { Err(mistakes) } else { Ok(formatted) }
+    if mistakes.has_errors() {
+        return Err(mistakes);
+    }
+    // Text whose structure only macros could tell may need another round until nothing changes.
+    for _ in 0..MOST_ROUNDS {
+        let again = format_tokens(&formatted)?;
+        if again == formatted {
+            return Ok(formatted);
+        }
+        formatted = again;
+    }
+    Err(left_alone(Span::NONE, "the layout of this text does not settle, so it is left as it is"))
+}
+
+/// How often text is formatted again before it is given up.
+const MOST_ROUNDS: usize = 6;
+
+/// The mistake is ours; the text stays as it is.
+fn left_alone(span: Span, message: &str) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(
+        Diagnostic::error(syntax::FORMATTER_CHANGED_TOKENS, span, message)
+            .note("this is a mistake of the formatter; please report it with the file"),
+    );
+    diagnostics
 }
 
 /// Formats whatever has only tokens of P4.
@@ -54,15 +78,7 @@ fn format_tokens(text: &str) -> Result<String, Diagnostics> {
         return Ok(formatted);
     }
     let start = Span::new(file, 0, 0);
-    diagnostics.push(
-        Diagnostic::error(
-            syntax::FORMATTER_CHANGED_TOKENS,
-            start,
-            "formatting would change this program, so it is left as it is",
-        )
-        .note("this is a mistake of the formatter; please report it with the file"),
-    );
-    Err(diagnostics)
+    Err(left_alone(start, "formatting would change this program, so it is left as it is"))
 }
 
 /// The text of pieces, laid out.
