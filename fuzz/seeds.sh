@@ -2,14 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fills fuzz/corpus from the examples and, with arguments, from further folders of .p4 and .stf files.
 set -euo pipefail
+folders=()
+for folder in "$@"; do
+    folders+=("$(realpath "$folder")")
+done
 cd "$(dirname "$0")"
+
+# Copies files under names made of their paths, so that none hides another.
+seed() {
+    mkdir -p "corpus/$1"
+    while read -r file; do
+        head -c "$2" "$file" > "corpus/$1/$(printf '%s' "$file" | tr -c 'A-Za-z0-9.' _)"
+    done
+}
+
 for target in lexer preprocessor parser checker formatter; do
-    mkdir -p "corpus/$target"
-    find ../examples ../tests ../crates/p4/include "$@" -name '*.p4' -size -40k -exec cp -n -t "corpus/$target" {} +
+    find ../examples ../tests ../crates/p4/include "${folders[@]}" -name '*.p4' -size -40k \
+        | seed "$target" 40000
 done
-mkdir -p corpus/entries corpus/capture corpus/stf corpus/packets corpus/ir_text
-find ../examples -name '*.txt' -o -name '*.json' | xargs -r cp -n -t corpus/entries
-find ../examples -name '*.pcap' | while read -r file; do
-    head -c 4096 "$file" > "corpus/capture/$(echo "$file" | tr / _)"
-done
-find ../examples ../tests "$@" -name '*.stf' -exec cp -n -t corpus/stf {} +
+find ../examples -name '*.txt' -o -name '*.json' | seed entries 40000
+find ../examples -name '*.pcap' | seed capture 4096
+find ../examples "${folders[@]}" -name '*.stf' | seed stf 40000
+find ../crates/ir/tests -name '*.txt' | seed ir_text 40000
+mkdir -p corpus/packets

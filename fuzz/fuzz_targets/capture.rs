@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(reader) = network::capture::CaptureReader::new(bytes) {
         for packet in reader.accepting_any_link_type() {
             match packet {
-                Ok(packet) => assert!(packet.data.len() <= 1 << 20),
+                Ok(packet) => assert!(packet.data.len() <= network::capture::MAXIMUM_PACKET_LENGTH_BYTES as usize),
                 Err(error) => {
                     let _ = error.to_string();
                     break;

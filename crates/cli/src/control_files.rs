@@ -3,11 +3,11 @@
 //! mistakes of a file are reported, in the order of its lines.
 
 use crate::{files, output};
-use conformance::stf::runner::set_queues;
 use control::ControlError;
 use control::command::{Command, Located};
 use control::session::{Answer, Session};
 use device::Device;
+use network::queue_commands::set_queues;
 use std::path::PathBuf;
 
 /// How many mistakes of one file are printed.
@@ -47,7 +47,8 @@ fn one(located: &Located, session: &mut Session, device: &mut Device) -> Result<
     let now_ps = device.now_ps();
     let (store, cells) = device.store_and_cells_mut();
     match session.apply(located, store, cells, now_ps)? {
-        Answer::Device(command) => set_queues(device, command),
+        Answer::Device(command) => set_queues(device, command)
+            .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();

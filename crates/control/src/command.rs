@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Control commands by name, as a person or a file writes them. Readers of the several formats make
-//! these; `resolve` turns them into updates of the state store. Nothing here knows a program.
+//! these; `session` turns them into updates of the state store. Nothing here knows a program.
 
 /// Where in its file a command stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BMv2's command text: one command a line, as its command line and the P4 tutorials' `cli_input`
-//! files have it. This only reads the form; names and values are checked by `resolve`.
+//! files have it. This only reads the form; names and values are checked by `session`.
 
 use crate::command::{
     Arguments, Command, Located, MatchText, Matches, MeterRate, Origin, Priority, Target,
@@ -241,7 +241,7 @@ fn table_add(words: &mut Words<'_>, direct: bool, group: bool) -> Result<Command
     let keys: Vec<MatchText> = words.until_arrow()?.into_iter().map(match_text).collect();
     let mut rest = words.rest();
     // Whether the last number is a priority depends on how many parameters the action has, which only
-    // the program knows: `resolve` takes a surplus argument for it.
+    // the program knows: `session` takes a surplus argument for it.
     let target = match action {
         Some(action) => Target::Action(action, Arguments::Positional(std::mem::take(&mut rest))),
         None => {

@@ -63,6 +63,9 @@ pub fn looks_like(text: &str) -> bool {
                         | "table_entry"
                         | "device_id"
                         | "election_id"
+                        | "multicast_group_entry"
+                        | "clone_session_entry"
+                        | "role_id"
                         | "packet_replication_engine_entry"
                         | "register_entry"
                         | "counter_entry"
@@ -283,7 +286,7 @@ fn entities(top: &Message) -> Vec<(usize, Result<Command, String>)> {
                     Value::Word(word) => Some(word.as_str()),
                     _ => None,
                 });
-                if let Some(kind @ ("DELETE" | "3")) = kind {
+                if let Some(kind) = kind.filter(|kind| !matches!(*kind, "INSERT" | "1")) {
                     found.push((
                         *line,
                         Err(format!("an entries file only adds: {kind} is not read")),
@@ -399,7 +402,7 @@ fn multicast_group(entry: &Message) -> Result<Command, String> {
 }
 
 fn clone_session(entry: &Message) -> Result<Command, String> {
-    entry.only_knows(&["session_id", "replicas", "class_of_service", "packet_length_bytes"])?;
+    entry.only_knows(&["session_id", "replicas", "packet_length_bytes"])?;
     let truncate = entry.number("packet_length_bytes")?.unwrap_or(0);
     Ok(Command::CloneSession {
         session: entry.required("session_id")?,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The P4 tutorials' `sN-runtime.json`: `table_entries`, `multicast_group_entries` and
-//! `clone_session_entries`. This only reads the form; names and values are checked by `resolve`.
+//! `clone_session_entries`. This only reads the form; names and values are checked by `session`.
 
 use crate::command::{Arguments, Command, Located, MatchText, Matches, Origin, Priority, Target};
 use crate::error::{ControlError, SYNTAX};
@@ -93,7 +93,6 @@ impl<'a> Reader<'a> {
             "priority",
             "default_action",
             "idle_timeout_ns",
-            "timeout",
         ];
         for name in fields.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
             self.error(place, &format!("`{name}` is not a part of a table entry"));
@@ -108,7 +107,11 @@ impl<'a> Reader<'a> {
             }
         }
         let target = Target::Action(action, Arguments::Named(arguments));
-        if fields.get("default_action").and_then(Value::as_bool) == Some(true) {
+        let is_default = match fields.get("default_action") {
+            None => false,
+            Some(value) => value.as_bool().ok_or("`default_action` must be true or false")?,
+        };
+        if is_default {
             return Ok(Command::TableSetDefault { table, target });
         }
         let mut matches = Vec::new();
@@ -126,8 +129,10 @@ impl<'a> Reader<'a> {
                 None => return Err("`priority` must be a whole number".to_string()),
             },
         };
-        let timeout_ms =
-            fields.get("idle_timeout_ns").and_then(Value::as_u64).map(|ns| ns.div_ceil(1_000_000));
+        let timeout_ms = match fields.get("idle_timeout_ns") {
+            None => None,
+            Some(_) => Some(number_field(fields, "idle_timeout_ns")?.div_ceil(1_000_000)),
+        };
         let matches = Matches::Named(matches);
         Ok(Command::TableAdd { table, matches, target, priority, timeout_ms, label: None })
     }

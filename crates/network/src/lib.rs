@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The world around a device: capture files, and the nodes and links of a simulated network.
 //!
-//! Lives here: reading and writing packets as files ([`capture`]); [`node`]s joined by [`link`]s in
-//! a discrete-event [`simulation`]. Does not live here: what a
-//! switch does with a packet (crate `device`), and any source language.
+//! Lives here: reading and writing packets as files ([`capture`]), captures through one device
+//! ([`replay`]), and [`node`]s joined by [`link`]s in a discrete-event [`simulation`]. Does not live here:
+//! what a switch does with a packet (crate `device`), and any source language.
 
 pub mod capture;
 pub mod link;
 pub mod node;
+pub mod queue_commands;
 pub mod replay;
 pub mod simulation;

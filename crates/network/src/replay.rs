@@ -6,7 +6,7 @@
 use crate::capture::{ArrivingPacket, CaptureError};
 use device::{Device, DeviceError, Transmitted};
 
-/// Picoseconds.
+/// The farthest from its first packet that a run goes, in picoseconds: about 106 days.
 const LARGEST_DEVICE_TIME_PS: i128 = u64::MAX as i128 / 2;
 
 /// Why a replay stopped.

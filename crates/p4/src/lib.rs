@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! P4_16: preprocessor, lexer, parser, types, constants, printer.
+//! P4_16: preprocessor, lexer, parser, types, constants, printer, formatter, and the architectures'
+//! interfaces. Source text comes in, a checked tree with side tables comes out; execution and hardware
+//! are elsewhere.
 
 pub mod ast;
 pub mod check;

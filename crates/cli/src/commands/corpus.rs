@@ -100,6 +100,7 @@ fn judge(paths: &[PathBuf], arguments: &Corpus, quiet: bool) -> Vec<Outcome> {
         }
     };
     // Panics are part of the verdict here; their messages would spoil the progress bar.
+    let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::scope(|scope| {
         let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
@@ -110,6 +111,7 @@ fn judge(paths: &[PathBuf], arguments: &Corpus, quiet: bool) -> Vec<Outcome> {
             }
         }
     });
+    std::panic::set_hook(hook);
     bar.finish_and_clear();
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     outcomes.sort_by(|left, right| left.name.cmp(&right.name));

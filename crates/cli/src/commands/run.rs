@@ -131,6 +131,10 @@ fn run_program(
         Ok(progress) => (Some(progress), None),
         Err(error) => (None, Some(problem_text(&error, &device, map))),
     };
+    // First of all why it stopped: what follows may fail too.
+    if let Some(problem) = &problem {
+        output::error(problem);
+    }
     let written = captures.finish()?;
     if !quiet {
         let summary = summary(&device, progress, arguments, &written);
@@ -142,9 +146,6 @@ fn run_program(
         }
     }
     let asked = control_files::apply(&arguments.after, &mut session, &mut device)?;
-    if let Some(problem) = &problem {
-        output::error(problem);
-    }
     Ok(if problem.is_none() && asked.is_some() { Ending::Fine } else { Ending::WrongInput })
 }
 

@@ -4,9 +4,10 @@
 
 use super::reader::{CounterIndex, Expected, LocatedStep, Nibble, Step};
 use control::command::Located;
-use control::session::{Answer, DeviceCommand, Session};
-use device::{Device, DeviceOptions, DropReason, OutputPath, PacketTrace};
+use control::session::{Answer, Session};
+use device::{Device, DeviceOptions, DropReason, PacketTrace};
 use ir::Program;
+use network::queue_commands::set_queues;
 use state::{Batch, Update};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,7 +95,8 @@ impl Running {
                 let (store, cells) = self.device.store_and_cells_mut();
                 let answer = self.session.apply(&located, store, cells, now_ps);
                 if let Answer::Device(command) = answer.map_err(|error| error.to_string())? {
-                    set_queues(&mut self.device, command);
+                    set_queues(&mut self.device, command)
+                        .map_err(|why| format!("{}: {why}", located.origin))?;
                 }
             }
             Step::Packet { port, data } => {
@@ -194,27 +196,6 @@ impl Running {
                     (None, None) => None,
                 };
                 self.report.failures.extend(failure);
-            }
-        }
-    }
-}
-
-/// Passes a command about queues on to a device.
-pub fn set_queues(device: &mut Device, command: DeviceCommand) {
-    let ports = |port: Option<u32>| match port {
-        Some(port) => vec![port],
-        None => (0..512).collect(),
-    };
-    match command {
-        DeviceCommand::QueueRate { packets_per_second, port, priority } => {
-            for port in ports(port) {
-                device.set_queue_rate(OutputPath::Port(port), priority, packets_per_second);
-            }
-        }
-        DeviceCommand::QueueDepth { packets, port, priority } => {
-            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-            for port in ports(port) {
-                device.set_queue_depth(OutputPath::Port(port), priority, packets);
             }
         }
     }

@@ -28,6 +28,16 @@ pub(crate) trait Architecture {
     /// Its name; empty for packages that nobody describes.
     fn name(&self) -> &'static str;
 
+    /// Whether its devices only read and write headers of whole bytes.
+    fn whole_byte_headers(&self) -> bool {
+        false
+    }
+
+    /// Whether its tables have at most one `lpm` key.
+    fn single_prefix_key(&self) -> bool {
+        false
+    }
+
     /// The storage that parameter `index` of the block with this role shares with others.
     fn storage(&self, role: &str, index: usize) -> Option<&'static str>;
 

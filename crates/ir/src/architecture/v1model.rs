@@ -32,6 +32,14 @@ impl Architecture for V1Model {
         "v1model"
     }
 
+    fn whole_byte_headers(&self) -> bool {
+        true
+    }
+
+    fn single_prefix_key(&self) -> bool {
+        true
+    }
+
     fn storage(&self, role: &str, index: usize) -> Option<&'static str> {
         let shared: &[&str] = match role {
             "p" => &["", "hdr", "meta", STANDARD_METADATA],

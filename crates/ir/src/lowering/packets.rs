@@ -73,13 +73,13 @@ impl<'a> Lowering<'a> {
         Ok(Value::Void)
     }
 
-    /// BMv2 only reads and writes headers of whole bytes.
+    /// Some targets, such as BMv2, only read and write headers of whole bytes.
     fn warn_of_part_bytes(&mut self, ty: HeaderTypeId) {
         let header = &self.program.header_types[ty.index()];
         let width_bits: u64 =
             header.fields.iter().map(|field| u64::from(field.ty.width_bits())).sum();
         if width_bits.is_multiple_of(8)
-            || self.architecture.name() != "v1model"
+            || !self.architecture.whole_byte_headers()
             || self.header_types_warned.contains(&ty)
         {
             return;

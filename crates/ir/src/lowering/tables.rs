@@ -152,12 +152,12 @@ impl<'a> Lowering<'a> {
         Ok((result, nodes, exits))
     }
 
-    /// BMv2 has at most one longest prefix match in a table.
+    /// Some targets, such as BMv2, have at most one longest prefix match in a table.
     fn check_prefix_keys(&mut self, table: &'a TableDeclaration) -> Lowered<()> {
         let mut prefixes = key_elements(table)
             .filter(|element| match_kind(&element.match_kind.text) == crate::MatchKind::Lpm);
         let (Some(_), Some(second)) = (prefixes.next(), prefixes.next()) else { return Ok(()) };
-        if self.architecture.name() != "v1model" {
+        if !self.architecture.single_prefix_key() {
             return Ok(());
         }
         let span = second.match_kind.span;
