@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From text to tokens, without preprocessing: [`lex`] for tools that work on text as it stands,
 //! [`lex_with_comments`] for a formatter, which needs comments and directive lines too. The
-//! character-level cursor that the preprocessor also reads from is in [`cursor`].
+//! character-level cursor that the preprocessor also reads from is in `cursor`.
 
 pub(crate) mod cursor;
 pub(crate) mod excluded;

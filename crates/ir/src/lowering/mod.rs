@@ -2,7 +2,7 @@
 //! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.2);
 //! parsers, controls, functions and directly called actions are inlined where they are applied; types
 //! are laid out as slots. What an architecture's blocks share and what its externs mean is not known
-//! here but described in [`crate::architecture`].
+//! here but described in `architecture`.
 //!
 //! Arguments are passed by reference where copying in and out (P4_16 v1.2.5 §6.8) could not be told
 //! from it, otherwise by copy.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the syntax tree back to text: valid P4_16 in the layout of [`format`](crate::format), with
+//! From the syntax tree back to text: valid P4_16 in the layout of [`format`](mod@crate::format), with
 //! parentheses only where precedence needs them. Reading the text again gives the same tree;
 //! [`normal_form`] says what "same" means. Nothing is left out: what an `#include` brought in is
 //! printed too.
