@@ -2,6 +2,7 @@
 //! Files: reading texts, loading includes, writing so that nothing is left half-written.
 
 use p4::preprocessor::IncludeLoader;
+use std::io::Write;
 use std::path::Path;
 
 /// Loads included files from disk.
@@ -57,8 +58,11 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let permissions = std::fs::metadata(&target).map(|metadata| metadata.permissions()).ok();
     let mut beside = target.as_os_str().to_owned();
-    beside.push(".partial");
-    let written = std::fs::write(&beside, text).and_then(|()| {
+    beside.push(format!(".{}.partial", std::process::id()));
+    // A file of this name is somebody else's and is not touched.
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
+    let mut file = created.map_err(message)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| {
         if let Some(permissions) = permissions {
             std::fs::set_permissions(&beside, permissions)?;
         }

@@ -89,6 +89,21 @@ fn readme_commands_write_the_expected_captures() {
             }
         }
     }
-    assert!(examples >= 8, "only {examples} examples were found");
+    assert!(examples >= 9, "only {examples} examples were found");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn stf_tests_of_examples_pass() {
+    let folders = std::fs::read_dir(root().join("examples")).expect("examples");
+    let mut tests = Vec::new();
+    for folder in folders.flatten().filter(|folder| folder.path().is_dir()) {
+        let files = std::fs::read_dir(folder.path()).expect("readable folder").flatten();
+        let paths = files.map(|file| file.path());
+        tests.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "stf")));
+    }
+    assert!(!tests.is_empty(), "no STF test was found");
+    let ran = Command::new(env!("CARGO_BIN_EXE_plane")).arg("test").args(&tests).output();
+    let ran = ran.expect("plane starts");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
 }

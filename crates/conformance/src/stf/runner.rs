@@ -3,12 +3,11 @@
 //! after each packet, and compares what came out of each port with what was expected, byte by byte.
 
 use super::reader::{CounterIndex, Expected, LocatedStep, Nibble, Step};
-use control::command::Located;
+use control::command::{Command, Located};
 use control::session::{Answer, Session};
 use device::{Device, DeviceOptions, DropReason, PacketTrace};
 use ir::Program;
 use network::queue_commands::set_queues;
-use state::{Batch, Update};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -114,11 +113,15 @@ impl Running {
             }
             Step::NoPacket | Step::Wait => {}
             Step::RemoveAll => {
-                let tables = self.device.program().tables.len();
-                let clear =
-                    (0..tables).map(|at| Update::ClearEntries { table: ir::TableId(at as u32) });
-                let batch = Batch::updates(self.device.now_ps(), clear);
-                self.device.write_batch(batch);
+                let program = self.device.program().clone();
+                for table in program.tables.iter().filter(|table| !table.const_entries) {
+                    let command = Command::TableClear { table: table.name.to_string() };
+                    let located = Located { origin: origin.clone(), command };
+                    let now_ps = self.device.now_ps();
+                    let (store, cells) = self.device.store_and_cells_mut();
+                    let cleared = self.session.apply(&located, store, cells, now_ps);
+                    cleared.map_err(|error| error.to_string())?;
+                }
             }
             Step::CheckCounter { counter, index, bytes, comparison, value } => {
                 let index = match index {
