@@ -53,10 +53,10 @@ impl ControlError {
 
 impl std::fmt::Display for ControlError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let message = printable(&self.message);
+        let message = source::printable(&self.message, LONGEST_WORD);
         write!(formatter, "error[{}]: {}: {message}", self.code, self.origin)?;
         if !self.help.is_empty() {
-            write!(formatter, "\n  help: {}", printable(&self.help))?;
+            write!(formatter, "\n  help: {}", source::printable(&self.help, LONGEST_WORD))?;
         }
         Ok(())
     }
@@ -66,30 +66,6 @@ impl std::error::Error for ControlError {}
 
 /// The longest word that a message quotes in full.
 const LONGEST_WORD: usize = 80;
-
-/// A message fit for a terminal: input that it quotes may hold control characters or words of megabytes.
-fn printable(text: &str) -> String {
-    let mut shown = String::new();
-    for (at, word) in text.split(' ').enumerate() {
-        if at > 0 {
-            shown.push(' ');
-        }
-        let length = word.chars().count();
-        if length > LONGEST_WORD {
-            shown.extend(word.chars().take(LONGEST_WORD - 20).flat_map(char::escape_debug));
-            shown.push_str(&format!("... ({length} characters)"));
-        } else {
-            for character in word.chars() {
-                if character.is_control() {
-                    shown.extend(character.escape_default());
-                } else {
-                    shown.push(character);
-                }
-            }
-        }
-    }
-    shown
-}
 
 /// Explanations of the codes of this crate.
 pub static EXPLANATIONS: &[Explanation] = &[

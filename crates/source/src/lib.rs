@@ -7,8 +7,10 @@
 
 mod diagnostic;
 mod map;
+mod printable;
 mod render;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Explanation, Label, Severity};
 pub use map::{FileId, Location, MacroUse, SourceMap, Span};
+pub use printable::printable;
 pub use render::{RenderOptions, render_json, render_text};

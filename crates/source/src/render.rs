@@ -5,7 +5,7 @@
 
 mod excerpt;
 
-use crate::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
+use crate::{Diagnostic, Diagnostics, Severity, SourceMap, Span, printable};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, renderer::DecorStyle,
 };
@@ -21,6 +21,9 @@ pub struct RenderOptions {
     /// ANSI colours.
     pub color: bool,
 }
+
+/// The longest word, such as a written-out type, that a message shows in full.
+const LONGEST_WORD: usize = 400;
 
 /// All diagnostics as text for a person, each with its snippet.
 pub fn render_text(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
@@ -39,7 +42,8 @@ fn render_one(map: &SourceMap, diagnostic: &Diagnostic, renderer: &Renderer) -> 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.0);
+    let message = printable(&diagnostic.message, LONGEST_WORD);
+    let title = level.primary_title(message).id(diagnostic.code.0);
     let mut group = Group::with_title(title);
     let mut marks = vec![Mark::new(&diagnostic.primary, true)];
     marks.extend(diagnostic.labels.iter().map(|label| Mark::new(label, false)));

@@ -202,7 +202,7 @@ fn summary(
         total.sent_bytes += port.sent_bytes;
     }
     text.push_str(&row("all", &total));
-    let dropped: u64 = statistics.drops.values().sum();
+    let dropped = statistics.dropped_packets();
     let reasons: Vec<String> =
         statistics.drops.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     text.push_str(&format!("\ndropped: {dropped}"));
