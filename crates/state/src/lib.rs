@@ -24,6 +24,7 @@ mod configuration;
 mod draft;
 mod entry;
 mod error;
+pub mod forwarding;
 mod meter;
 mod profile;
 mod read;
