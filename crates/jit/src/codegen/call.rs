@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls from compiled code to functions of the runtime. They are called by address, which is a
+//! constant in the code: compiled code never outlives the process.
+
+use cranelift_codegen::ir::{AbiParam, InstBuilder, SigRef, Signature, Value, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use std::collections::HashMap;
+
+/// A function of the runtime: every parameter is 64 bits wide, and so is the result, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuntimeFunction {
+    /// Where it starts.
+    pub address: usize,
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Whether it has a result.
+    pub has_result: bool,
+}
+
+/// Signatures that one function under construction has imported.
+#[derive(Debug, Default)]
+pub(crate) struct Signatures {
+    known: HashMap<(usize, bool), SigRef>,
+}
+
+impl Signatures {
+    /// Emits a call; the result, if the function has one.
+    pub fn call(
+        &mut self,
+        builder: &mut FunctionBuilder<'_>,
+        call_conv: CallConv,
+        function: RuntimeFunction,
+        arguments: &[Value],
+    ) -> Option<Value> {
+        debug_assert_eq!(arguments.len(), function.parameters);
+        let key = (function.parameters, function.has_result);
+        let signature = *self.known.entry(key).or_insert_with(|| {
+            let mut signature = Signature::new(call_conv);
+            signature.params.extend((0..key.0).map(|_| AbiParam::new(types::I64)));
+            signature.returns.extend((0..usize::from(key.1)).map(|_| AbiParam::new(types::I64)));
+            builder.import_signature(signature)
+        });
+        let address = builder.ins().iconst(types::I64, function.address as i64);
+        let call = builder.ins().call_indirect(signature, address, arguments);
+        builder.inst_results(call).first().copied()
+    }
+}
