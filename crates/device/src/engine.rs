@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Counters above so many cells start anew in a program that is swapped in.
 const LARGEST_CARRIED_COUNTER_CELLS: u64 = 1 << 24;
 
+/// So many contexts are kept for later packets. After a burst the rest gives its memory back.
+const MOST_FREE_CONTEXTS: usize = 64;
+
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub program: Arc<Program>,
@@ -32,6 +35,8 @@ pub(crate) struct Engine {
     pub is_waiting: bool,
     interpreter: Interpreter,
     architecture: Arc<dyn Architecture>,
+    /// Storage of packets that are gone, for the next ones.
+    free_contexts: Vec<PacketContext>,
 }
 
 /// In which pass of which packet a block runs.
@@ -61,6 +66,7 @@ impl Engine {
             is_waiting: false,
             interpreter: Interpreter::new(program.clone()),
             architecture,
+            free_contexts: Vec::new(),
             program,
         })
     }
@@ -87,10 +93,23 @@ impl Engine {
     }
 
     /// Storage for a packet before its parser.
-    pub fn context(&self, bytes: Vec<u8>) -> PacketContext {
-        let mut context = PacketContext::new(&self.program);
+    pub fn context(&mut self, bytes: Vec<u8>) -> PacketContext {
+        let mut context = match self.free_contexts.pop() {
+            Some(mut context) => {
+                context.reset();
+                context
+            }
+            None => self.interpreter.context(),
+        };
         context.packet = bytes;
         context
+    }
+
+    /// Takes the storage of a packet that is gone, to be used again. It may as well be dropped.
+    pub fn recycle(&mut self, context: PacketContext) {
+        if self.free_contexts.len() < MOST_FREE_CONTEXTS {
+            self.free_contexts.push(context);
+        }
     }
 
     /// Runs a block. A packet at its step limit is counted as dropped here; a failed assertion is

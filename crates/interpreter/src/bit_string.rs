@@ -17,6 +17,11 @@ impl BitString {
         BitString::default()
     }
 
+    /// An empty string with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> BitString {
+        BitString { bytes: Vec::with_capacity(bytes), length_bits: 0 }
+    }
+
     /// Length in bits.
     pub fn length_bits(&self) -> usize {
         self.length_bits
@@ -45,6 +50,12 @@ impl BitString {
 
     /// Appends the low `width_bits` (at most 128) bits of a number.
     pub fn push_number(&mut self, value: u128, width_bits: u32) {
+        if self.length_bits.is_multiple_of(8) && width_bits.is_multiple_of(8) {
+            let bytes = value.to_be_bytes();
+            self.bytes.extend_from_slice(&bytes[bytes.len() - width_bits as usize / 8..]);
+            self.length_bits += width_bits as usize;
+            return;
+        }
         let mut rest_bits = width_bits;
         while rest_bits > 0 {
             let used_bits = (self.length_bits % 8) as u32;
@@ -91,6 +102,15 @@ impl BitString {
         }
     }
 
+    /// Appends another string.
+    pub fn push_string(&mut self, other: &BitString) {
+        let (whole, rest_bits) = (other.length_bits / 8, (other.length_bits % 8) as u32);
+        self.push_bytes(&other.bytes[..whole]);
+        if let Some(last) = other.bytes.get(whole) {
+            self.push_number(u128::from(last >> (8 - rest_bits)), rest_bits);
+        }
+    }
+
     /// Appends what stands in `bytes` from bit `from_bit` on.
     pub fn push_rest(&mut self, bytes: &[u8], from_bit: usize) {
         let whole = from_bit / 8;
@@ -126,21 +146,35 @@ pub fn read_bits(bytes: &[u8], from_bit: usize, width_bits: u32) -> Option<Bits>
     Some(Bits::from_bytes_be(width_bits, &collected))
 }
 
-/// Reads up to 128 bits that are known to be there.
-fn read_number(bytes: &[u8], from_bit: usize, width_bits: u32) -> u128 {
-    let mut value = 0u128;
-    let mut at = from_bit;
-    let mut rest_bits = width_bits;
-    while rest_bits > 0 {
-        let left_bits = 8 - (at % 8) as u32;
-        let taken_bits = left_bits.min(rest_bits);
-        let byte = bytes.get(at / 8).copied().unwrap_or(0);
-        let part = byte >> (left_bits - taken_bits) & (0xff >> (8 - taken_bits));
-        value = value << taken_bits | u128::from(part);
-        at += taken_bits as usize;
-        rest_bits -= taken_bits;
+/// Reads `width_bits` (at most 128) bits from bit `from_bit` on; what lies beyond the end is zero.
+pub fn read_number(bytes: &[u8], from_bit: usize, width_bits: u32) -> u128 {
+    match width_bits {
+        0..=64 => u128::from(read_word(bytes, from_bit, width_bits)),
+        _ => {
+            let high_bits = width_bits.min(128) - 64;
+            let high = read_word(bytes, from_bit, high_bits);
+            let low = read_word(bytes, from_bit.saturating_add(high_bits as usize), 64);
+            u128::from(high) << 64 | u128::from(low)
+        }
     }
-    value
+}
+
+/// Reads up to 64 bits.
+fn read_word(bytes: &[u8], from_bit: usize, width_bits: u32) -> u64 {
+    if width_bits == 0 {
+        return 0;
+    }
+    let rest = bytes.get(from_bit / 8..).unwrap_or_default();
+    let skipped_bits = (from_bit % 8) as u32;
+    let end_bits = skipped_bits + width_bits;
+    if let (Some(chunk), 0..=64) = (rest.first_chunk(), end_bits) {
+        return u64::from_be_bytes(*chunk) << skipped_bits >> (64 - width_bits);
+    }
+    // Near the end of the packet, or across nine bytes.
+    let value = (0..end_bits.div_ceil(8) as usize)
+        .fold(0u128, |value, at| value << 8 | u128::from(rest.get(at).copied().unwrap_or(0)));
+    let unused_bits = end_bits.next_multiple_of(8) - end_bits;
+    (value >> unused_bits) as u64 & (u64::MAX >> (64 - width_bits))
 }
 
 #[cfg(test)]
@@ -168,6 +202,28 @@ mod tests {
             prop_assert_eq!(string.length_bits(), at);
             prop_assert_eq!(string.as_bytes().len(), at.div_ceil(8));
             prop_assert_eq!(read_bits(string.as_bytes(), at, 8), None);
+        }
+
+        #[test]
+        fn numbers_are_read_bit_by_bit(bytes in prop::collection::vec(any::<u8>(), 0..24), from in 0usize..200, width in 0u32..=128) {
+            let bit = |at: usize| bytes.get(at / 8).map_or(0, |byte| byte >> (7 - at % 8) & 1);
+            let expected = (from..from + width as usize)
+                .fold(0u128, |value, at| value << 1 | u128::from(bit(at)));
+            prop_assert_eq!(read_number(&bytes, from, width), expected);
+        }
+
+        #[test]
+        fn strings_are_appended_bit_by_bit(bytes in prop::collection::vec(any::<u8>(), 0..20), before in 0u32..9, dropped in 0u32..8) {
+            let width = (bytes.len() * 8).saturating_sub(dropped as usize) as u32;
+            let value = Bits::from_bytes_be(width, &bytes);
+            let mut appended = BitString::new();
+            appended.push(&value);
+            let (mut string, mut expected) = (BitString::new(), BitString::with_capacity(3));
+            string.push_number(5, before);
+            string.push_string(&appended);
+            expected.push_number(5, before);
+            expected.push(&value);
+            prop_assert_eq!(string, expected);
         }
 
         #[test]

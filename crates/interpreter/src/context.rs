@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What belongs to one packet in flight: its storage, its bytes, what was emitted and requested. Code
-//! that changes it lives in the engine.
+//! that changes it lives in the engine, where the slots stand in `ir::storage_layout`.
 
 use crate::bit_string::BitString;
-use ir::{Bits, Program, RequestId, SlotId, ValueType};
+use crate::observer::Slots;
+use ir::{Bits, Program, RequestId, SlotId, StorageLayout};
+use std::sync::Arc;
 
 /// A packet in flight. It can be used again for the next packet, which saves its memory.
-#[derive(Clone, Debug, Default)]
+///
+/// The values of the program's slots are words, which stand as the [`StorageLayout`] says. Methods that
+/// take a slot ask for one of the program that the layout is of; they panic otherwise.
+#[derive(Clone, Debug)]
 pub struct PacketContext {
-    /// Values of the program's slots. A varbit's length is the width of its value.
-    pub slots: Vec<Bits>,
+    layout: Arc<StorageLayout>,
+    storage: Vec<u64>,
     /// Bytes of the packet as it came into the parser.
     pub packet: Vec<u8>,
     /// How far the parser has read.
@@ -27,17 +32,29 @@ pub struct PacketContext {
 }
 
 impl PacketContext {
-    /// A context with all slots zero and an empty packet.
+    /// A context with all slots zero and an empty packet, with a layout of its own.
     pub fn new(program: &Program) -> PacketContext {
-        let mut context = PacketContext::default();
-        context.reset(program);
-        context
+        PacketContext::with_layout(Arc::new(StorageLayout::new(program)))
+    }
+
+    /// A context with all slots zero and an empty packet.
+    pub fn with_layout(layout: Arc<StorageLayout>) -> PacketContext {
+        PacketContext {
+            storage: vec![0; layout.words()],
+            layout,
+            packet: Vec::new(),
+            cursor_bits: 0,
+            emitted: BitString::new(),
+            requests: Vec::new(),
+            draw_count: 0,
+            temps: Vec::new(),
+            keys: Vec::new(),
+        }
     }
 
     /// Sets everything back for a new packet.
-    pub fn reset(&mut self, program: &Program) {
-        self.slots.clear();
-        self.slots.extend(program.slots.iter().map(|slot| zero_of(slot.ty)));
+    pub fn reset(&mut self) {
+        self.storage.fill(0);
         self.packet.clear();
         self.begin_pass();
     }
@@ -58,27 +75,61 @@ impl PacketContext {
         self.cursor_bits = 0;
     }
 
-    /// A slot's value.
-    pub fn slot(&self, slot: SlotId) -> Option<&Bits> {
-        self.slots.get(slot.index())
+    /// Where the slots stand.
+    pub fn layout(&self) -> &Arc<StorageLayout> {
+        &self.layout
     }
 
-    /// Stores a value in a slot, in the slot's width if that is fixed; nothing happens without such a
-    /// slot.
-    pub fn set_slot(&mut self, program: &Program, slot: SlotId, value: &Bits) {
-        if let (Some(place), Some(declared)) =
-            (self.slots.get_mut(slot.index()), program.slots.get(slot.index()))
-        {
-            *place = match declared.ty {
-                ValueType::Bits(width_bits) => in_width(value, width_bits),
-                ValueType::Varbit(_) => value.clone(),
-            };
-        }
+    /// The words of all slots.
+    pub fn storage(&self) -> &[u64] {
+        &self.storage
     }
 
-    /// Stores a number in a slot, modulo 2 to the slot's width.
-    pub fn set_slot_number(&mut self, program: &Program, slot: SlotId, number: u64) {
-        self.set_slot(program, slot, &Bits::from_u64(64, number));
+    /// The words of all slots, for engines that write them by themselves. What the documentation of
+    /// [`StorageLayout`] says of storage has to stay true: no bits above a width.
+    pub fn storage_mut(&mut self) -> &mut [u64] {
+        &mut self.storage
+    }
+
+    /// A slot's value, in the slot's width; of a varbit as wide as its length.
+    pub fn value(&self, slot: SlotId) -> Bits {
+        self.layout.value(&self.storage, slot)
+    }
+
+    /// Stores a value in a slot, in the slot's width. A varbit takes over the length of the value, at
+    /// most its declared one.
+    pub fn set_slot(&mut self, slot: SlotId, value: &Bits) {
+        self.layout.set_value(&mut self.storage, slot, value);
+    }
+
+    /// The lowest 64 bits of a slot.
+    pub fn number(&self, slot: SlotId) -> u64 {
+        self.layout.number(&self.storage, slot)
+    }
+
+    /// Stores a number in a slot, modulo 2 to the slot's width. A varbit keeps its length.
+    pub fn set_number(&mut self, slot: SlotId, number: u64) {
+        self.layout.set_number(&mut self.storage, slot, number);
+    }
+
+    /// Whether the number in a slot of at most 64 bits is not 0: a header's validity, a `bool`.
+    pub fn flag(&self, slot: SlotId) -> bool {
+        self.number(slot) != 0
+    }
+
+    /// The current length of a varbit in bits; of another slot its width.
+    pub fn varbit_length_bits(&self, slot: SlotId) -> u32 {
+        self.layout.width_bits(&self.storage, slot)
+    }
+
+    /// The slots for someone who only looks.
+    pub fn slots(&self) -> Slots<'_> {
+        Slots::new(&self.layout, &self.storage)
+    }
+
+    /// Copies a slot's value to another slot of the same type.
+    pub(crate) fn copy_slot(&mut self, from: SlotId, to: SlotId) {
+        self.layout.copy(&mut self.storage, from, to);
     }
 
     /// The packet's bytes that the parser has not read; the bits of a byte it has half read come
@@ -91,17 +142,11 @@ impl PacketContext {
 
     /// The outgoing packet: what was emitted, then what the parser has not read.
     pub fn outgoing_packet(&self) -> Vec<u8> {
-        let mut whole = self.emitted.clone();
+        let rest_bytes = self.packet.len().saturating_sub(self.cursor_bits / 8);
+        let mut whole = BitString::with_capacity(self.emitted.as_bytes().len() + rest_bytes);
+        whole.push_string(&self.emitted);
         whole.push_rest(&self.packet, self.cursor_bits);
         whole.into_bytes()
-    }
-}
-
-/// The value at the start of a packet.
-pub(crate) fn zero_of(ty: ValueType) -> Bits {
-    match ty {
-        ValueType::Bits(width_bits) => Bits::zero(width_bits),
-        ValueType::Varbit(_) => Bits::zero(0),
     }
 }
 

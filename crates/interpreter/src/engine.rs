@@ -3,12 +3,11 @@
 //! `operation`, headers and stacks in `headers`, tables in `table`.
 
 use crate::PacketContext;
-use crate::context::zero_of;
 use crate::environment::Environment;
 use crate::observer::{Event, Observer};
 use ir::{
     Bits, BlockId, CounterId, ExternId, Operand, Operation, OriginId, Program, Region, RegionId,
-    RegionKind, STEP_LIMIT, TableId, Temp, Terminator,
+    RegionKind, STEP_LIMIT, StorageLayout, TableId, Temp, Terminator, ValueType,
 };
 use state::{Cells, Configuration, EntryRecord};
 use std::sync::Arc;
@@ -67,6 +66,7 @@ impl CoreErrors {
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     program: Arc<Program>,
+    layout: Arc<StorageLayout>,
     pub(crate) core_errors: CoreErrors,
     /// Bits of the fixed fields of each header type.
     pub(crate) fixed_bits: Vec<usize>,
@@ -84,7 +84,11 @@ impl Interpreter {
             .header_types
             .iter()
             .map(|ty| {
-                ty.fields.iter().map(|field| zero_of(field.ty).width_bits() as usize).sum::<usize>()
+                let fixed_bits = |ty| match ty {
+                    ValueType::Bits(width_bits) => width_bits as usize,
+                    ValueType::Varbit(_) => 0,
+                };
+                ty.fields.iter().map(|field| fixed_bits(field.ty)).sum::<usize>()
             })
             .collect();
         let automatic_counters = (0..program.tables.len())
@@ -94,6 +98,7 @@ impl Interpreter {
             core_errors: CoreErrors::of(&program),
             fixed_bits,
             automatic_counters,
+            layout: Arc::new(StorageLayout::new(&program)),
             program,
         }
     }
@@ -103,8 +108,18 @@ impl Interpreter {
         &self.program
     }
 
-    /// Runs a block, by its index in [`Program::blocks`]. The configuration and the cells are of the
-    /// same program.
+    /// Where the slots of the program stand in a packet's storage.
+    pub fn layout(&self) -> &Arc<StorageLayout> {
+        &self.layout
+    }
+
+    /// A context for packets of the program, with all slots zero.
+    pub fn context(&self) -> PacketContext {
+        PacketContext::with_layout(self.layout.clone())
+    }
+
+    /// Runs a block, by its index in [`Program::blocks`]. The context, the configuration and the
+    /// cells are of the same program.
     #[allow(clippy::too_many_arguments)] // Each is of another owner.
     pub fn run_block(
         &self,
@@ -115,6 +130,7 @@ impl Interpreter {
         environment: &mut dyn Environment,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Outcome {
+        debug_assert_eq!(context.layout(), &self.layout, "the context is of the same program");
         let declared = &self.program.blocks[block];
         context.temps.clear();
         let mut run = Run {
@@ -135,7 +151,7 @@ impl Interpreter {
             Err(outcome) => outcome,
         };
         if let (Outcome::Rejected(error), Some(slot)) = (&outcome, declared.parser_error) {
-            run.store_slot(slot, Bits::from_u64(32, u64::from(*error)), declared.origin);
+            run.store_slot(slot, &Bits::from_u64(32, u64::from(*error)), declared.origin);
         }
         run.tell(origin, |_| Event::BlockEnded { block, outcome: &outcome });
         outcome

@@ -2,27 +2,21 @@
 //! Storage as instructions reach it: slots, fields of stack elements, extraction, emission, and shifts
 //! of stacks.
 
-use crate::bit_string::read_bits;
-use crate::context::{in_width, zero_of};
+use crate::bit_string::{read_bits, read_number};
 use crate::engine::{Frame, Outcome, Run};
 use crate::observer::Event;
 use ir::{Bits, HeaderId, HeaderRef, Operand, OriginId, Place, SlotId, StackId, ValueType};
 
 impl Run<'_> {
     /// Writes a slot.
-    pub(crate) fn store_slot(&mut self, slot: SlotId, value: Bits, origin: OriginId) {
-        let value = match self.program.slots[slot.index()].ty {
-            ValueType::Bits(width_bits) if value.width_bits() != width_bits => {
-                in_width(&value, width_bits)
-            }
-            _ => value,
-        };
-        let before = std::mem::replace(&mut self.context.slots[slot.index()], value);
-        self.tell(Some(origin), |context| Event::SlotStored {
-            slot,
-            before: &before,
-            after: &context.slots[slot.index()],
-        });
+    pub(crate) fn store_slot(&mut self, slot: SlotId, value: &Bits, origin: OriginId) {
+        let before = self.observer.is_some().then(|| self.context.value(slot));
+        self.context.set_slot(slot, value);
+        if let Some(before) = before {
+            let after = self.context.value(slot);
+            let event = |_| Event::SlotStored { slot, before: &before, after: &after };
+            self.tell(Some(origin), event);
+        }
     }
 
     /// The header of a stack's element; `None` outside the stack.
@@ -63,7 +57,7 @@ impl Run<'_> {
 
     pub(crate) fn load(&self, frame: Frame<'_>, place: &Place) -> Bits {
         if let Some(slot) = self.slot_of(frame, place) {
-            return self.context.slots[slot.index()].clone();
+            return self.context.value(slot);
         }
         // The first element stands for the type of the missing one.
         match place {
@@ -92,7 +86,7 @@ impl Run<'_> {
     ) {
         if let Some(slot) = self.slot_of(frame, place) {
             let value = self.value(frame, value).clone();
-            self.store_slot(slot, value, origin);
+            self.store_slot(slot, &value, origin);
         }
     }
 
@@ -138,33 +132,53 @@ impl Run<'_> {
             return Err(self.reject(origin, errors.header_too_short));
         }
 
-        self.context.slots[header.valid_slot().index()] = Bits::from_bit(true);
+        self.context.set_number(header.valid_slot(), 1);
         for (number, field) in fields.iter().enumerate() {
             let width_bits = match field.ty {
                 ValueType::Bits(width_bits) => width_bits,
                 ValueType::Varbit(_) => varbit_bits as u32,
             };
-            let value = read_bits(&self.context.packet, self.context.cursor_bits, width_bits)
-                .unwrap_or_else(|| Bits::zero(width_bits));
-            self.context.slots[header.field_slot(number).index()] = value;
+            let slot = header.field_slot(number);
+            let from_bit = self.context.cursor_bits;
+            match field.ty {
+                ValueType::Bits(0..=64) => {
+                    let number = read_number(&self.context.packet, from_bit, width_bits);
+                    self.context.set_number(slot, number as u64);
+                }
+                _ => {
+                    let value = read_bits(&self.context.packet, from_bit, width_bits)
+                        .unwrap_or_else(|| Bits::zero(width_bits));
+                    self.context.set_slot(slot, &value);
+                }
+            }
             self.context.cursor_bits += width_bits as usize;
         }
-        self.tell(Some(origin), |context| Event::Extracted { header: id, slots: &context.slots });
+        self.tell(Some(origin), |context| Event::Extracted { header: id, slots: context.slots() });
         Ok(())
     }
 
     pub(crate) fn emit(&mut self, frame: Frame<'_>, header: &HeaderRef, origin: OriginId) {
         let Some(id) = self.header(frame, header) else { return };
         let header = &self.program.headers[id.index()];
-        if !self.context.slots[header.valid_slot().index()].is_true() {
+        if !self.context.flag(header.valid_slot()) {
             return;
         }
-        let field_count = self.program.header_types[header.ty.index()].fields.len();
-        let first = header.field_slot(0).index();
-        for value in &self.context.slots[first..first + field_count] {
-            self.context.emitted.push(value);
+        for (number, field) in
+            self.program.header_types[header.ty.index()].fields.iter().enumerate()
+        {
+            let slot = header.field_slot(number);
+            match field.ty {
+                ValueType::Bits(width_bits @ 0..=64) => {
+                    let number = self.context.number(slot);
+                    self.context.emitted.push_number(u128::from(number), width_bits);
+                }
+                _ => {
+                    let value = self.context.value(slot);
+                    self.context.emitted.push(&value);
+                }
+            }
         }
-        self.tell(Some(origin), |context| Event::Emitted { header: id, slots: &context.slots });
+        self.tell(Some(origin), |context| Event::Emitted { header: id, slots: context.slots() });
     }
 
     /// P4_16 v1.2.5 §8.20.
@@ -183,13 +197,12 @@ impl Run<'_> {
             }
             (size - distance..size).for_each(|element| self.invalidate_element(stack, element));
         }
-        let next = &mut self.context.slots[declared.next.index()];
-        let index = next.low_u64().min(u64::from(size));
+        let index = self.context.number(declared.next).min(u64::from(size));
         let moved = match by > 0 {
             true => (index + u64::from(distance)).min(u64::from(size)),
             false => index.saturating_sub(u64::from(distance)),
         };
-        *next = Bits::from_u64(next.width_bits(), moved);
+        self.context.set_number(declared.next, moved);
         self.tell(Some(origin), |_| Event::StackShifted { stack, by });
     }
 
@@ -204,17 +217,24 @@ impl Run<'_> {
         for (from, to) in self.element_headers(stack, from).zip(self.element_headers(stack, to)) {
             let (from, to) = (&self.program.headers[from], &self.program.headers[to]);
             let field_count = self.program.header_types[from.ty.index()].fields.len();
-            for offset in 0..=field_count {
-                self.context.slots[to.first_slot.index() + offset] =
-                    self.context.slots[from.first_slot.index() + offset].clone();
+            for offset in 0..=field_count as u32 {
+                let slot = |header: &ir::Header| SlotId(header.first_slot.0 + offset);
+                self.context.copy_slot(slot(from), slot(to));
             }
         }
     }
 
     fn invalidate_element(&mut self, stack: StackId, element: u32) {
         for header in self.element_headers(stack, element) {
-            let valid = self.program.headers[header].valid_slot();
-            self.context.slots[valid.index()] = Bits::from_bit(false);
+            self.context.set_number(self.program.headers[header].valid_slot(), 0);
         }
+    }
+}
+
+/// The value at the start of a packet.
+fn zero_of(ty: ValueType) -> Bits {
+    match ty {
+        ValueType::Bits(width_bits) => Bits::zero(width_bits),
+        ValueType::Varbit(_) => Bits::zero(0),
     }
 }

@@ -4,7 +4,8 @@
 //! An [`Interpreter`] runs one block of a program on a [`PacketContext`], against one configuration
 //! version and the cells of one pipeline instance. Whatever else it needs (time, lengths, randomness, a
 //! log, unknown externs) comes from an [`Environment`], so it reads no clock and does no I/O. What
-//! blocks there are and in which order they run is the device's matter, as is acting on requests.
+//! blocks there are and in which order they run is the device's matter, as is acting on requests. A
+//! packet's slots are flat words in the order of [`ir::StorageLayout`], so that engines share contexts.
 //!
 //! **Shared by all engines:** [`hash`] (hash and checksum algorithms), [`random`] (counter-based random
 //! numbers) and [`bit_string`] (bits of packets).
@@ -26,4 +27,4 @@ pub mod trace;
 pub use context::PacketContext;
 pub use engine::{Interpreter, Outcome};
 pub use environment::{Environment, ExternCall};
-pub use observer::{Event, Observer};
+pub use observer::{Event, Observer, Slots};

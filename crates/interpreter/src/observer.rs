@@ -5,9 +5,29 @@
 use crate::Outcome;
 use ir::{
     Bits, BlockId, CounterId, ExternId, HeaderId, MeterId, OriginId, RegionId, RegisterId,
-    RequestId, SlotId, StackId, TableId, ValueSetId,
+    RequestId, SlotId, StackId, StorageLayout, TableId, ValueSetId,
 };
 use state::{BoundAction, Colour, EntryRecord};
+
+/// The slots of a packet, to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Slots<'a> {
+    layout: &'a StorageLayout,
+    storage: &'a [u64],
+}
+
+impl<'a> Slots<'a> {
+    /// Slots in storage of this layout.
+    pub fn new(layout: &'a StorageLayout, storage: &'a [u64]) -> Slots<'a> {
+        Slots { layout, storage }
+    }
+
+    /// A slot's value, in the slot's width; of a varbit as wide as its length. The slot is one of the
+    /// layout's program.
+    pub fn value(self, slot: SlotId) -> Bits {
+        self.layout.value(self.storage, slot)
+    }
+}
 
 /// Something that happened. It is told after it happened, unless the variant says otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +38,7 @@ pub enum Event<'a> {
     /// A parser goes to a basic block: a state, or a part of one.
     ParserState { region: RegionId, block: BlockId, name: &'a str },
     /// A header was extracted; its fields are in `slots`.
-    Extracted { header: HeaderId, slots: &'a [Bits] },
+    Extracted { header: HeaderId, slots: Slots<'a> },
     /// The parser's cursor was moved.
     Advanced { bits: u64 },
     /// A parser rejects with this error.
@@ -36,7 +56,7 @@ pub enum Event<'a> {
     /// A slot was written.
     SlotStored { slot: SlotId, before: &'a Bits, after: &'a Bits },
     /// A header was emitted.
-    Emitted { header: HeaderId, slots: &'a [Bits] },
+    Emitted { header: HeaderId, slots: Slots<'a> },
     /// A stack was shifted.
     StackShifted { stack: StackId, by: i32 },
     /// A register cell was read, and written where there is an `after`. `index` is `None` outside the

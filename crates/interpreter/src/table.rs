@@ -72,7 +72,7 @@ impl Run<'_> {
     fn action(&mut self, bound: &BoundAction, origin: OriginId) -> Result<(), Outcome> {
         let action = &self.program.actions[bound.action.index()];
         for (parameter, value) in action.parameters.iter().zip(&bound.arguments) {
-            self.store_slot(parameter.slot, value.clone(), origin);
+            self.store_slot(parameter.slot, value, origin);
         }
         self.region(action.region)
     }

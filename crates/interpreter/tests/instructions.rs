@@ -383,7 +383,7 @@ fn random_numbers_repeat() {
         return";
     let first = run("control", code, &[]);
     let second = run("control", code, &[]);
-    assert_eq!(first.context.slots, second.context.slots);
+    assert_eq!(first.context.storage(), second.context.storage());
     for name in ["a", "b"] {
         assert!((10..=20).contains(&first.slot(name).low_u64()));
     }
@@ -437,9 +437,9 @@ fn externs_are_called() {
 fn contexts_are_used_again() {
     let mut run = run("parser", "extract h\nrequest clone(32w7, 8w1)\nreturn", &[1, 2]);
     assert_eq!(run.context.requests.len(), 1);
-    run.context.reset(&run.program);
+    run.context.reset();
     assert!(run.context.requests.is_empty() && run.context.packet.is_empty());
-    assert!(run.context.slots.iter().all(Bits::is_zero));
+    assert!(run.context.storage().iter().all(|word| *word == 0));
     assert_eq!(run.environment.packet_length_bytes(), 2);
     let _: &Cells = &run.cells;
 }

@@ -79,7 +79,7 @@ impl Bits {
         let mut words = vec![0; word_count(width_bits)];
         words[0] = value as u64;
         words[1] = (value >> 64) as u64;
-        Bits::from_words(width_bits, words)
+        Bits::wide(width_bits, words)
     }
 
     /// The number modulo 2 to the width.
@@ -111,20 +111,33 @@ impl Bits {
         Bits::ones(width_bits).shift_left(u64::from(width_bits.saturating_sub(length_bits)))
     }
 
-    fn from_word_iterator(width_bits: u32, words: impl Iterator<Item = u64>) -> Bits {
-        // At least two words, so that a narrow value finds its words too.
-        let count = word_count(width_bits).max(2);
-        let mut words: Vec<u64> = words.take(count).collect();
-        words.resize(count, 0);
-        if width_bits <= NARROW_WIDTH_BITS {
-            Bits::from_u128(width_bits, u128::from(words[1]) << 64 | u128::from(words[0]))
-        } else {
-            Bits::from_words(width_bits, words)
+    /// The number in words from the lowest on, modulo 2 to the width; zeros where words are missing.
+    pub fn from_words(width_bits: u32, words: &[u64]) -> Bits {
+        Bits::from_word_iterator(width_bits, words.iter().copied())
+    }
+
+    /// Writes the number into words from the lowest on, zeros into those that it does not reach. Bits
+    /// for which there is no word are left out.
+    pub fn write_words(&self, words: &mut [u64]) {
+        for (at, word) in words.iter_mut().enumerate() {
+            *word = self.word(at);
         }
     }
 
+    fn from_word_iterator(width_bits: u32, mut words: impl Iterator<Item = u64>) -> Bits {
+        if width_bits <= NARROW_WIDTH_BITS {
+            let low = words.next().unwrap_or(0);
+            let high = words.next().unwrap_or(0);
+            return Bits::from_u128(width_bits, u128::from(high) << 64 | u128::from(low));
+        }
+        let count = word_count(width_bits);
+        let mut words: Vec<u64> = words.take(count).collect();
+        words.resize(count, 0);
+        Bits::wide(width_bits, words)
+    }
+
     /// Wide values only: `words` are as many as the width needs, bits above the width are dropped.
-    fn from_words(width_bits: u32, mut words: Vec<u64>) -> Bits {
+    fn wide(width_bits: u32, mut words: Vec<u64>) -> Bits {
         debug_assert!(width_bits > NARROW_WIDTH_BITS && words.len() == word_count(width_bits));
         let in_last = width_bits % 64;
         if in_last != 0
@@ -262,7 +275,7 @@ impl Bits {
         match &self.0 {
             Narrow { width_bits, value } => Bits::from_u128(*width_bits, !value),
             Wide { width_bits, words } => {
-                Bits::from_words(*width_bits, words.iter().map(|word| !word).collect())
+                Bits::wide(*width_bits, words.iter().map(|word| !word).collect())
             }
         }
     }

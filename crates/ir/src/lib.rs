@@ -45,6 +45,7 @@ mod operand_walk;
 pub mod passes;
 pub mod program;
 mod site;
+pub mod storage_layout;
 pub mod text;
 pub mod transactions;
 pub mod verify;
@@ -53,6 +54,7 @@ pub use bits::Bits;
 pub use instruction::*;
 pub use program::*;
 pub use site::Site;
+pub use storage_layout::StorageLayout;
 pub use verify::{VerifyError, verify};
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.

@@ -149,7 +149,7 @@ impl V1Model {
             .iter()
             .filter(|field_list| Some(field_list.number) == list)
             .flat_map(|field_list| &field_list.slots)
-            .map(|slot| (*slot, context.slots[slot.index()].clone()))
+            .map(|slot| (*slot, context.value(*slot)))
             .collect()
     }
 
@@ -317,7 +317,7 @@ impl Architecture for V1Model {
         let configuration = engine.store.configuration();
         let mut context = engine.context(bytes);
         for (slot, value) in preserved {
-            context.slots[slot.index()] = value;
+            context.set_slot(slot, &value);
         }
         let metadata = &self.metadata;
         let instance_type = match entrance {
@@ -382,7 +382,7 @@ impl Architecture for V1Model {
                     context.requests.clear();
                     metadata.clear(&mut context);
                     for (slot, value) in self.preserved(engine, &packet.context, list) {
-                        context.slots[slot.index()] = value;
+                        context.set_slot(slot, &value);
                     }
                     let kind = InstanceType::IngressClone as u64;
                     metadata.instance_type.set(&mut context, kind);
@@ -402,9 +402,10 @@ impl Architecture for V1Model {
                 preserved: self.preserved(engine, &packet.context, list),
                 reception: packet.reception,
                 entrance: Entrance::Resubmission,
-                bytes: packet.context.packet,
+                bytes: std::mem::take(&mut packet.context.packet),
                 parent: pass,
             };
+            engine.recycle(packet.context);
             self.send_back(engine, machine, OutputPath::Resubmission, arrival);
             return Ok(());
         }
@@ -414,12 +415,14 @@ impl Architecture for V1Model {
             machine.note(pass, || TraceNode::new("multicast", "").with("group", u64::from(group)));
             metadata.instance_type.set(&mut packet.context, InstanceType::Replicated as u64);
             self.multicast(engine, machine, &configuration, &mut packet, group);
+            engine.recycle(packet.context);
             return Ok(());
         }
 
         let port = metadata.egress_spec.get(&packet.context) as u32;
         if port == self.drop_port {
             machine.drop_packet(DropReason::IngressDrop, pass);
+            engine.recycle(packet.context);
             return Ok(());
         }
         metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
@@ -503,7 +506,7 @@ impl Architecture for V1Model {
             let mut copy = packet.clone();
             metadata.clear(&mut copy.context);
             for (slot, value) in self.preserved(engine, &packet.context, list) {
-                copy.context.slots[slot.index()] = value;
+                copy.context.set_slot(slot, &value);
             }
             metadata.instance_type.set(&mut copy.context, InstanceType::EgressClone as u64);
             self.clone_to_session(engine, machine, &configuration, session, copy);
@@ -511,6 +514,7 @@ impl Architecture for V1Model {
 
         if metadata.egress_spec.get(&packet.context) as u32 == self.drop_port {
             machine.drop_packet(DropReason::EgressDrop, pass);
+            engine.recycle(packet.context);
             return Ok(());
         }
 
@@ -535,9 +539,11 @@ impl Architecture for V1Model {
                 bytes,
                 parent: pass,
             };
+            engine.recycle(packet.context);
             self.send_back(engine, machine, OutputPath::Recirculation, arrival);
             return Ok(());
         }
+        engine.recycle(packet.context);
         machine.transmit(port, dequeued.queue, number, bytes, pass);
         Ok(())
     }

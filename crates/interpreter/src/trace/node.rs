@@ -4,7 +4,7 @@
 
 use super::value::{action_text, entry_text, value_text};
 use super::{TraceNode, TraceValue};
-use crate::{Event, Outcome};
+use crate::{Event, Outcome, Slots};
 use ir::{
     Bits, BlockId, BlockKind, Display, HeaderId, Key, Operand, Operation, Place, Program, RegionId,
     Slot, SlotId, ValueType,
@@ -56,7 +56,7 @@ impl NodeMaker<'_> {
         )
     }
 
-    fn fields(&self, header: HeaderId, slots: &[Bits]) -> TraceValue {
+    fn fields(&self, header: HeaderId, slots: Slots<'_>) -> TraceValue {
         let declared = &self.0.headers[header.index()];
         let fields = &self.0.header_types[declared.ty.index()].fields;
         TraceValue::Record(
@@ -65,7 +65,7 @@ impl NodeMaker<'_> {
                 .enumerate()
                 .map(|(number, field)| {
                     let slot = declared.field_slot(number);
-                    (field.name.to_string(), self.shown_slot(slot, &slots[slot.index()]))
+                    (field.name.to_string(), self.shown_slot(slot, &slots.value(slot)))
                 })
                 .collect(),
         )

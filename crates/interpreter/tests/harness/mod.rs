@@ -151,7 +151,7 @@ impl Run {
             return Text(None, self.context.cursor_bits);
         }
         let slot = self.program.slot_named(name).unwrap_or_else(|| panic!("no slot `{name}`"));
-        Text(self.context.slot(slot).cloned(), 0)
+        Text(Some(self.context.value(slot)), 0)
     }
 }
 

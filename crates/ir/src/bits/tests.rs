@@ -196,6 +196,19 @@ proptest! {
     }
 
     #[test]
+    fn words_return((value, width) in value_and_width(), stray in any::<u64>()) {
+        let mut words = vec![stray; width.div_ceil(64) as usize];
+        value.write_words(&mut words);
+        let held_bits = words.len() as u32 * 64;
+        let held = Bits::from_biguint(held_bits, &value.to_biguint());
+        prop_assert_eq!(&Bits::from_words(held_bits, &words), &held);
+        let expected = Bits::from_biguint(width, &value.to_biguint());
+        prop_assert_eq!(&Bits::from_words(width, &words), &expected);
+        words.push(stray);
+        prop_assert_eq!(Bits::from_words(width, &words), expected);
+    }
+
+    #[test]
     fn prefix_masks_have_their_ones_in_front(width in any_width(), length in any_width()) {
         let mask = Bits::prefix_mask(width, length);
         for at in 0..width {

@@ -3,7 +3,7 @@
 //! program's storage. When they are read and written is said in the parent module.
 
 use interpreter::PacketContext;
-use ir::{BlockKind, HeaderId, Program, SlotId, ValueType};
+use ir::{Bits, BlockKind, HeaderId, Program, SlotId, ValueType};
 
 /// How a packet came to be, as `standard_metadata.instance_type` says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub(super) struct Field(Option<(SlotId, u32)>);
 impl Field {
     /// Stores a number, low bits kept.
     pub fn set(self, context: &mut PacketContext, value: u64) {
-        if let Some((slot, width_bits)) = self.0 {
-            context.slots[slot.index()] = ir::Bits::from_u64(width_bits, value);
+        if let Some((slot, _)) = self.0 {
+            context.set_number(slot, value);
         }
     }
 
@@ -43,7 +43,7 @@ impl Field {
 
     /// The number there, or 0.
     pub fn get(self, context: &PacketContext) -> u64 {
-        self.0.map_or(0, |(slot, _)| context.slots[slot.index()].low_u64())
+        self.0.map_or(0, |(slot, _)| context.number(slot))
     }
 }
 
@@ -64,8 +64,8 @@ pub(super) struct Metadata {
     pub mcast_grp: Field,
     pub egress_rid: Field,
     pub priority: Field,
-    /// Slots that are neither a header's nor a stack's, with their widths.
-    metadata_slots: Vec<(SlotId, u32)>,
+    /// Slots that are neither a header's nor a stack's.
+    metadata_slots: Vec<SlotId>,
     /// Headers that the deparser gets: validity slot, bits without a varbit, slot of a varbit.
     headers: Vec<(SlotId, u64, Option<SlotId>)>,
 }
@@ -110,8 +110,9 @@ impl Metadata {
 
     /// Sets all metadata to zero; headers stay.
     pub fn clear(&self, context: &mut PacketContext) {
-        for (slot, width_bits) in &self.metadata_slots {
-            context.slots[slot.index()] = ir::Bits::zero(*width_bits);
+        for slot in &self.metadata_slots {
+            // Also the length of a varbit.
+            context.set_slot(*slot, &Bits::zero(0));
         }
     }
 
@@ -120,9 +121,9 @@ impl Metadata {
         let bits: u64 = self
             .headers
             .iter()
-            .filter(|(valid, _, _)| context.slots[valid.index()].is_true())
+            .filter(|(valid, _, _)| context.flag(*valid))
             .map(|(_, fixed, varbit)| {
-                let variable = varbit.map_or(0, |slot| context.slots[slot.index()].width_bits());
+                let variable = varbit.map_or(0, |slot| context.varbit_length_bits(slot));
                 fixed + u64::from(variable)
             })
             .sum();
@@ -130,7 +131,7 @@ impl Metadata {
     }
 }
 
-fn metadata_slots(program: &Program) -> Vec<(SlotId, u32)> {
+fn metadata_slots(program: &Program) -> Vec<SlotId> {
     let mut is_metadata = vec![true; program.slots.len()];
     for header in &program.headers {
         let fields = program.header_types[header.ty.index()].fields.len();
@@ -141,13 +142,9 @@ fn metadata_slots(program: &Program) -> Vec<(SlotId, u32)> {
     for stack in &program.stacks {
         is_metadata[stack.next.index()] = false;
     }
-    let width = |slot: usize| match program.slots[slot].ty {
-        ValueType::Bits(width_bits) => width_bits,
-        ValueType::Varbit(_) => 0,
-    };
     (0..program.slots.len())
         .filter(|slot| is_metadata[*slot])
-        .map(|slot| (SlotId(slot as u32), width(slot)))
+        .map(|slot| SlotId(slot as u32))
         .collect()
 }
 
