@@ -4,11 +4,10 @@
 
 use crate::action::choose_by_weight;
 use crate::{
-    ActionData, ActionProfileState, BoundAction, CloneSession, MulticastGroup, TableState,
-    ValueSetState,
+    ActionData, ActionProfileState, BoundAction, CloneSession, MulticastGroup, Replication,
+    TableState, ValueSetState,
 };
 use ir::{ActionProfileId, Program, TableId, ValueSetId};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Which of the CRCs whose parameters the control plane sets.
@@ -75,10 +74,7 @@ pub struct Configuration {
     pub(crate) tables: Vec<Arc<TableState>>,
     pub(crate) profiles: Vec<Arc<ActionProfileState>>,
     pub(crate) value_sets: Vec<Arc<ValueSetState>>,
-    pub(crate) multicast_groups: Arc<BTreeMap<u32, MulticastGroup>>,
-    pub(crate) clone_sessions: Arc<BTreeMap<u32, CloneSession>>,
-    pub(crate) crc16: CrcParameters,
-    pub(crate) crc32: CrcParameters,
+    pub(crate) replication: Arc<Replication>,
 }
 
 impl Configuration {
@@ -90,6 +86,11 @@ impl Configuration {
     /// Counts the batches that changed something.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Entries of all tables.
+    pub(crate) fn entry_count(&self) -> usize {
+        self.tables.iter().map(|table| table.len()).sum()
     }
 
     /// A table.
@@ -107,32 +108,34 @@ impl Configuration {
         self.value_sets.get(set.index()).map(|set| &**set)
     }
 
+    /// Multicast groups, clone sessions and CRC parameters.
+    pub fn replication(&self) -> &Arc<Replication> {
+        &self.replication
+    }
+
     /// A multicast group.
     pub fn multicast_group(&self, group: u32) -> Option<&MulticastGroup> {
-        self.multicast_groups.get(&group)
+        self.replication.multicast_group(group)
     }
 
     /// Multicast groups by number.
     pub fn multicast_groups(&self) -> impl Iterator<Item = (u32, &MulticastGroup)> {
-        self.multicast_groups.iter().map(|(&group, content)| (group, content))
+        self.replication.multicast_groups()
     }
 
     /// A clone session.
     pub fn clone_session(&self, session: u32) -> Option<&CloneSession> {
-        self.clone_sessions.get(&session)
+        self.replication.clone_session(session)
     }
 
     /// Clone sessions by number.
     pub fn clone_sessions(&self) -> impl Iterator<Item = (u32, &CloneSession)> {
-        self.clone_sessions.iter().map(|(&session, content)| (session, content))
+        self.replication.clone_sessions()
     }
 
     /// The parameters of a custom CRC.
     pub fn crc_parameters(&self, crc: CustomCrc) -> CrcParameters {
-        match crc {
-            CustomCrc::Crc16 => self.crc16,
-            CustomCrc::Crc32 => self.crc32,
-        }
+        self.replication.crc_parameters(crc)
     }
 
     /// The action that an entry of `table` runs. `hash` is asked only where a choice is to be made.

@@ -1,70 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each update does to a version in the making. Every update checks everything before it changes
-//! anything. Changes of cells can be recorded so that a failed batch is undone. Action profiles and
-//! cells have files of their own.
+//! anything. Changes can be recorded so that a failed batch is undone, and a successful one repeated
+//! elsewhere. Action profiles, replication and cells have files of their own.
 
+use crate::change::Change;
 use crate::read::object;
 use crate::store::initial_default;
 use crate::table::TableState;
 use crate::validation::{
-    allowed_action, canonical_keys, check_replicas, fitting_arguments, keys_text, matched_keys,
+    allowed_action, canonical_keys, fitting_arguments, keys_text, matched_keys,
 };
 use crate::{
-    ActionData, BoundAction, Cells, Configuration, CrcParameters, CustomCrc, DefaultAction,
-    NewEntry, Read, Reply, Update, UpdateError, ValueSetState,
+    ActionData, BoundAction, Cells, Configuration, DefaultAction, EntryRecord, NewEntry, Read,
+    Reply, Update, UpdateError, ValueSetState,
 };
 use ir::{KeyPattern, Table, TableId, ValueSetId};
 use std::sync::Arc;
 
 mod cells;
 mod profiles;
+mod replication;
 
 type Undo = Box<dyn FnOnce(&mut Cells)>;
 
 /// A version in the making, and the cells that go with it.
 pub(crate) struct Draft<'a> {
     configuration: &'a mut Configuration,
-    cells: &'a mut Cells,
+    /// `None` where only configuration is at hand.
+    cells: Option<&'a mut Cells>,
     now_ps: u64,
+    /// What changed in the configuration, the latest change last; `None` where nobody will ask.
+    changes: Option<Vec<Change>>,
     /// How cells are set back, the latest change last; `None` where nobody will ask.
     undo: Option<Vec<Undo>>,
+    /// As it was before the first change.
+    next_generation: u64,
 }
 
 type Outcome = Result<Reply, UpdateError>;
 
 impl<'a> Draft<'a> {
-    /// Changes that stay.
+    /// Begins. `logs` asks for the list of changes, `may_undo` for that and more.
     pub(crate) fn new(
         configuration: &'a mut Configuration,
-        cells: &'a mut Cells,
+        cells: Option<&'a mut Cells>,
         now_ps: u64,
+        logs: bool,
+        may_undo: bool,
     ) -> Draft<'a> {
-        Draft { configuration, cells, now_ps, undo: None }
-    }
-
-    /// Changes that may be undone.
-    pub(crate) fn recording(
-        configuration: &'a mut Configuration,
-        cells: &'a mut Cells,
-        now_ps: u64,
-    ) -> Draft<'a> {
-        Draft { configuration, cells, now_ps, undo: Some(Vec::new()) }
-    }
-
-    /// Sets the cells back. The configuration is thrown away by who made it.
-    pub(crate) fn undo(self) {
-        for undo in self.undo.into_iter().flatten().rev() {
-            undo(self.cells);
+        Draft {
+            next_generation: configuration.next_generation,
+            configuration,
+            cells,
+            now_ps,
+            changes: (logs || may_undo).then(Vec::new),
+            undo: may_undo.then(Vec::new),
         }
     }
 
-    pub(crate) fn answer(&self, read: &Read) -> Outcome {
-        self.configuration.answer(self.cells, read)
+    /// Sets everything back.
+    pub(crate) fn undo(self) {
+        for change in self.changes.into_iter().flatten().rev() {
+            self.configuration.undo(change);
+        }
+        self.configuration.next_generation = self.next_generation;
+        if let Some(cells) = self.cells {
+            for undo in self.undo.into_iter().flatten().rev() {
+                undo(cells);
+            }
+        }
     }
 
-    fn remember(&mut self, undo: impl FnOnce(&mut Cells) + 'static) {
-        if let Some(list) = &mut self.undo {
-            list.push(Box::new(undo));
+    /// Ends a batch that stays; returns what changed in the configuration, in order. `is_changed` tells
+    /// whether any update worked.
+    pub(crate) fn finish(self, is_changed: bool) -> Vec<Change> {
+        self.configuration.version += u64::from(is_changed);
+        self.changes.unwrap_or_default()
+    }
+
+    pub(crate) fn answer(&self, read: &Read) -> Outcome {
+        self.configuration.answer_with(self.cells.as_deref(), read)
+    }
+
+    fn logs(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    fn log(&mut self, change: Change) {
+        if let Some(list) = &mut self.changes {
+            list.push(change);
         }
     }
 
@@ -101,51 +125,19 @@ impl<'a> Draft<'a> {
                 self.change_value_set(set, &members, ValueSetChange::Replace)
             }
             Update::InsertMulticastGroup { group, content } => {
-                check_replicas(&content.replicas)?;
-                if self.configuration.multicast_groups.contains_key(&group) {
-                    return Err(UpdateError::MulticastGroupExists { group });
-                }
-                Arc::make_mut(&mut self.configuration.multicast_groups).insert(group, content);
-                Ok(Reply::Done)
+                self.set_multicast_group(group, content, true)
             }
             Update::ModifyMulticastGroup { group, content } => {
-                check_replicas(&content.replicas)?;
-                if !self.configuration.multicast_groups.contains_key(&group) {
-                    return Err(UpdateError::NoSuchMulticastGroup { group });
-                }
-                Arc::make_mut(&mut self.configuration.multicast_groups).insert(group, content);
-                Ok(Reply::Done)
+                self.set_multicast_group(group, content, false)
             }
-            Update::DeleteMulticastGroup { group } => {
-                if !self.configuration.multicast_groups.contains_key(&group) {
-                    return Err(UpdateError::NoSuchMulticastGroup { group });
-                }
-                Arc::make_mut(&mut self.configuration.multicast_groups).remove(&group);
-                Ok(Reply::Done)
-            }
+            Update::DeleteMulticastGroup { group } => self.delete_multicast_group(group),
             Update::InsertCloneSession { session, content } => {
-                check_replicas(&content.replicas)?;
-                if self.configuration.clone_sessions.contains_key(&session) {
-                    return Err(UpdateError::CloneSessionExists { session });
-                }
-                Arc::make_mut(&mut self.configuration.clone_sessions).insert(session, content);
-                Ok(Reply::Done)
+                self.set_clone_session(session, content, true)
             }
             Update::ModifyCloneSession { session, content } => {
-                check_replicas(&content.replicas)?;
-                if !self.configuration.clone_sessions.contains_key(&session) {
-                    return Err(UpdateError::NoSuchCloneSession { session });
-                }
-                Arc::make_mut(&mut self.configuration.clone_sessions).insert(session, content);
-                Ok(Reply::Done)
+                self.set_clone_session(session, content, false)
             }
-            Update::DeleteCloneSession { session } => {
-                if !self.configuration.clone_sessions.contains_key(&session) {
-                    return Err(UpdateError::NoSuchCloneSession { session });
-                }
-                Arc::make_mut(&mut self.configuration.clone_sessions).remove(&session);
-                Ok(Reply::Done)
-            }
+            Update::DeleteCloneSession { session } => self.delete_clone_session(session),
             Update::SetCrcParameters { crc, parameters } => self.set_crc(crc, parameters),
             cells => self.write_cells(cells),
         }
@@ -227,31 +219,6 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Counts an entry's use of its member or group up or down.
-    fn count_use(&mut self, table: TableId, data: &ActionData, is_added: bool) {
-        let implementation = self
-            .configuration
-            .program
-            .tables
-            .get(table.index())
-            .and_then(|table| table.implementation);
-        let Some(profile) =
-            implementation.and_then(|profile| self.configuration.profiles.get_mut(profile.index()))
-        else {
-            return;
-        };
-        let uses = match data {
-            ActionData::Member(member) => {
-                Arc::make_mut(profile).member_uses.entry(*member).or_default()
-            }
-            ActionData::Group(group) => {
-                Arc::make_mut(profile).group_uses.entry(*group).or_default()
-            }
-            ActionData::Direct(_) | ActionData::OneShot(_) => return,
-        };
-        *uses = if is_added { *uses + 1 } else { uses.saturating_sub(1) };
-    }
-
     fn insert_entry(&mut self, table: TableId, entry: NewEntry) -> Outcome {
         let declared = self.changeable_table(table)?;
         let entry = self.checked_entry(declared, entry)?;
@@ -268,29 +235,42 @@ impl<'a> Draft<'a> {
         {
             return Err(UpdateError::TableFull { table: declared.name.clone(), size });
         }
-        self.count_use(table, &entry.action, true);
+        self.configuration.count_use(table, &entry.action, true);
         let generation = self.configuration.next_generation;
         self.configuration.next_generation += 1;
         let now_ps = self.now_ps;
-        Ok(Reply::Inserted(self.table(table).insert(entry, generation, now_ps, None)))
+        let after = self.table(table).insert(entry, generation, now_ps, None);
+        let handle = after.handle;
+        self.log(Change::Entry { table, before: None, after: Some(after) });
+        Ok(Reply::Inserted(handle))
     }
 
     fn modify_entry(&mut self, table: TableId, entry: NewEntry) -> Outcome {
         let declared = self.changeable_table(table)?;
         let entry = self.checked_entry(declared, entry)?;
         let handle = self.configuration.entry_handle(table, &entry.keys, entry.priority)?;
-        self.count_use(table, &entry.action, true);
-        if let Some(before) = self.table(table).modify(handle, entry) {
-            self.count_use(table, &before, false);
-        }
+        self.configuration.count_use(table, &entry.action, true);
+        let state = self.table(table);
+        let Some(before) = state.shared_entry(handle) else { return Ok(Reply::Done) };
+        let after = Arc::new(EntryRecord {
+            action: entry.action,
+            idle_timeout_ns: entry.idle_timeout_ns,
+            metadata: entry.metadata,
+            cookie: entry.cookie,
+            ..EntryRecord::clone(&before)
+        });
+        state.replace(after.clone());
+        self.configuration.count_use(table, &before.action, false);
+        self.log(Change::Entry { table, before: Some(before), after: Some(after) });
         Ok(Reply::Done)
     }
 
     fn delete_entry(&mut self, table: TableId, keys: &[KeyPattern], priority: i64) -> Outcome {
         self.changeable_table(table)?;
         let handle = self.configuration.entry_handle(table, keys, priority)?;
-        if let Some(entry) = self.table(table).remove(handle) {
-            self.count_use(table, &entry.action, false);
+        if let Some(before) = self.table(table).remove(handle) {
+            self.configuration.count_use(table, &before.action, false);
+            self.log(Change::Entry { table, before: Some(before), after: None });
         }
         Ok(Reply::Done)
     }
@@ -298,12 +278,12 @@ impl<'a> Draft<'a> {
     fn clear_entries(&mut self, table: TableId) -> Outcome {
         self.changeable_table(table)?;
         let (_, state) = self.configuration.table_parts(table)?;
-        let handles: Vec<_> = state.entries().map(|entry| entry.handle).collect();
-        for handle in handles {
-            if let Some(entry) = self.table(table).remove(handle) {
-                self.count_use(table, &entry.action, false);
-            }
+        let entries: Vec<_> = state.entries().cloned().collect();
+        for entry in &entries {
+            self.table(table).remove(entry.handle);
+            self.configuration.count_use(table, &entry.action, false);
         }
+        self.log(Change::Cleared { table, entries });
         Ok(Reply::Done)
     }
 
@@ -324,6 +304,10 @@ impl<'a> Draft<'a> {
                 DefaultAction { action, action_index, is_initial: false }
             }
         };
+        if self.logs() {
+            let before = state.default_action().clone();
+            self.log(Change::Default { table, before, after: default.clone() });
+        }
         self.table(table).set_default(default);
         Ok(Reply::Done)
     }
@@ -368,26 +352,10 @@ impl<'a> Draft<'a> {
                 (_, None) => next.push(member),
             }
         }
-        self.configuration.value_sets[set.index()] = Arc::new(ValueSetState { members: next });
-        Ok(Reply::Done)
-    }
-
-    fn set_crc(&mut self, crc: CustomCrc, parameters: Option<CrcParameters>) -> Outcome {
-        let width_bits = crc.width_bits();
-        if let Some(given) = parameters {
-            let fits = |value: u32| width_bits == 32 || value >> width_bits == 0;
-            if ![given.polynomial, given.initial, given.final_xor].into_iter().all(fits) {
-                return Err(UpdateError::CrcParametersTooWide { width_bits });
-            }
-        }
-        match crc {
-            CustomCrc::Crc16 => {
-                self.configuration.crc16 = parameters.unwrap_or(CrcParameters::CRC16);
-            }
-            CustomCrc::Crc32 => {
-                self.configuration.crc32 = parameters.unwrap_or(CrcParameters::CRC32);
-            }
-        }
+        let after = Arc::new(ValueSetState { members: next });
+        let place = &mut self.configuration.value_sets[set.index()];
+        let before = std::mem::replace(place, after.clone());
+        self.log(Change::ValueSet { set, before, after });
         Ok(Reply::Done)
     }
 }

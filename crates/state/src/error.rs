@@ -202,6 +202,9 @@ errors! {
     /// All cells of an array that is too large for that.
     TooManyCells { object: Arc<str>, size: u64 } = "ST-E45" InvalidArgument
         "`{object}` has {size} cells, too many for one request: name them one by one";
+    /// Registers, counters or meters where only configuration is at hand.
+    CellsAreTheDevices = "ST-E46" FailedPrecondition
+        "registers, counters and meters belong to the device that runs the program: ask the device";
 }
 
 impl std::error::Error for UpdateError {}

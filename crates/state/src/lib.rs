@@ -20,6 +20,7 @@
 
 mod action;
 mod cells;
+mod change;
 mod configuration;
 mod draft;
 mod entry;
@@ -45,7 +46,7 @@ pub use error::{ErrorClass, UpdateError};
 pub use meter::{Colour, MeterConfiguration, TokenRate};
 pub use profile::{ActionProfileState, Group, GroupMember};
 pub use register::RegisterCells;
-pub use replication::{CloneSession, MulticastGroup, Replica};
+pub use replication::{CloneSession, MulticastGroup, Replica, Replication};
 pub use store::Store;
 pub use table::{DefaultAction, TableState};
 pub use update::{

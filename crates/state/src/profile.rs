@@ -68,4 +68,26 @@ impl ActionProfileState {
         let member = group.members.get(at)?.member;
         Some((member, self.member(member)?))
     }
+
+    /// Puts a group in place, or takes it away, and counts the uses of its members. Returns what was
+    /// there.
+    pub(crate) fn set_group(
+        &mut self,
+        group: GroupId,
+        content: Option<Arc<Group>>,
+    ) -> Option<Arc<Group>> {
+        for member in content.iter().flat_map(|content| &content.members) {
+            *self.member_uses.entry(member.member).or_default() += 1;
+        }
+        let before = match content {
+            Some(content) => self.groups.insert(group, content),
+            None => self.groups.remove(&group),
+        };
+        for member in before.iter().flat_map(|before| &before.members) {
+            if let Some(uses) = self.member_uses.get_mut(&member.member) {
+                *uses = uses.saturating_sub(1);
+            }
+        }
+        before
+    }
 }

@@ -41,7 +41,17 @@ pub(crate) fn named_cells(
 impl Configuration {
     /// Answers a question to this version and these cells.
     pub fn answer(&self, cells: &Cells, read: &Read) -> Result<Reply, UpdateError> {
+        self.answer_with(Some(cells), read)
+    }
+
+    /// The same where there may be no cells at hand: then questions about them are refused.
+    pub(crate) fn answer_with(
+        &self,
+        cells: Option<&Cells>,
+        read: &Read,
+    ) -> Result<Reply, UpdateError> {
         let program = &self.program;
+        let cells = cells.ok_or(UpdateError::CellsAreTheDevices);
         Ok(match read {
             Read::Entries { table } => {
                 let mut entries: Vec<_> = self.table_parts(*table)?.1.entries().cloned().collect();
@@ -77,7 +87,7 @@ impl Configuration {
             }
             Read::Register { register, index } => {
                 let array = object(&program.registers, "register", register.0)?;
-                let cells = cells.register(*register);
+                let cells = cells?.register(*register);
                 Reply::Registers(
                     named_cells(&array.name, *index, array.size)?
                         .filter_map(|index| cells?.read(index))
@@ -85,6 +95,7 @@ impl Configuration {
                 )
             }
             Read::Counter { counter, index } => {
+                let cells = cells?;
                 let size = indexed_counter(&program.counters, *counter)?;
                 let name = &program.counters[counter.index()].name;
                 Reply::Counters(
@@ -94,6 +105,7 @@ impl Configuration {
                 )
             }
             Read::Meter { meter, index } => {
+                let cells = cells?;
                 let size = indexed_meter(&program.meters, *meter)?;
                 let name = &program.meters[meter.index()].name;
                 Reply::Meters(
@@ -103,6 +115,7 @@ impl Configuration {
                 )
             }
             Read::DirectCounter { counter, entry } => {
+                let cells = cells?;
                 let table = self.table_of_counter(*counter)?;
                 let read = |target: EntryTarget| {
                     let value = cells.direct_counter(*counter, target.entry());
@@ -113,6 +126,7 @@ impl Configuration {
                 )
             }
             Read::DirectMeter { meter, entry } => {
+                let cells = cells?;
                 let table = self.table_of_meter(*meter)?;
                 let read = |target: EntryTarget| {
                     let value = cells.direct_meter(*meter, target.entry());

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The store: the current configuration version and the way to the next one. What single updates do is
-//! in `draft`, what reads answer in `read`.
+//! The store: the current configuration version and the way to the next one, on both sides. What single
+//! updates do is in `draft`, what reads answer in `read`.
 
+use crate::change::Change;
 use crate::draft::Draft;
+use crate::forwarding::{ForwardingState, Publication};
 use crate::table::TableState;
 use crate::validation::{allowed_action, declared_keys};
 use crate::{
     ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
-    CrcParameters, DefaultAction, NewEntry, UpdateError,
+    DefaultAction, NewEntry, Reply, UpdateError,
 };
 use ir::{ActionCall, Program, Table};
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The configuration of one program on one device.
 ///
-/// A version that no packet holds is changed in place; one that is held is left alone, and its parts
-/// are copied as far as they change.
+/// It has two sides. The master is the [`Configuration`] that the interpreter and control planes read:
+/// a version that no packet holds is changed in place; one that is held is left alone, and its parts
+/// are copied as far as they change. The forwarding side is derived from it for compiled packets, once
+/// somebody asks for it; its readers never wait, and writers hardly ever wait for them.
 #[derive(Debug)]
 pub struct Store {
     current: RwLock<Arc<Configuration>>,
+    forwarding: Publication,
 }
 
 impl Store {
@@ -38,13 +42,13 @@ impl Store {
             tables,
             profiles: program.action_profiles.iter().map(|_| Arc::default()).collect(),
             value_sets: program.value_sets.iter().map(|_| Arc::default()).collect(),
-            multicast_groups: Arc::new(BTreeMap::new()),
-            clone_sessions: Arc::new(BTreeMap::new()),
-            crc16: CrcParameters::CRC16,
-            crc32: CrcParameters::CRC32,
+            replication: Arc::default(),
             program,
         };
-        Ok(Store { current: RwLock::new(Arc::new(configuration)) })
+        Ok(Store {
+            current: RwLock::new(Arc::new(configuration)),
+            forwarding: Publication::default(),
+        })
     }
 
     /// The current version. Whoever holds it for long makes updates copy what they change.
@@ -53,59 +57,101 @@ impl Store {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The current version of the forwarding side. Takes the time of building it at the first call, and
+    /// constant time after that. Whoever holds it for long makes writers copy it.
+    pub fn forwarding(&self) -> Arc<ForwardingState> {
+        self.forwarding.load().unwrap_or_else(|| {
+            // Nobody writes to the master while it is copied.
+            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+            self.forwarding.begin(&current)
+        })
+    }
+
+    /// Copies of the forwarding side in memory, those included that only readers hold. For watching
+    /// memory.
+    pub fn forwarding_copies(&self) -> usize {
+        self.forwarding.copies()
+    }
+
     /// Carries a batch out. Packets see all of it or nothing of it.
     pub fn write_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        // A single item has nothing to be undone, as it checks before it changes.
-        if batch.atomicity == Atomicity::ContinueOnError || batch.items.len() <= 1 {
-            run_each(&mut current, cells, batch)
-        } else {
-            run_together(&mut current, cells, batch)
+        self.write_shared(Some(cells), batch)
+    }
+
+    /// Carries out a batch of configuration only, as from another thread than that of the packets.
+    /// Updates and reads of registers, counters and meters are refused.
+    pub fn write_configuration(&self, batch: Batch) -> BatchOutcome {
+        self.write_shared(None, batch)
+    }
+
+    /// As [`Store::write_batch`], where no other thread has the store: the forwarding side is then
+    /// changed in place, without a second copy.
+    pub fn write_batch_mut(&mut self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+        let logs = self.forwarding.exists();
+        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let (outcome, changes) = carry_out(current, Some(cells), batch, logs);
+        if logs && !changes.is_empty() {
+            let entries = current.entry_count();
+            self.forwarding.publish_in_place(changes, current.version, entries);
         }
+        outcome
+    }
+
+    fn write_shared(&self, cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        // It cannot come into being meanwhile, as that takes the lock.
+        let logs = self.forwarding.exists();
+        let (outcome, changes) = carry_out(&mut current, cells, batch, logs);
+        if logs && !changes.is_empty() {
+            let entries = current.entry_count();
+            self.forwarding.publish(changes, current.version, entries);
+        }
+        outcome
     }
 }
 
-fn run_each(current: &mut Arc<Configuration>, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-    let mut is_changed = false;
-    let mut results = Vec::with_capacity(batch.items.len());
-    for item in batch.items {
-        results.push(match item {
-            BatchItem::Read(read) => current.answer(cells, &read),
-            BatchItem::Update(update) => {
-                let configuration = Arc::make_mut(current);
-                let result = Draft::new(configuration, cells, batch.now_ps).apply(update);
-                if result.is_ok() && !is_changed {
-                    is_changed = true;
-                    configuration.version += 1;
-                }
-                result
-            }
-        });
-    }
-    BatchOutcome { results, rolled_back: false }
-}
-
-fn run_together(current: &mut Arc<Configuration>, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+/// Carries a batch out on the master; returns what changed where `logs` asks for it.
+fn carry_out(
+    current: &mut Arc<Configuration>,
+    mut cells: Option<&mut Cells>,
+    batch: Batch,
+    logs: bool,
+) -> (BatchOutcome, Vec<Change>) {
     let count = batch.items.len();
-    let mut configuration = Configuration::clone(current);
-    let mut draft = Draft::recording(&mut configuration, cells, batch.now_ps);
+    let is_update = |item: &BatchItem| matches!(item, BatchItem::Update(_));
+    if !batch.items.iter().any(is_update) && batch.atomicity == Atomicity::ContinueOnError {
+        let answer = |item| match item {
+            BatchItem::Read(read) => current.answer_with(cells.as_deref(), &read),
+            BatchItem::Update(_) => Ok(Reply::Done),
+        };
+        let results = batch.items.into_iter().map(answer).collect();
+        return (BatchOutcome { results, rolled_back: false }, Vec::new());
+    }
+    // A single item has nothing to be undone, as it checks before it changes.
+    let is_atomic = batch.atomicity != Atomicity::ContinueOnError && count > 1;
+    let configuration = Arc::make_mut(current);
+    let cells = cells.as_deref_mut();
+    let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, is_atomic);
+    let mut is_changed = false;
     let mut results = Vec::with_capacity(count);
     for (at, item) in batch.items.into_iter().enumerate() {
         let result = match item {
             BatchItem::Read(read) => draft.answer(&read),
-            BatchItem::Update(update) => draft.apply(update),
+            BatchItem::Update(update) => {
+                let result = draft.apply(update);
+                is_changed |= result.is_ok();
+                result
+            }
         };
-        if result.is_err() {
+        if is_atomic && result.is_err() {
             draft.undo();
             let mut results = vec![Err(UpdateError::Aborted); count];
             results[at] = result;
-            return BatchOutcome { results, rolled_back: true };
+            return (BatchOutcome { results, rolled_back: true }, Vec::new());
         }
         results.push(result);
     }
-    configuration.version += 1;
-    *current = Arc::new(configuration);
-    BatchOutcome { results, rolled_back: false }
+    (BatchOutcome { results, rolled_back: false }, draft.finish(is_changed))
 }
 
 /// A call of the program, with its action instead of the index into the table's list.

@@ -3,7 +3,7 @@
 //! control plane hands in happens before, in `validation`.
 
 use crate::tuple_space::{Candidate, MatchIndex, RangeCheck};
-use crate::{ActionData, BoundAction, EntryHandle, EntryRecord, NewEntry};
+use crate::{BoundAction, EntryHandle, EntryRecord, NewEntry};
 use foldhash::fast::FixedState;
 use ir::{ActionId, Bits, KeyPattern, MatchKind, OriginId, Table};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(crate) struct TableShape {
     matched_keys: Option<Vec<usize>>,
     /// Whether entries have priorities; else the longest prefix wins.
     pub(crate) has_priorities: bool,
-    actions: Vec<ActionId>,
+    pub(crate) actions: Vec<ActionId>,
 }
 
 impl TableShape {
@@ -46,6 +46,21 @@ impl TableShape {
             actions: table.actions.iter().map(|action| action.action).collect(),
         }
     }
+
+    /// Among matching entries the one with the largest rank wins.
+    pub(crate) fn rank(&self, keys: &[KeyPattern], priority: i64) -> i64 {
+        if self.has_priorities {
+            return priority;
+        }
+        keys.iter()
+            .map(|pattern| match pattern {
+                KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
+                // An exact key that the program leaves open.
+                KeyPattern::Any => -1,
+                _ => 0,
+            })
+            .sum()
+    }
 }
 
 /// What tells entries of a table apart.
@@ -58,7 +73,7 @@ struct Identity {
 /// One version of a match table.
 #[derive(Clone, Debug)]
 pub struct TableState {
-    shape: Arc<TableShape>,
+    pub(crate) shape: Arc<TableShape>,
     places: Vec<Option<Arc<EntryRecord>>>,
     free: Vec<u32>,
     identities: HashMap<Identity, u32, FixedState>,
@@ -153,23 +168,13 @@ impl TableState {
         generation: u64,
         inserted_ps: u64,
         origin: Option<OriginId>,
-    ) -> EntryHandle {
+    ) -> Arc<EntryRecord> {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
             (self.places.len() - 1) as u32
         });
-        self.identities.entry(self.identity(&entry.keys, entry.priority)).or_insert(place);
-        let (values, masks) = self.values_and_masks(&entry.keys);
-        let candidate = Candidate {
-            rank: self.rank(&entry),
-            generation,
-            place,
-            ranges: range_checks(&entry.keys),
-        };
-        self.index.insert(&values, &masks, candidate);
-        let handle = EntryHandle(place);
-        self.places[handle.0 as usize] = Some(Arc::new(EntryRecord {
-            handle,
+        let record = Arc::new(EntryRecord {
+            handle: EntryHandle(place),
             generation,
             keys: entry.keys,
             priority: entry.priority,
@@ -179,18 +184,40 @@ impl TableState {
             cookie: entry.cookie,
             inserted_ps,
             origin,
-        }));
-        handle
+        });
+        self.settle(record.clone());
+        record
     }
 
-    /// Replaces what may change of an entry, and returns the action it had.
-    pub(crate) fn modify(&mut self, handle: EntryHandle, entry: NewEntry) -> Option<ActionData> {
-        let record = self.places.get_mut(handle.0 as usize)?.as_mut()?;
-        let record = Arc::make_mut(record);
-        record.idle_timeout_ns = entry.idle_timeout_ns;
-        record.metadata = entry.metadata;
-        record.cookie = entry.cookie;
-        Some(std::mem::replace(&mut record.action, entry.action))
+    /// Adds the record at its place, which is vacant and not among the free ones.
+    fn settle(&mut self, record: Arc<EntryRecord>) {
+        let place = record.handle.0;
+        self.identities.entry(self.identity(&record.keys, record.priority)).or_insert(place);
+        let (values, masks) = self.values_and_masks(&record.keys);
+        let candidate = Candidate {
+            rank: self.shape.rank(&record.keys, record.priority),
+            generation: record.generation,
+            place,
+            ranges: range_checks(&record.keys),
+        };
+        self.index.insert(&values, &masks, candidate);
+        if let Some(slot) = self.places.get_mut(place as usize) {
+            *slot = Some(record);
+        }
+    }
+
+    /// Undoes the latest removal, which was this entry's.
+    pub(crate) fn put_back(&mut self, record: Arc<EntryRecord>) {
+        let freed = self.free.pop();
+        debug_assert_eq!(freed, Some(record.handle.0));
+        self.settle(record);
+    }
+
+    /// Replaces the record of an entry by one with the same keys, priority, place and generation.
+    pub(crate) fn replace(&mut self, record: Arc<EntryRecord>) {
+        if let Some(slot) = self.places.get_mut(record.handle.0 as usize) {
+            *slot = Some(record);
+        }
     }
 
     /// Removes an entry and returns it.
@@ -208,22 +235,6 @@ impl TableState {
 
     pub(crate) fn set_default(&mut self, default: DefaultAction) {
         self.default = default;
-    }
-
-    fn rank(&self, entry: &NewEntry) -> i64 {
-        if self.shape.has_priorities {
-            return entry.priority;
-        }
-        entry
-            .keys
-            .iter()
-            .map(|pattern| match pattern {
-                KeyPattern::Prefix { length_bits, .. } => i64::from(*length_bits),
-                // An exact key that the program leaves open.
-                KeyPattern::Any => -1,
-                _ => 0,
-            })
-            .sum()
     }
 
     fn values_and_masks(&self, keys: &[KeyPattern]) -> (Vec<Bits>, Vec<Bits>) {

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Updates of cells: registers, counters and meters. Each tells how it is undone.
 
-use super::{Draft, Outcome};
+use super::{Draft, Outcome, Undo};
 use crate::read::{indexed_counter, indexed_meter, named_cells, object};
 use crate::validation::{check_rates, fit, number_text};
-use crate::{EntryReference, Reply, Update, UpdateError};
-use ir::TableId;
+use crate::{Cells, Reply, Update, UpdateError};
+
+fn remember(list: &mut Option<Vec<Undo>>, undo: impl FnOnce(&mut Cells) + 'static) {
+    if let Some(list) = list {
+        list.push(Box::new(undo));
+    }
+}
 
 impl Draft<'_> {
     /// The updates that change cells rather than configuration.
     pub(super) fn write_cells(&mut self, update: Update) -> Outcome {
-        let program = self.configuration.program.clone();
+        let Draft { configuration, cells, now_ps, undo, .. } = self;
+        let (configuration, now_ps) = (&**configuration, *now_ps);
+        let program = &configuration.program;
+        let Some(all) = cells.as_deref_mut() else {
+            return Err(UpdateError::CellsAreTheDevices);
+        };
         match update {
             Update::WriteRegister { register, index, value } => {
                 let array = object(&program.registers, "register", register.0)?;
@@ -21,33 +31,29 @@ impl Draft<'_> {
                         value: number_text(&value),
                     }
                 })?;
-                let Some(cells) = self.cells.register(register) else { return Ok(Reply::Done) };
+                let Some(cells) = all.register_mut(register) else { return Ok(Reply::Done) };
                 match index {
                     None => {
-                        if self.undo.is_some() {
+                        if undo.is_some() {
                             let before = cells.clone();
-                            self.remember(move |cells| {
-                                if let Some(cells) = cells.register_mut(register) {
-                                    *cells = before;
+                            remember(undo, move |all| {
+                                if let Some(cells) = all.register_mut(register) {
+                                    cells.clone_from(&before);
                                 }
                             });
                         }
-                        if let Some(cells) = self.cells.register_mut(register) {
-                            cells.fill(&value);
-                        }
+                        cells.fill(&value);
                     }
                     Some(at) => {
                         named_cells(&array.name, index, array.size)?;
                         if let Some(before) = cells.read(at) {
-                            self.remember(move |cells| {
-                                if let Some(cells) = cells.register_mut(register) {
+                            remember(undo, move |all| {
+                                if let Some(cells) = all.register_mut(register) {
                                     cells.write(at, before);
                                 }
                             });
                         }
-                        if let Some(cells) = self.cells.register_mut(register) {
-                            cells.write(at, value);
-                        }
+                        cells.write(at, value);
                     }
                 }
             }
@@ -55,52 +61,39 @@ impl Draft<'_> {
                 let size = indexed_counter(&program.counters, counter)?;
                 let name = &program.counters[counter.index()].name;
                 for at in named_cells(name, index, size)? {
-                    let before = self.cells.counter(counter, at).unwrap_or_default();
-                    self.remember(move |cells| cells.set_counter(counter, at, before));
-                    self.cells.set_counter(counter, at, value);
+                    let before = all.counter(counter, at).unwrap_or_default();
+                    remember(undo, move |all| all.set_counter(counter, at, before));
+                    all.set_counter(counter, at, value);
                 }
             }
-            Update::WriteMeter { meter, index, configuration } => {
+            Update::WriteMeter { meter, index, configuration: rates } => {
                 let size = indexed_meter(&program.meters, meter)?;
                 let name = &program.meters[meter.index()].name;
-                check_rates(name, &configuration)?;
+                check_rates(name, &rates)?;
                 for at in named_cells(name, index, size)? {
-                    let before = self.cells.meter_cell(meter, at);
-                    self.remember(move |cells| cells.restore_meter(meter, at, before));
-                    self.cells.configure_meter(meter, at, configuration, self.now_ps);
+                    let before = all.meter_cell(meter, at);
+                    remember(undo, move |all| all.restore_meter(meter, at, before));
+                    all.configure_meter(meter, at, rates, now_ps);
                 }
             }
             Update::WriteDirectCounter { counter, entry, value } => {
-                let table = self.configuration.table_of_counter(counter)?;
-                let target = self.existing_target(table, &entry)?;
-                let before = self.cells.direct_counter_snapshot(counter, target.entry());
-                self.remember(move |cells| cells.restore_direct_counter(counter, before));
-                self.cells.set_direct_counter(counter, target.entry(), value);
+                let table = configuration.table_of_counter(counter)?;
+                let target = configuration.target(table, &entry)?;
+                let before = all.direct_counter_snapshot(counter, target.entry());
+                remember(undo, move |all| all.restore_direct_counter(counter, before));
+                all.set_direct_counter(counter, target.entry(), value);
             }
-            Update::WriteDirectMeter { meter, entry, configuration } => {
-                let table = self.configuration.table_of_meter(meter)?;
-                check_rates(&program.meters[meter.index()].name, &configuration)?;
-                let target = self.existing_target(table, &entry)?;
-                let before = self.cells.direct_meter_snapshot(meter, target.entry());
-                self.remember(move |cells| cells.restore_direct_meter(meter, before));
-                self.cells.configure_direct_meter(
-                    meter,
-                    target.entry(),
-                    configuration,
-                    self.now_ps,
-                );
+            Update::WriteDirectMeter { meter, entry, configuration: rates } => {
+                let table = configuration.table_of_meter(meter)?;
+                check_rates(&program.meters[meter.index()].name, &rates)?;
+                let target = configuration.target(table, &entry)?;
+                let before = all.direct_meter_snapshot(meter, target.entry());
+                remember(undo, move |all| all.restore_direct_meter(meter, before));
+                all.configure_direct_meter(meter, target.entry(), rates, now_ps);
             }
             // Every other update changes the configuration and does not come here.
             _ => {}
         }
         Ok(Reply::Done)
-    }
-
-    fn existing_target(
-        &self,
-        table: TableId,
-        entry: &EntryReference,
-    ) -> Result<crate::EntryTarget, UpdateError> {
-        self.configuration.target(table, entry)
     }
 }

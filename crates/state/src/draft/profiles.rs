@@ -3,6 +3,7 @@
 //! change.
 
 use super::{Draft, Outcome};
+use crate::change::Change;
 use crate::read::object;
 use crate::validation::{allowed_action, fitting_arguments};
 use crate::{ActionProfileState, BoundAction, Group, GroupId, MemberId, Reply, UpdateError};
@@ -55,7 +56,7 @@ impl Draft<'_> {
             return Err(UpdateError::ProfileFull { profile: name, size });
         }
         let action = self.checked_member(profile, action)?;
-        self.profile(profile).members.insert(member, action);
+        self.put_member(profile, member, Some(action));
         Ok(Reply::Done)
     }
 
@@ -70,7 +71,7 @@ impl Draft<'_> {
             return Err(UpdateError::NoSuchMember { profile: declared.name.clone(), member });
         }
         let action = self.checked_member(profile, action)?;
-        self.profile(profile).members.insert(member, action);
+        self.put_member(profile, member, Some(action));
         Ok(Reply::Done)
     }
 
@@ -82,10 +83,28 @@ impl Draft<'_> {
         if state.member_uses.get(&member).is_some_and(|&uses| uses > 0) {
             return Err(UpdateError::MemberInUse { profile: declared.name.clone(), member });
         }
-        let state = self.profile(profile);
-        state.members.remove(&member);
-        state.member_uses.remove(&member);
+        self.put_member(profile, member, None);
+        self.profile(profile).member_uses.remove(&member);
         Ok(Reply::Done)
+    }
+
+    fn put_member(
+        &mut self,
+        profile: ActionProfileId,
+        member: MemberId,
+        after: Option<Arc<BoundAction>>,
+    ) {
+        let members = &mut self.profile(profile).members;
+        let before = match &after {
+            Some(action) => members.insert(member, action.clone()),
+            None => members.remove(&member),
+        };
+        self.log(Change::Member { profile, member, before, after });
+    }
+
+    fn put_group(&mut self, profile: ActionProfileId, group: GroupId, after: Option<Arc<Group>>) {
+        let before = self.profile(profile).set_group(group, after.clone());
+        self.log(Change::Group { profile, group, before, after });
     }
 
     pub(super) fn set_group(
@@ -123,13 +142,7 @@ impl Draft<'_> {
             }
         }
         content.members.sort_by_key(|member| member.member);
-        let state = self.profile(profile);
-        for member in &content.members {
-            *state.member_uses.entry(member.member).or_default() += 1;
-        }
-        if let Some(before) = state.groups.insert(group, Arc::new(content)) {
-            release_members(state, &before);
-        }
+        self.put_group(profile, group, Some(Arc::new(content)));
         Ok(Reply::Done)
     }
 
@@ -141,19 +154,8 @@ impl Draft<'_> {
         if state.group_uses.get(&group).is_some_and(|&uses| uses > 0) {
             return Err(UpdateError::GroupInUse { profile: declared.name.clone(), group });
         }
-        let state = self.profile(profile);
-        state.group_uses.remove(&group);
-        if let Some(before) = state.groups.remove(&group) {
-            release_members(state, &before);
-        }
+        self.put_group(profile, group, None);
+        self.profile(profile).group_uses.remove(&group);
         Ok(Reply::Done)
-    }
-}
-
-fn release_members(state: &mut ActionProfileState, group: &Group) {
-    for member in &group.members {
-        if let Some(uses) = state.member_uses.get_mut(&member.member) {
-            *uses = uses.saturating_sub(1);
-        }
     }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Updates of what a device's fixed functions are told: multicast groups, clone sessions, CRCs. Making
+//! the copies and checksums is the device's work.
+
+use super::{Draft, Outcome};
+use crate::change::Change;
+use crate::validation::check_replicas;
+use crate::{
+    CloneSession, CrcParameters, CustomCrc, MulticastGroup, Replication, Reply, UpdateError,
+};
+use std::sync::Arc;
+
+impl Draft<'_> {
+    fn replication(&mut self) -> &mut Replication {
+        Arc::make_mut(&mut self.configuration.replication)
+    }
+
+    pub(super) fn set_multicast_group(
+        &mut self,
+        group: u32,
+        content: MulticastGroup,
+        is_new: bool,
+    ) -> Outcome {
+        check_replicas(&content.replicas)?;
+        match (self.configuration.multicast_group(group), is_new) {
+            (Some(_), true) => return Err(UpdateError::MulticastGroupExists { group }),
+            (None, false) => return Err(UpdateError::NoSuchMulticastGroup { group }),
+            _ => {}
+        }
+        let after = Arc::new(content);
+        let before = self.replication().multicast_groups.insert(group, after.clone());
+        self.log(Change::MulticastGroup { group, before, after: Some(after) });
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn delete_multicast_group(&mut self, group: u32) -> Outcome {
+        if self.configuration.multicast_group(group).is_none() {
+            return Err(UpdateError::NoSuchMulticastGroup { group });
+        }
+        let before = self.replication().multicast_groups.remove(&group);
+        self.log(Change::MulticastGroup { group, before, after: None });
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn set_clone_session(
+        &mut self,
+        session: u32,
+        content: CloneSession,
+        is_new: bool,
+    ) -> Outcome {
+        check_replicas(&content.replicas)?;
+        match (self.configuration.clone_session(session), is_new) {
+            (Some(_), true) => return Err(UpdateError::CloneSessionExists { session }),
+            (None, false) => return Err(UpdateError::NoSuchCloneSession { session }),
+            _ => {}
+        }
+        let after = Arc::new(content);
+        let before = self.replication().clone_sessions.insert(session, after.clone());
+        self.log(Change::CloneSession { session, before, after: Some(after) });
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn delete_clone_session(&mut self, session: u32) -> Outcome {
+        if self.configuration.clone_session(session).is_none() {
+            return Err(UpdateError::NoSuchCloneSession { session });
+        }
+        let before = self.replication().clone_sessions.remove(&session);
+        self.log(Change::CloneSession { session, before, after: None });
+        Ok(Reply::Done)
+    }
+
+    pub(super) fn set_crc(&mut self, crc: CustomCrc, parameters: Option<CrcParameters>) -> Outcome {
+        let width_bits = crc.width_bits();
+        if let Some(given) = parameters {
+            let fits = |value: u32| width_bits == 32 || value >> width_bits == 0;
+            if ![given.polynomial, given.initial, given.final_xor].into_iter().all(fits) {
+                return Err(UpdateError::CrcParametersTooWide { width_bits });
+            }
+        }
+        let before = self.configuration.crc_parameters(crc);
+        let after = parameters.unwrap_or(match crc {
+            CustomCrc::Crc16 => CrcParameters::CRC16,
+            CustomCrc::Crc32 => CrcParameters::CRC32,
+        });
+        self.replication().set_crc_parameters(crc, after);
+        self.log(Change::Crc { crc, before, after });
+        Ok(Reply::Done)
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Choices by hash, prepared: the members of groups, and what a table needs of its action profile.
+//! Laying members' actions out as records is the table's matter.
+
+use crate::{ActionProfileState, BoundAction, Group, GroupId, MemberId};
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Weights, ready for choosing among them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WeightedChoice {
+    /// The sum of the weights up to and including each.
+    sums: Box<[u64]>,
+}
+
+impl WeightedChoice {
+    pub(super) fn new(weights: impl Iterator<Item = u32>) -> WeightedChoice {
+        let mut sum = 0;
+        let add = |weight| {
+            sum += u64::from(weight);
+            sum
+        };
+        WeightedChoice { sums: weights.map(add).collect() }
+    }
+
+    /// The one that a hash chooses: the hash modulo the sum of the weights, counted through in order.
+    pub(super) fn choose(&self, hash: u64) -> Option<usize> {
+        let total = *self.sums.last()?;
+        let rest = hash.checked_rem(total)?;
+        if total == self.sums.len() as u64 && self.sums[0] == 1 {
+            // Every weight is 1, unless some are 0 and others make up for it.
+            let at = rest as usize;
+            if self.sums[at] == rest + 1 && (at == 0 || self.sums[at - 1] == rest) {
+                return Some(at);
+            }
+        }
+        Some(self.sums.partition_point(|&sum| sum <= rest))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.sums)
+    }
+}
+
+/// A group's members by their slots, ready for choosing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PreparedGroup {
+    members: Box<[u32]>,
+    choice: WeightedChoice,
+}
+
+impl PreparedGroup {
+    /// The slot of the member that a hash chooses.
+    pub(super) fn choose(&self, hash: u64) -> Option<u32> {
+        self.members.get(self.choice.choose(hash)?).copied()
+    }
+}
+
+/// Slots for things that have numbers of the control plane's choice.
+#[derive(Clone, Debug)]
+struct Slots<Id, T> {
+    slot_of_id: HashMap<Id, u32, FixedState>,
+    contents: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<Id, T> Default for Slots<Id, T> {
+    fn default() -> Self {
+        Slots { slot_of_id: HashMap::default(), contents: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<Id: Copy + Eq + std::hash::Hash, T> Slots<Id, T> {
+    /// Puts content in place of what is there; returns the slot.
+    fn put(&mut self, id: Id, content: T) -> u32 {
+        let slot = *self.slot_of_id.entry(id).or_insert_with(|| {
+            self.free.pop().unwrap_or_else(|| {
+                self.contents.push(None);
+                (self.contents.len() - 1) as u32
+            })
+        });
+        self.contents[slot as usize] = Some(content);
+        slot
+    }
+
+    fn remove(&mut self, id: Id) -> Option<u32> {
+        let slot = self.slot_of_id.remove(&id)?;
+        self.contents[slot as usize] = None;
+        self.free.push(slot);
+        Some(slot)
+    }
+
+    fn get(&self, slot: u32) -> Option<&T> {
+        self.contents.get(slot as usize)?.as_ref()
+    }
+}
+
+/// What tables need of an action profile.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PreparedProfile {
+    members: Slots<MemberId, Arc<BoundAction>>,
+    groups: Slots<GroupId, PreparedGroup>,
+}
+
+/// A slot that nothing is ever in.
+const NO_SLOT: u32 = u32::MAX;
+
+impl PreparedProfile {
+    pub(super) fn new(state: &ActionProfileState) -> PreparedProfile {
+        let mut prepared = PreparedProfile::default();
+        for (&member, action) in &state.members {
+            prepared.set_member(member, Some(action.clone()));
+        }
+        for (group, content) in state.groups() {
+            prepared.set_group(group, Some(content));
+        }
+        prepared
+    }
+
+    /// Puts a member in place or takes it away; returns its slot.
+    pub(super) fn set_member(
+        &mut self,
+        member: MemberId,
+        action: Option<Arc<BoundAction>>,
+    ) -> Option<u32> {
+        match action {
+            Some(action) => Some(self.members.put(member, action)),
+            None => self.members.remove(member),
+        }
+    }
+
+    pub(super) fn set_group(&mut self, group: GroupId, content: Option<&Group>) {
+        let Some(content) = content else {
+            self.groups.remove(group);
+            return;
+        };
+        let members = content.members.iter().map(|member| self.member_slot(member.member));
+        let prepared = PreparedGroup {
+            members: members.collect(),
+            choice: WeightedChoice::new(content.members.iter().map(|member| member.weight)),
+        };
+        self.groups.put(group, prepared);
+    }
+
+    /// Members by slot.
+    pub(super) fn members(&self) -> impl Iterator<Item = (u32, &Arc<BoundAction>)> {
+        let slots = self.members.contents.iter().enumerate();
+        slots.filter_map(|(slot, action)| Some((slot as u32, action.as_ref()?)))
+    }
+
+    pub(super) fn has_member(&self, slot: u32) -> bool {
+        self.members.get(slot).is_some()
+    }
+
+    pub(super) fn group(&self, slot: u32) -> Option<&PreparedGroup> {
+        self.groups.get(slot)
+    }
+
+    /// The slot of a member, which keeps it as long as something uses it.
+    pub(super) fn member_slot(&self, member: MemberId) -> u32 {
+        self.members.slot_of_id.get(&member).copied().unwrap_or(NO_SLOT)
+    }
+
+    /// The slot of a group, which keeps it as long as something uses it.
+    pub(super) fn group_slot(&self, group: GroupId) -> u32 {
+        self.groups.slot_of_id.get(&group).copied().unwrap_or(NO_SLOT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WeightedChoice;
+    use crate::action::choose_by_weight;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn prepared_choices_agree_with_counting(
+            weights in prop::collection::vec(0u32..4, 0..6),
+            hash in any::<u64>(),
+        ) {
+            let prepared = WeightedChoice::new(weights.iter().copied());
+            prop_assert_eq!(
+                prepared.choose(hash),
+                choose_by_weight(weights.iter().copied(), hash)
+            );
+        }
+    }
+}

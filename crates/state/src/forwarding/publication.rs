@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How versions of the forwarding side reach packets: two copies, of which packets read one while the
+//! writer changes the other, and a pointer that is swapped between them. What a change does to a copy
+//! is `change`'s matter.
+
+use super::ForwardingState;
+use crate::Configuration;
+use crate::change::Change;
+use arc_swap::ArcSwapOption;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often the writer looks again at once whether readers have left the spare copy.
+const SPINS: usize = 100;
+
+/// How often it lets others run before it looks again, and how many entries make it one time more.
+/// Waiting is worth about what a copy costs.
+const LEAST_YIELDS: usize = 100;
+const ENTRIES_A_YIELD: usize = 64;
+
+/// Changes that the spare copy may miss before it is given up: then copying is the cheaper way.
+const LEAST_MISSED_CHANGES: usize = 4096;
+const ENTRIES_A_MISSED_CHANGE: usize = 8;
+
+/// What only the writer touches.
+#[derive(Debug, Default)]
+struct Writer {
+    /// The copy that was published before, which late readers may still hold.
+    spare: Option<Arc<ForwardingState>>,
+    /// What was done to the published copy and not yet to the spare one.
+    missed: Vec<Change>,
+}
+
+/// The published version, if anybody ever asked for one.
+#[derive(Debug, Default)]
+pub(crate) struct Publication {
+    published: ArcSwapOption<ForwardingState>,
+    writer: Mutex<Writer>,
+    copies: Arc<AtomicUsize>,
+}
+
+impl Publication {
+    /// The published version. Never waits for a writer.
+    pub(crate) fn load(&self) -> Option<Arc<ForwardingState>> {
+        self.published.load_full()
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.published.load().is_some()
+    }
+
+    /// Copies in memory, those included that only readers hold.
+    pub(crate) fn copies(&self) -> usize {
+        self.copies.load(Ordering::Relaxed)
+    }
+
+    /// Builds the first version, unless another thread was faster. The caller keeps writers of the
+    /// master out.
+    pub(crate) fn begin(&self, configuration: &Configuration) -> Arc<ForwardingState> {
+        let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.load().unwrap_or_else(|| {
+            let state = Arc::new(ForwardingState::build(configuration, &self.copies));
+            self.published.store(Some(state.clone()));
+            state
+        })
+    }
+
+    /// Publishes the version after these changes of `entries` entries altogether. Readers of the
+    /// current version are left alone.
+    pub(crate) fn publish(&self, changes: Vec<Change>, version: u64, entries: usize) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut next) = self.take_spare(&mut writer, entries) else { return };
+        // It is nobody else's, so this copies nothing.
+        let state = Arc::make_mut(&mut next);
+        for change in &changes {
+            state.repeat(change);
+        }
+        state.set_version(version);
+        writer.spare = self.published.swap(Some(next));
+        writer.missed = changes;
+        writer.give_up_if_late(entries);
+    }
+
+    /// The same where nobody can ask for the version meanwhile: it is changed in place, unless somebody
+    /// holds it.
+    pub(crate) fn publish_in_place(&mut self, changes: Vec<Change>, version: u64, entries: usize) {
+        let Some(mut current) = self.published.swap(None) else { return };
+        let Some(state) = Arc::get_mut(&mut current) else {
+            self.published.store(Some(current));
+            return self.publish(changes, version, entries);
+        };
+        for change in &changes {
+            state.repeat(change);
+        }
+        state.set_version(version);
+        self.published.store(Some(current));
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if writer.spare.is_some() {
+            writer.missed.extend(changes);
+            writer.give_up_if_late(entries);
+        }
+    }
+
+    /// A copy of the published version that nobody else holds: the spare one when its readers leave
+    /// soon, else a new one.
+    fn take_spare(&self, writer: &mut Writer, entries: usize) -> Option<Arc<ForwardingState>> {
+        let missed = std::mem::take(&mut writer.missed);
+        if let Some(mut spare) = writer.spare.take()
+            && let Some(state) = wait_for_readers(&mut spare, entries)
+        {
+            for change in &missed {
+                state.repeat(change);
+            }
+            return Some(spare);
+        }
+        self.load().map(|current| Arc::new(ForwardingState::clone(&current)))
+    }
+}
+
+impl Writer {
+    fn give_up_if_late(&mut self, entries: usize) {
+        if self.missed.len() > LEAST_MISSED_CHANGES.max(entries / ENTRIES_A_MISSED_CHANGE) {
+            *self = Writer::default();
+        }
+    }
+}
+
+/// The copy for changing, once nobody else holds it. Readers hold a version for microseconds; one that
+/// holds it for longer is not waited for.
+fn wait_for_readers(
+    spare: &mut Arc<ForwardingState>,
+    entries: usize,
+) -> Option<&mut ForwardingState> {
+    for attempt in 0..SPINS + LEAST_YIELDS.max(entries / ENTRIES_A_YIELD) {
+        if Arc::get_mut(spare).is_some() {
+            break;
+        }
+        match attempt {
+            0..SPINS => std::hint::spin_loop(),
+            _ => std::thread::yield_now(),
+        }
+    }
+    Arc::get_mut(spare)
+}

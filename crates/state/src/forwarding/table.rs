@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One table as packets see it: from a key to the address of the record of the entry that wins. The
+//! records' layout is `record`'s matter, matching is `index`'s.
+
+use super::choice::{PreparedProfile, WeightedChoice};
+use super::record::{RecordLayout, Target};
+use super::record_store::RecordStore;
+use super::stand_in::{KeyLayout, MatchIndex, NO_MATCH};
+use crate::table::TableShape;
+use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
+use ir::{ActionProfileId, Program, TableId};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// A record in the making.
+type Words = SmallVec<[u64; 8]>;
+
+/// A one-shot set, ready for choosing: its actions' records end to end.
+#[derive(Clone, Debug)]
+struct OneShot {
+    choice: WeightedChoice,
+    records: Box<[u64]>,
+}
+
+/// One table of one version. Addresses that it gives are those of action records
+/// ([`RecordLayout`]); they hold as long as the version is held.
+#[derive(Clone, Debug)]
+pub struct ForwardingTable {
+    index: MatchIndex,
+    records: RecordStore,
+    default: Box<[u64]>,
+    layout: RecordLayout,
+    shape: Arc<TableShape>,
+    profile: Option<ActionProfileId>,
+    /// Records of the profile's members by slot, end to end.
+    members: Vec<u64>,
+    one_shots: Vec<Option<OneShot>>,
+    free_one_shots: Vec<u32>,
+}
+
+impl ForwardingTable {
+    pub(super) fn new(
+        program: &Program,
+        id: TableId,
+        state: &TableState,
+        profile: Option<&PreparedProfile>,
+    ) -> ForwardingTable {
+        let declared = &program.tables[id.index()];
+        let layout = RecordLayout::new(program, id);
+        let mut table = ForwardingTable {
+            index: MatchIndex::new(&KeyLayout::new(declared)),
+            records: RecordStore::new(layout.stride_words, layout.generation_word.is_none()),
+            default: vec![0; layout.stride_words].into(),
+            shape: state.shape.clone(),
+            profile: declared.implementation,
+            members: Vec::new(),
+            one_shots: Vec::new(),
+            free_one_shots: Vec::new(),
+            layout,
+        };
+        table.set_default(state.default_action());
+        for (slot, action) in profile.into_iter().flat_map(PreparedProfile::members) {
+            table.set_member(slot, Some(action));
+        }
+        for entry in state.entries() {
+            table.insert(entry, profile);
+        }
+        table
+    }
+
+    /// The address of the record of the entry that matches a key of one word; 0 for a miss.
+    #[inline]
+    pub fn find_word(&self, key: u64) -> usize {
+        self.address(self.index.find_word(key))
+    }
+
+    /// The same for a key of two words.
+    #[inline]
+    pub fn find_double(&self, low: u64, high: u64) -> usize {
+        self.address(self.index.find_double(low, high))
+    }
+
+    /// The same for a key of any number of words, the lowest first.
+    #[inline]
+    pub fn find_words(&self, key: &[u64]) -> usize {
+        self.address(self.index.find_words(key))
+    }
+
+    #[inline]
+    fn address(&self, leaf: u32) -> usize {
+        match leaf {
+            NO_MATCH => 0,
+            number => self.records.address(number),
+        }
+    }
+
+    /// The address of the record of the default action.
+    pub fn default_record(&self) -> usize {
+        self.default.as_ptr() as usize
+    }
+
+    /// What the table's records look like.
+    pub fn layout(&self) -> &RecordLayout {
+        &self.layout
+    }
+
+    /// Memory that the table takes, as far as it grows with its entries.
+    pub fn memory_bytes(&self) -> usize {
+        let words = self.members.capacity() + self.default.len();
+        let one_shots = self.one_shots.iter().flatten();
+        self.index.memory_bytes()
+            + self.records.memory_bytes()
+            + words * size_of::<u64>()
+            + one_shots
+                .map(|set| set.choice.memory_bytes() + size_of_val(&*set.records))
+                .sum::<usize>()
+    }
+
+    pub(super) fn profile(&self) -> Option<ActionProfileId> {
+        self.profile
+    }
+
+    pub(crate) fn insert(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) {
+        let record = self.compose(entry, profile);
+        let number = self.records.give(entry.handle.0, &record);
+        let rank = self.shape.rank(&entry.keys, entry.priority);
+        self.index.insert(&entry.keys, rank, entry.generation, number);
+    }
+
+    pub(crate) fn modify(
+        &mut self,
+        before: &EntryRecord,
+        after: &EntryRecord,
+        profile: Option<&PreparedProfile>,
+    ) {
+        if before.action == after.action {
+            return;
+        }
+        let place = before.handle.0;
+        let number_before = self.records.number(place);
+        self.release(number_before);
+        let record = self.compose(after, profile);
+        self.records.take(place);
+        let number = self.records.give(place, &record);
+        if number != number_before {
+            let rank = self.shape.rank(&before.keys, before.priority);
+            self.index.set_leaf(&before.keys, rank, before.generation, number);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, entry: &EntryRecord) {
+        let place = entry.handle.0;
+        let rank = self.shape.rank(&entry.keys, entry.priority);
+        self.index.remove(&entry.keys, rank, entry.generation);
+        self.release(self.records.number(place));
+        self.records.take(place);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.index.clear();
+        self.records.clear();
+        self.one_shots.clear();
+        self.free_one_shots.clear();
+    }
+
+    pub(crate) fn set_default(&mut self, default: &DefaultAction) {
+        self.default.fill(0);
+        self.layout.write_action(&mut self.default, default.action_index, &default.action);
+    }
+
+    /// Lays a member's action out; `None` takes it away.
+    pub(super) fn set_member(&mut self, slot: u32, action: Option<&BoundAction>) {
+        let stride = self.layout.stride_words;
+        let end = (slot as usize + 1) * stride;
+        if self.members.len() < end {
+            self.members.resize(end, 0);
+        }
+        let record = &mut self.members[end - stride..end];
+        record.fill(0);
+        if let Some(action) = action {
+            self.layout.write_action(record, self.layout.action_index(action.action), action);
+        }
+    }
+
+    /// The record of an entry. One-shot sets that it needs are laid out.
+    fn compose(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) -> Words {
+        let mut record: Words = smallvec![0; self.layout.stride_words];
+        if let Some(word) = self.layout.generation_word {
+            record[0] = (u64::from(entry.handle.0) + 1) << 32;
+            record[word] = entry.generation;
+        }
+        let slot = |find: &dyn Fn(&PreparedProfile) -> u32| profile.map_or(u32::MAX, find);
+        let target = match &entry.action {
+            ActionData::Direct(action) => {
+                let index = self.layout.action_index(action.action);
+                self.layout.write_action(&mut record, index, action);
+                return record;
+            }
+            ActionData::Member(member) => Target::Member(slot(&|p| p.member_slot(*member))),
+            ActionData::Group(group) => Target::Group(slot(&|p| p.group_slot(*group))),
+            ActionData::OneShot(actions) => Target::OneShot(self.add_one_shot(actions)),
+        };
+        self.layout.write_target(&mut record, target);
+        record
+    }
+
+    fn add_one_shot(&mut self, actions: &[WeightedAction]) -> u32 {
+        let stride = self.layout.stride_words;
+        let mut records = vec![0; actions.len() * stride];
+        for (record, weighted) in records.chunks_exact_mut(stride).zip(actions) {
+            let action = &weighted.action;
+            self.layout.write_action(record, self.layout.action_index(action.action), action);
+        }
+        let set = Some(OneShot {
+            choice: WeightedChoice::new(actions.iter().map(|action| action.weight)),
+            records: records.into(),
+        });
+        match self.free_one_shots.pop() {
+            Some(slot) => {
+                self.one_shots[slot as usize] = set;
+                slot
+            }
+            None => {
+                self.one_shots.push(set);
+                (self.one_shots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Takes away the one-shot set that a record has, if it has one.
+    fn release(&mut self, number: u32) {
+        if let Some(Target::OneShot(slot)) = self.layout.target(self.records.record(number)) {
+            self.one_shots[slot as usize] = None;
+            self.free_one_shots.push(slot);
+        }
+    }
+
+    /// As [`super::ForwardingState::resolve`].
+    pub(super) fn resolve(
+        &self,
+        address: usize,
+        hash: u64,
+        profile: Option<&PreparedProfile>,
+    ) -> usize {
+        let stride = self.layout.stride_words;
+        let Some(target) = self.target_of(address) else { return address };
+        let member = |slot: u32| match profile {
+            Some(profile) if profile.has_member(slot) => {
+                let at = slot as usize * stride;
+                self.members.get(at..).map_or(0, |record| record.as_ptr() as usize)
+            }
+            _ => 0,
+        };
+        match target {
+            Target::Member(slot) => member(slot),
+            Target::Group(slot) => {
+                profile.and_then(|profile| profile.group(slot)?.choose(hash)).map_or(0, member)
+            }
+            Target::OneShot(slot) => self
+                .one_shots
+                .get(slot as usize)
+                .and_then(Option::as_ref)
+                .and_then(|set| set.records.get(set.choice.choose(hash)? * stride..))
+                .map_or(0, |record| record.as_ptr() as usize),
+        }
+    }
+
+    pub(super) fn target_of(&self, address: usize) -> Option<Target> {
+        self.layout.target(self.records.at_address(address)?)
+    }
+}
