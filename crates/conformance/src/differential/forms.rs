@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program in the several forms that must mean the same: the IR as lowered, simplified with fused
+//! register accesses, and lowered again from the printed program.
+
+use ir::Program;
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::typed::TypedProgram;
+use source::Severity;
+use std::cell::OnceCell;
+use std::fmt;
+use std::sync::Arc;
+
+/// Which form of a program a subject runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As lowered.
+    Lowered,
+    /// Simplified, with register accesses fused, as `plane run` has it.
+    Simplified,
+    /// Printed, read, lowered and simplified again.
+    Reprinted,
+}
+
+/// What a form could not be made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormError {
+    /// The front end or lowering refused the program.
+    Rejected(String),
+    /// The verifier found something wrong with the IR.
+    Unverified(String),
+    /// The printed program was refused.
+    PrintRejected(String),
+}
+
+impl fmt::Display for FormError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormError::Rejected(why) => write!(formatter, "the program is refused: {why}"),
+            FormError::Unverified(why) => write!(formatter, "the IR does not verify: {why}"),
+            FormError::PrintRejected(why) => {
+                write!(formatter, "the printed program is refused: {why}")
+            }
+        }
+    }
+}
+
+/// A compiled program; forms other than the first are made when they are asked for.
+#[derive(Debug)]
+pub struct Forms {
+    typed: TypedProgram,
+    lowered: Arc<Program>,
+    simplified: OnceCell<Result<Arc<Program>, FormError>>,
+    reprinted: OnceCell<Result<Arc<Program>, FormError>>,
+}
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+fn compile(text: &str) -> Result<(TypedProgram, Program), String> {
+    let options = PreprocessorOptions::default();
+    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
+    let lowered = match &compiled.program {
+        Some(typed) => ir::lowering::lower(typed, &mut compiled.diagnostics),
+        None => None,
+    };
+    if let Some(error) =
+        compiled.diagnostics.iter().find(|each| each.severity == Severity::Error)
+    {
+        let line = compiled.map.location(error.primary.span).map_or(0, |place| place.line);
+        let shown = match line.checked_sub(1).and_then(|at| text.lines().nth(at as usize)) {
+            Some(shown) => format!("\n    {}", shown.trim()),
+            None => String::new(),
+        };
+        return Err(format!("line {line}: {}: {}{shown}", error.code, error.message));
+    }
+    match (compiled.program, lowered) {
+        (Some(typed), Some(lowered)) => Ok((typed, lowered)),
+        _ => Err("there is no main".to_string()),
+    }
+}
+
+fn verified(program: Program) -> Result<Arc<Program>, FormError> {
+    match ir::verify(&program) {
+        Ok(()) => Ok(Arc::new(program)),
+        Err(errors) => Err(FormError::Unverified(
+            errors.first().map(|error| error.to_string()).unwrap_or_default(),
+        )),
+    }
+}
+
+fn simplified(mut program: Program) -> Result<Arc<Program>, FormError> {
+    ir::passes::simplify(&mut program);
+    ir::transactions::fuse_register_accesses(&mut program);
+    verified(program)
+}
+
+impl Forms {
+    /// Compiles a program's text.
+    pub fn of_text(text: &str) -> Result<Forms, FormError> {
+        let (typed, lowered) = compile(text).map_err(FormError::Rejected)?;
+        Ok(Forms {
+            typed,
+            lowered: verified(lowered)?,
+            simplified: OnceCell::new(),
+            reprinted: OnceCell::new(),
+        })
+    }
+
+    /// The IR as lowered.
+    pub fn lowered(&self) -> &Arc<Program> {
+        &self.lowered
+    }
+
+    /// A form.
+    pub fn form(&self, form: Form) -> Result<Arc<Program>, FormError> {
+        match form {
+            Form::Lowered => Ok(self.lowered.clone()),
+            Form::Simplified => {
+                self.simplified.get_or_init(|| simplified((*self.lowered).clone())).clone()
+            }
+            Form::Reprinted => self
+                .reprinted
+                .get_or_init(|| {
+                    let printed = p4::printer::print(&self.typed.program);
+                    let (_, lowered) = compile(&printed).map_err(FormError::PrintRejected)?;
+                    simplified(lowered)
+                })
+                .clone(),
+        }
+    }
+}

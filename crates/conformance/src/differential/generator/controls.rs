@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Controls: ingress and egress with their state, actions and tables, nested controls, checksums, and
+//! the deparser.
+
+use super::externs::ALGORITHMS;
+use super::{Generator, Objects, Place, Type};
+use crate::differential::piece::{Piece, Role};
+
+/// The parameters that ingress, egress and nested controls have.
+const PARAMETERS: &str =
+    "inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std";
+
+/// How many values the log line at the end of a control shows.
+const SHOWN_VALUES: usize = 12;
+
+impl Generator<'_> {
+    /// Registers, counters and meters of a control.
+    fn stateful_objects(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for _ in 0..self.choices.between(0, 2) {
+            let name = self.fresh("r");
+            let ty = match self.choices.weighted(&[85, 10, 5]) {
+                0 => Type::Bits(self.any_width()),
+                1 => Type::Int(self.any_width().max(2)),
+                _ => Type::Bool,
+            };
+            let size = self.choices.between(1, 20);
+            let text = format!("register<{}>({size}) {name};\n", self.type_text(ty));
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.objects.registers.push((name, ty, u64::from(size)));
+        }
+        if self.choices.chance(40) {
+            let (name, size) = (self.fresh("c"), self.choices.between(1, 12));
+            let unit = *self.choices.pick(&["packets", "bytes", "packets_and_bytes"]);
+            let text = format!("counter({size}, CounterType.{unit}) {name};\n");
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.objects.counters.push((name, u64::from(size)));
+        }
+        if self.choices.chance(30) {
+            let (name, size) = (self.fresh("m"), self.choices.between(1, 6));
+            let unit = *self.choices.pick(&["packets", "bytes"]);
+            let text = format!("meter({size}, MeterType.{unit}) {name};\n");
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.objects.meters.push((name, u64::from(size)));
+        }
+        pieces
+    }
+
+    /// A control that ingress or egress may apply, and what it takes besides headers and metadata.
+    fn nested_control(&mut self) -> (Piece, String, Vec<Type>) {
+        let name = self.fresh("Nested");
+        let ty = self.any_type();
+        let parameter = self.fresh("p");
+        let text = self.type_text(ty);
+        let outer = std::mem::take(&mut self.objects);
+        let piece = self.scoped(|generator| {
+            generator.declare(parameter.clone(), ty, true);
+            generator.control_body(1)
+        });
+        self.objects = outer;
+        let head = format!("control {name}({PARAMETERS}, inout {text} {parameter})");
+        (Piece::droppable(&format!("{head} {{\n$}}\n"), vec![piece]), name, vec![ty])
+    }
+
+    /// Declarations and the apply block, with a weight of 1 for nested controls and more for others.
+    fn control_body(&mut self, weight: u32) -> Piece {
+        let mut declarations = self.stateful_objects();
+        for _ in 0..self.choices.between(1, 1 + weight) {
+            let action = self.action(None);
+            declarations.push(action);
+        }
+        for _ in 0..self.amount(1, 2 * weight) {
+            let table = self.table();
+            declarations.push(table);
+        }
+        self.budget = self.amount(4, 14 * weight);
+        let count = self.amount(3, 8 * weight);
+        let body = self.scoped(|generator| {
+            let mut statements: Vec<Piece> = (0..count).map(|_| generator.statement(3)).collect();
+            // Tables that nothing applied yet.
+            while let Some(table) = generator.objects.tables.pop() {
+                let text = format!("{}.apply();\n", table.name);
+                statements.push(Piece::droppable(&text, Vec::new()));
+            }
+            statements.push(generator.log_line());
+            Piece::sequence(Role::Fixed, statements)
+        });
+        let declarations = Piece::sequence(Role::Fixed, declarations);
+        Piece::fixed("$apply {\n$}\n", vec![declarations, body])
+    }
+
+    /// A line with some of the values in scope, so that what no packet shows is compared too.
+    fn log_line(&mut self) -> Piece {
+        let mut shown = Vec::new();
+        for _ in 0..SHOWN_VALUES {
+            shown.extend(self.data(2048).map(|(piece, _)| piece));
+        }
+        if shown.is_empty() {
+            return Piece::text("");
+        }
+        let braces = vec!["{}"; shown.len()].join(" ");
+        let holes = vec!["$"; shown.len()].join(", ");
+        Piece::droppable(&format!("log_msg(\"values {braces}\", {{{holes}}});\n"), shown)
+    }
+
+    /// Ingress or egress, with the controls nested in it before.
+    pub(super) fn pipeline(&mut self, place: Place) -> Piece {
+        self.place = place;
+        self.objects = Objects::default();
+        let outer = self.variables.len();
+        self.declare_standard_metadata();
+        let mut before = Vec::new();
+        let mut instances = Vec::new();
+        let mut controls = Vec::new();
+        if self.choices.chance(45) {
+            let (piece, name, types) = self.nested_control();
+            before.push(piece);
+            for _ in 0..self.choices.between(1, 2) {
+                let instance = self.fresh("n");
+                instances.push(Piece::droppable(&format!("{name}() {instance};\n"), Vec::new()));
+                controls.push((instance, types.clone()));
+            }
+        }
+        self.objects.controls = controls;
+        let body = self.control_body(2);
+        self.variables.truncate(outer);
+        let name = if place == Place::Ingress { "MyIngress" } else { "MyEgress" };
+        let before = Piece::sequence(Role::Fixed, before);
+        let instances = Piece::sequence(Role::Fixed, instances);
+        let template = format!("$control {name}({PARAMETERS}) {{\n$$}}\n");
+        Piece::fixed(&template, vec![before, instances, body])
+    }
+
+    /// The control that verifies or updates checksums.
+    pub(super) fn checksum(&mut self, name: &str, function: &str) -> Piece {
+        self.place = Place::Checksum;
+        let mut calls = Vec::new();
+        for _ in 0..self.choices.weighted(&[50, 35, 15]) {
+            let target = |variable: &super::Variable| {
+                variable.is_writable
+                    && variable.indexed.is_none()
+                    && matches!(variable.ty, Type::Bits(8..=64))
+            };
+            let Some(variable) = self.variable(target) else { continue };
+            let condition = self.expression(Type::Bool, 2);
+            let Some(inputs) = self.inputs() else { continue };
+            let algorithm = *self.choices.pick(ALGORITHMS);
+            let payload = if self.choices.chance(25) { "_with_payload" } else { "" };
+            let text = format!(
+                "{function}{payload}($, $, {}, HashAlgorithm.{algorithm});\n",
+                variable.path
+            );
+            calls.push(Piece::droppable(&text, vec![condition, inputs]));
+        }
+        let calls = Piece::sequence(Role::Fixed, calls);
+        let head = format!("control {name}(inout headers_t hdr, inout metadata_t meta)");
+        Piece::fixed(&format!("{head} {{\napply {{\n$}}\n}}\n"), vec![calls])
+    }
+
+    /// The deparser.
+    pub(super) fn deparser(&mut self) -> Piece {
+        let mut paths: Vec<String> = Vec::new();
+        for place in &self.headers {
+            let path = place.union_path.as_ref().unwrap_or(&place.path);
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        }
+        paths.extend(self.stacks.iter().map(|stack| stack.path.clone()));
+        if self.choices.chance(15) {
+            paths = vec!["hdr".to_string()];
+        } else if self.choices.chance(25) {
+            let again = self.choices.pick(&paths).clone();
+            paths.push(again);
+        }
+        let emits = paths
+            .iter()
+            .map(|path| Piece::droppable(&format!("packet.emit({path});\n"), Vec::new()))
+            .collect();
+        let emits = Piece::sequence(Role::Fixed, emits);
+        let template = "control MyDeparser(packet_out packet, in headers_t hdr) {\napply {\n$}\n}\n";
+        Piece::fixed(template, vec![emits])
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is compared: anything that runs a program on commands and packets and tells what it saw. A
+//! subject made of a `device::Device` is here; which two are compared is the caller's matter.
+
+use super::forms::{Form, Forms};
+use control::session::{Answer, Session};
+use device::{Device, DeviceOptions};
+use ir::{CounterId, RegisterId, TableId};
+use network::queue_commands::set_queues;
+use std::fmt;
+use std::sync::Arc;
+
+/// Something that happens to a device from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stimulus {
+    /// A line of BMv2's command text.
+    Command(String),
+    /// A packet.
+    Packet {
+        /// The port it comes in by.
+        port: u32,
+        /// How long after the one before, in picoseconds.
+        gap_ps: u64,
+        /// The packet.
+        bytes: Vec<u8>,
+    },
+}
+
+impl fmt::Display for Stimulus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stimulus::Command(line) => write!(formatter, "command {line}"),
+            Stimulus::Packet { port, gap_ps, bytes } => {
+                write!(formatter, "packet port {port} after {gap_ps} ps: {}", hex(bytes))
+            }
+        }
+    }
+}
+
+/// Bytes as digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Something that a device shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A packet that left.
+    Transmitted(device::Transmitted),
+    /// A digest.
+    Digest(device::DigestMessage),
+    /// A line of the log.
+    Log(device::LogLine),
+    /// A command was refused, or a run stopped.
+    Error(String),
+    /// A statistic or a cell at the end: what it is called, and its value.
+    Final(String, String),
+}
+
+impl fmt::Display for Observation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Observation::Transmitted(sent) => write!(
+                formatter,
+                "packet {} left by port {} queue {} at {} ps: {}",
+                sent.packet,
+                sent.port,
+                sent.queue,
+                sent.time_ps,
+                hex(&sent.bytes)
+            ),
+            Observation::Digest(digest) => {
+                write!(formatter, "digest `{}` of packet {}", digest.name, digest.packet)?;
+                for (name, value) in &digest.fields {
+                    write!(formatter, " {name}={value}")?;
+                }
+                Ok(())
+            }
+            Observation::Log(line) => {
+                write!(formatter, "log of packet {}: {}", line.packet, line.text)
+            }
+            Observation::Error(text) => write!(formatter, "error: {text}"),
+            Observation::Final(name, value) => write!(formatter, "{name} = {value}"),
+        }
+    }
+}
+
+/// A device under test.
+pub trait Subject {
+    /// What it is called in reports.
+    fn name(&self) -> &str;
+
+    /// Takes a program, in its first state. The error says why it cannot.
+    fn load(&mut self, program: &Forms) -> Result<(), String>;
+
+    /// Takes a command or a packet, does all that follows from it, and adds what it saw.
+    fn take(&mut self, stimulus: &Stimulus, seen: &mut Vec<Observation>);
+
+    /// Adds statistics and the contents of state.
+    fn finish(&mut self, seen: &mut Vec<Observation>);
+}
+
+/// A [`Device`] with options, on some form of the program.
+#[derive(Debug)]
+pub struct DeviceSubject {
+    name: String,
+    form: Form,
+    options: DeviceOptions,
+    running: Option<(Device, Session)>,
+}
+
+/// How many passes a packet and its copies may take: more would only take time.
+const PASS_LIMIT: u32 = 60;
+
+impl DeviceSubject {
+    /// A device with options of its own.
+    pub fn new(name: impl Into<String>, form: Form, options: DeviceOptions) -> DeviceSubject {
+        DeviceSubject { name: name.into(), form, options, running: None }
+    }
+
+    /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
+    /// `lowered` (the interpreter on the IR as lowered) and `reprinted` (the interpreter on the
+    /// program printed and read again).
+    pub fn named(name: &str) -> Option<DeviceSubject> {
+        let form = match name {
+            "interpreter" => Form::Simplified,
+            "lowered" => Form::Lowered,
+            "reprinted" => Form::Reprinted,
+            _ => return None,
+        };
+        let options = DeviceOptions { pass_limit: PASS_LIMIT, ..DeviceOptions::default() };
+        Some(DeviceSubject::new(name, form, options))
+    }
+
+    /// The form of the program that it runs.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The names that [`DeviceSubject::named`] knows.
+    pub const NAMES: &'static [&'static str] = &["interpreter", "lowered", "reprinted"];
+}
+
+fn collect(device: &mut Device, seen: &mut Vec<Observation>) {
+    seen.extend(device.drain_log().into_iter().map(Observation::Log));
+    seen.extend(device.drain_digests().into_iter().map(Observation::Digest));
+    seen.extend(device.drain_transmitted().into_iter().map(Observation::Transmitted));
+}
+
+fn command(device: &mut Device, session: &mut Session, line: &str) -> Result<(), String> {
+    let (commands, errors) = control::command_text::read("commands", line);
+    if let Some(error) = errors.first() {
+        return Err(error.to_string());
+    }
+    for located in commands {
+        let now_ps = device.now_ps();
+        let (store, cells) = device.store_and_cells_mut();
+        match session.apply(&located, store, cells, now_ps) {
+            Ok(Answer::Device(command)) => set_queues(device, command)?,
+            Ok(_) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+impl Subject for DeviceSubject {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn load(&mut self, program: &Forms) -> Result<(), String> {
+        self.running = None;
+        let program = program.form(self.form).map_err(|error| error.to_string())?;
+        let device = Device::new(program.clone(), self.options.clone())
+            .map_err(|error| format!("the program does not load: {error}"))?;
+        self.running = Some((device, Session::new(program)));
+        Ok(())
+    }
+
+    fn take(&mut self, stimulus: &Stimulus, seen: &mut Vec<Observation>) {
+        let Some((device, session)) = &mut self.running else { return };
+        let outcome = match stimulus {
+            Stimulus::Command(line) => command(device, session, line),
+            Stimulus::Packet { port, gap_ps, bytes } => {
+                let time_ps = device.now_ps() + gap_ps;
+                match device.inject(*port, time_ps, bytes.clone()) {
+                    Ok(_) => device.run_to_completion().map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+        };
+        collect(device, seen);
+        seen.extend(outcome.err().map(Observation::Error));
+    }
+
+    fn finish(&mut self, seen: &mut Vec<Observation>) {
+        let Some((device, _)) = &mut self.running else { return };
+        let outcome = device.run_to_completion();
+        collect(device, seen);
+        seen.extend(outcome.err().map(|error| Observation::Error(error.to_string())));
+        let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
+        tell("statistics".to_string(), format!("{:?}", device.statistics()));
+        let program: Arc<ir::Program> = device.program().clone();
+        let cells = device.cells();
+        for (at, declared) in program.registers.iter().enumerate() {
+            let Some(register) = cells.register(RegisterId(at as u32)) else { continue };
+            for index in 0..register.size().min(64) {
+                if let Some(value) = register.read(index).filter(|value| *value != declared.initial)
+                {
+                    tell(format!("register {}[{index}]", declared.name), value.to_string());
+                }
+            }
+        }
+        for (at, declared) in program.counters.iter().enumerate() {
+            let counter = CounterId(at as u32);
+            for index in 0..cells.counter_size(counter).min(64) {
+                let value = cells.counter(counter, index).unwrap_or_default();
+                if value != state::CounterValue::default() {
+                    tell(format!("counter {}[{index}]", declared.name), format!("{value:?}"));
+                }
+            }
+        }
+        let configuration = device.store().configuration();
+        for (at, declared) in program.tables.iter().enumerate() {
+            let Some(table) = configuration.table(TableId(at as u32)) else { continue };
+            for counter in &declared.direct_counters {
+                let name = &program.counters[counter.index()].name;
+                let entries = table.entries().map(|entry| Some(&**entry));
+                for entry in std::iter::once(None).chain(entries) {
+                    let value = cells.direct_counter(*counter, entry);
+                    let place =
+                        entry.map_or("default".to_string(), |entry| entry.handle.0.to_string());
+                    tell(format!("direct counter {name} of {place}"), format!("{value:?}"));
+                }
+            }
+        }
+    }
+}
