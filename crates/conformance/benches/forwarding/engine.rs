@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Our side of the comparison: a device with a workload's program and state, forwarding packets from a
+//! ring with one of its engines. The same ring is in C in `benches/c/measuring_main.h`.
+
+use super::packets::Packet;
+use super::workload::Workload;
+use device::{Device, DeviceOptions};
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Packets that are forwarded together.
+pub const BURST_PACKETS: usize = 32;
+
+/// An output: place of the packet in what was given, port, bytes.
+pub type Output = (u32, u32, Vec<u8>);
+
+/// A way to forward.
+pub trait Engine {
+    /// Takes the packets that [`Engine::forward`] goes round.
+    fn load_ring(&mut self, packets: Vec<Packet>);
+    /// Forwards the next `count` packets of the ring, as they were in the beginning, and returns how
+    /// many outputs there were. `count` is a multiple of [`BURST_PACKETS`].
+    fn forward(&mut self, count: u64) -> u64;
+    /// Forwards packets once and returns every output, and the number of digests.
+    fn outputs(&mut self, packets: &[Packet]) -> (Vec<Output>, usize);
+}
+
+/// The names of our engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineName {
+    Interpreter,
+}
+
+impl EngineName {
+    pub const ALL: [EngineName; 1] = [EngineName::Interpreter];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineName::Interpreter => "interpreter",
+        }
+    }
+}
+
+/// How long it took to get ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preparation {
+    /// From source to the pipeline IR.
+    pub front_end: Duration,
+    /// From the IR to a device.
+    pub load: Duration,
+    /// Entries, through the control session and in batches.
+    pub entries: Duration,
+    /// From the IR to machine code, where there is any.
+    pub compile: Option<Duration>,
+}
+
+/// A device that is ready to forward a workload.
+pub fn prepare(workload: &Workload, name: EngineName) -> (Box<dyn Engine>, Preparation) {
+    let mut preparation = Preparation::default();
+    let start = Instant::now();
+    let program = Arc::new(compile(workload));
+    preparation.front_end = start.elapsed();
+    let start = Instant::now();
+    let mut device = Device::new(program, options(name)).unwrap_or_else(|error| {
+        eprintln!("{}: {error}", workload.program_file);
+        std::process::exit(1);
+    });
+    preparation.load = start.elapsed();
+    let start = Instant::now();
+    write_entries(workload, &mut device);
+    preparation.entries = start.elapsed();
+    let engine = match name {
+        EngineName::Interpreter => Interpreter { device, ring: Vec::new(), next: 0 },
+    };
+    (Box::new(engine), preparation)
+}
+
+fn options(name: EngineName) -> DeviceOptions {
+    match name {
+        EngineName::Interpreter => DeviceOptions::default(),
+    }
+}
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+fn compile(workload: &Workload) -> ir::Program {
+    let options = PreprocessorOptions::default();
+    let text = workload.program.clone();
+    let mut compiled = p4::compile::compile(&workload.program_file, text, &NoFiles, &options);
+    let lowered = compiled
+        .program
+        .as_ref()
+        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    lowered.unwrap_or_else(|| {
+        eprintln!("{} does not compile; `plane check` says why", workload.program_file);
+        std::process::exit(1);
+    })
+}
+
+fn write_entries(workload: &Workload, device: &mut Device) {
+    let program = device.program().clone();
+    let mut session = control::session::Session::new(program.clone());
+    let (file, text) = &workload.commands;
+    let (commands, errors) = control::entries::read(file, text);
+    assert_eq!(errors, [], "the commands are well-formed");
+    for located in commands {
+        let (store, cells) = device.store_and_cells_mut();
+        session.apply(&located, store, cells, 0).expect("the entries fit");
+    }
+    for make in &workload.updates {
+        let outcome = device.write_batch(state::Batch::updates(0, make(&program)));
+        for result in outcome.results {
+            result.expect("the entries fit");
+        }
+    }
+}
+
+struct Interpreter {
+    device: Device,
+    ring: Vec<Packet>,
+    next: usize,
+}
+
+impl Interpreter {
+    fn run(&mut self, packet: Packet) -> Vec<device::Transmitted> {
+        let now_ps = self.device.now_ps();
+        let bytes = packet.bytes;
+        self.device.inject(packet.ingress_port, now_ps, bytes).expect("there is such a port");
+        self.device.run_to_completion().expect("the program asserts nothing");
+        self.device.drain_transmitted()
+    }
+}
+
+impl Engine for Interpreter {
+    fn load_ring(&mut self, packets: Vec<Packet>) {
+        self.ring = packets;
+        self.next = 0;
+    }
+
+    fn forward(&mut self, count: u64) -> u64 {
+        let mut sent = 0;
+        for _ in 0..count {
+            let packet = self.ring[self.next].clone();
+            sent += self.run(packet).len() as u64;
+            self.next += 1;
+            if self.next == self.ring.len() {
+                self.next = 0;
+                self.device.drain_digests();
+            }
+        }
+        sent
+    }
+
+    fn outputs(&mut self, packets: &[Packet]) -> (Vec<Output>, usize) {
+        let mut outputs = Vec::new();
+        for (at, packet) in packets.iter().enumerate() {
+            let sent = self.run(packet.clone());
+            outputs.extend(sent.into_iter().map(|sent| (at as u32, sent.port, sent.bytes)));
+        }
+        (outputs, self.device.drain_digests().len())
+    }
+}
