@@ -2,158 +2,13 @@
 //! What packets write: registers, counters, meters, and when entries were last hit. One [`Cells`]
 //! belongs to one pipeline instance. Configuration lives in `configuration`.
 
-use crate::meter::{Colour, MeterCell, MeterConfiguration};
+use crate::counter::{CounterCells, CounterValue};
+use crate::entry_cells::{EntryCells, EntryIdentity, Snapshot};
+use crate::meter::{Colour, MeterCell, MeterCells, MeterConfiguration, metered_units};
 use crate::{Configuration, EntryRecord, RegisterCells};
-use foldhash::fast::FixedState;
 use ir::{CountUnit, CounterId, MeterId, Program, RegisterId, TableId};
-use std::collections::HashMap;
 use std::sync::Arc;
-
-/// What a counter cell has counted. Both are always counted; the program's unit says which is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CounterValue {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl CounterValue {
-    fn add(self, packet_bytes: u64) -> CounterValue {
-        CounterValue {
-            packets: self.packets.wrapping_add(1),
-            bytes: self.bytes.wrapping_add(packet_bytes),
-        }
-    }
-}
-
-/// Arrays up to this size are held flat; larger ones keep only the cells that were written.
-const LARGEST_FLAT_ARRAY_CELLS: u64 = 1 << 24;
-
-#[derive(Clone, Debug)]
-enum CounterCells {
-    /// Packets and bytes.
-    Flat(Vec<[u64; 2]>),
-    Written(u64, HashMap<u64, CounterValue, FixedState>),
-}
-
-impl CounterCells {
-    fn new(size: u64) -> CounterCells {
-        match usize::try_from(size) {
-            Ok(length) if size <= LARGEST_FLAT_ARRAY_CELLS => {
-                CounterCells::Flat(vec![[0; 2]; length])
-            }
-            _ => CounterCells::Written(size, HashMap::default()),
-        }
-    }
-
-    fn size(&self) -> u64 {
-        match self {
-            CounterCells::Flat(cells) => cells.len() as u64,
-            CounterCells::Written(size, _) => *size,
-        }
-    }
-
-    fn read(&self, index: u64) -> Option<CounterValue> {
-        match self {
-            CounterCells::Flat(cells) => cells
-                .get(usize::try_from(index).ok()?)
-                .map(|&[packets, bytes]| CounterValue { packets, bytes }),
-            CounterCells::Written(size, cells) => {
-                (index < *size).then(|| cells.get(&index).copied().unwrap_or_default())
-            }
-        }
-    }
-
-    fn write(&mut self, index: u64, value: CounterValue) {
-        match self {
-            CounterCells::Flat(cells) => {
-                if let Some(cell) = usize::try_from(index).ok().and_then(|at| cells.get_mut(at)) {
-                    *cell = [value.packets, value.bytes];
-                }
-            }
-            CounterCells::Written(size, cells) => {
-                if index < *size {
-                    cells.insert(index, value);
-                }
-            }
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-struct MeterCells {
-    unit: CountUnit,
-    size: u64,
-    /// Configured cells only: the others say green and hold nothing.
-    cells: HashMap<u64, MeterCell, FixedState>,
-}
-
-/// A cell that belongs to an entry. Which one tells the generation: a cell that an older entry left
-/// counts as untouched, so no pipeline need hear of deletions.
-#[derive(Clone, Copy, Debug, Default)]
-struct EntryCell<T> {
-    generation: u64,
-    value: T,
-}
-
-/// Cells by the entry's place, the default action's first.
-#[derive(Clone, Debug, Default)]
-struct EntryCells<T>(Vec<EntryCell<T>>);
-
-/// Index and generation of an entry's cells; `None` is the default action.
-fn entry_cell(entry: Option<&EntryRecord>) -> (usize, u64) {
-    match entry {
-        None => (0, 0),
-        Some(entry) => (entry.handle.0 as usize + 1, entry.generation),
-    }
-}
-
-impl<T: Copy + Default> EntryCells<T> {
-    fn read(&self, entry: Option<&EntryRecord>) -> T {
-        let (index, generation) = entry_cell(entry);
-        match self.0.get(index) {
-            Some(cell) if cell.generation == generation => cell.value,
-            _ => T::default(),
-        }
-    }
-
-    /// The cell for changing; `None` when a younger entry has it (then a packet is still reading a
-    /// configuration in which the older one existed).
-    fn cell(&mut self, entry: Option<&EntryRecord>) -> Option<&mut T> {
-        let (index, generation) = entry_cell(entry);
-        if self.0.len() <= index {
-            self.0.resize(index + 1, EntryCell::default());
-        }
-        let cell = self.0.get_mut(index)?;
-        if cell.generation < generation {
-            *cell = EntryCell { generation, value: T::default() };
-        }
-        (cell.generation == generation).then_some(&mut cell.value)
-    }
-}
-
-/// An entry's cell as it was, with the generation it belonged to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Snapshot<T> {
-    index: usize,
-    cell: EntryCell<T>,
-}
-
-fn snapshot<T: Copy + Default>(
-    cells: Option<&EntryCells<T>>,
-    entry: Option<&EntryRecord>,
-) -> Snapshot<T> {
-    let (index, _) = entry_cell(entry);
-    let cell = cells.and_then(|cells| cells.0.get(index)).copied().unwrap_or_default();
-    Snapshot { index, cell }
-}
-
-fn restore<T>(cells: Option<&mut EntryCells<T>>, snapshot: Snapshot<T>) {
-    if let Some(cell) = cells.and_then(|cells| cells.0.get_mut(snapshot.index)) {
-        *cell = snapshot.cell;
-    }
-}
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct LastHit {
@@ -163,21 +18,41 @@ struct LastHit {
     is_reported: bool,
 }
 
+/// Tells apart all cells of this process.
+#[derive(Debug)]
+struct Identity(u64);
+
+impl Identity {
+    fn fresh() -> Identity {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Identity(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Identity {
+        Identity::fresh()
+    }
+}
+
 /// Registers, counters, meters and hit times of one pipeline instance.
 #[derive(Clone, Debug)]
 pub struct Cells {
+    identity: Identity,
     registers: Vec<RegisterCells>,
     counters: Vec<CounterCells>,
     direct_counters: Vec<EntryCells<CounterValue>>,
     meters: Vec<MeterCells>,
     direct_meters: Vec<EntryCells<Option<MeterCell>>>,
-    last_hits: Vec<EntryCells<LastHit>>,
+    /// `None` for tables whose entries cannot time out.
+    last_hits: Vec<Option<EntryCells<LastHit>>>,
 }
 
 impl Cells {
     /// Cells with their first values.
     pub fn new(program: &Program) -> Cells {
         Cells {
+            identity: Identity::fresh(),
             registers: program.registers.iter().map(RegisterCells::new).collect(),
             counters: program
                 .counters
@@ -188,15 +63,23 @@ impl Cells {
             meters: program
                 .meters
                 .iter()
-                .map(|meter| MeterCells {
-                    unit: meter.unit,
-                    size: meter.size.unwrap_or(0),
-                    cells: HashMap::default(),
-                })
+                .map(|meter| MeterCells::new(meter.unit, meter.size.unwrap_or(0)))
                 .collect(),
             direct_meters: vec![EntryCells::default(); program.meters.len()],
-            last_hits: vec![EntryCells::default(); program.tables.len()],
+            last_hits: program
+                .tables
+                .iter()
+                .map(|table| table.idle_timeout.then(EntryCells::default))
+                .collect(),
         }
+    }
+
+    /// A number that no other cells of this process have, copies of these included. As long as it is the
+    /// same, what [`Cells::register_words_mut`] and [`Cells::counter_cells_mut`] give lies at the same
+    /// address, wherever the cells themselves are moved. (Only assigning to, or swapping, what
+    /// [`Cells::register_mut`] lends goes unnoticed; `clone_from` keeps the address.)
+    pub fn identity(&self) -> u64 {
+        self.identity.0
     }
 
     /// A register array.
@@ -209,6 +92,13 @@ impl Cells {
         self.registers.get_mut(register.index())
     }
 
+    /// All cells of a register array end to end, the low word of each first; `None` for arrays of more
+    /// than 2^24 words, of which only written cells are kept. A cell has as many words of 64 bits as its
+    /// width needs, at least one. Bits above the width are zero and must stay so.
+    pub fn register_words_mut(&mut self, register: RegisterId) -> Option<&mut [u64]> {
+        self.registers.get_mut(register.index())?.words_mut()
+    }
+
     /// Number of cells of a counter; 0 for a direct one.
     pub fn counter_size(&self, counter: CounterId) -> u64 {
         self.counters.get(counter.index()).map_or(0, CounterCells::size)
@@ -217,6 +107,12 @@ impl Cells {
     /// A counter cell; `None` outside the array.
     pub fn counter(&self, counter: CounterId, index: u64) -> Option<CounterValue> {
         self.counters.get(counter.index())?.read(index)
+    }
+
+    /// Packets and bytes of all cells of a counter; `None` for more than 2^24 cells, of which only
+    /// written ones are kept. Empty for a direct counter.
+    pub fn counter_cells_mut(&mut self, counter: CounterId) -> Option<&mut [[u64; 2]]> {
+        self.counters.get_mut(counter.index())?.flat_mut()
     }
 
     /// Sets a counter cell; nothing happens outside the array.
@@ -235,49 +131,14 @@ impl Cells {
         }
     }
 
-    /// An entry's cell of a direct counter; `None` is the default action's.
-    pub fn direct_counter(&self, counter: CounterId, entry: Option<&EntryRecord>) -> CounterValue {
-        self.direct_counters
-            .get(counter.index())
-            .map_or_else(Default::default, |cells| cells.read(entry))
-    }
-
-    /// Sets an entry's cell of a direct counter; `None` is the default action's.
-    pub fn set_direct_counter(
-        &mut self,
-        counter: CounterId,
-        entry: Option<&EntryRecord>,
-        value: CounterValue,
-    ) {
-        if let Some(cell) =
-            self.direct_counters.get_mut(counter.index()).and_then(|cells| cells.cell(entry))
-        {
-            *cell = value;
-        }
-    }
-
-    /// Counts a packet at an entry; `None` is the default action.
-    pub fn count_direct(
-        &mut self,
-        counter: CounterId,
-        entry: Option<&EntryRecord>,
-        packet_bytes: u64,
-    ) {
-        if let Some(cell) =
-            self.direct_counters.get_mut(counter.index()).and_then(|cells| cells.cell(entry))
-        {
-            *cell = cell.add(packet_bytes);
-        }
-    }
-
     /// Number of cells of a meter; 0 for a direct one.
     pub fn meter_size(&self, meter: MeterId) -> u64 {
-        self.meters.get(meter.index()).map_or(0, |cells| cells.size)
+        self.meters.get(meter.index()).map_or(0, MeterCells::size)
     }
 
     /// How a meter cell is configured.
     pub fn meter(&self, meter: MeterId, index: u64) -> Option<MeterConfiguration> {
-        self.meters.get(meter.index())?.cells.get(&index).map(MeterCell::configuration)
+        self.meter_cell(meter, index).as_ref().map(MeterCell::configuration)
     }
 
     /// Configures a meter cell, whose buckets are full then; nothing happens outside the array.
@@ -293,26 +154,98 @@ impl Cells {
     }
 
     pub(crate) fn meter_cell(&self, meter: MeterId, index: u64) -> Option<MeterCell> {
-        self.meters.get(meter.index())?.cells.get(&index).copied()
+        self.meters.get(meter.index())?.cell(index)
     }
 
     pub(crate) fn restore_meter(&mut self, meter: MeterId, index: u64, cell: Option<MeterCell>) {
-        let Some(cells) = self.meters.get_mut(meter.index()) else { return };
-        match cell {
-            Some(cell) if index < cells.size => {
-                cells.cells.insert(index, cell);
-            }
-            _ => {
-                cells.cells.remove(&index);
-            }
+        if let Some(cells) = self.meters.get_mut(meter.index()) {
+            cells.set(index, cell);
         }
     }
 
     /// Meters a packet; green outside the array and where nothing is configured.
     pub fn mark(&mut self, meter: MeterId, index: u64, packet_bytes: u64, now_ps: u64) -> Colour {
-        let Some(cells) = self.meters.get_mut(meter.index()) else { return Colour::Green };
-        let units = metered_units(cells.unit, packet_bytes);
-        cells.cells.get_mut(&index).map_or(Colour::Green, |cell| cell.mark(units, now_ps))
+        self.meters
+            .get_mut(meter.index())
+            .map_or(Colour::Green, |cells| cells.mark(index, packet_bytes, now_ps))
+    }
+}
+
+/// Cells of entries. An entry is named by its record, or by place and generation as they stand in the
+/// records of the forwarding side.
+impl Cells {
+    /// An entry's cell of a direct counter; `None` is the default action's.
+    pub fn direct_counter(&self, counter: CounterId, entry: Option<&EntryRecord>) -> CounterValue {
+        self.direct_counters
+            .get(counter.index())
+            .map_or_else(Default::default, |cells| cells.read(EntryIdentity::of(entry)))
+    }
+
+    fn direct_counter_cell(
+        &mut self,
+        counter: CounterId,
+        entry: EntryIdentity,
+    ) -> Option<&mut CounterValue> {
+        self.direct_counters.get_mut(counter.index())?.cell(entry)
+    }
+
+    /// Sets an entry's cell of a direct counter; `None` is the default action's.
+    pub fn set_direct_counter(
+        &mut self,
+        counter: CounterId,
+        entry: Option<&EntryRecord>,
+        value: CounterValue,
+    ) {
+        if let Some(cell) = self.direct_counter_cell(counter, EntryIdentity::of(entry)) {
+            *cell = value;
+        }
+    }
+
+    /// Counts a packet at an entry; `None` is the default action.
+    pub fn count_direct(
+        &mut self,
+        counter: CounterId,
+        entry: Option<&EntryRecord>,
+        packet_bytes: u64,
+    ) {
+        if let Some(cell) = self.direct_counter_cell(counter, EntryIdentity::of(entry)) {
+            *cell = cell.add(packet_bytes);
+        }
+    }
+
+    /// Counts a packet at the entry with this place + 1 and generation; both are 0 for the default
+    /// action.
+    pub fn count_direct_at(
+        &mut self,
+        counter: CounterId,
+        place_plus_one: u32,
+        generation: u64,
+        packet_bytes: u64,
+    ) {
+        let entry = EntryIdentity { place_plus_one, generation };
+        if let Some(cell) = self.direct_counter_cell(counter, entry) {
+            *cell = cell.add(packet_bytes);
+        }
+    }
+
+    /// A direct counter's cell as it is, whoever has it.
+    pub(crate) fn direct_counter_snapshot(
+        &self,
+        counter: CounterId,
+        entry: Option<&EntryRecord>,
+    ) -> Option<Snapshot<CounterValue>> {
+        Some(self.direct_counters.get(counter.index())?.snapshot(EntryIdentity::of(entry)))
+    }
+
+    pub(crate) fn restore_direct_counter(
+        &mut self,
+        counter: CounterId,
+        snapshot: Option<Snapshot<CounterValue>>,
+    ) {
+        if let (Some(cells), Some(cell)) = (self.direct_counters.get_mut(counter.index()), snapshot)
+        {
+            cells.restore(cell);
+        }
     }
 
     /// How an entry's cell of a direct meter is configured; `None` is the default action's.
@@ -321,7 +254,16 @@ impl Cells {
         meter: MeterId,
         entry: Option<&EntryRecord>,
     ) -> Option<MeterConfiguration> {
-        self.direct_meters.get(meter.index())?.read(entry).as_ref().map(MeterCell::configuration)
+        let cells = self.direct_meters.get(meter.index())?;
+        cells.read(EntryIdentity::of(entry)).as_ref().map(MeterCell::configuration)
+    }
+
+    fn direct_meter_cell(
+        &mut self,
+        meter: MeterId,
+        entry: EntryIdentity,
+    ) -> Option<&mut Option<MeterCell>> {
+        self.direct_meters.get_mut(meter.index())?.cell(entry)
     }
 
     /// Configures an entry's cell of a direct meter, whose buckets are full then.
@@ -332,28 +274,9 @@ impl Cells {
         configuration: Option<MeterConfiguration>,
         now_ps: u64,
     ) {
-        if let Some(cell) =
-            self.direct_meters.get_mut(meter.index()).and_then(|cells| cells.cell(entry))
-        {
+        if let Some(cell) = self.direct_meter_cell(meter, EntryIdentity::of(entry)) {
             *cell = configuration.map(|configuration| MeterCell::new(configuration, now_ps));
         }
-    }
-
-    /// A direct counter's cell as it is, whoever has it.
-    pub(crate) fn direct_counter_snapshot(
-        &self,
-        counter: CounterId,
-        entry: Option<&EntryRecord>,
-    ) -> Snapshot<CounterValue> {
-        snapshot(self.direct_counters.get(counter.index()), entry)
-    }
-
-    pub(crate) fn restore_direct_counter(
-        &mut self,
-        counter: CounterId,
-        snapshot: Snapshot<CounterValue>,
-    ) {
-        restore(self.direct_counters.get_mut(counter.index()), snapshot);
     }
 
     /// A direct meter's cell as it is, whoever has it.
@@ -361,16 +284,18 @@ impl Cells {
         &self,
         meter: MeterId,
         entry: Option<&EntryRecord>,
-    ) -> Snapshot<Option<MeterCell>> {
-        snapshot(self.direct_meters.get(meter.index()), entry)
+    ) -> Option<Snapshot<Option<MeterCell>>> {
+        Some(self.direct_meters.get(meter.index())?.snapshot(EntryIdentity::of(entry)))
     }
 
     pub(crate) fn restore_direct_meter(
         &mut self,
         meter: MeterId,
-        snapshot: Snapshot<Option<MeterCell>>,
+        snapshot: Option<Snapshot<Option<MeterCell>>>,
     ) {
-        restore(self.direct_meters.get_mut(meter.index()), snapshot);
+        if let (Some(cells), Some(cell)) = (self.direct_meters.get_mut(meter.index()), snapshot) {
+            cells.restore(cell);
+        }
     }
 
     /// Meters a packet at an entry; green where nothing is configured.
@@ -381,30 +306,69 @@ impl Cells {
         packet_bytes: u64,
         now_ps: u64,
     ) -> Colour {
-        let unit = self.meters.get(meter.index()).map_or(CountUnit::Packets, |cells| cells.unit);
-        self.direct_meters
-            .get_mut(meter.index())
-            .and_then(|cells| cells.cell(entry))
-            .and_then(Option::as_mut)
-            .map_or(Colour::Green, |cell| cell.mark(metered_units(unit, packet_bytes), now_ps))
+        self.mark_direct_cell(meter, EntryIdentity::of(entry), packet_bytes, now_ps)
     }
 
-    /// Notes that an entry was hit.
+    /// Meters a packet at the entry with this place + 1 and generation; both are 0 for the default
+    /// action.
+    pub fn mark_direct_at(
+        &mut self,
+        meter: MeterId,
+        place_plus_one: u32,
+        generation: u64,
+        packet_bytes: u64,
+        now_ps: u64,
+    ) -> Colour {
+        let entry = EntryIdentity { place_plus_one, generation };
+        self.mark_direct_cell(meter, entry, packet_bytes, now_ps)
+    }
+
+    fn mark_direct_cell(
+        &mut self,
+        meter: MeterId,
+        entry: EntryIdentity,
+        packet_bytes: u64,
+        now_ps: u64,
+    ) -> Colour {
+        let unit = self.meters.get(meter.index()).map_or(CountUnit::Packets, MeterCells::unit);
+        match self.direct_meter_cell(meter, entry) {
+            Some(Some(cell)) => cell.mark(metered_units(unit, packet_bytes), now_ps),
+            _ => Colour::Green,
+        }
+    }
+
+    /// Notes that an entry was hit, in tables whose entries may time out.
     pub fn note_hit(&mut self, table: TableId, entry: &EntryRecord, now_ps: u64) {
-        if entry.idle_timeout_ns != 0
-            && let Some(cell) =
-                self.last_hits.get_mut(table.index()).and_then(|cells| cells.cell(Some(entry)))
+        self.note_hit_of(table, EntryIdentity::of(Some(entry)), now_ps);
+    }
+
+    /// The same for the entry with this place + 1 and generation.
+    pub fn note_hit_at(
+        &mut self,
+        table: TableId,
+        place_plus_one: u32,
+        generation: u64,
+        now_ps: u64,
+    ) {
+        self.note_hit_of(table, EntryIdentity { place_plus_one, generation }, now_ps);
+    }
+
+    fn note_hit_of(&mut self, table: TableId, entry: EntryIdentity, now_ps: u64) {
+        if let Some(Some(cells)) = self.last_hits.get_mut(table.index())
+            && let Some(cell) = cells.cell(entry)
         {
             *cell = LastHit { at_ps: now_ps, is_reported: false };
         }
     }
 
-    /// When an entry with an idle timeout was last hit, or else inserted.
+    /// When an entry was last hit, or else inserted; in tables whose entries cannot time out, when it
+    /// was inserted.
     pub fn last_hit_ps(&self, table: TableId, entry: &EntryRecord) -> u64 {
-        self.last_hits
-            .get(table.index())
-            .map_or(0, |cells| cells.read(Some(entry)).at_ps)
-            .max(entry.inserted_ps)
+        let hit = match self.last_hits.get(table.index()) {
+            Some(Some(cells)) => cells.read(EntryIdentity::of(Some(entry))),
+            _ => LastHit::default(),
+        };
+        hit.at_ps.max(entry.inserted_ps)
     }
 
     /// Entries that went without a hit for as long as their idle timeout. Each is told once, until it
@@ -426,7 +390,8 @@ impl Cells {
                 }
                 let idle_ps = now_ps.saturating_sub(self.last_hit_ps(id, entry));
                 let limit_ps = u128::from(entry.idle_timeout_ns) * 1_000;
-                let cell = self.last_hits.get_mut(number).and_then(|cells| cells.cell(Some(entry)));
+                let cells = self.last_hits.get_mut(number).and_then(Option::as_mut);
+                let cell = cells.and_then(|cells| cells.cell(EntryIdentity::of(Some(entry))));
                 if u128::from(idle_ps) >= limit_ps
                     && let Some(cell) = cell
                     && !cell.is_reported
@@ -440,9 +405,72 @@ impl Cells {
     }
 }
 
-fn metered_units(unit: CountUnit, packet_bytes: u64) -> u64 {
-    match unit {
-        CountUnit::Packets => 1,
-        CountUnit::Bytes | CountUnit::PacketsAndBytes => packet_bytes,
+/// Which of these cells' entries is which of other cells'.
+type EntryPairs = [(EntryIdentity, EntryIdentity)];
+
+fn copy_entries<T: Copy + Default>(
+    to: Option<&mut EntryCells<T>>,
+    from: Option<&EntryCells<T>>,
+    entries: &EntryPairs,
+) {
+    let (Some(to), Some(from)) = (to, from) else { return };
+    for &(before, after) in entries {
+        if let Some(cell) = to.cell(after) {
+            *cell = from.read(before);
+        }
+    }
+}
+
+/// Taking over from other cells. The other's counter, meter or table comes second; shapes are equal.
+impl Cells {
+    pub(crate) fn copy_counter(&mut self, counter: CounterId, other: &Cells, before: CounterId) {
+        let cells = self.counters.get_mut(counter.index());
+        if let (Some(cells), Some(before)) = (cells, other.counters.get(before.index())) {
+            cells.copy_from(before);
+        }
+    }
+
+    /// Where nothing is configured yet.
+    pub(crate) fn copy_meter(&mut self, meter: MeterId, other: &Cells, before: MeterId) {
+        if let Some(cells) = self.meters.get_mut(meter.index())
+            && !cells.is_configured()
+            && let Some(before) = other.meters.get(before.index())
+        {
+            *cells = before.clone();
+        }
+    }
+
+    pub(crate) fn copy_direct_counter(
+        &mut self,
+        counter: CounterId,
+        other: &Cells,
+        before: CounterId,
+        entries: &EntryPairs,
+    ) {
+        let cells = self.direct_counters.get_mut(counter.index());
+        copy_entries(cells, other.direct_counters.get(before.index()), entries);
+    }
+
+    pub(crate) fn copy_direct_meter(
+        &mut self,
+        meter: MeterId,
+        other: &Cells,
+        before: MeterId,
+        entries: &EntryPairs,
+    ) {
+        let cells = self.direct_meters.get_mut(meter.index());
+        copy_entries(cells, other.direct_meters.get(before.index()), entries);
+    }
+
+    pub(crate) fn copy_hits(
+        &mut self,
+        table: TableId,
+        other: &Cells,
+        before: TableId,
+        entries: &EntryPairs,
+    ) {
+        let cells = self.last_hits.get_mut(table.index()).and_then(Option::as_mut);
+        let before = other.last_hits.get(before.index()).and_then(Option::as_ref);
+        copy_entries(cells, before, entries);
     }
 }

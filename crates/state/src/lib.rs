@@ -19,11 +19,14 @@
 //! files and text forms. Knowledge of any architecture.
 
 mod action;
+mod carry;
 mod cells;
 mod change;
 mod configuration;
+mod counter;
 mod draft;
 mod entry;
+mod entry_cells;
 mod error;
 pub mod forwarding;
 mod meter;
@@ -39,7 +42,9 @@ mod validation;
 mod value_set;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
-pub use cells::{Cells, CounterValue};
+pub use carry::carry;
+pub use cells::Cells;
+pub use counter::CounterValue;
 pub use configuration::{Configuration, CrcParameters, CustomCrc};
 pub use entry::{EntryHandle, EntryRecord, NewEntry};
 pub use error::{ErrorClass, UpdateError};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two-rate three-colour markers (RFC 2698, colour-blind) in exact integer arithmetic. Which cell a
-//! packet meets, and whether it counts as one packet or as its bytes, is decided elsewhere.
+//! Two-rate three-colour markers (RFC 2698, colour-blind) in exact integer arithmetic, and arrays of
+//! them. Meters that belong to entries are in `entry_cells`.
+
+use foldhash::fast::FixedState;
+use ir::CountUnit;
+use std::collections::HashMap;
 
 /// What a meter says of a packet. The numbers are those that programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,6 +131,94 @@ impl MeterCell {
     }
 }
 
+/// What a packet counts for.
+pub(crate) fn metered_units(unit: CountUnit, packet_bytes: u64) -> u64 {
+    match unit {
+        CountUnit::Packets => 1,
+        CountUnit::Bytes | CountUnit::PacketsAndBytes => packet_bytes,
+    }
+}
+
+/// Cells of arrays up to this size are found by index; of larger ones by hash.
+const LARGEST_FLAT_ARRAY_CELLS: u64 = 1 << 16;
+
+/// The cells of one meter array. Those that are not configured say green and hold nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct MeterCells {
+    unit: CountUnit,
+    size: u64,
+    /// Up to the last one that was ever configured.
+    flat: Vec<Option<MeterCell>>,
+    /// Configured ones only.
+    scattered: HashMap<u64, MeterCell, FixedState>,
+}
+
+impl MeterCells {
+    pub(crate) fn new(unit: CountUnit, size: u64) -> MeterCells {
+        MeterCells { unit, size, flat: Vec::new(), scattered: HashMap::default() }
+    }
+
+    pub(crate) fn unit(&self) -> CountUnit {
+        self.unit
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn is_flat(&self) -> bool {
+        self.size <= LARGEST_FLAT_ARRAY_CELLS
+    }
+
+    pub(crate) fn cell(&self, index: u64) -> Option<MeterCell> {
+        match self.is_flat() {
+            true => self.flat.get(usize::try_from(index).ok()?).copied().flatten(),
+            false => self.scattered.get(&index).copied(),
+        }
+    }
+
+    /// Whether any cell is.
+    pub(crate) fn is_configured(&self) -> bool {
+        !self.scattered.is_empty() || self.flat.iter().any(Option::is_some)
+    }
+
+    /// Nothing happens outside the array.
+    pub(crate) fn set(&mut self, index: u64, cell: Option<MeterCell>) {
+        if index >= self.size {
+            return;
+        }
+        match cell {
+            cell if self.is_flat() => {
+                let at = index as usize;
+                if at >= self.flat.len() && cell.is_some() {
+                    self.flat.resize(at + 1, None);
+                }
+                if let Some(place) = self.flat.get_mut(at) {
+                    *place = cell;
+                }
+            }
+            Some(cell) => {
+                self.scattered.insert(index, cell);
+            }
+            None => {
+                self.scattered.remove(&index);
+            }
+        }
+    }
+
+    pub(crate) fn mark(&mut self, index: u64, packet_bytes: u64, now_ps: u64) -> Colour {
+        let cell = match self.is_flat() {
+            true => usize::try_from(index)
+                .ok()
+                .and_then(|at| self.flat.get_mut(at))
+                .and_then(Option::as_mut),
+            false => self.scattered.get_mut(&index),
+        };
+        let units = metered_units(self.unit, packet_bytes);
+        cell.map_or(Colour::Green, |cell| cell.mark(units, now_ps))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +268,26 @@ mod tests {
             assert_eq!(cell.mark(1, step * 1_000_000_000), Colour::Red);
         }
         assert_eq!(cell.mark(1, 1_000_000_000_000), Colour::Green);
+    }
+
+    #[test]
+    fn large_and_small_arrays_do_the_same() {
+        let rate = TokenRate::per_second(1, 1);
+        let configuration = MeterConfiguration { committed: rate, peak: rate };
+        for size in [8, LARGEST_FLAT_ARRAY_CELLS + 1] {
+            let mut cells = MeterCells::new(CountUnit::Packets, size);
+            for index in [5, size] {
+                cells.set(index, Some(MeterCell::new(configuration, 0)));
+            }
+            let marks = [5, 5, 4, 6, size].map(|index| cells.mark(index, 1, 0));
+            use Colour::{Green, Red};
+            assert_eq!(marks, [Green, Red, Green, Green, Green]);
+            assert_eq!(cells.cell(5).map(|cell| cell.configuration()), Some(configuration));
+            assert_eq!(cells.cell(size), None);
+            cells.set(5, None);
+            cells.set(7, None);
+            assert_eq!(cells.mark(5, 1, 0), Green);
+        }
     }
 
     #[test]

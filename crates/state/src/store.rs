@@ -97,6 +97,15 @@ impl Store {
         outcome
     }
 
+    /// Changes the master at will. The forwarding side is built anew when it is asked for next.
+    pub(crate) fn rewrite<T>(&mut self, change: impl FnOnce(&mut Configuration) -> T) -> T {
+        self.forwarding.withdraw();
+        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let configuration = Arc::make_mut(current);
+        configuration.version += 1;
+        change(configuration)
+    }
+
     fn write_shared(&self, cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         // It cannot come into being meanwhile, as that takes the lock.
@@ -172,7 +181,7 @@ pub(crate) fn initial_default(table: &Table) -> Result<DefaultAction, UpdateErro
     })
 }
 
-fn initial_table(
+pub(crate) fn initial_table(
     program: &Program,
     table: &Table,
     next_generation: &mut u64,
@@ -194,4 +203,18 @@ fn initial_table(
         *next_generation += 1;
     }
     Ok(state)
+}
+
+/// Whether a table's entries and default action are those that its program gives.
+pub(crate) fn is_as_declared(program: &Program, table: &Table, state: &TableState) -> bool {
+    let content = |state: &TableState| {
+        let mut entries: Vec<_> =
+            state.entries().map(|entry| (entry.generation, entry.to_new_entry())).collect();
+        entries.sort_by_key(|(generation, _)| *generation);
+        entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
+    };
+    state.len() == table.entries.len()
+        && state.default_action().is_initial
+        && initial_table(program, table, &mut 1)
+            .is_ok_and(|initial| content(&initial) == content(state))
 }

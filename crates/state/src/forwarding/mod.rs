@@ -18,7 +18,6 @@ mod state;
 mod table;
 
 pub(crate) use publication::Publication;
-pub(crate) use record::write_words;
 pub use record::{INDIRECT_ACTION, NO_ACTION, RecordLayout, words_of_width};
 pub use state::ForwardingState;
 pub use table::ForwardingTable;

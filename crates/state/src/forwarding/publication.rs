@@ -101,6 +101,12 @@ impl Publication {
         }
     }
 
+    /// Forgets the published version, until [`Publication::begin`].
+    pub(crate) fn withdraw(&mut self) {
+        self.published.store(None);
+        *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner) = Writer::default();
+    }
+
     /// A copy of the published version that nobody else holds: the spare one when its readers leave
     /// soon, else a new one.
     fn take_spare(&self, writer: &mut Writer, entries: usize) -> Option<Arc<ForwardingState>> {

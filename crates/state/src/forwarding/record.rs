@@ -21,7 +21,7 @@
 //! [`resolve`]: crate::forwarding::ForwardingState::resolve
 
 use crate::BoundAction;
-use ir::{ActionId, Bits, Program, TableId};
+use ir::{ActionId, Program, TableId};
 
 /// Low half of a record's first word: the table does not list the action, and none runs.
 pub const NO_ACTION: u32 = u32::MAX;
@@ -142,7 +142,7 @@ impl RecordLayout {
         let Some((_, argument_words)) = self.actions.get(index as usize) else { return };
         for (&at, argument) in argument_words.iter().zip(&action.arguments) {
             let count = words_of_width(argument.width_bits());
-            write_words(argument, &mut record[at..at + count]);
+            argument.write_words(&mut record[at..at + count]);
         }
     }
 
@@ -156,23 +156,4 @@ impl RecordLayout {
 /// Words that a value of this width takes in a record.
 pub fn words_of_width(width_bits: u32) -> usize {
     width_bits.div_ceil(64).max(1) as usize
-}
-
-/// The value's words, the low one first; `words` are as many as its width needs.
-pub(crate) fn write_words(value: &Bits, words: &mut [u64]) {
-    match value.to_u128() {
-        Some(number) => {
-            words.fill(0);
-            words[0] = number as u64;
-            if let Some(second) = words.get_mut(1) {
-                *second = (number >> 64) as u64;
-            }
-        }
-        None => {
-            let bytes = value.to_bytes_be();
-            for (word, chunk) in words.iter_mut().zip(bytes.rchunks(8)) {
-                *word = chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-            }
-        }
-    }
 }

@@ -35,6 +35,16 @@ fn record_at(words: &[u64], stride_words: usize, number: u32) -> &[u64] {
     &words[at..at + stride_words]
 }
 
+/// The record of so many words at an address within `words`.
+pub(super) fn words_at_address(
+    words: &[u64],
+    address: usize,
+    stride_words: usize,
+) -> Option<&[u64]> {
+    let at = address.checked_sub(words.as_ptr() as usize)? / size_of::<u64>();
+    words.get(at..at.checked_add(stride_words)?)
+}
+
 impl RecordStore {
     pub(super) fn new(stride_words: usize, is_shared: bool) -> RecordStore {
         RecordStore { stride_words, words: Vec::new(), sharing: is_shared.then(Sharing::default) }
@@ -130,8 +140,7 @@ impl RecordStore {
 
     /// The record at an address that [`RecordStore::address`] gave.
     pub(super) fn at_address(&self, address: usize) -> Option<&[u64]> {
-        let offset_words = address.checked_sub(self.words.as_ptr() as usize)? / size_of::<u64>();
-        self.words.get(offset_words..offset_words + self.stride_words)
+        words_at_address(&self.words, address, self.stride_words)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

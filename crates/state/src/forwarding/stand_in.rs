@@ -15,7 +15,7 @@ impl KeyLayout {
         for key in keys {
             let at = out.len();
             out.resize(at + super::words_of_width(key.width_bits()), 0);
-            super::write_words(key, &mut out[at..]);
+            key.write_words(&mut out[at..]);
         }
         out
     }

@@ -4,7 +4,7 @@
 
 use super::choice::{PreparedProfile, WeightedChoice};
 use super::record::{RecordLayout, Target};
-use super::record_store::RecordStore;
+use super::record_store::{RecordStore, words_at_address};
 use super::stand_in::{KeyLayout, MatchIndex, NO_MATCH};
 use crate::table::TableShape;
 use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
@@ -97,6 +97,19 @@ impl ForwardingTable {
     /// The address of the record of the default action.
     pub fn default_record(&self) -> usize {
         self.default.as_ptr() as usize
+    }
+
+    /// The words of a record of this table, by any address that this version gave for it; for readers
+    /// that are not generated code.
+    pub fn record_words(&self, address: usize) -> Option<&[u64]> {
+        let stride = self.layout.stride_words;
+        let within = |words| words_at_address(words, address, stride);
+        let sets = || self.one_shots.iter().flatten();
+        self.records
+            .at_address(address)
+            .or_else(|| within(&self.default))
+            .or_else(|| within(&self.members))
+            .or_else(|| sets().find_map(|set| within(&set.records)))
     }
 
     /// What the table's records look like.
