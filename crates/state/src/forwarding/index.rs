@@ -1,3 +1,394 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Match indexes: from the key of a packet to the leaf of the entry that wins. What a leaf stands for,
 //! when entries change and who looks up is decided elsewhere.
+//!
+//! A table with exact keys only has a hash table; one with a single lpm key beside exact keys a trie a
+//! group of equal exact keys; any other a list of masks, or a tuple space when entries are many.
+//! Lookups allocate nothing. They are marked to be inlined, so that a caller can compile them with the
+//! instructions of its processor.
+
+mod arena;
+mod exact;
+mod exact_wide;
+mod hash;
+mod layout;
+mod linear;
+mod lpm;
+mod prefix;
+mod ranges;
+mod rivals;
+mod rules;
+mod trie;
+mod trie_update;
+mod tuples;
+
+pub use layout::{KeyField, KeyLayout, Packing, RangeCheck};
+
+use exact::ExactIndex;
+use exact_wide::WideExactIndex;
+use ir::{KeyPattern, MatchKind};
+use lpm::LpmIndex;
+use ranges::Words;
+use rules::{Asked, Found, RuleIndex};
+
+/// What a lookup returns when no entry matches. Never a leaf.
+pub const NO_MATCH: u32 = u32::MAX;
+
+/// Leaves are below this.
+pub const LEAF_LIMIT: u32 = 1 << 31;
+
+/// The index by match kinds and by how keys are packed.
+#[derive(Clone, Debug)]
+enum Kind {
+    ExactWord(ExactIndex<u64>),
+    ExactDouble(ExactIndex<[u64; 2]>),
+    ExactWords(WideExactIndex),
+    /// By the width of the lpm key.
+    Lpm32(LpmIndex<u32>),
+    Lpm64(LpmIndex<u64>),
+    Lpm128(LpmIndex<u128>),
+    Rules(RuleIndex),
+}
+
+/// The index of one table's entries.
+#[derive(Clone, Debug)]
+pub struct MatchIndex {
+    kind: Kind,
+    /// Entries that `kind` has no place for: those that leave an exact key open.
+    others: Option<Box<RuleIndex>>,
+    /// Which key is matched by its longest prefix, in an index of such.
+    lpm: usize,
+    seed: u64,
+}
+
+/// Where an entry goes.
+enum Home {
+    Exact,
+    /// With a prefix of this length.
+    Lpm(u32),
+    Rules,
+    Others,
+}
+
+impl MatchIndex {
+    /// An index without entries.
+    pub fn new(layout: &KeyLayout) -> MatchIndex {
+        let seed = hash::seed_of(layout.fields.iter().map(|field| u64::from(field.width_bits)));
+        let all_exact = layout.fields.iter().all(|field| field.kind == MatchKind::Exact);
+        let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
+        let lone_lpm = lpm.filter(|&lpm| {
+            let others = layout.fields.iter().enumerate().filter(|(at, _)| *at != lpm);
+            layout.fields[lpm].width_bits <= 128
+                && others.into_iter().all(|(_, field)| field.kind == MatchKind::Exact)
+        });
+        let kind = match (layout.packing, lone_lpm) {
+            (_, Some(lpm)) => match layout.fields[lpm].width_bits {
+                0..=32 => Kind::Lpm32(LpmIndex::new(layout, lpm, seed)),
+                33..=64 => Kind::Lpm64(LpmIndex::new(layout, lpm, seed)),
+                _ => Kind::Lpm128(LpmIndex::new(layout, lpm, seed)),
+            },
+            _ if !all_exact => Kind::Rules(RuleIndex::new(layout.words())),
+            (Packing::Word, _) => Kind::ExactWord(ExactIndex::new(seed)),
+            (Packing::DoubleWord, _) => Kind::ExactDouble(ExactIndex::new(seed)),
+            (Packing::Words(words), _) => Kind::ExactWords(WideExactIndex::new(words, seed)),
+        };
+        MatchIndex { kind, others: None, lpm: lpm.unwrap_or(0), seed }
+    }
+
+    /// Packs what an entry asks, and finds out where it goes.
+    fn sort(
+        &self,
+        layout: &KeyLayout,
+        keys: &[KeyPattern],
+        rank: i64,
+        order: u64,
+    ) -> (Home, Asked) {
+        let words = layout.words();
+        let (mut value, mut mask) = (Words::from_elem(0, words), Words::from_elem(0, words));
+        let checks = layout.pack_pattern(keys, &mut value, &mut mask);
+        let asked = Asked { value, mask, checks, rank, order };
+        let home = match self.kind {
+            Kind::Rules(_) => Home::Rules,
+            Kind::ExactWord(_) | Kind::ExactDouble(_) | Kind::ExactWords(_) => {
+                let is_exact = (0..keys.len()).all(|field| is_whole(layout, keys, field));
+                if is_exact && rank == 0 { Home::Exact } else { Home::Others }
+            }
+            Kind::Lpm32(_) | Kind::Lpm64(_) | Kind::Lpm128(_) => {
+                let mut exact = (0..keys.len()).filter(|&field| field != self.lpm);
+                let length_bits = match &keys[self.lpm] {
+                    KeyPattern::Prefix { length_bits, .. } => Some(*length_bits),
+                    _ => None,
+                };
+                match length_bits {
+                    Some(length_bits)
+                        if rank == i64::from(length_bits)
+                            && exact.all(|field| is_whole(layout, keys, field)) =>
+                    {
+                        Home::Lpm(length_bits)
+                    }
+                    _ => Home::Others,
+                }
+            }
+        };
+        (home, asked)
+    }
+
+    /// Adds an entry. `keys` are canonical, one pattern a matched key; `rank`: the largest wins
+    /// ([`KeyLayout::rank`]); `order`: among equal ranks the smallest wins, and no two entries have the
+    /// same; `leaf`: what lookups return, below [`LEAF_LIMIT`].
+    pub fn insert(
+        &mut self,
+        layout: &KeyLayout,
+        keys: &[KeyPattern],
+        rank: i64,
+        order: u64,
+        leaf: u32,
+    ) {
+        debug_assert!(leaf < LEAF_LIMIT);
+        let (home, asked) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, home) {
+            (_, Home::Others) => {
+                let others =
+                    self.others.get_or_insert_with(|| Box::new(RuleIndex::new(layout.words())));
+                others.insert(asked, leaf, self.seed);
+            }
+            (Kind::ExactWord(index), _) => index.insert(asked.value[0], order, leaf),
+            (Kind::ExactDouble(index), _) => {
+                index.insert([asked.value[0], asked.value[1]], order, leaf);
+            }
+            (Kind::ExactWords(index), _) => index.insert(&asked.value, order, leaf),
+            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
+                index.insert(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
+                index.insert(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
+                index.insert(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Rules(index), _) => index.insert(asked, leaf, self.seed),
+            _ => {}
+        }
+    }
+
+    /// Removes the entry that was inserted with these keys, this rank and this order.
+    pub fn remove(&mut self, layout: &KeyLayout, keys: &[KeyPattern], rank: i64, order: u64) {
+        let (home, asked) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, home) {
+            (_, Home::Others) => {
+                if let Some(others) = &mut self.others {
+                    others.remove(asked);
+                    if others.is_empty() {
+                        self.others = None;
+                    }
+                }
+            }
+            (Kind::ExactWord(index), _) => index.remove(asked.value[0], order),
+            (Kind::ExactDouble(index), _) => index.remove([asked.value[0], asked.value[1]], order),
+            (Kind::ExactWords(index), _) => index.remove(&asked.value, order),
+            (Kind::Lpm32(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
+            (Kind::Lpm64(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
+            (Kind::Lpm128(index), Home::Lpm(length)) => index.remove(&asked.value, length, order),
+            (Kind::Rules(index), _) => index.remove(asked),
+            _ => {}
+        }
+    }
+
+    /// Gives the entry that was inserted with these keys, this rank and this order another leaf.
+    pub fn set_leaf(
+        &mut self,
+        layout: &KeyLayout,
+        keys: &[KeyPattern],
+        rank: i64,
+        order: u64,
+        leaf: u32,
+    ) {
+        debug_assert!(leaf < LEAF_LIMIT);
+        let (home, asked) = self.sort(layout, keys, rank, order);
+        match (&mut self.kind, home) {
+            (_, Home::Others) => {
+                if let Some(others) = &mut self.others {
+                    others.set_leaf(asked, leaf);
+                }
+            }
+            (Kind::ExactWord(index), _) => index.set_leaf(asked.value[0], order, leaf),
+            (Kind::ExactDouble(index), _) => {
+                index.set_leaf([asked.value[0], asked.value[1]], order, leaf);
+            }
+            (Kind::ExactWords(index), _) => index.set_leaf(&asked.value, order, leaf),
+            (Kind::Lpm32(index), Home::Lpm(length_bits)) => {
+                index.set_leaf(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Lpm64(index), Home::Lpm(length_bits)) => {
+                index.set_leaf(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Lpm128(index), Home::Lpm(length_bits)) => {
+                index.set_leaf(&asked.value, length_bits, order, leaf);
+            }
+            (Kind::Rules(index), _) => index.set_leaf(asked, leaf),
+            _ => {}
+        }
+    }
+
+    /// The leaf that wins for a key of one word, or [`NO_MATCH`]. For [`Packing::Word`].
+    #[inline(always)]
+    pub fn find_word(&self, key: u64) -> u32 {
+        let leaf = match &self.kind {
+            Kind::ExactWord(index) => index.find(key),
+            Kind::Lpm32(index) => index.find(&[key]),
+            Kind::Rules(index) => index.find(&[key]),
+            Kind::Lpm64(index) => index.find(&[key]),
+            _ => NO_MATCH,
+        };
+        if self.others.is_none() { leaf } else { self.find_among_all(&[key]) }
+    }
+
+    /// The leaf that wins for a key of two words, or [`NO_MATCH`]. For [`Packing::DoubleWord`].
+    #[inline(always)]
+    pub fn find_double(&self, low: u64, high: u64) -> u32 {
+        let key = [low, high];
+        let leaf = match &self.kind {
+            Kind::ExactDouble(index) => index.find(key),
+            Kind::Lpm128(index) => index.find(&key),
+            Kind::Rules(index) => index.find(&key),
+            Kind::Lpm32(index) => index.find(&key),
+            Kind::Lpm64(index) => index.find(&key),
+            _ => NO_MATCH,
+        };
+        if self.others.is_none() { leaf } else { self.find_among_all(&key) }
+    }
+
+    /// The leaf that wins for a key of as many words as the layout says, or [`NO_MATCH`].
+    #[inline]
+    pub fn find_words(&self, key: &[u64]) -> u32 {
+        match *key {
+            [word] => return self.find_word(word),
+            [low, high] => return self.find_double(low, high),
+            _ => {}
+        }
+        let leaf = match &self.kind {
+            Kind::ExactWords(index) => index.find(|at| key[at]),
+            Kind::Rules(index) => index.find(key),
+            Kind::Lpm32(index) => index.find(key),
+            Kind::Lpm64(index) => index.find(key),
+            Kind::Lpm128(index) => index.find(key),
+            _ => NO_MATCH,
+        };
+        if self.others.is_none() { leaf } else { self.find_among_all(key) }
+    }
+
+    /// With entries in `others`: the better one of both.
+    #[cold]
+    #[inline(never)]
+    fn find_among_all(&self, key: &[u64]) -> u32 {
+        let exact = |(order, leaf)| Found { rank: 0, order, leaf };
+        let longest = |(length, order, leaf)| Found { rank: i64::from(length), order, leaf };
+        let found = match &self.kind {
+            Kind::ExactWord(index) => index.find_candidate(key[0]).map(exact),
+            Kind::ExactDouble(index) => index.find_candidate([key[0], key[1]]).map(exact),
+            Kind::ExactWords(index) => index.find_candidate(key).map(exact),
+            Kind::Lpm32(index) => index.find_candidate(key).map(longest),
+            Kind::Lpm64(index) => index.find_candidate(key).map(longest),
+            Kind::Lpm128(index) => index.find_candidate(key).map(longest),
+            Kind::Rules(index) => index.find_candidate(key),
+        };
+        let other = self.others.as_ref().and_then(|others| others.find_candidate(key));
+        let best = match (found, other) {
+            (Some(found), Some(other)) if other.beats(&found) => Some(other),
+            (found, other) => found.or(other),
+        };
+        best.map_or(NO_MATCH, |best| best.leaf)
+    }
+
+    /// The address of what [`MatchIndex::find_word`] reads first, to be prefetched; 0 when the index is
+    /// small.
+    #[inline(always)]
+    pub fn first_touch_word(&self, key: u64) -> usize {
+        match &self.kind {
+            Kind::ExactWord(index) => index.first_touch(key),
+            Kind::Lpm32(index) => index.first_touch(&[key]),
+            Kind::Lpm64(index) => index.first_touch(&[key]),
+            Kind::Rules(index) => index.first_touch(&[key]),
+            _ => 0,
+        }
+    }
+
+    /// The address of what [`MatchIndex::find_double`] reads first, to be prefetched; 0 when the index
+    /// is small.
+    #[inline(always)]
+    pub fn first_touch_double(&self, low: u64, high: u64) -> usize {
+        let key = [low, high];
+        match &self.kind {
+            Kind::ExactDouble(index) => index.first_touch(key),
+            Kind::Lpm32(index) => index.first_touch(&key),
+            Kind::Lpm64(index) => index.first_touch(&key),
+            Kind::Lpm128(index) => index.first_touch(&key),
+            Kind::Rules(index) => index.first_touch(&key),
+            _ => 0,
+        }
+    }
+
+    /// The address of what [`MatchIndex::find_words`] reads first, to be prefetched; 0 when the index is
+    /// small.
+    #[inline]
+    pub fn first_touch_words(&self, key: &[u64]) -> usize {
+        match *key {
+            [word] => return self.first_touch_word(word),
+            [low, high] => return self.first_touch_double(low, high),
+            _ => {}
+        }
+        match &self.kind {
+            Kind::ExactWords(index) => index.first_touch(|at| key[at]),
+            Kind::Lpm32(index) => index.first_touch(key),
+            Kind::Lpm64(index) => index.first_touch(key),
+            Kind::Lpm128(index) => index.first_touch(key),
+            Kind::Rules(index) => index.first_touch(key),
+            _ => 0,
+        }
+    }
+
+    /// About how much memory the index takes, itself included.
+    pub fn memory_bytes(&self) -> usize {
+        let kind = match &self.kind {
+            Kind::ExactWord(index) => index.memory_bytes(),
+            Kind::ExactDouble(index) => index.memory_bytes(),
+            Kind::ExactWords(index) => index.memory_bytes(),
+            Kind::Lpm32(index) => index.memory_bytes(),
+            Kind::Lpm64(index) => index.memory_bytes(),
+            Kind::Lpm128(index) => index.memory_bytes(),
+            Kind::Rules(index) => index.memory_bytes(),
+        };
+        size_of::<MatchIndex>()
+            + kind
+            + self
+                .others
+                .as_ref()
+                .map_or(0, |others| size_of::<RuleIndex>() + others.memory_bytes())
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        match &mut self.kind {
+            Kind::ExactWord(index) => *index = ExactIndex::new(self.seed),
+            Kind::ExactDouble(index) => *index = ExactIndex::new(self.seed),
+            Kind::ExactWords(index) => index.clear(),
+            Kind::Lpm32(index) => index.clear(self.seed),
+            Kind::Lpm64(index) => index.clear(self.seed),
+            Kind::Lpm128(index) => index.clear(self.seed),
+            Kind::Rules(index) => index.clear(),
+        }
+        self.others = None;
+    }
+}
+
+/// Whether an entry asks for one value of this key.
+fn is_whole(layout: &KeyLayout, keys: &[KeyPattern], field: usize) -> bool {
+    match &keys[field] {
+        KeyPattern::Exact(_) => true,
+        KeyPattern::Any | KeyPattern::Range { .. } => false,
+        KeyPattern::Prefix { length_bits, .. } => *length_bits == layout.fields[field].width_bits,
+        KeyPattern::Ternary { mask, .. } => {
+            *mask == ir::Bits::ones(layout.fields[field].width_bits)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The hash of packed keys: one multiplication a word or two, whose product is folded. Good in its
+//! highest bits, which is where tables take their place from. Not for keys of an adversary.
+
+/// Odd, without pattern: the golden ratio, and digits of pi.
+const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+const SECOND_MULTIPLIER: u64 = 0x2438_6a88_85a3_08d3;
+
+#[inline(always)]
+fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The hash of one word.
+#[inline(always)]
+pub(crate) fn hash_word(word: u64, seed: u64) -> u64 {
+    fold(word ^ seed, FIRST_MULTIPLIER)
+}
+
+/// The hash of two words.
+#[inline(always)]
+pub(crate) fn hash_double(low: u64, high: u64, seed: u64) -> u64 {
+    fold(fold(low ^ seed, FIRST_MULTIPLIER) ^ high, SECOND_MULTIPLIER)
+}
+
+/// The hash of any number of words.
+#[inline(always)]
+pub(crate) fn hash_words(words: impl Iterator<Item = u64>, seed: u64) -> u64 {
+    words.fold(seed, |hash, word| fold(hash ^ word, FIRST_MULTIPLIER).rotate_left(23))
+}
+
+/// A seed that differs from table to table, and is the same in every run.
+pub(crate) fn seed_of(numbers: impl Iterator<Item = u64>) -> u64 {
+    fold(hash_words(numbers, SECOND_MULTIPLIER), FIRST_MULTIPLIER) | 1
+}

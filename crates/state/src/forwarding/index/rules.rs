@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries with masks, ranges and ranks: a list while they are few, a tuple space when they are many.
+
+use super::layout::RangeCheck;
+use super::linear::LinearList;
+use super::ranges::Words;
+use super::tuples::TupleSpace;
+
+/// What an entry asks, and what decides between it and others.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Zero where the mask is.
+    pub(crate) value: Words,
+    pub(crate) mask: Words,
+    /// Ranges of keys whose mask is zero.
+    pub(crate) checks: Vec<RangeCheck>,
+    /// The largest wins.
+    pub(crate) rank: i64,
+    /// Among equal ranks the smallest wins.
+    pub(crate) order: u64,
+}
+
+/// The entry that wins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) rank: i64,
+    pub(crate) order: u64,
+    pub(crate) leaf: u32,
+}
+
+impl Found {
+    pub(crate) fn beats(&self, other: &Found) -> bool {
+        (self.rank, other.order) > (other.rank, self.order)
+    }
+}
+
+/// Up to this many entries a list is faster.
+const MOST_LINEAR: usize = 16;
+
+/// The index of entries with masks and ranges.
+#[derive(Clone, Debug)]
+pub(crate) enum RuleIndex {
+    Few(LinearList),
+    Many(Box<TupleSpace>),
+}
+
+impl RuleIndex {
+    pub(crate) fn new(words: usize) -> Self {
+        RuleIndex::Few(LinearList::new(words))
+    }
+
+    /// The leaf of the best entry that matches, or [`super::NO_MATCH`].
+    #[inline(always)]
+    pub(crate) fn find(&self, key: &[u64]) -> u32 {
+        match self {
+            RuleIndex::Few(list) => list.find(key).map_or(super::NO_MATCH, |found| found.leaf),
+            RuleIndex::Many(space) => space.find(key),
+        }
+    }
+
+    /// The best entry that matches. Slower than `find`.
+    pub(crate) fn find_candidate(&self, key: &[u64]) -> Option<Found> {
+        match self {
+            RuleIndex::Few(list) => list.find(key),
+            RuleIndex::Many(space) => space.find_candidate(key),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, asked: Asked, leaf: u32, seed: u64) {
+        match self {
+            RuleIndex::Few(list) => {
+                let words = asked.value.len();
+                list.insert(asked, leaf);
+                if list.len() > MOST_LINEAR {
+                    let mut space = TupleSpace::new(words, seed);
+                    list.drain().into_iter().for_each(|(asked, leaf)| space.insert(asked, leaf));
+                    *self = RuleIndex::Many(Box::new(space));
+                }
+            }
+            RuleIndex::Many(space) => space.insert(asked, leaf),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, asked: Asked) {
+        match self {
+            RuleIndex::Few(list) => list.remove(&asked),
+            RuleIndex::Many(space) => {
+                let words = asked.value.len();
+                space.remove(asked);
+                if space.is_empty() {
+                    *self = RuleIndex::new(words);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn set_leaf(&mut self, asked: Asked, leaf: u32) {
+        match self {
+            RuleIndex::Few(list) => list.set_leaf(&asked, leaf),
+            RuleIndex::Many(space) => space.set_leaf(asked, leaf),
+        }
+    }
+
+    /// The address of what a lookup reads first, or 0 when it is little.
+    #[inline(always)]
+    pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
+        match self {
+            RuleIndex::Few(_) => 0,
+            RuleIndex::Many(space) => space.first_touch(key),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = RuleIndex::new(match self {
+            RuleIndex::Few(list) => list.words(),
+            RuleIndex::Many(space) => space.words(),
+        });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            RuleIndex::Few(list) => list.len() == 0,
+            RuleIndex::Many(space) => space.is_empty(),
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            RuleIndex::Few(list) => list.memory_bytes(),
+            RuleIndex::Many(space) => size_of::<TupleSpace>() + space.memory_bytes(),
+        }
+    }
+}
