@@ -18,6 +18,30 @@ pub(crate) struct RuntimeFunction {
     pub has_result: bool,
 }
 
+/// Declares constructors, by number of parameters, for functions with or without a result.
+macro_rules! constructors {
+    ($($name:ident $parameters:literal ($($parameter:ty),*) $(-> $result:ty)?;)*) => {
+        impl RuntimeFunction {$(
+            #[doc = concat!("A function with ", $parameters, " parameters.")]
+            pub fn $name(function: unsafe extern "C" fn($($parameter),*) $(-> $result)?) -> RuntimeFunction {
+                let has_result = false $(|| size_of::<$result>() > 0)?;
+                RuntimeFunction { address: function as usize, parameters: $parameters, has_result }
+            }
+        )*}
+    };
+}
+
+constructors! {
+    taking_2 2 (u64, u64);
+    taking_3 3 (u64, u64, u64);
+    taking_4 4 (u64, u64, u64, u64);
+    taking_5 5 (u64, u64, u64, u64, u64);
+    giving_2 2 (u64, u64) -> u64;
+    giving_3 3 (u64, u64, u64) -> u64;
+    giving_4 4 (u64, u64, u64, u64) -> u64;
+    giving_5 5 (u64, u64, u64, u64, u64) -> u64;
+}
+
 /// Signatures that one function under construction has imported.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Memory that wide values of compiled code stand in: constants, which live as long as the code, and a
+//! part of the function's stack frame that is given out and taken back.
+
+use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use ir::Bits;
+use std::collections::HashMap;
+
+/// The words of constants wider than 128 bits. Compiled code has their addresses in it, so the pool
+/// must live as long as the code; moving the pool moves no words.
+#[derive(Debug, Default)]
+pub(crate) struct ConstantPool {
+    constants: HashMap<Bits, Box<[u64]>>,
+}
+
+impl ConstantPool {
+    /// The address of the constant's words, low word first.
+    pub fn address(&mut self, bits: &Bits) -> usize {
+        if !self.constants.contains_key(bits) {
+            let mut words = vec![0; super::word_count(bits.width_bits()) as usize];
+            bits.write_words(&mut words);
+            self.constants.insert(bits.clone(), words.into_boxed_slice());
+        }
+        self.constants[bits].as_ptr() as usize
+    }
+}
+
+/// A part of the stack frame of one function, given out as a stack. Temporaries live within one basic
+/// block, so the caller takes a mark (or none) before a block and releases to it after the block.
+#[derive(Debug, Default)]
+pub(crate) struct ScratchSlots {
+    /// One slot of the frame, which grows with the largest use.
+    slot: Option<StackSlot>,
+    used_bytes: u32,
+    largest_bytes: u32,
+}
+
+/// How much was in use at some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScratchMark {
+    used_bytes: u32,
+}
+
+impl ScratchSlots {
+    /// How much is in use now.
+    pub fn mark(&self) -> ScratchMark {
+        ScratchMark { used_bytes: self.used_bytes }
+    }
+
+    /// Gives back what was given out since the mark: values in it are lost.
+    pub fn release(&mut self, mark: ScratchMark) {
+        debug_assert!(mark.used_bytes <= self.used_bytes);
+        self.used_bytes = mark.used_bytes;
+    }
+
+    /// The largest use so far in bytes: what it adds to the stack frame.
+    pub fn largest_bytes(&self) -> u32 {
+        self.largest_bytes
+    }
+
+    /// The address of so many words, of unknown content.
+    pub fn allocate(&mut self, builder: &mut FunctionBuilder<'_>, words: u32) -> Value {
+        let slot = *self.slot.get_or_insert_with(|| {
+            let align_shift = 3;
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 0, align_shift);
+            builder.create_sized_stack_slot(data)
+        });
+        let offset_bytes = self.used_bytes;
+        self.used_bytes += words * 8;
+        self.largest_bytes = self.largest_bytes.max(self.used_bytes);
+        builder.func.sized_stack_slots[slot].size = self.largest_bytes;
+        builder.ins().stack_addr(types::I64, slot, offset_bytes as i32)
+    }
+}
