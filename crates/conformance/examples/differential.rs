@@ -70,7 +70,9 @@ fn options() -> Result<Options, String> {
                     both.split_once(',').ok_or("--engines takes two names with a comma between")?;
                 options.engines = (left.to_string(), right.to_string());
             }
-            "--help" => return Err(format!("{HELP}\nsubjects: {}", DeviceSubject::NAMES.join(", "))),
+            "--help" => {
+                return Err(format!("{HELP}\nsubjects: {}", DeviceSubject::NAMES.join(", ")));
+            }
             _ => return Err(format!("there is no option {word}; see --help")),
         }
     }

@@ -172,14 +172,18 @@ impl Writer<'_> {
                 format!("{}/{length}", text(&value))
             }
             MatchKind::Ternary => {
-                let mask = if self.choices.chance(30) { Bits::ones(width) } else { self.value(width) };
+                let mask =
+                    if self.choices.chance(30) { Bits::ones(width) } else { self.value(width) };
                 let value = value.binary(ir::BinaryOperation::And, &mask);
                 format!("{}&&&{}", text(&value), text(&mask))
             }
             MatchKind::Range => {
                 let other = self.value(width);
-                let (low, high) =
-                    if value.cmp_unsigned(&other).is_le() { (value, other) } else { (other, value) };
+                let (low, high) = if value.cmp_unsigned(&other).is_le() {
+                    (value, other)
+                } else {
+                    (other, value)
+                };
                 format!("{}->{}", text(&low), text(&high))
             }
             MatchKind::Optional if self.choices.chance(30) => "*".to_string(),

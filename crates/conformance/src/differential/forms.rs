@@ -68,9 +68,7 @@ fn compile(text: &str) -> Result<(TypedProgram, Program), String> {
         Some(typed) => ir::lowering::lower(typed, &mut compiled.diagnostics),
         None => None,
     };
-    if let Some(error) =
-        compiled.diagnostics.iter().find(|each| each.severity == Severity::Error)
-    {
+    if let Some(error) = compiled.diagnostics.iter().find(|each| each.severity == Severity::Error) {
         let line = compiled.map.location(error.primary.span).map_or(0, |place| place.line);
         let shown = match line.checked_sub(1).and_then(|at| text.lines().nth(at as usize)) {
             Some(shown) => format!("\n    {}", shown.trim()),

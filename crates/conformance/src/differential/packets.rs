@@ -26,7 +26,8 @@ pub fn packet(parser: &ParserModel, choices: &mut Choices, palette: &[u64]) -> V
         let Some(state) = parser.states.get(at) else { break };
         builder.state(state, choices, palette);
         // Later cases and the default are behind what the first ones look for; most paths go deep.
-        let Some(case) = state.cases.len().checked_sub(1).map(|last| choices.below(last + 1)) else {
+        let Some(case) = state.cases.len().checked_sub(1).map(|last| choices.below(last + 1))
+        else {
             break;
         };
         let case = &state.cases[case];

@@ -106,6 +106,7 @@ pub struct DeviceSubject {
     name: String,
     form: Form,
     options: DeviceOptions,
+    alteration: Option<fn(&mut ir::Program)>,
     running: Option<(Device, Session)>,
 }
 
@@ -115,7 +116,13 @@ const PASS_LIMIT: u32 = 60;
 impl DeviceSubject {
     /// A device with options of its own.
     pub fn new(name: impl Into<String>, form: Form, options: DeviceOptions) -> DeviceSubject {
-        DeviceSubject { name: name.into(), form, options, running: None }
+        DeviceSubject { name: name.into(), form, options, alteration: None, running: None }
+    }
+
+    /// The same with a change of the IR before it is loaded: a planted mistake, to see that it is found.
+    pub fn altered(mut self, alteration: fn(&mut ir::Program)) -> DeviceSubject {
+        self.alteration = Some(alteration);
+        self
     }
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
@@ -171,7 +178,10 @@ impl Subject for DeviceSubject {
 
     fn load(&mut self, program: &Forms) -> Result<(), String> {
         self.running = None;
-        let program = program.form(self.form).map_err(|error| error.to_string())?;
+        let mut program = program.form(self.form).map_err(|error| error.to_string())?;
+        if let Some(alteration) = self.alteration {
+            alteration(Arc::make_mut(&mut program));
+        }
         let device = Device::new(program.clone(), self.options.clone())
             .map_err(|error| format!("the program does not load: {error}"))?;
         self.running = Some((device, Session::new(program)));

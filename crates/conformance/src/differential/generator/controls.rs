@@ -178,7 +178,8 @@ impl Generator<'_> {
             .map(|path| Piece::droppable(&format!("packet.emit({path});\n"), Vec::new()))
             .collect();
         let emits = Piece::sequence(Role::Fixed, emits);
-        let template = "control MyDeparser(packet_out packet, in headers_t hdr) {\napply {\n$}\n}\n";
+        let template =
+            "control MyDeparser(packet_out packet, in headers_t hdr) {\napply {\n$}\n}\n";
         Piece::fixed(template, vec![emits])
     }
 }

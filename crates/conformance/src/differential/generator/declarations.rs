@@ -137,10 +137,8 @@ impl Generator<'_> {
                 (self.fresh("y"), ty)
             })
             .collect();
-        let lines: Vec<String> = fields
-            .iter()
-            .map(|(name, ty)| format!("{} {name};\n", self.type_text(*ty)))
-            .collect();
+        let lines: Vec<String> =
+            fields.iter().map(|(name, ty)| format!("{} {name};\n", self.type_text(*ty))).collect();
         let text = format!("struct {name} {{\n{}}}\n", lines.concat());
         self.struct_types.push(StructType { name, fields });
         Piece::droppable(&text, Vec::new())

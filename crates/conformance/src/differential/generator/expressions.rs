@@ -18,7 +18,8 @@ impl Generator<'_> {
         }
         if self.choices.chance(6) {
             let condition = self.expression(Type::Bool, depth - 1);
-            let (then, otherwise) = (self.expression(ty, depth - 1), self.expression(ty, depth - 1));
+            let (then, otherwise) =
+                (self.expression(ty, depth - 1), self.expression(ty, depth - 1));
             return self.expression_piece(ty, "($ ? $ : $)", vec![condition, then, otherwise]);
         }
         if self.choices.chance(5)
@@ -103,9 +104,8 @@ impl Generator<'_> {
             return self.literal(ty);
         }
         // Something of another type, made to fit.
-        let fits = |variable: &Variable| {
-            matches!(variable.ty, Type::Bits(_) | Type::Int(_) | Type::Bool)
-        };
+        let fits =
+            |variable: &Variable| matches!(variable.ty, Type::Bits(_) | Type::Int(_) | Type::Bool);
         let Some(variable) = self.variable(fits) else { return self.literal(ty) };
         let place = self.place_of(&variable);
         let cast = format!("({})", self.type_text(ty));
@@ -156,8 +156,7 @@ impl Generator<'_> {
             1 => {
                 let divisor = if self.choices.chance(85) {
                     let value = self.value(width);
-                    let value =
-                        if value.is_zero() { ir::Bits::from_u64(width, 1) } else { value };
+                    let value = if value.is_zero() { ir::Bits::from_u64(width, 1) } else { value };
                     Piece::text(literal(&value))
                 } else {
                     // A divisor that is only known at run time; zero gives zero.
@@ -299,7 +298,8 @@ impl Generator<'_> {
             0 => self.comparison(depth),
             1 => {
                 let template = *self.choices.pick(&["($ && $)", "($ || $)"]);
-                let operands = vec![self.bool_expression(depth - 1), self.expression(ty, depth - 1)];
+                let operands =
+                    vec![self.bool_expression(depth - 1), self.expression(ty, depth - 1)];
                 self.expression_piece(ty, template, operands)
             }
             2 => {
@@ -307,9 +307,7 @@ impl Generator<'_> {
                 self.expression_piece(ty, "(!$)", vec![inner])
             }
             3 => match self.some_header() {
-                Some((header, _)) => {
-                    self.expression_piece(ty, "$.isValid()", vec![header])
-                }
+                Some((header, _)) => self.expression_piece(ty, "$.isValid()", vec![header]),
                 None => self.leaf(ty),
             },
             4 => {

@@ -131,10 +131,11 @@ impl Generator<'_> {
                         generator.declare(old.clone(), ty, true);
                         generator.expression(Type::Bool, 2)
                     });
-                    Piece::droppable(
-                        &format!("if ($) {{ {name}.write({value}, {old} + $); }}\n"),
-                        vec![condition, update],
-                    )
+                    let template = match ty {
+                        Type::Bool => format!("if ($) {{ {name}.write({value}, $); }}\n"),
+                        _ => format!("if ($) {{ {name}.write({value}, {old} + $); }}\n"),
+                    };
+                    Piece::droppable(&template, vec![condition, update])
                 } else if width > 1 && self.choices.chance(50) {
                     let operator = *self.choices.pick(&["+", "|+|", "^", "|-|"]);
                     let template = format!("{name}.write({value}, {old} {operator} $);\n");
@@ -208,7 +209,9 @@ impl Generator<'_> {
         let condition = self.expression(Type::Bool, 2);
         let call = match self.choices.below(3) {
             0 => format!("clone(CloneType.{kind}, 32w{session})"),
-            list => format!("clone_preserving_field_list(CloneType.{kind}, 32w{session}, 8w{list})"),
+            list => {
+                format!("clone_preserving_field_list(CloneType.{kind}, 32w{session}, 8w{list})")
+            }
         };
         let guard = "std.instance_type == 32w0 && ";
         Piece::droppable(&format!("if ({guard}$) {{ {call}; }}\n"), vec![condition])

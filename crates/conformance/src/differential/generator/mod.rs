@@ -14,7 +14,9 @@ mod statements;
 mod tables;
 mod types;
 
-pub use parsers::{CaseModel, FieldModel, KeyModel, ParserModel, Pattern, StateModel, Step, Target};
+pub use parsers::{
+    CaseModel, FieldModel, KeyModel, ParserModel, Pattern, StateModel, Step, Target,
+};
 pub use types::Type;
 pub(super) use types::hexadecimal;
 

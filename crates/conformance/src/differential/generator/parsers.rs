@@ -169,7 +169,8 @@ impl Generator<'_> {
                 _ => groups.push(vec![thing]),
             }
         }
-        let counting = if self.choices.chance(20) { Some(self.choices.below(groups.len())) } else { None };
+        let counting =
+            if self.choices.chance(20) { Some(self.choices.below(groups.len())) } else { None };
         let mut states = Vec::new();
         let mut model = ParserModel::default();
         let count = groups.len();
@@ -248,9 +249,8 @@ impl Generator<'_> {
              state start {{\npacket.extract({path});\ntransition select({key}) {{\n\
              {value}: more;\ndefault: accept;\n}}\n}}\n"
         );
-        let template = format!(
-            "{head}state more {{\n$verify($, {error});\ntransition accept;\n}}\n}}\n"
-        );
+        let template =
+            format!("{head}state more {{\n$verify($, {error});\ntransition accept;\n}}\n}}\n");
         let piece = Piece::droppable(&template, vec![body, condition]);
         self.variables = all;
         Some((piece, format!("{name}.apply"), step))
@@ -280,8 +280,8 @@ impl Generator<'_> {
                             let (source, width) = self.choices.pick(lengths).clone();
                             // Sometimes more than the field holds.
                             let most = u64::from(varbit_bits / 8) << self.choices.below(2);
-                            let mask = (most.next_power_of_two() - 1)
-                                & (u64::MAX >> (64 - width.min(64)));
+                            let mask =
+                                (most.next_power_of_two() - 1) & (u64::MAX >> (64 - width.min(64)));
                             let text = format!(
                                 "packet.extract({path}, ((bit<32>)({source} & {width}w{mask})) << 3);\n"
                             );
@@ -430,7 +430,8 @@ impl Generator<'_> {
             template.push('$');
             cases.push(CaseModel { patterns, target });
         }
-        if self.choices.chance(90) {
+        // A loop goes on in the end.
+        if loops || self.choices.chance(90) {
             if self.choices.chance(12) {
                 next = Target::Accept;
                 next_text = "accept".to_string();
@@ -501,8 +502,11 @@ impl Generator<'_> {
             }
             2 => {
                 let other = self.value(width);
-                let (low, high) =
-                    if value.cmp_unsigned(&other).is_le() { (value, other) } else { (other, value) };
+                let (low, high) = if value.cmp_unsigned(&other).is_le() {
+                    (value, other)
+                } else {
+                    (other, value)
+                };
                 (format!("{} .. {}", literal(&low), literal(&high)), Pattern::Range(low, high))
             }
             _ => ("_".to_string(), Pattern::Any),

@@ -262,7 +262,10 @@ impl Generator<'_> {
                 arguments.push(self.target(ty)?);
             }
             let holes = vec!["$"; arguments.len()].join(", ");
-            return Some(Piece::droppable(&format!("{name}.apply(hdr, meta, std, {holes});\n"), arguments));
+            return Some(Piece::droppable(
+                &format!("{name}.apply(hdr, meta, std, {holes});\n"),
+                arguments,
+            ));
         }
         if is_control && !self.objects.actions.is_empty() && self.choices.chance(50) {
             let action = self.choices.pick(&self.objects.actions).clone();
@@ -273,9 +276,8 @@ impl Generator<'_> {
             let holes = vec!["$"; arguments.len()].join(", ");
             return Some(Piece::droppable(&format!("{}({holes});\n", action.name), arguments));
         }
-        let with_outputs = |parameter: &super::actions::Parameter| {
-            parameter.direction != Direction::In
-        };
+        let with_outputs =
+            |parameter: &super::actions::Parameter| parameter.direction != Direction::In;
         let fitting: Vec<usize> = (0..self.functions.len())
             .filter(|at| self.functions[*at].parameters.iter().any(with_outputs))
             .collect();

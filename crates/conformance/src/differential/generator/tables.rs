@@ -79,7 +79,8 @@ impl Generator<'_> {
                 continue;
             };
             let text = if action.parameters.is_empty() { action.name.clone() } else { call };
-            let annotation = if profile == 0 && self.choices.chance(5) { "@defaultonly " } else { "" };
+            let annotation =
+                if profile == 0 && self.choices.chance(5) { "@defaultonly " } else { "" };
             listed.push(Piece::droppable(&format!("{annotation}{text};\n"), arguments));
             names.push(action.name.clone());
             if action.parameters.is_empty() && annotation.is_empty() {
@@ -194,7 +195,9 @@ impl Generator<'_> {
     fn entries(&mut self, kinds: &[(Type, &'static str)], plain: &[Action]) -> Piece {
         let has_priorities =
             kinds.iter().any(|(_, kind)| matches!(*kind, "ternary" | "range" | "optional"));
-        let with_priorities = has_priorities && self.choices.chance(40);
+        let is_constant = self.choices.chance(60);
+        // The order of constant entries is their priority.
+        let with_priorities = has_priorities && !is_constant && self.choices.chance(60);
         let mut lines = Vec::new();
         let mut seen = Vec::new();
         for _ in 0..self.choices.between(1, 6) {
@@ -215,7 +218,7 @@ impl Generator<'_> {
             };
             lines.push(Piece::droppable(&format!("{priority}{keyset}: {call};\n"), Vec::new()));
         }
-        let constant = if self.choices.chance(60) { "const " } else { "" };
+        let constant = if is_constant { "const " } else { "" };
         let lines = Piece::sequence(Role::Fixed, lines);
         Piece::droppable(&format!("{constant}entries = {{\n$}}\n"), vec![lines])
     }
@@ -240,8 +243,11 @@ impl Generator<'_> {
             }
             "range" => {
                 let other = self.value(width);
-                let (low, high) =
-                    if value.cmp_unsigned(&other).is_le() { (value, other) } else { (other, value) };
+                let (low, high) = if value.cmp_unsigned(&other).is_le() {
+                    (value, other)
+                } else {
+                    (other, value)
+                };
                 format!("{} .. {}", literal(&low), literal(&high))
             }
             "optional" if self.choices.chance(30) => "_".to_string(),

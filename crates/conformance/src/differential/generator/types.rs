@@ -88,7 +88,11 @@ impl Generator<'_> {
                 // minus stands outside.
                 let value = self.value(width - 1);
                 let text = format!("{width}s{}", hexadecimal(&value));
-                if self.choices.chance(40) { format!("(-{text})") } else { text }
+                if !value.is_zero() && self.choices.chance(40) {
+                    format!("(-{text})")
+                } else {
+                    text
+                }
             }
             Type::Bool => (*self.choices.pick(&["true", "false"])).to_string(),
             Type::Error => {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Short runs of differential testing: random programs mean the same in every form, generated programs
+//! are accepted and have the whole language, and a planted mistake is found and made small.
+
+use conformance::differential::campaign::{self, Failure};
+use conformance::differential::choices::Choices;
+use conformance::differential::coverage::Coverage;
+use conformance::differential::forms::Form;
+use conformance::differential::generator::Knobs;
+use conformance::differential::runner::DifferenceKind;
+use conformance::differential::subject::{DeviceSubject, Stimulus};
+use ir::{BinaryOperation, Operation, Program};
+
+fn subject(name: &str) -> DeviceSubject {
+    DeviceSubject::named(name).expect("the subject has a name")
+}
+
+/// Runs programs on two subjects and returns what occurred in them; seeds count from `first`.
+fn agree(left: &str, right: &str, first: u64, programs: u64, knobs: Knobs) -> (Coverage, u64) {
+    let (mut left, mut right) = (subject(left), subject(right));
+    let mut coverage = Coverage::default();
+    let mut transmitted = 0;
+    for seed in first..first + programs {
+        let mut choices = Choices::from_seed(seed);
+        match campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            Ok((agreement, forms)) => {
+                transmitted += agreement.transmitted;
+                coverage.add(&forms.form(Form::Simplified).expect("it was run"));
+            }
+            Err(failure) => panic!("seed {seed}: {failure}"),
+        }
+    }
+    (coverage, transmitted)
+}
+
+#[test]
+fn simplified_programs_mean_the_same() {
+    let knobs = Knobs { size: 2, random: false };
+    let (coverage, transmitted) = agree("lowered", "interpreter", 1, 60, knobs);
+    assert!(transmitted > 300, "{transmitted}");
+    // Only what is rare may be missing in so short a run.
+    let missing = coverage.missing();
+    assert!(missing.len() < 12, "{missing:?}");
+}
+
+#[test]
+fn printed_programs_mean_the_same() {
+    agree("interpreter", "reprinted", 1000, 25, Knobs { size: 2, random: true });
+}
+
+#[test]
+fn bytes_of_a_fuzzer_make_programs() {
+    let mut choices = Choices::from_bytes((0..400u32).map(|at| (at * at % 251) as u8).collect());
+    let knobs = Knobs { size: 2, random: false };
+    let (mut left, mut right) = (subject("lowered"), subject("interpreter"));
+    let outcome = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right));
+    assert!(outcome.is_ok(), "{}", outcome.err().map(|why| why.to_string()).unwrap_or_default());
+}
+
+/// Saturating sums wrap.
+fn forget_saturation(program: &mut Program) {
+    let blocks = program.regions.iter_mut().flat_map(|region| &mut region.blocks);
+    for instruction in blocks.flat_map(|block| &mut block.instructions) {
+        if let Operation::Binary { operation, .. } = &mut instruction.operation
+            && *operation == BinaryOperation::AddSaturatingUnsigned
+        {
+            *operation = BinaryOperation::Add;
+        }
+    }
+}
+
+#[test]
+fn planted_mistakes_are_found_and_made_small() {
+    let knobs = Knobs { size: 1, random: true };
+    let mut left = subject("interpreter");
+    let mut right = subject("interpreter").altered(forget_saturation);
+    for seed in 0..60 {
+        let mut choices = Choices::from_seed(seed);
+        match campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            Ok(_) => {}
+            Err(Failure::Difference { difference, case }) => {
+                assert_eq!(difference.kind, DifferenceKind::Observation);
+                let text = case.tree.print();
+                assert!(text.contains("|+|"), "{text}");
+                assert!(text.lines().count() < 80, "{text}");
+                let is_packet = |step: &&Stimulus| matches!(step, Stimulus::Packet { .. });
+                assert_eq!(case.stimuli.iter().filter(is_packet).count(), 1, "{:?}", case.stimuli);
+                return;
+            }
+            Err(failure) => panic!("seed {seed}: {failure}"),
+        }
+    }
+    panic!("the mistake was not found");
+}
