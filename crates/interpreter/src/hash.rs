@@ -3,21 +3,21 @@
 //! is hashed, and in which order, the program says.
 
 use ir::HashAlgorithm;
-use state::{Configuration, CrcParameters, CustomCrc};
+use state::{CrcParameters, CustomCrc, Replication};
 
 /// The hash of some bytes. CRCs with parameters set by the control plane take them from the
 /// configuration.
-pub fn hash(algorithm: HashAlgorithm, bytes: &[u8], configuration: &Configuration) -> u64 {
+pub fn hash(algorithm: HashAlgorithm, bytes: &[u8], replication: &Replication) -> u64 {
     match algorithm {
         HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => {
             reflected_crc(&CRC32_TABLE, u32::MAX, u32::MAX, bytes)
         }
         HashAlgorithm::Crc16 => reflected_crc(&CRC16_TABLE, 0, 0, bytes),
         HashAlgorithm::Crc32Custom => {
-            u64::from(crc(32, configuration.crc_parameters(CustomCrc::Crc32), bytes))
+            u64::from(crc(32, replication.crc_parameters(CustomCrc::Crc32), bytes))
         }
         HashAlgorithm::Crc16Custom => {
-            u64::from(crc(16, configuration.crc_parameters(CustomCrc::Crc16), bytes))
+            u64::from(crc(16, replication.crc_parameters(CustomCrc::Crc16), bytes))
         }
         HashAlgorithm::Random => 0,
         HashAlgorithm::Identity => identity(bytes),
@@ -122,7 +122,7 @@ fn xor16(bytes: &[u8]) -> u16 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use state::Store;
+    use state::{Configuration, Store};
     use std::sync::Arc;
 
     fn configuration() -> Arc<Configuration> {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn check(algorithm: HashAlgorithm, bytes: &[u8], expected: u64) {
-        assert_eq!(hash(algorithm, bytes, &configuration()), expected, "{algorithm:?}");
+        assert_eq!(hash(algorithm, bytes, configuration().replication()), expected, "{algorithm:?}");
     }
 
     #[test]
@@ -175,11 +175,11 @@ mod tests {
         fn tables_agree_with_the_definition(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             let configuration = configuration();
             prop_assert_eq!(
-                hash(HashAlgorithm::Crc32, &bytes, &configuration),
+                hash(HashAlgorithm::Crc32, &bytes, configuration.replication()),
                 u64::from(crc(32, CrcParameters::CRC32, &bytes))
             );
             prop_assert_eq!(
-                hash(HashAlgorithm::Crc16, &bytes, &configuration),
+                hash(HashAlgorithm::Crc16, &bytes, configuration.replication()),
                 u64::from(crc(16, CrcParameters::CRC16, &bytes))
             );
         }

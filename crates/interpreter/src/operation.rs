@@ -99,7 +99,7 @@ impl<'r> Run<'r> {
                 if *payload {
                     bytes.extend_from_slice(&self.context.payload());
                 }
-                let value = Bits::from_u64(64, hash(*algorithm, &bytes, self.configuration));
+                let value = Bits::from_u64(64, hash(*algorithm, &bytes, self.configuration.replication()));
                 let value = in_width(&value, self.temp_width_bits(frame, *result));
                 let algorithm = *algorithm;
                 self.tell(Some(origin), |_| Event::Hashed { algorithm, result: &value });
@@ -331,7 +331,7 @@ struct Access<'o> {
 }
 
 /// Puts the arguments, as decimal numbers, where the format has `{}`. What is left of either stays.
-fn log_line(format: &str, arguments: &[Bits]) -> String {
+pub fn log_line(format: &str, arguments: &[Bits]) -> String {
     let mut line = String::with_capacity(format.len());
     let mut parts = format.split("{}");
     line.push_str(parts.next().unwrap_or_default());

@@ -57,6 +57,19 @@ pub fn draw_between(key: RandomKey, site: u64, occurrence: u64, low: &Bits, high
     low.binary(BinaryOperation::Add, &Bits::from_biguint(width_bits, &offset))
 }
 
+/// [`draw_between`] for numbers of at most 64 bits.
+pub fn draw_number_between(key: RandomKey, site: u64, occurrence: u64, low: u64, high: u64) -> u64 {
+    if high <= low {
+        return low;
+    }
+    let (first, second) = (draw(key, site, occurrence, 0), draw(key, site, occurrence, 1));
+    // The random number of 128 bits as a fraction of 1, times the span, which is at most 2^64.
+    let span = u128::from(high - low) + 1;
+    let lower = (u128::from(second) * span) >> 64;
+    let offset = (u128::from(first) * span + lower) >> 64;
+    low + offset as u64
+}
+
 /// Numbers a place in the program by region, basic block and instruction.
 pub fn site_number(region: u32, basic_block: u32, instruction: u32) -> u64 {
     (u64::from(region) << 40) ^ (u64::from(basic_block) << 20) ^ u64::from(instruction)
@@ -78,6 +91,22 @@ mod tests {
             seen[(value.low_u64() - 10) as usize] += 1;
         }
         assert!(seen.iter().all(|&count| (900..1100).contains(&count)), "{seen:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn narrow_draws_are_the_same(
+            packet: u64, site: u64, low: u64, high: u64, width_bits in 1u32..=64,
+        ) {
+            let key = RandomKey { seed: 1, device: 2, packet, pass: 4 };
+            let mask = u64::MAX >> (64 - width_bits);
+            let (low, high) = (low & mask, high & mask);
+            let [low_bits, high_bits] = [low, high].map(|end| Bits::from_u64(width_bits, end));
+            let wide = draw_between(key, site, 5, &low_bits, &high_bits);
+            proptest::prop_assert_eq!(
+                wide.low_u64(), draw_number_between(key, site, 5, low, high)
+            );
+        }
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Run<'_> {
                 input.push(value);
             }
         }
-        let hash = hash(algorithm, input.as_bytes(), self.configuration);
+        let hash = hash(algorithm, input.as_bytes(), self.configuration.replication());
         in_width(&Bits::from_u64(64, hash), width_bits).low_u64()
     }
 }
