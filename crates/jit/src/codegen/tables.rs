@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables as compiled code: packing keys, asking the runtime for the record of the entry that wins,
+//! and running its action inline. Tables whose entries are constant are in `compared`.
+
+use super::facts::table_actions;
+use super::fields::Pristine;
+use super::function::FunctionCompiler;
+use super::values::Val;
+use crate::runtime::pass::{ENDED, Instance};
+use crate::runtime::tables as runtime;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::Switch;
+use ir::{Bits, CounterId, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
+use state::forwarding::index::{KeyLayout, Packing};
+use state::forwarding::{ForwardingTable, INDIRECT_ACTION, RecordLayout};
+use std::mem::offset_of;
+
+mod compared;
+
+/// Up to so many actions are told apart by comparing, more by a jump table.
+const MOST_COMPARED_ACTIONS: usize = 3;
+
+/// The keys of an application, those that are matched and those that choose.
+struct Keys {
+    matched: Vec<(ValueType, Val)>,
+    selector: Vec<(ValueType, Val)>,
+}
+
+/// A record at run time: the one to run, and its action's index.
+#[derive(Clone, Copy)]
+struct Running {
+    record: Value,
+    action: Value,
+    /// Whether the index may be none of the table's.
+    may_be_none: bool,
+}
+
+/// Direct counters of a table that no action of the table counts explicitly.
+fn automatic_counters(program: &Program, table: TableId) -> Vec<CounterId> {
+    let is_explicit = |counter: CounterId| {
+        action_operations(program, table).any(
+            |operation| matches!(operation, Operation::CountDirect { counter: it } if *it == counter),
+        )
+    };
+    let counters = &program.tables[table.index()].direct_counters;
+    counters.iter().copied().filter(|counter| !is_explicit(*counter)).collect()
+}
+
+/// Everything that a table's actions do.
+fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = &Operation> {
+    table_actions(program, table)
+        .map(|action| &program.regions[program.actions[action.index()].region.index()])
+        .flat_map(|region| &region.blocks)
+        .flat_map(|block| &block.instructions)
+        .map(|instruction| &instruction.operation)
+}
+
+impl FunctionCompiler<'_, '_> {
+    /// `Operation::Apply`; `exited` is where `exit` leads to.
+    pub fn apply(
+        &mut self,
+        table: TableId,
+        keys: &[Operand],
+        hit: Temp,
+        action: Temp,
+        exited: Block,
+    ) {
+        let declared = &self.program.tables[table.index()];
+        let outer_entry = self.entry.take();
+        if declared.keys.is_empty() {
+            self.apply_default(table, hit, action, exited);
+        } else {
+            let keys = self.table_keys(table, keys);
+            match compared::entries(self.program, table) {
+                Some(entries) => {
+                    self.apply_compared(table, &keys, &entries, (hit, action), exited);
+                }
+                None => self.apply_looked_up(table, &keys, (hit, action), exited),
+            }
+        }
+        self.entry = outer_entry;
+    }
+
+    /// Fetches what a lookup of these keys reads first into the cache, and ends the function.
+    pub fn prefetch_apply(&mut self, table: TableId, keys: &[Operand]) {
+        if !self.program.tables[table.index()].keys.is_empty()
+            && compared::entries(self.program, table).is_none()
+        {
+            let keys = self.table_keys(table, keys);
+            let address = self.table_address(table);
+            let layout = KeyLayout::new(&self.program.tables[table.index()]);
+            let words = self.packed_key(&layout, &keys.matched);
+            match (layout.packing, &words[..]) {
+                (Packing::Word, [key]) => {
+                    self.call(runtime::prefetch_word(), &[address, *key]);
+                }
+                (Packing::DoubleWord, [low, high]) => {
+                    self.call(runtime::prefetch_double(), &[address, *low, *high]);
+                }
+                (_, words) => {
+                    let [key, count] = self.key_in_memory(words);
+                    self.call(runtime::prefetch_words(), &[address, key, count]);
+                }
+            }
+        }
+        let code = self.number(ENDED);
+        self.builder.ins().jump(self.leave, &[code.into()]);
+    }
+
+    fn table_keys(&mut self, table: TableId, keys: &[Operand]) -> Keys {
+        let mut sorted = Keys { matched: Vec::new(), selector: Vec::new() };
+        let declared = &self.program.tables[table.index()].keys;
+        for (key, value) in declared.iter().zip(self.operands(keys)) {
+            match key.match_kind {
+                MatchKind::Selector => sorted.selector.push(value),
+                _ => sorted.matched.push(value),
+            }
+        }
+        sorted
+    }
+
+    /// The words of the matched keys as the table's index has them.
+    fn packed_key(&mut self, layout: &KeyLayout, keys: &[(ValueType, Val)]) -> Vec<Value> {
+        let mut packed: Vec<Option<Value>> = vec![None; layout.words()];
+        for (field, (ty, value)) in layout.fields.iter().zip(keys) {
+            if field.width_bits == 0 {
+                continue;
+            }
+            let words = self.values().words(ty.width_bits(), *value);
+            for (at, word) in words.into_iter().enumerate() {
+                let first = field.word + at;
+                if field.shift == 0 {
+                    self.combine(&mut packed[first], word);
+                    continue;
+                }
+                let low = self.builder.ins().ishl_imm_u(word, i64::from(field.shift));
+                self.combine(&mut packed[first], low);
+                let left_bits = (field.width_bits - 64 * at as u32).min(64);
+                if field.shift + left_bits > 64 {
+                    let high = self.builder.ins().ushr_imm_u(word, i64::from(64 - field.shift));
+                    self.combine(&mut packed[first + 1], high);
+                }
+            }
+        }
+        packed
+            .into_iter()
+            .map(|word| match word {
+                Some(word) => word,
+                None => self.number(0),
+            })
+            .collect()
+    }
+
+    fn combine(&mut self, into: &mut Option<Value>, word: Value) {
+        *into = Some(match *into {
+            None => word,
+            Some(before) => self.builder.ins().bor(before, word),
+        });
+    }
+
+    /// Address and number of the words of a key, as the runtime takes it.
+    fn key_in_memory(&mut self, words: &[Value]) -> [Value; 2] {
+        let address = self.scratch.allocate(&mut self.builder, words.len() as u32);
+        for (at, word) in words.iter().enumerate() {
+            self.store_word(*word, address, at as i32 * 8);
+        }
+        [address, self.number(words.len() as u64)]
+    }
+
+    fn table_address(&mut self, table: TableId) -> Value {
+        let tables = self.load_word(self.instance, offset_of!(Instance, tables) as i32);
+        let distance = table.index() * size_of::<ForwardingTable>();
+        self.builder.ins().iadd_imm_s(tables, distance as i64)
+    }
+
+    /// The address of the default action's record.
+    fn default_record(&mut self, table: TableId) -> Value {
+        let address = self.table_address(table);
+        self.call_for_word(runtime::default_record(), &[address])
+    }
+
+    /// The index of the action in a record.
+    fn action_of(&mut self, record: Value) -> Value {
+        self.builder.ins().uload32(MemFlagsData::trusted(), record, 0)
+    }
+
+    /// Asks the runtime for the record of the entry that wins; the lowest bit is set on a miss.
+    fn find(&mut self, table: TableId, keys: &Keys) -> Value {
+        let layout = KeyLayout::new(&self.program.tables[table.index()]);
+        let address = self.table_address(table);
+        let words = self.packed_key(&layout, &keys.matched);
+        match (layout.packing, &words[..]) {
+            (Packing::Word, [key]) => {
+                self.call_for_word(runtime::find_word(), &[address, *key])
+            }
+            (Packing::DoubleWord, [low, high]) => {
+                self.call_for_word(runtime::find_double(), &[address, *low, *high])
+            }
+            (_, words) => {
+                let [key, count] = self.key_in_memory(words);
+                self.call_for_word(runtime::find_words(), &[address, key, count])
+            }
+        }
+    }
+
+    fn apply_looked_up(
+        &mut self,
+        table: TableId,
+        keys: &Keys,
+        (hit, action): (Temp, Temp),
+        exited: Block,
+    ) {
+        let declared = &self.program.tables[table.index()];
+        let found = self.find(table, keys);
+        let is_miss = self.builder.ins().band_imm_u(found, runtime::MISS as i64);
+        let is_hit = self.builder.ins().bxor_imm_u(is_miss, 1);
+        let record = self.builder.ins().bxor(found, is_miss);
+        self.entry = Some((record, table));
+
+        let counters = automatic_counters(self.program, table);
+        if declared.idle_timeout || !counters.is_empty() {
+            let joined = self.when(is_hit);
+            if declared.idle_timeout {
+                self.note_hit(table);
+            }
+            counters.into_iter().for_each(|counter| self.count_direct(counter));
+            self.go_on(joined);
+        }
+
+        let index = self.action_of(record);
+        let mut running = Running { record, action: index, may_be_none: false };
+        if declared.implementation.is_some() {
+            running = self.resolved(table, running, &keys.selector);
+        }
+        self.run_record(table, running, exited);
+        self.define(hit, Val::Word(is_hit));
+        self.define(action, Val::Word(running.action));
+    }
+
+    /// The record that an entry runs: the entry's own, or of an indirect one what the runtime says.
+    fn resolved(
+        &mut self,
+        table: TableId,
+        entry: Running,
+        selector: &[(ValueType, Val)],
+    ) -> Running {
+        let asking = self.builder.create_block();
+        let joined = self.builder.create_block();
+        let record = self.builder.append_block_param(joined, types::I64);
+        let is_indirect = self.compare(IntCC::Equal, entry.action, u64::from(INDIRECT_ACTION));
+        let own = [entry.record.into()];
+        self.builder.ins().brif(is_indirect, asking, &[], joined, &own);
+        self.builder.seal_block(asking);
+        self.builder.switch_to_block(asking);
+        let words = self.words_buffer(selector);
+        let surroundings = self.surroundings();
+        let number = self.number(u64::from(table.0));
+        let arguments = [surroundings, number, entry.record, words];
+        let found = self.call_for_word(runtime::resolve(), &arguments);
+        self.builder.ins().jump(joined, &[found.into()]);
+        self.builder.seal_block(joined);
+        self.builder.switch_to_block(joined);
+        let action = self.action_of(record);
+        Running { record, action, may_be_none: true }
+    }
+
+    /// A table without keys: it is never hit.
+    fn apply_default(&mut self, table: TableId, hit: Temp, action: Temp, exited: Block) {
+        let declared = &self.program.tables[table.index()];
+        let is_hit = self.number(0);
+        let index = if declared.const_default_action {
+            let call = &declared.default_action;
+            let values = self.constant_arguments(table, call.action as usize, &call.arguments);
+            let joined = self.builder.create_block();
+            self.run_action(table, call.action as usize, &values, exited, joined);
+            self.builder.seal_block(joined);
+            self.builder.switch_to_block(joined);
+            self.number(u64::from(call.action))
+        } else {
+            let record = self.default_record(table);
+            self.entry = Some((record, table));
+            let index = self.action_of(record);
+            let running = Running { record, action: index, may_be_none: false };
+            self.run_record(table, running, exited);
+            index
+        };
+        self.define(hit, Val::Word(is_hit));
+        self.define(action, Val::Word(index));
+    }
+
+    /// Runs the action of a record with the record's arguments, and goes on after it.
+    fn run_record(&mut self, table: TableId, running: Running, exited: Block) {
+        let count = self.program.tables[table.index()].actions.len();
+        let joined = self.builder.create_block();
+        let arms: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
+        self.dispatch(running, &arms, joined);
+        let before = self.pristine.clone();
+        let mut ends = Vec::with_capacity(count + 1);
+        if running.may_be_none || count == 0 {
+            ends.push(before.clone());
+        }
+        for (index, arm) in arms.into_iter().enumerate() {
+            self.builder.seal_block(arm);
+            self.builder.switch_to_block(arm);
+            let values = self.record_arguments(table, index, running.record);
+            self.run_action(table, index, &values, exited, joined);
+            ends.push(std::mem::replace(&mut self.pristine, before.clone()));
+        }
+        self.join_at(joined, ends);
+    }
+
+    /// Goes on where several ways meet.
+    fn join_at(&mut self, joined: Block, ends: Vec<Pristine>) {
+        self.builder.seal_block(joined);
+        self.builder.switch_to_block(joined);
+        if let Some(state) = Pristine::join(ends) {
+            self.pristine = state;
+        }
+    }
+
+    /// Jumps to the arm of the record's action.
+    fn dispatch(&mut self, running: Running, arms: &[Block], none: Block) {
+        // Without members every record has an action of the table, so the last one needs no test.
+        let (tested, last) = match arms.split_last() {
+            Some((last, others)) if !running.may_be_none => (others, *last),
+            _ => (arms, none),
+        };
+        if tested.len() < MOST_COMPARED_ACTIONS {
+            for (index, arm) in tested.iter().enumerate() {
+                let is_it = self.compare(IntCC::Equal, running.action, index as u64);
+                let next = self.builder.create_block();
+                self.builder.ins().brif(is_it, *arm, &[], next, &[]);
+                self.builder.seal_block(next);
+                self.builder.switch_to_block(next);
+            }
+            self.builder.ins().jump(last, &[]);
+            return;
+        }
+        let mut switch = Switch::new();
+        for (index, arm) in tested.iter().enumerate() {
+            switch.set_entry(index as u128, *arm);
+        }
+        let index = self.builder.ins().ireduce(types::I32, running.action);
+        switch.emit(&mut self.builder, index, last);
+    }
+
+    /// Stores arguments and runs an action of the table, then goes on in `joined`.
+    fn run_action(
+        &mut self,
+        table: TableId,
+        index: usize,
+        arguments: &[Val],
+        exited: Block,
+        joined: Block,
+    ) {
+        let program = self.program;
+        let action = program.tables[table.index()].actions[index].action;
+        let action = &program.actions[action.index()];
+        for (parameter, value) in action.parameters.iter().zip(arguments) {
+            self.store_slot(parameter.slot, *value);
+        }
+        self.action_region(action.region, exited, joined);
+    }
+
+    /// Types of the arguments of an action of the table.
+    fn argument_types(&self, table: TableId, index: usize) -> Vec<ValueType> {
+        let action = self.program.tables[table.index()].actions[index].action;
+        let parameters = &self.program.actions[action.index()].parameters;
+        parameters.iter().map(|it| self.program.slots[it.slot.index()].ty).collect()
+    }
+
+    /// Arguments that stand in a record. Records do not change while packets see them.
+    fn record_arguments(&mut self, table: TableId, index: usize, record: Value) -> Vec<Val> {
+        let layout = RecordLayout::new(self.program, table);
+        let types = self.argument_types(table, index);
+        let mut values = Vec::with_capacity(types.len());
+        for (parameter, ty) in types.into_iter().enumerate() {
+            let offset_bytes = layout.argument_word(index, parameter) as i32 * 8;
+            values.push(match ty {
+                ValueType::Bits(0..=64) => Val::Word(self.load_word(record, offset_bytes)),
+                ValueType::Bits(65..=128) => {
+                    let low = self.load_word(record, offset_bytes);
+                    Val::Pair(low, self.load_word(record, offset_bytes + 8))
+                }
+                ValueType::Bits(_) => {
+                    Val::Memory(self.builder.ins().iadd_imm_s(record, i64::from(offset_bytes)))
+                }
+                ValueType::Varbit(width_bits) => Val::Varbit {
+                    length_bits: self.number(u64::from(width_bits)),
+                    words: self.builder.ins().iadd_imm_s(record, i64::from(offset_bytes)),
+                },
+            });
+        }
+        values
+    }
+
+    /// Arguments that the program gives.
+    fn constant_arguments(&mut self, table: TableId, index: usize, given: &[Bits]) -> Vec<Val> {
+        let types = self.argument_types(table, index);
+        let mut values = Vec::with_capacity(types.len());
+        for (ty, bits) in types.into_iter().zip(given) {
+            let constant = self.values().constant(bits);
+            let found = ValueType::Bits(bits.width_bits());
+            values.push(self.values().as_type(ty, found, constant));
+        }
+        values
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One pipeline instance as compiled code reaches it: addresses of its cells and of the tables, looked
+//! up again where they may have moved. The cells and tables themselves are the state store's.
+#![allow(unsafe_code)] // Addresses go from thread to thread with the instance.
+
+use crate::runtime::pass::{Instance, TAILROOM_BYTES};
+use ir::{CounterId, Program, RegisterId, ValueType};
+use state::Cells;
+use state::forwarding::ForwardingState;
+use std::ptr::null;
+
+/// The addresses of one pipeline instance, to be kept from burst to burst.
+#[derive(Debug)]
+pub struct BoundInstance {
+    instance: Instance,
+    registers: Vec<*mut u64>,
+    counters: Vec<*mut [u64; 2]>,
+    zeros: Vec<u64>,
+    /// [`Cells::identity`] of the cells that the addresses are of.
+    cells: Option<u64>,
+}
+
+// SAFETY: the addresses are used only by code that `refresh` gave them to, which borrows the cells and
+// the forwarding state that they are of.
+unsafe impl Send for BoundInstance {}
+// SAFETY: nothing is done with them through a shared reference.
+unsafe impl Sync for BoundInstance {}
+
+impl Default for BoundInstance {
+    fn default() -> BoundInstance {
+        BoundInstance {
+            instance: Instance {
+                tables: null(),
+                registers: null(),
+                counters: null(),
+                replication: null(),
+                zeros: null(),
+            },
+            registers: Vec::new(),
+            counters: Vec::new(),
+            zeros: Vec::new(),
+            cells: None,
+        }
+    }
+}
+
+impl BoundInstance {
+    /// Nothing is looked up yet.
+    pub fn new() -> BoundInstance {
+        BoundInstance::default()
+    }
+
+    /// The addresses for a burst on this version of the tables and these cells, both of this program.
+    /// They hold as long as both are borrowed, and this is not refreshed again.
+    pub(crate) fn refresh(
+        &mut self,
+        program: &Program,
+        forwarding: &ForwardingState,
+        cells: &mut Cells,
+    ) -> *const Instance {
+        let identity = cells.identity();
+        if self.cells != Some(identity) {
+            self.find_cells(program, cells);
+            self.cells = Some(identity);
+        }
+        self.instance.tables = forwarding.tables().as_ptr();
+        self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
+        &self.instance
+    }
+
+    fn find_cells(&mut self, program: &Program, cells: &mut Cells) {
+        let registers = (0..program.registers.len() as u32).map(RegisterId);
+        self.registers = registers
+            .map(|id| cells.register_words_mut(id).map_or(std::ptr::null_mut(), <[_]>::as_mut_ptr))
+            .collect();
+        let counters = (0..program.counters.len() as u32).map(CounterId);
+        self.counters = counters
+            .map(|id| cells.counter_cells_mut(id).map_or(std::ptr::null_mut(), <[_]>::as_mut_ptr))
+            .collect();
+        self.zeros = vec![0; largest_value_bytes(program).div_ceil(8) + TAILROOM_BYTES / 8 + 1];
+        self.instance.registers = self.registers.as_ptr();
+        self.instance.counters = self.counters.as_ptr();
+        self.instance.zeros = self.zeros.as_ptr().cast();
+    }
+}
+
+/// Bytes of the largest header or value of a program.
+fn largest_value_bytes(program: &Program) -> usize {
+    let bits = |ty: &ValueType| ty.width_bits() as usize;
+    let headers = program
+        .header_types
+        .iter()
+        .map(|header| header.fields.iter().map(|field| bits(&field.ty)).sum::<usize>());
+    let slots = program.slots.iter().map(|slot| bits(&slot.ty));
+    let temps = program.regions.iter().flat_map(|region| &region.temps).map(bits);
+    headers.chain(slots).chain(temps).max().unwrap_or(0).div_ceil(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::{Bits, CountUnit, Counter, Display, OriginId, RegisterArray};
+    use state::Store;
+    use std::sync::Arc;
+
+    fn program() -> Arc<Program> {
+        let origin = OriginId(0);
+        let register = |width_bits, size| RegisterArray {
+            name: "r".into(),
+            width_bits,
+            size,
+            initial: Bits::from_u64(width_bits, 7),
+            display: Display::Unsigned,
+            origin,
+        };
+        let counter = |size| Counter {
+            name: "c".into(),
+            unit: CountUnit::PacketsAndBytes,
+            size,
+            origin,
+        };
+        Arc::new(Program {
+            registers: vec![register(9, 3), register(130, 2), register(8, 1 << 30)],
+            counters: vec![counter(Some(5)), counter(None)],
+            ..Program::default()
+        })
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_cells() {
+        let program = program();
+        let store = Store::new(program.clone()).expect("a program without tables");
+        let forwarding = store.forwarding();
+        let mut cells = Cells::new(&program);
+        let mut bound = BoundInstance::new();
+        let instance = bound.refresh(&program, &forwarding, &mut cells);
+        // SAFETY: the arrays have as many cells as the program says, and the cells are alive.
+        unsafe {
+            let registers = (*instance).registers;
+            *(*registers).add(2) = 5;
+            assert_eq!(*(*registers.add(1)).add(3), 7, "the second cell of three words");
+            assert!((*registers.add(2)).is_null());
+            *(*(*instance).counters).add(4) = [1, 2];
+            assert_eq!(*(*instance).zeros.add(TAILROOM_BYTES), 0);
+        }
+        let five = cells.register(RegisterId(0)).and_then(|cells| cells.read(2));
+        assert_eq!(five, Some(Bits::from_u64(9, 5)));
+        let counted = cells.counter(CounterId(0), 4).map(|value| (value.packets, value.bytes));
+        assert_eq!(counted, Some((1, 2)));
+
+        let mut copy = cells.clone();
+        let first = bound.registers[0];
+        bound.refresh(&program, &forwarding, &mut cells);
+        assert_eq!(bound.registers[0], first);
+        bound.refresh(&program, &forwarding, &mut copy);
+        assert_ne!(bound.registers[0], first);
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What compiled code calls to look keys up: one function a packing of keys. Where the processor counts
+//! bits in one instruction, a variant compiled for that is taken. Matching itself is the state store's.
+
+use super::state::{functions, surroundings, words_at};
+use crate::codegen::call::RuntimeFunction;
+use interpreter::bit_string::BitString;
+use ir::{Bits, MatchKind, TableId};
+use state::forwarding::{ForwardingTable, NO_ACTION};
+
+/// Set in the address of a record that is the default action's: nothing matched.
+pub(crate) const MISS: u64 = 1;
+
+/// What a lookup resolves to when no action runs.
+static NO_ACTION_RECORD: u64 = NO_ACTION as u64;
+
+functions! {
+    /// Table; the address of the record of its default action.
+    default_record = giving_1(default_record_of);
+    /// Surroundings, table, address of an indirect record, words of the selector keys; the address of
+    /// the record to run.
+    resolve = giving_4(resolve_record);
+}
+
+/// The table at an address.
+///
+/// # Safety
+///
+/// It is there as long as the result lives, and nobody changes it.
+unsafe fn table_at<'t>(address: u64) -> &'t ForwardingTable {
+    // SAFETY: as the caller promises.
+    unsafe { &*(address as *const ForwardingTable) }
+}
+
+/// The record's address, or that of the default action with [`MISS`]. Records are words, so the lowest
+/// bit of their addresses is free.
+#[inline(always)]
+fn found(table: &ForwardingTable, record: usize) -> u64 {
+    match record {
+        0 => table.default_record() as u64 | MISS,
+        record => record as u64,
+    }
+}
+
+/// Declares lookups in two variants: for every processor, and for those with the features that make
+/// counting and picking bits one instruction each.
+macro_rules! lookups {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $constructor:ident, $plain:ident, $fast:ident
+            |$table:ident $(, $parameter:ident)*| $(-> $result:ty)? $body:block
+    )*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name() -> RuntimeFunction {
+            #[cfg(target_arch = "x86_64")]
+            if has_bit_instructions() {
+                return RuntimeFunction::$constructor($fast);
+            }
+            RuntimeFunction::$constructor($plain)
+        }
+
+        unsafe extern "C" fn $plain(table: u64 $(, $parameter: u64)*) $(-> $result)? {
+            // SAFETY: compiled code hands in a table of its pass's forwarding state, which is held.
+            let $table = unsafe { table_at(table) };
+            $body
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "popcnt,bmi1,bmi2,lzcnt,avx2")]
+        unsafe extern "C" fn $fast(table: u64 $(, $parameter: u64)*) $(-> $result)? {
+            // SAFETY: compiled code hands in a table of its pass's forwarding state, which is held.
+            let $table = unsafe { table_at(table) };
+            $body
+        }
+    )*};
+}
+
+lookups! {
+    /// Table, key of one word; the address of the record, with [`MISS`] for the default action's.
+    find_word = giving_2, find_word_plain, find_word_fast
+    |table, key| -> u64 { found(table, table.find_word(key)) }
+
+    /// Table, key of two words, the low one first; as above.
+    find_double = giving_3, find_double_plain, find_double_fast
+    |table, low, high| -> u64 { found(table, table.find_double(low, high)) }
+
+    /// Table, address of the key, number of its words; as above.
+    find_words = giving_3, find_words_plain, find_words_fast
+    |table, address, count| -> u64 {
+        // SAFETY: compiled code laid out so many words there.
+        let key = unsafe { words_at(address, count as usize) };
+        found(table, table.find_words(key))
+    }
+
+    /// Table, key of one word: fetches what [`find_word`] reads first into the cache.
+    prefetch_word = taking_2, prefetch_word_plain, prefetch_word_fast
+    |table, key| { prefetch(table.first_touch_word(key)) }
+
+    /// The same for [`find_double`].
+    prefetch_double = taking_3, prefetch_double_plain, prefetch_double_fast
+    |table, low, high| { prefetch(table.first_touch_double(low, high)) }
+
+    /// The same for [`find_words`].
+    prefetch_words = taking_3, prefetch_words_plain, prefetch_words_fast
+    |table, address, count| {
+        // SAFETY: compiled code laid out so many words there.
+        let key = unsafe { words_at(address, count as usize) };
+        prefetch(table.first_touch_words(key));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_bit_instructions() -> bool {
+    is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("avx2")
+}
+
+#[inline(always)]
+fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching does nothing but to fill the cache, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address as *const i8) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+unsafe extern "C" fn default_record_of(table: u64) -> u64 {
+    // SAFETY: compiled code hands in a table of its pass's forwarding state, which is held.
+    unsafe { table_at(table) }.default_record() as u64
+}
+
+unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words: u64) -> u64 {
+    // SAFETY: compiled code hands in its pass's surroundings.
+    let context = unsafe { surroundings(context) };
+    let id = TableId(table as u32);
+    let mut hash = 0;
+    let declared = &context.program.tables[id.index()];
+    let selector = declared
+        .implementation
+        .and_then(|profile| context.program.action_profiles.get(profile.index())?.selector);
+    if let Some((algorithm, width_bits)) = selector
+        && context.forwarding.needs_hash(id, record as usize)
+    {
+        let mut input = BitString::new();
+        let mut next = words;
+        for key in declared.keys.iter().filter(|key| key.match_kind == MatchKind::Selector) {
+            let count = state::forwarding::words_of_width(key.width_bits);
+            // SAFETY: compiled code laid out the selector keys there, each in so many words.
+            let words = unsafe { words_at(next, count) };
+            match words {
+                [word] => input.push_number(u128::from(*word), key.width_bits),
+                words => input.push(&Bits::from_words(key.width_bits, words)),
+            }
+            next += count as u64 * 8;
+        }
+        let replication = context.forwarding.replication();
+        hash = interpreter::hash::hash(algorithm, input.as_bytes(), replication);
+        hash = Bits::from_u64(width_bits, hash).low_u64();
+    }
+    match context.forwarding.resolve(id, record as usize, hash) {
+        0 => &raw const NO_ACTION_RECORD as u64,
+        record => record as u64,
+    }
+}
+
