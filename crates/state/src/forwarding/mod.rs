@@ -13,7 +13,6 @@ pub mod index;
 mod publication;
 mod record;
 mod record_store;
-mod stand_in;
 mod state;
 mod table;
 

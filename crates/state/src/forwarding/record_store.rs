@@ -133,7 +133,7 @@ impl RecordStore {
     }
 
     /// The address of a record. It holds until the records are changed next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn address(&self, number: u32) -> usize {
         self.words.as_ptr() as usize + number as usize * self.stride_words * size_of::<u64>()
     }

@@ -3,14 +3,12 @@
 //! records' layout is `record`'s matter, matching is `index`'s.
 
 use super::choice::{PreparedProfile, WeightedChoice};
+use super::index::{KeyLayout, MatchIndex, NO_MATCH};
 use super::record::{RecordLayout, Target};
 use super::record_store::{RecordStore, words_at_address};
-use super::stand_in::{KeyLayout, MatchIndex, NO_MATCH};
-use crate::table::TableShape;
 use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
 use ir::{ActionProfileId, Program, TableId};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
 
 /// A record in the making.
 type Words = SmallVec<[u64; 8]>;
@@ -30,7 +28,7 @@ pub struct ForwardingTable {
     records: RecordStore,
     default: Box<[u64]>,
     layout: RecordLayout,
-    shape: Arc<TableShape>,
+    keys: KeyLayout,
     profile: Option<ActionProfileId>,
     /// Records of the profile's members by slot, end to end.
     members: Vec<u64>,
@@ -46,12 +44,13 @@ impl ForwardingTable {
         profile: Option<&PreparedProfile>,
     ) -> ForwardingTable {
         let declared = &program.tables[id.index()];
+        let keys = KeyLayout::new(declared);
         let layout = RecordLayout::new(program, id);
         let mut table = ForwardingTable {
-            index: MatchIndex::new(&KeyLayout::new(declared)),
+            index: MatchIndex::new(&keys),
+            keys,
             records: RecordStore::new(layout.stride_words, layout.generation_word.is_none()),
             default: vec![0; layout.stride_words].into(),
-            shape: state.shape.clone(),
             profile: declared.implementation,
             members: Vec::new(),
             one_shots: Vec::new(),
@@ -68,30 +67,55 @@ impl ForwardingTable {
         table
     }
 
-    /// The address of the record of the entry that matches a key of one word; 0 for a miss.
-    #[inline]
+    /// The address of the record of the entry that matches a key of one word
+    /// ([`super::index::Packing::Word`]); 0 for a miss.
+    #[inline(always)]
     pub fn find_word(&self, key: u64) -> usize {
         self.address(self.index.find_word(key))
     }
 
-    /// The same for a key of two words.
-    #[inline]
+    /// The same for a key of two words ([`super::index::Packing::DoubleWord`]).
+    #[inline(always)]
     pub fn find_double(&self, low: u64, high: u64) -> usize {
         self.address(self.index.find_double(low, high))
     }
 
-    /// The same for a key of any number of words, the lowest first.
-    #[inline]
+    /// The same for a key of as many words as [`KeyLayout::words`] says.
+    #[inline(always)]
     pub fn find_words(&self, key: &[u64]) -> usize {
         self.address(self.index.find_words(key))
     }
 
-    #[inline]
+    /// The address of what [`ForwardingTable::find_word`] reads first, to be prefetched; 0 when the
+    /// table is small.
+    #[inline(always)]
+    pub fn first_touch_word(&self, key: u64) -> usize {
+        self.index.first_touch_word(key)
+    }
+
+    /// The same for [`ForwardingTable::find_double`].
+    #[inline(always)]
+    pub fn first_touch_double(&self, low: u64, high: u64) -> usize {
+        self.index.first_touch_double(low, high)
+    }
+
+    /// The same for [`ForwardingTable::find_words`].
+    #[inline(always)]
+    pub fn first_touch_words(&self, key: &[u64]) -> usize {
+        self.index.first_touch_words(key)
+    }
+
+    #[inline(always)]
     fn address(&self, leaf: u32) -> usize {
         match leaf {
             NO_MATCH => 0,
             number => self.records.address(number),
         }
+    }
+
+    /// How keys are laid into the words that lookups take.
+    pub fn key_layout(&self) -> &KeyLayout {
+        &self.keys
     }
 
     /// The address of the record of the default action.
@@ -136,8 +160,8 @@ impl ForwardingTable {
     pub(crate) fn insert(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) {
         let record = self.compose(entry, profile);
         let number = self.records.give(entry.handle.0, &record);
-        let rank = self.shape.rank(&entry.keys, entry.priority);
-        self.index.insert(&entry.keys, rank, entry.generation, number);
+        let rank = self.keys.rank(&entry.keys, entry.priority);
+        self.index.insert(&self.keys, &entry.keys, rank, entry.generation, number);
     }
 
     pub(crate) fn modify(
@@ -156,15 +180,15 @@ impl ForwardingTable {
         self.records.take(place);
         let number = self.records.give(place, &record);
         if number != number_before {
-            let rank = self.shape.rank(&before.keys, before.priority);
-            self.index.set_leaf(&before.keys, rank, before.generation, number);
+            let rank = self.keys.rank(&before.keys, before.priority);
+            self.index.set_leaf(&self.keys, &before.keys, rank, before.generation, number);
         }
     }
 
     pub(crate) fn remove(&mut self, entry: &EntryRecord) {
         let place = entry.handle.0;
-        let rank = self.shape.rank(&entry.keys, entry.priority);
-        self.index.remove(&entry.keys, rank, entry.generation);
+        let rank = self.keys.rank(&entry.keys, entry.priority);
+        self.index.remove(&self.keys, &entry.keys, rank, entry.generation);
         self.release(self.records.number(place));
         self.records.take(place);
     }
