@@ -36,10 +36,13 @@ constructors! {
     taking_3 3 (u64, u64, u64);
     taking_4 4 (u64, u64, u64, u64);
     taking_5 5 (u64, u64, u64, u64, u64);
+    giving_1 1 (u64) -> u64;
     giving_2 2 (u64, u64) -> u64;
     giving_3 3 (u64, u64, u64) -> u64;
     giving_4 4 (u64, u64, u64, u64) -> u64;
     giving_5 5 (u64, u64, u64, u64, u64) -> u64;
+    giving_6 6 (u64, u64, u64, u64, u64, u64) -> u64;
+    giving_7 7 (u64, u64, u64, u64, u64, u64, u64) -> u64;
 }
 
 /// Signatures that one function under construction has imported.

@@ -3,3 +3,4 @@
 //! wide. `wide` has arithmetic on words in memory.
 
 pub(crate) mod wide;
+pub(crate) mod hashes;

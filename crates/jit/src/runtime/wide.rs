@@ -110,8 +110,8 @@ macro_rules! binary_functions {
         pub(crate) unsafe extern "C" fn $name(result: u64, left: u64, right: u64, width_bits: u64) {
             let count = word_count(width_bits);
             // SAFETY: the caller's promise.
-            let ($result, $left, $right) =
-                unsafe { (write(result, count), read(left, count), read(right, count)) };
+            let words = unsafe { (write(result, count), read(left, count), read(right, count)) };
+            let ($result, $left, $right) = words;
             let $width_bits = width_bits;
             $body
             cut($result, $width_bits);

@@ -43,7 +43,7 @@ impl Values<'_, '_> {
             let (mut left, mut right) = (self.integer(left), self.integer(right));
             if is_signed {
                 // With the sign at the top of the integer, the order is that of the integers.
-                (left, right) = (self.to_top(width_bits, left), self.to_top(width_bits, right));
+                (left, right) = (self.at_top(width_bits, left), self.at_top(width_bits, right));
             }
             return Val::Word(self.compared(condition, left, right));
         }
@@ -105,7 +105,7 @@ impl Values<'_, '_> {
         right: Value,
     ) -> Val {
         let (ty, unused_bits) = holder(width_bits);
-        let (left, right) = (self.to_top(width_bits, left), self.to_top(width_bits, right));
+        let (left, right) = (self.at_top(width_bits, left), self.at_top(width_bits, right));
         let ins = |values: &mut Self| -> (Value, Value) {
             match operation {
                 BinaryOperation::AddSaturatingSigned => {
@@ -233,7 +233,7 @@ impl Values<'_, '_> {
                     self.builder.ins().select(fits, amount, last)
                 }
             };
-            let top = self.to_top(width_bits, value);
+            let top = self.at_top(width_bits, value);
             let mut number = top;
             if unused_bits != 0 {
                 number = self.builder.ins().sshr_imm_u(top, i64::from(unused_bits));
@@ -267,7 +267,7 @@ impl Values<'_, '_> {
         let is_inside = amount < u64::from(width_bits);
         match operation {
             BinaryOperation::ShiftRightArithmetic => {
-                let top = self.to_top(width_bits, value);
+                let top = self.at_top(width_bits, value);
                 let amount = amount.min(u64::from(width_bits - 1)) + u64::from(unused_bits);
                 let shifted = self.builder.ins().sshr_imm_u(top, amount as i64);
                 self.wrapped(width_bits, shifted)
@@ -341,7 +341,7 @@ impl Values<'_, '_> {
     }
 
     /// Moved up until the highest bit of the value is that of the integer.
-    fn to_top(&mut self, width_bits: u32, integer: Value) -> Value {
+    fn at_top(&mut self, width_bits: u32, integer: Value) -> Value {
         match holder(width_bits).1 {
             // A width of 0 has no bits to move.
             0 | 64 => integer,

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hashes and checksums as compiled code: inputs are laid end to end in a buffer with inline stores and
+//! hashed by the runtime; what needs no table (internet checksum, exclusive or, identity) is inline.
+
+use super::call::RuntimeFunction;
+use super::values::{Val, Values};
+use crate::runtime::hashes as runtime;
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Value, types};
+use ir::{HashAlgorithm, ValueType};
+
+/// Buffers up to so many words are written by unrolled code.
+const UNROLLED_WORDS: u32 = 64;
+
+/// Runs of bytes up to this length are summed by unrolled code.
+const UNROLLED_SUM_BYTES: u32 = 128;
+
+/// One part of what is summed by [`Values::checksum16`]; parts are laid end to end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChecksumPart {
+    /// A number of at most 64 bits.
+    Value {
+        /// The number; no bit is set at or above the width.
+        word: Value,
+        /// Width in bits.
+        width_bits: u32,
+    },
+    /// Whole bytes in memory. What lies before it is an even number of bytes.
+    PacketRun {
+        /// Address of some byte.
+        address: Value,
+        /// First byte, counted from there.
+        offset_bytes: i32,
+        /// How many.
+        length_bytes: u32,
+    },
+}
+
+/// The rest of a packet, as the end of what is hashed: from some bit on, padded to whole bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload {
+    /// Address of the packet.
+    pub packet: Value,
+    /// Its length in bytes.
+    pub length_bytes: Value,
+    /// Where the rest begins, in bits from the packet's start.
+    pub from_bits: Value,
+}
+
+/// A sum under construction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    value: Option<Value>,
+    /// The value is at most this.
+    bound: u64,
+}
+
+impl Values<'_, '_> {
+    /// The hash of the inputs laid end to end, padded to whole bytes, and of the payload behind them,
+    /// in 64 bits. `replication` is the address of a [`state::Replication`]; it is asked for only
+    /// where [`takes_parameters`] says so.
+    pub fn hash_bytes(
+        &mut self,
+        algorithm: HashAlgorithm,
+        inputs: &[(ValueType, Val)],
+        payload: Option<Payload>,
+        replication: Option<Value>,
+    ) -> Value {
+        debug_assert!(replication.is_some() || !takes_parameters(algorithm));
+        if algorithm == HashAlgorithm::Random {
+            return self.word_constant(0);
+        }
+        if payload.is_none()
+            && let Some(hash) = self.inline_hash(algorithm, inputs)
+        {
+            return hash;
+        }
+        let mark = self.scratch.mark();
+        let (buffer, length_bytes) = self.laid_out(inputs);
+        let zero = self.word_constant(0);
+        let replication = replication.unwrap_or(zero);
+        let number = self.word_constant(runtime::number(algorithm));
+        let hash = match payload {
+            None => {
+                let function = RuntimeFunction::giving_4(runtime::hash);
+                self.call_for(function, &[number, replication, buffer, length_bytes])
+            }
+            Some(payload) => {
+                let Payload { packet, length_bytes: packet_bytes, from_bits } = payload;
+                let function = RuntimeFunction::giving_7(runtime::hash_with_payload);
+                let arguments =
+                    [number, replication, buffer, length_bytes, packet, packet_bytes, from_bits];
+                self.call_for(function, &arguments)
+            }
+        };
+        self.scratch.release(mark);
+        hash
+    }
+
+    /// The internet checksum (RFC 1071) of the parts, padded to whole words of 16 bits.
+    pub fn checksum16(&mut self, parts: &[ChecksumPart]) -> Value {
+        let (mut numbers, mut bytes) = (Sum::default(), Sum::default());
+        let mut end_bits = 0u64;
+        for part in parts {
+            match *part {
+                ChecksumPart::Value { word, width_bits } => {
+                    end_bits += u64::from(width_bits);
+                    self.add_number(&mut numbers, word, width_bits, end_bits);
+                }
+                ChecksumPart::PacketRun { address, offset_bytes, length_bytes } => {
+                    debug_assert!(end_bits.is_multiple_of(16));
+                    end_bits += u64::from(length_bytes) * 8;
+                    self.add_bytes(&mut bytes, address, offset_bytes, length_bytes);
+                }
+            }
+        }
+        if let Some(value) = bytes.value {
+            // Modulo 65535, times 2^8 swaps the bytes of a word.
+            let (value, bound) = match bytes.bound {
+                0..=0xff_ffff_ffff_ffff => (value, bytes.bound),
+                _ => (self.halves_added(value), u64::from(u32::MAX)),
+            };
+            let swapped = self.builder.ins().ishl_imm_u(value, 8);
+            self.add(&mut numbers, swapped, bound << 8);
+        }
+        let Some(mut sum) = numbers.value else { return self.word_constant(0xffff) };
+        let mut bound = numbers.bound;
+        if bound > u64::from(u32::MAX) {
+            sum = self.halves_added(sum);
+            bound = u64::from(u32::MAX);
+        }
+        if bound > 0xffff {
+            let word = self.builder.ins().ireduce(types::I32, sum);
+            let swapped = self.builder.ins().rotr_imm_u(word, 16);
+            let word = self.builder.ins().iadd(word, swapped);
+            let word = self.builder.ins().ushr_imm_u(word, 16);
+            sum = self.builder.ins().uextend(types::I64, word);
+        }
+        self.builder.ins().bxor_imm_u(sum, 0xffff)
+    }
+
+    /// Modulo 2^32 - 1, by adding the halves with the carry from the top coming in at the bottom. Zero
+    /// stays zero, and nothing else becomes zero.
+    fn halves_added(&mut self, value: Value) -> Value {
+        let swapped = self.builder.ins().rotr_imm_u(value, 32);
+        let sum = self.builder.ins().iadd(value, swapped);
+        self.builder.ins().ushr_imm_u(sum, 32)
+    }
+
+    /// Adds modulo 65535.
+    fn add(&mut self, sum: &mut Sum, mut value: Value, mut bound: u64) {
+        let Some(mut before) = sum.value else {
+            *sum = Sum { value: Some(value), bound };
+            return;
+        };
+        if sum.bound.checked_add(bound).is_none() {
+            let half = u64::from(u32::MAX);
+            if sum.bound > half {
+                before = self.halves_added(before);
+                sum.bound = half;
+            }
+            if bound > half {
+                value = self.halves_added(value);
+                bound = half;
+            }
+        }
+        sum.value = Some(self.builder.ins().iadd(before, value));
+        sum.bound += bound;
+    }
+
+    /// Adds a number whose last bit stands just before bit `end_bits` of the stream.
+    fn add_number(&mut self, sum: &mut Sum, word: Value, width_bits: u32, end_bits: u64) {
+        if width_bits == 0 {
+            return;
+        }
+        let shift = (16 - end_bits % 16) % 16;
+        let used_bits = width_bits + shift as u32;
+        if used_bits <= 64 {
+            let moved = match shift {
+                0 => word,
+                _ => self.builder.ins().ishl_imm_u(word, shift as i64),
+            };
+            self.add(sum, moved, u64::MAX >> (64 - used_bits));
+        } else {
+            // 2^64 is 1 modulo 65535, so what leaves at the top comes in at the bottom.
+            let moved = self.builder.ins().rotl_imm_u(word, shift as i64);
+            self.add(sum, moved, u64::MAX);
+        }
+    }
+
+    /// Adds words of 16 bits with their first byte as the low one.
+    fn add_bytes(&mut self, sum: &mut Sum, address: Value, offset_bytes: i32, length_bytes: u32) {
+        if length_bytes > UNROLLED_SUM_BYTES {
+            let first = self.builder.ins().iadd_imm_s(address, i64::from(offset_bytes));
+            let length = self.word_constant(u64::from(length_bytes));
+            let function = RuntimeFunction::giving_2(runtime::sum_little_endian);
+            let value = self.call_for(function, &[first, length]);
+            self.add(sum, value, 0xffff);
+            return;
+        }
+        // Packets need not be aligned.
+        let flags = MemFlagsData::new().with_notrap().with_endianness(Endianness::Little);
+        let mut at = offset_bytes;
+        let end = offset_bytes + length_bytes as i32;
+        while at < end {
+            let (value, taken_bytes) = match end - at {
+                4.. => (self.builder.ins().uload32(flags, address, at), 4),
+                2.. => (self.builder.ins().uload16(types::I64, flags, address, at), 2),
+                _ => (self.builder.ins().uload8(types::I64, flags, address, at), 1),
+            };
+            self.add(sum, value, u64::MAX >> (64 - taken_bytes * 8));
+            at += taken_bytes;
+        }
+    }
+
+    /// Hashes of inputs of fixed width that need no bytes in memory.
+    fn inline_hash(
+        &mut self,
+        algorithm: HashAlgorithm,
+        inputs: &[(ValueType, Val)],
+    ) -> Option<Value> {
+        let total_bits = fixed_bits(inputs)?;
+        let count = total_bits.div_ceil(64) as u32;
+        if count > UNROLLED_WORDS {
+            return None;
+        }
+        match algorithm {
+            HashAlgorithm::Identity => {
+                let word = self.stream_word(inputs, 0);
+                match total_bits.div_ceil(8) {
+                    0 => Some(self.word_constant(0)),
+                    8.. => Some(word),
+                    bytes => Some(self.builder.ins().ushr_imm_u(word, 64 - 8 * bytes as i64)),
+                }
+            }
+            HashAlgorithm::Xor16 => {
+                let mut word = self.word_constant(0);
+                for at in 0..count {
+                    let next = self.stream_word(inputs, at);
+                    word = self.builder.ins().bxor(word, next);
+                }
+                for by in [32, 16] {
+                    let high = self.builder.ins().ushr_imm_u(word, by);
+                    word = self.builder.ins().bxor(word, high);
+                }
+                Some(self.builder.ins().band_imm_u(word, 0xffff))
+            }
+            HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16 => {
+                let mut parts = Vec::new();
+                for &(ty, value) in inputs {
+                    let mut rest_bits = ty.width_bits();
+                    for word in self.words(rest_bits, value).into_iter().rev() {
+                        let width_bits = rest_bits - rest_bits.saturating_sub(1) / 64 * 64;
+                        parts.push(ChecksumPart::Value { word, width_bits });
+                        rest_bits -= width_bits;
+                    }
+                }
+                Some(self.checksum16(&parts))
+            }
+            _ => None,
+        }
+    }
+
+    /// 64 bits of the stream that inputs of fixed width make when laid end to end, from bit `64 * at`
+    /// on, the first one highest; zeros beyond the end.
+    fn stream_word(&mut self, inputs: &[(ValueType, Val)], at: u32) -> Value {
+        let mut word = None;
+        let last_bit = i64::from(at) * 64 + 63;
+        let mut end = 0;
+        for &(ty, value) in inputs {
+            let start = end;
+            end += i64::from(ty.width_bits());
+            if end <= last_bit - 63 || start > last_bit {
+                continue;
+            }
+            let low = end - 1 - last_bit;
+            if let Some(part) = self.window(ty.width_bits(), value, low) {
+                word = Some(match word {
+                    None => part,
+                    Some(word) => self.builder.ins().bor(word, part),
+                });
+            }
+        }
+        word.unwrap_or_else(|| self.word_constant(0))
+    }
+
+    /// The inputs laid end to end in scratch memory, padded with zero bits to whole bytes: address and
+    /// length in bytes.
+    fn laid_out(&mut self, inputs: &[(ValueType, Val)]) -> (Value, Value) {
+        let most_bits: u64 = inputs.iter().map(|(ty, _)| u64::from(ty.width_bits())).sum();
+        let buffer = self.fresh(most_bits.div_ceil(64).max(1) as u32);
+        // Up to the first varbit, everything has its place.
+        let mut placed = inputs
+            .iter()
+            .position(|(ty, _)| matches!(ty, ValueType::Varbit(_)))
+            .unwrap_or(inputs.len());
+        let mut placed_bits = fixed_bits(&inputs[..placed]).unwrap_or(0);
+        if placed_bits > u64::from(UNROLLED_WORDS) * 64 {
+            (placed, placed_bits) = (0, 0);
+        }
+        for at in 0..placed_bits.div_ceil(64) as u32 {
+            let word = self.stream_word(&inputs[..placed], at);
+            let ordered = match cfg!(target_endian = "little") {
+                true => self.builder.ins().bswap(word),
+                false => word,
+            };
+            self.store_word(ordered, buffer, at as i32 * 8);
+        }
+        let mut length_bits = self.word_constant(placed_bits);
+        for &(ty, value) in &inputs[placed..] {
+            let (added_bits, words) = self.length_and_address(ty, value);
+            let function = RuntimeFunction::taking_4(runtime::append_bits);
+            self.call(function, &[buffer, length_bits, words, added_bits]);
+            length_bits = self.builder.ins().iadd(length_bits, added_bits);
+        }
+        let rounded = self.builder.ins().iadd_imm_u(length_bits, 7);
+        (buffer, self.builder.ins().ushr_imm_u(rounded, 3))
+    }
+}
+
+/// Whether the control plane sets parameters of the algorithm.
+pub(crate) fn takes_parameters(algorithm: HashAlgorithm) -> bool {
+    matches!(algorithm, HashAlgorithm::Crc16Custom | HashAlgorithm::Crc32Custom)
+}
+
+/// The width of all inputs together, if none is a varbit.
+fn fixed_bits(inputs: &[(ValueType, Val)]) -> Option<u64> {
+    inputs
+        .iter()
+        .map(|(ty, _)| match ty {
+            ValueType::Bits(width_bits) => Some(u64::from(*width_bits)),
+            ValueType::Varbit(_) => None,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

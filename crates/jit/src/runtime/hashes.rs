@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hashes of bytes for compiled code: the numbers of [`interpreter::hash`], with tables. Compiled code
+//! lays the bytes out.
+
+use ir::HashAlgorithm;
+use state::{CrcParameters, CustomCrc, Replication};
+use std::cell::RefCell;
+use std::slice;
+
+/// The algorithms, as compiled code names them.
+const ALGORITHMS: [HashAlgorithm; 10] = [
+    HashAlgorithm::Crc32,
+    HashAlgorithm::Crc32Custom,
+    HashAlgorithm::Crc16,
+    HashAlgorithm::Crc16Custom,
+    HashAlgorithm::Random,
+    HashAlgorithm::Identity,
+    HashAlgorithm::Csum16,
+    HashAlgorithm::Xor16,
+    HashAlgorithm::OnesComplement16,
+    HashAlgorithm::TargetDefault,
+];
+
+/// The number by which compiled code names an algorithm.
+pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
+    let at = ALGORITHMS.iter().position(|listed| *listed == algorithm);
+    at.unwrap_or(ALGORITHMS.len()) as u64
+}
+
+/// The hash of bytes.
+///
+/// # Safety
+///
+/// At `buffer` stand so many bytes that nobody writes during the call. `replication` is the address of
+/// a [`Replication`] when the algorithm has parameters.
+pub(crate) unsafe extern "C" fn hash(
+    number: u64,
+    replication: u64,
+    buffer: u64,
+    length_bytes: u64,
+) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { hash_parts(number, replication, [bytes(buffer, length_bytes), &[]]) }
+}
+
+/// The hash of bytes and of what stands in a packet from some bit on, padded to whole bytes.
+///
+/// # Safety
+///
+/// As of [`hash`], and the packet is so many bytes that nobody writes during the call.
+pub(crate) unsafe extern "C" fn hash_with_payload(
+    number: u64,
+    replication: u64,
+    buffer: u64,
+    length_bytes: u64,
+    packet: u64,
+    packet_bytes: u64,
+    from_bits: u64,
+) -> u64 {
+    // SAFETY: the caller's promise.
+    let (buffer, packet) = unsafe { (bytes(buffer, length_bytes), bytes(packet, packet_bytes)) };
+    let rest = packet.get((from_bits / 8) as usize..).unwrap_or_default();
+    let moved: Vec<u8>;
+    let rest = match from_bits % 8 {
+        0 => rest,
+        skipped => {
+            let next = rest.iter().skip(1).copied().chain([0]);
+            let byte = |(byte, next): (&u8, u8)| byte << skipped | next >> (8 - skipped);
+            let bits = (rest.len() * 8).saturating_sub(skipped as usize);
+            moved = rest.iter().zip(next).map(byte).take(bits.div_ceil(8)).collect();
+            &moved
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { hash_parts(number, replication, [buffer, rest]) }
+}
+
+/// Bytes that compiled code laid out, or of a packet.
+///
+/// # Safety
+///
+/// At `address` stand so many bytes that nobody writes during the call.
+unsafe fn bytes<'a>(address: u64, length: u64) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts(address as usize as *const u8, length as usize) }
+}
+
+/// # Safety
+///
+/// `replication` is the address of a [`Replication`] when the algorithm has parameters.
+unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
+    let custom = |crc: CustomCrc| {
+        // SAFETY: the caller's promise; this is asked for algorithms with parameters only.
+        let replication = unsafe { &*(replication as usize as *const Replication) };
+        u64::from(custom_crc(crc.width_bits(), replication.crc_parameters(crc), parts))
+    };
+    let reflected = |tables: &[[u32; 256]; 8], initial: u32| {
+        parts.iter().fold(initial, |remainder, bytes| reflected_crc(tables, remainder, bytes))
+    };
+    match ALGORITHMS.get(number as usize) {
+        Some(HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault) => {
+            u64::from(!reflected(&CRC32_TABLES, u32::MAX))
+        }
+        Some(HashAlgorithm::Crc16) => u64::from(reflected(&CRC16_TABLES, 0)),
+        Some(HashAlgorithm::Crc32Custom) => custom(CustomCrc::Crc32),
+        Some(HashAlgorithm::Crc16Custom) => custom(CustomCrc::Crc16),
+        Some(HashAlgorithm::Identity) => {
+            let all = parts.into_iter().flatten().take(8);
+            all.fold(0, |number, byte| number << 8 | u64::from(*byte))
+        }
+        Some(HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16) => {
+            let [first, second] = sums(parts, little_endian_sum);
+            let (sum, carry) = first.overflowing_add(second);
+            u64::from(!(sum + u16::from(carry)))
+        }
+        Some(HashAlgorithm::Xor16) => {
+            let [first, second] = sums(parts, little_endian_xor);
+            u64::from(first ^ second)
+        }
+        Some(HashAlgorithm::Random) | None => 0,
+    }
+}
+
+/// What `combine` makes of the words of 16 bits of both parts, first byte low, in network byte order.
+/// When the first part ends within a word, the second one's bytes are swapped once more.
+fn sums(parts: [&[u8]; 2], combine: fn(&[u8]) -> u16) -> [u16; 2] {
+    let [first, second] = parts.map(combine);
+    let second = if parts[0].len().is_multiple_of(2) { second.swap_bytes() } else { second };
+    [first.swap_bytes(), second]
+}
+
+/// 64 bits a time, first byte low, the last ones filled with zeros.
+fn little_endian_words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let (chunks, rest) = bytes.as_chunks();
+    let last = (!rest.is_empty()).then(|| {
+        let mut chunk = [0; 8];
+        chunk[..rest.len()].copy_from_slice(rest);
+        chunk
+    });
+    chunks.iter().copied().chain(last).map(u64::from_le_bytes)
+}
+
+/// The sum of words of 16 bits, first byte low, carries added in.
+fn little_endian_sum(bytes: &[u8]) -> u16 {
+    let mut sum: u64 =
+        little_endian_words(bytes).map(|word| (word >> 32) + (word & 0xffff_ffff)).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+fn little_endian_xor(bytes: &[u8]) -> u16 {
+    let word = little_endian_words(bytes).fold(0, |value, word| value ^ word);
+    let word = word ^ word >> 32;
+    (word ^ word >> 16) as u16
+}
+
+/// The sum of words of 16 bits, first byte low, carries added in.
+///
+/// # Safety
+///
+/// At `address` stand so many bytes that nobody writes during the call.
+pub(crate) unsafe extern "C" fn sum_little_endian(address: u64, length_bytes: u64) -> u64 {
+    // SAFETY: the caller's promise.
+    u64::from(little_endian_sum(unsafe { bytes(address, length_bytes) }))
+}
+
+/// Appends a value to a string of bits, most significant bit first; zeros fill the last byte.
+///
+/// # Safety
+///
+/// At `words` stand `added_bits` bits in words, low word first. At `buffer` is room for the bytes of
+/// `length_bits` and as many bits more, which nobody else uses during the call; the first
+/// `length_bits` are written.
+pub(crate) unsafe extern "C" fn append_bits(
+    buffer: u64,
+    length_bits: u64,
+    words: u64,
+    added_bits: u64,
+) {
+    // SAFETY: the caller's promise. Only bytes from that of the last bit on are touched.
+    let (words, room) = unsafe {
+        let first = (buffer + length_bits / 8) as usize as *mut u8;
+        let room_bytes = (length_bits % 8 + added_bits).div_ceil(8) as usize;
+        (
+            slice::from_raw_parts(words as usize as *const u64, added_bits.div_ceil(64) as usize),
+            slice::from_raw_parts_mut(first, room_bytes),
+        )
+    };
+    let mut at_bits = length_bits % 8;
+    let mut rest_bits = added_bits;
+    while rest_bits > 0 {
+        // The highest word may be a part.
+        let index = (rest_bits - 1) / 64;
+        let width_bits = rest_bits - index * 64;
+        let used_bits = at_bits % 8;
+        let moved = u128::from(words[index as usize]) << (128 - used_bits - width_bits);
+        let room = &mut room[(at_bits / 8) as usize..];
+        let mut moved_bytes = moved.to_be_bytes();
+        if used_bits > 0 {
+            moved_bytes[0] |= room[0] & !(0xff >> used_bits);
+        }
+        let count = (used_bits + width_bits).div_ceil(8) as usize;
+        room[..count].copy_from_slice(&moved_bytes[..count]);
+        at_bits += width_bits;
+        rest_bits -= width_bits;
+    }
+}
+
+static CRC32_TABLES: [[u32; 256]; 8] = reflected_tables(0xedb8_8320);
+static CRC16_TABLES: [[u32; 256]; 8] = reflected_tables(0xa001);
+
+/// For a reflected polynomial: remainders of single bytes, then of bytes with one to seven zero bytes
+/// behind them.
+const fn reflected_tables(polynomial: u32) -> [[u32; 256]; 8] {
+    let mut tables = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut remainder = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            let carry = remainder & 1;
+            remainder >>= 1;
+            if carry != 0 {
+                remainder ^= polynomial;
+            }
+            bit += 1;
+        }
+        tables[0][byte] = remainder;
+        byte += 1;
+    }
+    let mut behind = 1;
+    while behind < 8 {
+        byte = 0;
+        while byte < 256 {
+            let before = tables[behind - 1][byte];
+            tables[behind][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            byte += 1;
+        }
+        behind += 1;
+    }
+    tables
+}
+
+/// Eight bytes a step: the remainder goes into the first of them, and each has its own table.
+fn reflected_crc(tables: &[[u32; 256]; 8], mut remainder: u32, bytes: &[u8]) -> u32 {
+    let (chunks, rest) = bytes.as_chunks();
+    for chunk in chunks {
+        let word = u64::from_le_bytes(*chunk) ^ u64::from(remainder);
+        remainder = word
+            .to_le_bytes()
+            .iter()
+            .zip(tables.iter().rev())
+            .fold(0, |sum, (byte, table)| sum ^ table[usize::from(*byte)]);
+    }
+    for byte in rest {
+        remainder = remainder >> 8 ^ tables[0][usize::from(remainder as u8 ^ byte)];
+    }
+    remainder
+}
+
+/// A CRC of 16 or 32 bits with parameters of the control plane.
+fn custom_crc(width_bits: u32, parameters: CrcParameters, parts: [&[u8]; 2]) -> u32 {
+    // As they are until somebody sets them.
+    let standard = match width_bits {
+        32 => (CrcParameters::CRC32, &CRC32_TABLES, u32::MAX),
+        _ => (CrcParameters::CRC16, &CRC16_TABLES, 0),
+    };
+    if parameters == standard.0 {
+        let crc = |remainder, bytes: &&[u8]| reflected_crc(standard.1, remainder, bytes);
+        return parts.iter().fold(standard.2, crc) ^ standard.2;
+    }
+    // At the top of 32 bits, so that all widths are computed alike.
+    let unused_bits = 32 - width_bits;
+    let mut remainder = parameters.initial << unused_bits;
+    with_table(parameters.polynomial << unused_bits, |table| {
+        for &byte in parts.into_iter().flatten() {
+            let byte = if parameters.reflect_input { byte.reverse_bits() } else { byte };
+            remainder = remainder << 8 ^ table[usize::from((remainder >> 24) as u8 ^ byte)];
+        }
+    });
+    let result = match parameters.reflect_output {
+        true => remainder.reverse_bits(),
+        false => remainder >> unused_bits,
+    };
+    (result ^ parameters.final_xor) & (u32::MAX >> unused_bits)
+}
+
+/// Remainders of single bytes, and the polynomial that they are for.
+type TopTable = (u32, Box<[u32; 256]>);
+
+thread_local! {
+    /// Tables of the polynomials that were used last.
+    static TOP_TABLES: RefCell<Vec<TopTable>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many tables a thread keeps.
+const KEPT_TABLES: usize = 4;
+
+/// Calls with the table of a polynomial that stands at the top of 32 bits.
+fn with_table(polynomial: u32, run: impl FnOnce(&[u32; 256])) {
+    TOP_TABLES.with_borrow_mut(|tables| {
+        let at = match tables.iter().position(|(known, _)| *known == polynomial) {
+            Some(at) => at,
+            None => {
+                tables.truncate(KEPT_TABLES - 1);
+                tables.insert(0, (polynomial, top_table(polynomial)));
+                0
+            }
+        };
+        run(&tables[at].1);
+    });
+}
+
+fn top_table(polynomial: u32) -> Box<[u32; 256]> {
+    let remainder = |byte: usize| {
+        (0..8).fold((byte as u32) << 24, |remainder, _| {
+            let carry = remainder >> 31;
+            (remainder << 1) ^ (carry * polynomial)
+        })
+    };
+    Box::new(std::array::from_fn(remainder))
+}
