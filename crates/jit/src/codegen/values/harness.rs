@@ -30,11 +30,15 @@ pub(crate) struct Compiled {
 }
 
 impl Harness {
+    /// With code as it is made for all but the largest programs.
     pub fn new() -> Harness {
+        Harness::with_level("speed")
+    }
+
+    /// With a certain `opt_level`.
+    pub fn with_level(level: &str) -> Harness {
         let mut flags = settings::builder();
-        for (name, value) in
-            [("opt_level", "speed"), ("enable_verifier", "true"), ("enable_probestack", "false")]
-        {
+        for (name, value) in [("opt_level", level), ("enable_verifier", "true")] {
             flags.set(name, value).expect("a known flag");
         }
         let isa = cranelift_native::builder()

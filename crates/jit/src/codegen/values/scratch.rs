@@ -54,7 +54,8 @@ impl ScratchSlots {
         self.used_bytes = mark.used_bytes;
     }
 
-    /// The largest use so far in bytes: what it adds to the stack frame.
+    /// The largest use so far in bytes: what it adds to the stack frame. One basic block of thousands
+    /// of wide temporaries can ask for megabytes; whoever compiles refuses what a stack cannot hold.
     pub fn largest_bytes(&self) -> u32 {
         self.largest_bytes
     }

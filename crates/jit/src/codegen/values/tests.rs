@@ -102,8 +102,8 @@ fn words_of(bits: &Bits) -> Vec<u64> {
     words
 }
 
-fn check(cases: &[Case]) -> Result<(), TestCaseError> {
-    let mut harness = Harness::new();
+fn check(cases: &[Case], level: &str) -> Result<(), TestCaseError> {
+    let mut harness = Harness::with_level(level);
     for case in cases {
         harness.function(|values, result, operands| case.emit(values, result, operands));
     }
@@ -239,8 +239,11 @@ fn case() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
     #[test]
-    fn as_bits_compute(cases in prop::collection::vec(case(), 100)) {
-        check(&cases)?;
+    fn as_bits_compute(
+        cases in prop::collection::vec(case(), 100),
+        level in prop::sample::select(vec!["speed", "none"]),
+    ) {
+        check(&cases, level)?;
     }
 }
 
@@ -274,7 +277,9 @@ fn at_all_borders_of_representation() {
             });
         }
     }
-    check(&cases).expect("as `Bits` compute");
+    for level in ["speed", "none"] {
+        check(&cases, level).expect("as `Bits` compute");
+    }
 }
 
 #[derive(Clone, Debug)]
