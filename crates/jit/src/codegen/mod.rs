@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Machine code for one unit. `values` has the arithmetic, `call` the way to functions of the runtime.
+//! Machine code for one unit. `unit` puts steps together, `region` basic blocks, and the other files
+//! have an instruction each or a few: `values` and `hashes` arithmetic, `slots` storage, `packet`,
+//! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance. `facts`
+//! says what is known before; `function` is what all of them share.
 
 pub(crate) mod call;
+mod deparse;
+pub(crate) mod facts;
+pub(crate) mod fields;
+pub(crate) mod function;
+mod hashes;
+mod packet;
+mod region;
+mod slots;
+mod state;
+mod tables;
+pub(crate) mod unit;
 pub(crate) mod values;
-pub(crate) mod hashes;

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is known of a unit before code is made: which headers can stay in the packet, where slots
+//! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
+
+use crate::unit::{Step, Storage, Unit};
+use ir::{
+    ActionId, HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, RegionId, SlotId,
+    StackId, TableId, ValueType,
+};
+
+/// Above so many instructions slots live in storage: variables would cost more to compile than they
+/// save.
+const MOST_INSTRUCTIONS_WITH_VARIABLES: usize = 12_000;
+
+/// A set of slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SlotSet(Vec<u64>);
+
+impl SlotSet {
+    /// The empty set for a program.
+    pub fn empty(program: &Program) -> SlotSet {
+        SlotSet(vec![0; program.slots.len().div_ceil(64)])
+    }
+
+    /// Adds a slot.
+    pub fn insert(&mut self, slot: SlotId) {
+        self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
+    }
+
+    /// Takes a slot out.
+    pub fn remove(&mut self, slot: SlotId) {
+        self.0[slot.index() / 64] &= !(1 << (slot.index() % 64));
+    }
+
+    /// Whether a slot is in it.
+    pub fn contains(&self, slot: SlotId) -> bool {
+        self.0[slot.index() / 64] >> (slot.index() % 64) & 1 == 1
+    }
+
+    /// Takes out what is not in the other set; tells whether that changed anything.
+    pub fn intersect(&mut self, other: &SlotSet) -> bool {
+        let mut is_changed = false;
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            is_changed |= *word & !other != 0;
+            *word &= other;
+        }
+        is_changed
+    }
+
+    /// Adds what is in the other set.
+    pub fn unite(&mut self, other: &SlotSet) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
+    }
+
+    /// Takes out what is in the other set.
+    pub fn subtract(&mut self, other: &SlotSet) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word &= !other;
+        }
+    }
+}
+
+/// What is known of a unit.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Everything that is parsed has whole bytes, so the cursor counts bytes in a register.
+    pub whole_bytes: bool,
+    /// By header: whether it stays in the packet, its fields read there as long as nobody wrote them.
+    pub in_packet: Vec<bool>,
+    /// By slot: the header and first bit of a field of a header that stays in the packet.
+    pub field_of: Vec<Option<(HeaderId, u32)>>,
+    /// By slot: whether it lives in storage rather than in variables.
+    pub in_storage: Vec<bool>,
+    /// By slot: whether the unit has any use for a place for it outside the packet.
+    pub needs_home: Vec<bool>,
+    /// By action: slots that its code and its arguments may write.
+    pub action_writes: Vec<SlotSet>,
+    /// Headers that the unit's in-place deparser emits, in order.
+    pub emits: Vec<HeaderId>,
+    /// Headers that count for the length of a packet: those that the program's deparsers get.
+    pub deparsed: Vec<HeaderId>,
+    /// Whether the unit begins with all slots zero.
+    pub is_fresh: bool,
+    /// Whether the unit ends with an in-place deparser.
+    pub in_place: bool,
+    /// Whether something in the unit asks the device for something.
+    pub asks: bool,
+}
+
+/// Bits of a header's fields without its varbit.
+pub(crate) fn fixed_bits(program: &Program, header: HeaderId) -> u32 {
+    let fields = &program.header_types[program.headers[header.index()].ty.index()].fields;
+    fields
+        .iter()
+        .map(|field| match field.ty {
+            ValueType::Bits(width_bits) => width_bits,
+            ValueType::Varbit(_) => 0,
+        })
+        .sum()
+}
+
+/// Fields of a header: slot, type, and first bit where all before have fixed widths.
+pub(crate) fn fields_of(
+    program: &Program,
+    header: HeaderId,
+) -> impl Iterator<Item = (SlotId, ValueType, u32)> + '_ {
+    let header = &program.headers[header.index()];
+    let mut offset_bits = 0;
+    program.header_types[header.ty.index()].fields.iter().enumerate().map(move |(at, field)| {
+        let first = offset_bits;
+        if let ValueType::Bits(width_bits) = field.ty {
+            offset_bits += width_bits;
+        }
+        (header.field_slot(at), field.ty, first)
+    })
+}
+
+/// Whether a header has a field of variable length.
+pub(crate) fn has_varbit(program: &Program, header: HeaderId) -> bool {
+    fields_of(program, header).any(|(_, ty, _)| matches!(ty, ValueType::Varbit(_)))
+}
+
+/// Headers of a stack.
+pub(crate) fn stack_headers(program: &Program, stack: StackId) -> impl Iterator<Item = HeaderId> {
+    let stack = &program.stacks[stack.index()];
+    let first = stack.first_header.0;
+    (first..first + stack.size * stack.headers_per_element).map(HeaderId)
+}
+
+/// The header that a constant index names; `None` outside the stack.
+pub(crate) fn constant_element(
+    program: &Program,
+    stack: StackId,
+    member: u32,
+    index: &ir::Bits,
+) -> Option<HeaderId> {
+    let stack = &program.stacks[stack.index()];
+    let index = index.to_u64().filter(|&index| index < u64::from(stack.size))? as u32;
+    Some(HeaderId(stack.first_header.0 + index * stack.headers_per_element + member))
+}
+
+/// The slot of a place, if that is known; the outer `None` is a place chosen at run time, the inner
+/// one a place outside its stack.
+pub(crate) fn known_slot(program: &Program, place: &Place) -> Option<Option<SlotId>> {
+    match place {
+        Place::Slot(slot) => Some(Some(*slot)),
+        Place::Element { stack, member, field, index: Operand::Constant(index) } => {
+            let header = constant_element(program, *stack, *member, index);
+            Some(header.map(|header| SlotId(program.headers[header.index()].first_slot.0 + field)))
+        }
+        Place::Element { .. } => None,
+    }
+}
+
+/// Regions of a unit: those of its blocks, then those of the actions of their tables.
+fn regions_of(program: &Program, unit: &Unit) -> Vec<RegionId> {
+    let mut regions: Vec<RegionId> = unit
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Block(block) => Some(program.blocks[*block].region),
+            _ => None,
+        })
+        .collect();
+    let mut at = 0;
+    while at < regions.len() {
+        for operation in operations(&program.regions[regions[at].index()]) {
+            if let Operation::Apply { table, .. } = operation {
+                for action in table_actions(program, *table) {
+                    let region = program.actions[action.index()].region;
+                    if !regions.contains(&region) {
+                        regions.push(region);
+                    }
+                }
+            }
+        }
+        at += 1;
+    }
+    regions
+}
+
+fn operations(region: &Region) -> impl Iterator<Item = &Operation> {
+    region
+        .blocks
+        .iter()
+        .flat_map(|block| block.instructions.iter().map(|instruction| &instruction.operation))
+}
+
+/// Actions of a table.
+pub(crate) fn table_actions(
+    program: &Program,
+    table: TableId,
+) -> impl Iterator<Item = ActionId> + '_ {
+    program.tables[table.index()].actions.iter().map(|listed| listed.action)
+}
+
+/// Slots that code may write other than by extracting.
+fn writes_of(program: &Program, region: &Region, into: &mut SlotSet) {
+    for operation in operations(region) {
+        match operation {
+            Operation::Store { place, .. } => match known_slot(program, place) {
+                Some(Some(slot)) => into.insert(slot),
+                Some(None) => {}
+                None => {
+                    if let Place::Element { stack, .. } = place {
+                        insert_stack(program, *stack, into);
+                    }
+                }
+            },
+            Operation::ShiftStack { stack, .. } => insert_stack(program, *stack, into),
+            _ => {}
+        }
+    }
+}
+
+fn insert_stack(program: &Program, stack: StackId, into: &mut SlotSet) {
+    for header in stack_headers(program, stack) {
+        into.insert(program.headers[header.index()].valid_slot());
+        fields_of(program, header).for_each(|(slot, _, _)| into.insert(slot));
+    }
+    into.insert(program.stacks[stack.index()].next);
+}
+
+impl Facts {
+    /// Looks at a unit.
+    pub fn new(program: &Program, unit: &Unit) -> Facts {
+        let regions = regions_of(program, unit);
+        let all = || regions.iter().flat_map(|id| operations(&program.regions[id.index()]));
+        let is_fresh = unit.storage == Storage::Fresh;
+
+        let action_writes: Vec<SlotSet> = program
+            .actions
+            .iter()
+            .map(|action| {
+                let mut writes = SlotSet::empty(program);
+                writes_of(program, &program.regions[action.region.index()], &mut writes);
+                action.parameters.iter().for_each(|parameter| writes.insert(parameter.slot));
+                writes
+            })
+            .collect();
+        let mut written = SlotSet::empty(program);
+        for region in &regions {
+            writes_of(program, &program.regions[region.index()], &mut written);
+        }
+
+        // Headers that only run-time indices can tell apart, or that the runtime extracts.
+        let mut is_indexed = vec![false; program.headers.len()];
+        let mut index_stack = |stack: StackId| {
+            stack_headers(program, stack).for_each(|header| is_indexed[header.index()] = true);
+        };
+        let mut whole_bytes = true;
+        for operation in all() {
+            match operation {
+                Operation::Load { place, .. } | Operation::Store { place, .. } => {
+                    if let Place::Element { stack, index: Operand::Temp(_), .. } = place {
+                        index_stack(*stack);
+                    }
+                }
+                Operation::Extract { header, .. } | Operation::Emit { header } => match header {
+                    HeaderRef::Header(id) => whole_bytes &= fixed_bits(program, *id) % 8 == 0,
+                    HeaderRef::Element { stack, index, .. } => {
+                        if matches!(index, Operand::Temp(_)) {
+                            index_stack(*stack);
+                        }
+                        for header in stack_headers(program, *stack) {
+                            whole_bytes &= fixed_bits(program, header) % 8 == 0;
+                        }
+                    }
+                },
+                Operation::ShiftStack { stack, .. } => index_stack(*stack),
+                Operation::Advance { bits } => {
+                    whole_bytes &= match bits {
+                        Operand::Constant(bits) => bits.low_u64() % 8 == 0,
+                        Operand::Temp(_) => false,
+                    };
+                }
+                _ => {}
+            }
+        }
+
+        let emits = deparser_emits(program, unit, whole_bytes);
+        let in_place = unit.in_place && emits.is_some();
+        let emits = emits.filter(|_| in_place).unwrap_or_default();
+
+        let in_packet: Vec<bool> = (0..program.headers.len())
+            .map(|at| {
+                let id = HeaderId(at as u32);
+                in_place
+                    && whole_bytes
+                    && !is_indexed[at]
+                    && !has_varbit(program, id)
+                    && fixed_bits(program, id) > 0
+            })
+            .collect();
+
+        let instructions: usize = all().count();
+        let with_variables = is_fresh && instructions <= MOST_INSTRUCTIONS_WITH_VARIABLES;
+        let mut in_storage: Vec<bool> = program
+            .slots
+            .iter()
+            .map(|slot| match slot.ty {
+                ValueType::Bits(width_bits) => !with_variables || width_bits > 128,
+                ValueType::Varbit(_) => true,
+            })
+            .collect();
+        let mut field_of = vec![None; program.slots.len()];
+        let mut needs_home = vec![true; program.slots.len()];
+        for (at, header) in program.headers.iter().enumerate() {
+            let id = HeaderId(at as u32);
+            let by_runtime = !whole_bytes || is_indexed[at] || has_varbit(program, id);
+            if by_runtime {
+                in_storage[header.valid_slot().index()] = true;
+            }
+            for (slot, _, offset_bits) in fields_of(program, id) {
+                if by_runtime {
+                    in_storage[slot.index()] = true;
+                }
+                if in_packet[at] {
+                    field_of[slot.index()] = Some((id, offset_bits));
+                    needs_home[slot.index()] = written.contains(slot);
+                }
+            }
+        }
+        for stack in &program.stacks {
+            // The runtime moves stacks and their counters together.
+            if is_indexed.get(stack.first_header.index()).copied().unwrap_or(false) {
+                in_storage[stack.next.index()] = true;
+            }
+        }
+
+        Facts {
+            whole_bytes,
+            in_packet,
+            field_of,
+            in_storage,
+            needs_home,
+            action_writes,
+            emits,
+            deparsed: deparsed_headers(program),
+            is_fresh,
+            in_place,
+            asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
+        }
+    }
+}
+
+/// What the deparser at the end of a unit emits, in order, if it does nothing that hinders work in
+/// place: no loop, and nothing stored to headers.
+fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<Vec<HeaderId>> {
+    let block = unit.steps.iter().rev().find_map(|step| match step {
+        Step::Block(block) => Some(*block),
+        _ => None,
+    })?;
+    let region = &program.regions[program.blocks[block].region.index()];
+    if !whole_bytes || region.kind != ir::RegionKind::Deparser {
+        return None;
+    }
+    let is_ordered = region.blocks.iter().enumerate().all(|(at, block)| {
+        successors(&block.terminator).iter().all(|next| next.index() > at)
+    });
+    if !is_ordered {
+        return None;
+    }
+    let mut headers = Vec::new();
+    let mut writes = SlotSet::empty(program);
+    writes_of(program, region, &mut writes);
+    for operation in operations(region) {
+        match operation {
+            Operation::Emit { header: HeaderRef::Header(id) } => headers.push(*id),
+            Operation::Emit {
+                header: HeaderRef::Element { stack, member, index: Operand::Constant(index) },
+            } => headers.extend(constant_element(program, *stack, *member, index)),
+            Operation::Emit { .. } | Operation::Apply { .. } | Operation::ShiftStack { .. } => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let is_written = headers.iter().any(|&id| {
+        writes.contains(program.headers[id.index()].valid_slot())
+            || fields_of(program, id).any(|(slot, _, _)| writes.contains(slot))
+    });
+    let has_varbit = headers.iter().any(|&id| has_varbit(program, id));
+    (!is_written && !has_varbit).then_some(headers)
+}
+
+/// Headers that the program's deparsers get.
+fn deparsed_headers(program: &Program) -> Vec<HeaderId> {
+    let mut slots = SlotSet::empty(program);
+    for block in program.blocks.iter().filter(|block| block.kind == ir::BlockKind::Deparser) {
+        for &slot in block.parameters.iter().flat_map(|parameter| &parameter.slots) {
+            slots.insert(slot);
+        }
+    }
+    (0..program.headers.len() as u32)
+        .map(HeaderId)
+        .filter(|id| slots.contains(program.headers[id.index()].valid_slot()))
+        .collect()
+}
+
+/// Where a terminator goes.
+pub(crate) fn successors(terminator: &ir::Terminator) -> Vec<ir::BlockId> {
+    match terminator {
+        ir::Terminator::Goto(next) => vec![*next],
+        ir::Terminator::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+        ir::Terminator::Switch { cases, default, .. } => {
+            cases.iter().map(|case| case.1).chain([*default]).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Fields in packet memory: reading bits from it, writing fields to it, and which fields are still as
+//! they were extracted.
+
+use super::facts::{Facts, SlotSet, constant_element, fields_of, known_slot, successors};
+use super::function::{FunctionCompiler, PacketBits};
+use super::values::Val;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use ir::{
+    HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, SlotId, Terminator, ValueType,
+};
+
+/// Fields (of headers that stay in the packet) that are as in the packet, or zero when their header
+/// was never extracted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pristine(SlotSet);
+
+impl Pristine {
+    /// At the start nothing was written.
+    pub fn at_start(program: &Program, facts: &Facts) -> Pristine {
+        let mut set = SlotSet::empty(program);
+        for (at, field) in facts.field_of.iter().enumerate() {
+            if field.is_some() {
+                set.insert(SlotId(at as u32));
+            }
+        }
+        Pristine(set)
+    }
+
+    /// Whether a field is as in the packet.
+    pub fn contains(&self, slot: SlotId) -> bool {
+        self.0.contains(slot)
+    }
+
+    /// A field was written.
+    pub fn written(&mut self, slot: SlotId) {
+        self.0.remove(slot);
+    }
+
+    /// Some of these may have been written.
+    pub fn maybe_written(&mut self, slots: &SlotSet) {
+        self.0.subtract(slots);
+    }
+
+    /// A header was extracted.
+    pub fn extracted(&mut self, program: &Program, facts: &Facts, header: HeaderId) {
+        if facts.in_packet[header.index()] {
+            fields_of(program, header).for_each(|(slot, _, _)| self.0.insert(slot));
+        }
+    }
+
+    /// What holds wherever several ways meet. Without any way, the place is not reached.
+    pub fn join(ways: impl IntoIterator<Item = Pristine>) -> Option<Pristine> {
+        ways.into_iter().reduce(|mut left, right| {
+            left.0.intersect(&right.0);
+            left
+        })
+    }
+
+    /// What an instruction does to the set.
+    pub fn step(&mut self, program: &Program, facts: &Facts, operation: &Operation) {
+        match operation {
+            Operation::Store { place, .. } => {
+                if let Some(Some(slot)) = known_slot(program, place) {
+                    self.written(slot);
+                }
+            }
+            Operation::Extract { header: HeaderRef::Header(header), .. } => {
+                self.extracted(program, facts, *header);
+            }
+            Operation::Extract {
+                header: HeaderRef::Element { stack, member, index: Operand::Constant(index) },
+                ..
+            } => {
+                if let Some(header) = constant_element(program, *stack, *member, index) {
+                    self.extracted(program, facts, header);
+                }
+            }
+            Operation::Apply { table, .. } => {
+                for listed in &program.tables[table.index()].actions {
+                    self.maybe_written(&facts.action_writes[listed.action.index()]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The sets at the start of each basic block of a region; `None` for blocks that are not reached.
+    pub fn flow(
+        program: &Program,
+        facts: &Facts,
+        region: &Region,
+        entry: &Pristine,
+    ) -> Vec<Option<Pristine>> {
+        let mut at_start: Vec<Option<Pristine>> = vec![None; region.blocks.len()];
+        at_start[0] = Some(entry.clone());
+        let mut work = vec![0];
+        while let Some(at) = work.pop() {
+            let Some(mut set) = at_start[at].clone() else { continue };
+            let block = &region.blocks[at];
+            for instruction in &block.instructions {
+                set.step(program, facts, &instruction.operation);
+            }
+            for next in successors(&block.terminator) {
+                let is_changed = match &mut at_start[next.index()] {
+                    Some(known) => known.0.intersect(&set.0),
+                    unknown => {
+                        *unknown = Some(set.clone());
+                        true
+                    }
+                };
+                if is_changed && !work.contains(&next.index()) {
+                    work.push(next.index());
+                }
+            }
+        }
+        at_start
+    }
+}
+
+/// Whether a region ends here.
+pub(crate) fn is_end(terminator: &Terminator) -> bool {
+    matches!(terminator, Terminator::Return | Terminator::Exit | Terminator::Reject(_))
+}
+
+impl FunctionCompiler<'_, '_> {
+    /// Loads up to 64 bits, most significant bit first, from a bit of memory on.
+    pub fn load_bits(&mut self, address: Value, offset_bits: u32, width_bits: u32) -> Value {
+        if width_bits == 0 {
+            return self.number(0);
+        }
+        let first_byte = (offset_bits / 8) as i32;
+        let skipped = offset_bits % 8;
+        let spanned = (skipped + width_bits).div_ceil(8);
+        let flags = MemFlagsData::trusted();
+        if spanned > 8 {
+            // Nine bytes: the first eight, then the bits of the ninth.
+            let in_ninth = skipped + width_bits - 64;
+            let high = self.load_bits(address, offset_bits, width_bits - in_ninth);
+            let ninth = self.builder.ins().uload8(types::I64, flags, address, first_byte + 8);
+            let low = self.builder.ins().ushr_imm_u(ninth, i64::from(8 - in_ninth));
+            let high = self.builder.ins().ishl_imm_u(high, i64::from(in_ninth));
+            return self.builder.ins().bor(high, low);
+        }
+        let (word, loaded_bits) = match spanned {
+            1 => (self.builder.ins().uload8(types::I64, flags, address, first_byte), 8),
+            2 => {
+                let half = self.builder.ins().load(types::I16, flags, address, first_byte);
+                let half = self.builder.ins().bswap(half);
+                (self.builder.ins().uextend(types::I64, half), 16)
+            }
+            3 | 4 => {
+                let half = self.builder.ins().load(types::I32, flags, address, first_byte);
+                let half = self.builder.ins().bswap(half);
+                (self.builder.ins().uextend(types::I64, half), 32)
+            }
+            _ => {
+                let word = self.builder.ins().load(types::I64, flags, address, first_byte);
+                (self.builder.ins().bswap(word), 64)
+            }
+        };
+        let below = loaded_bits - skipped - width_bits;
+        let word =
+            if below == 0 { word } else { self.builder.ins().ushr_imm_u(word, i64::from(below)) };
+        if skipped == 0 || width_bits == 64 { word } else { self.mask(word, width_bits) }
+    }
+
+    /// Keeps the low bits of a word.
+    pub fn mask(&mut self, word: Value, width_bits: u32) -> Value {
+        match width_bits {
+            0 => self.number(0),
+            1..64 => {
+                let mask = self.number(u64::MAX >> (64 - width_bits));
+                self.builder.ins().band(word, mask)
+            }
+            _ => word,
+        }
+    }
+
+    /// Loads a value of any width, most significant bit first, from a bit of memory on.
+    pub fn load_value(&mut self, address: Value, offset_bits: u32, width_bits: u32) -> Val {
+        match width_bits {
+            0..=64 => Val::Word(self.load_bits(address, offset_bits, width_bits)),
+            65..=128 => {
+                let high = self.load_bits(address, offset_bits, width_bits - 64);
+                let low = self.load_bits(address, offset_bits + width_bits - 64, 64);
+                Val::Pair(low, high)
+            }
+            _ => {
+                let words = width_bits.div_ceil(64);
+                let buffer = self.buffer(words);
+                for word in 0..words {
+                    let end = width_bits - word * 64;
+                    let width = end.min(64);
+                    let value = self.load_bits(address, offset_bits + end - width, width);
+                    self.store_word(value, buffer, word as i32 * 8);
+                }
+                Val::Memory(buffer)
+            }
+        }
+    }
+
+    /// The value of bits of a header in packet memory.
+    pub fn read_packet(&mut self, bits: PacketBits) -> Val {
+        self.load_value(bits.address, bits.offset_bits, bits.width_bits)
+    }
+
+    /// `count` bits of a value, from bit `low` on, as a word.
+    fn bits_of(&mut self, value: Val, width_bits: u32, low: u32, count: u32) -> Value {
+        let words = self.values().words(width_bits, value);
+        let at = (low / 64) as usize;
+        let shift = low % 64;
+        let mut word = words[at];
+        if shift != 0 {
+            word = self.builder.ins().ushr_imm_u(word, i64::from(shift));
+            if shift + count > 64 {
+                let above = self.builder.ins().ishl_imm_u(words[at + 1], i64::from(64 - shift));
+                word = self.builder.ins().bor(word, above);
+            }
+        }
+        // Nothing is above the end of the value.
+        if low + count >= width_bits && shift + count <= 64 { word } else { self.mask(word, count) }
+    }
+
+    /// Writes fields of a header to memory: those that `wanted` names, with their values from
+    /// `value_of`. Bits between them stay.
+    pub fn write_fields(
+        &mut self,
+        header: HeaderId,
+        address: Value,
+        wanted: impl Fn(SlotId) -> bool,
+        mut value_of: impl FnMut(&mut Self, SlotId) -> Val,
+    ) {
+        let program = self.program;
+        let fields: Vec<(u32, u32, Option<Val>)> = fields_of(program, header)
+            .filter_map(|(slot, ty, offset_bits)| match ty {
+                ValueType::Bits(0) | ValueType::Varbit(_) => None,
+                ValueType::Bits(width_bits) => {
+                    let value = wanted(slot).then(|| value_of(self, slot));
+                    Some((offset_bits, width_bits, value))
+                }
+            })
+            .collect();
+        // Runs of neighbouring fields that are written.
+        let mut at = 0;
+        while at < fields.len() {
+            if fields[at].2.is_none() {
+                at += 1;
+                continue;
+            }
+            let mut end = at;
+            while end < fields.len() && fields[end].2.is_some() {
+                end += 1;
+            }
+            let run: Vec<(u32, u32, Val)> =
+                fields[at..end].iter().filter_map(|&(o, w, v)| Some((o, w, v?))).collect();
+            self.write_run(address, &run);
+            at = end;
+        }
+    }
+
+    /// Writes neighbouring fields (first bit, width, value), in chunks of up to eight bytes.
+    fn write_run(&mut self, address: Value, run: &[(u32, u32, Val)]) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
+        let (start_bits, end_bits) = (first.0, last.0 + last.1);
+        let mut byte = start_bits / 8;
+        let end_byte = end_bits.div_ceil(8);
+        while byte < end_byte {
+            let left = end_byte - byte;
+            let size = [8, 4, 2, 1].into_iter().find(|&size| size <= left).unwrap_or(1);
+            let (chunk_start, chunk_end) = (byte * 8, (byte + size) * 8);
+            let mut chunk: Option<Value> = None;
+            for &(offset, width, value) in run {
+                let from = offset.max(chunk_start);
+                let to = (offset + width).min(chunk_end);
+                if from >= to {
+                    continue;
+                }
+                let part = self.bits_of(value, width, offset + width - to, to - from);
+                let up = chunk_end - to;
+                let part = match up {
+                    0 => part,
+                    _ => self.builder.ins().ishl_imm_u(part, i64::from(up)),
+                };
+                chunk = Some(match chunk {
+                    None => part,
+                    Some(chunk) => self.builder.ins().bor(chunk, part),
+                });
+            }
+            let mut chunk = match chunk {
+                Some(chunk) => chunk,
+                None => self.number(0),
+            };
+            // Bits of the chunk that the run does not cover.
+            let covered_from = start_bits.max(chunk_start);
+            let covered_to = end_bits.min(chunk_end);
+            let bits = size * 8;
+            if covered_to - covered_from < bits {
+                let covered = u64::MAX >> (64 - (covered_to - covered_from))
+                    << (chunk_end - covered_to);
+                let all = u64::MAX >> (64 - bits);
+                let old = self.load_bits(address, chunk_start, bits);
+                let keep = self.number(all & !covered);
+                let old = self.builder.ins().band(old, keep);
+                chunk = self.builder.ins().bor(chunk, old);
+            }
+            self.store_chunk(chunk, address, byte as i32, size);
+            byte += size;
+        }
+    }
+
+    /// Stores the low bytes of a word in network byte order.
+    fn store_chunk(&mut self, chunk: Value, address: Value, offset_bytes: i32, size: u32) {
+        let flags = MemFlagsData::trusted();
+        let narrow = match size {
+            8 => Some(types::I64),
+            4 => Some(types::I32),
+            2 => Some(types::I16),
+            _ => None,
+        };
+        match narrow {
+            None => {
+                self.builder.ins().istore8(flags, chunk, address, offset_bytes);
+            }
+            Some(ty) => {
+                let value = match ty {
+                    types::I64 => chunk,
+                    _ => self.builder.ins().ireduce(ty, chunk),
+                };
+                let value = self.builder.ins().bswap(value);
+                self.builder.ins().store(flags, value, address, offset_bytes);
+            }
+        }
+    }
+
+    /// The place of a store, for the set of pristine fields.
+    pub fn note_store(&mut self, place: &Place) {
+        if let Some(Some(slot)) = known_slot(self.program, place) {
+            self.pristine.written(slot);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The function under construction: what every part of the code generator shares. Instructions are in
+//! the files beside.
+
+use super::call::{RuntimeFunction, Signatures};
+use super::facts::Facts;
+use super::fields::Pristine;
+use super::values::{ConstantPool, ScratchSlots, Val, Values};
+use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
+use crate::unit::FIRST_WITHOUT_STORAGE;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, Variable};
+use ir::{Operand, Program, RegionId, StorageLayout, Temp, ValueType};
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+/// A temporary's value, which may not be there yet.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    /// Computed.
+    Val(Val),
+    /// Bits of the packet that are read when they are needed.
+    Packet(PacketBits),
+}
+
+/// Bits in packet memory: a field that nobody has written since its header was extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PacketBits {
+    /// Address of the header's first byte.
+    pub address: Value,
+    /// The header it belongs to.
+    pub header: ir::HeaderId,
+    /// First bit within the header.
+    pub offset_bits: u32,
+    /// How many.
+    pub width_bits: u32,
+}
+
+/// Where a slot is while the function runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Home {
+    /// In variables, one a word.
+    Variables(Vec<Variable>),
+    /// In the packet's storage, at this byte.
+    Storage(i32),
+}
+
+/// Where the code of a region goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// After `return` or `accept`.
+    pub returned: Block,
+    /// After `exit`.
+    pub exited: Block,
+    /// After a parser's error; the block's parameter is the error's number.
+    pub rejected: Option<Block>,
+}
+
+/// A place in the program, by numbers: region, basic block, instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    /// Region.
+    pub region: RegionId,
+    /// Basic block.
+    pub block: u32,
+    /// Instruction.
+    pub instruction: u32,
+    /// Where it comes from.
+    pub origin: ir::OriginId,
+}
+
+/// One function under construction.
+pub(crate) struct FunctionCompiler<'a, 'b> {
+    pub program: &'a Program,
+    pub layout: &'a StorageLayout,
+    pub facts: &'a Facts,
+    pub builder: FunctionBuilder<'b>,
+    pub signatures: Signatures,
+    pub call_conv: CallConv,
+    /// `*mut Pass`
+    pub pass: Value,
+    /// `*const Instance`
+    pub instance: Value,
+    /// Address of the packet.
+    pub packet: Value,
+    /// Its length in bytes.
+    pub length_bytes: Value,
+    /// Address of the storage.
+    pub storage: Value,
+    /// How far the packet has been read: bytes when all is whole bytes, else kept in the pass.
+    pub cursor_bytes: Variable,
+    /// Address of each header where it was extracted, for headers that stay in the packet.
+    pub sources: HashMap<ir::HeaderId, Variable>,
+    /// Where each slot is.
+    pub homes: Vec<Home>,
+    /// Which fields are as in the packet, at this point.
+    pub pristine: Pristine,
+    /// Temporaries of the region under construction.
+    pub temps: Vec<Option<Known>>,
+    /// Types of these temporaries.
+    pub temp_types: &'a [ValueType],
+    /// The record of the entry whose action is under construction (its address), with its table.
+    pub entry: Option<(Value, ir::TableId)>,
+    /// Whether something was asked of the device; made where the unit asks or tests.
+    pub has_requests: Variable,
+    /// Index of the program's block under construction.
+    pub block: usize,
+    /// Pristine fields where the running region was left early.
+    pub exit_states: Vec<Pristine>,
+    /// How the last block of the program ended, as a number.
+    pub last_outcome: Option<Value>,
+    /// Whether each header was emitted by an in-place deparser: one variable an emission.
+    pub emitted: Vec<Variable>,
+    /// How many emissions there were so far.
+    pub next_emission: usize,
+    /// Where the function returns: a block with one parameter, the code.
+    pub leave: Block,
+    /// Constants wider than 128 bits, which live as long as the code.
+    pub constants: &'a mut ConstantPool,
+    /// Stack buffers, used again from one basic block to the next.
+    pub scratch: ScratchSlots,
+}
+
+impl<'a, 'b> FunctionCompiler<'a, 'b> {
+    /// Arithmetic.
+    pub fn values(&mut self) -> Values<'_, 'b> {
+        Values {
+            builder: &mut self.builder,
+            signatures: &mut self.signatures,
+            call_conv: self.call_conv,
+            constants: self.constants,
+            scratch: &mut self.scratch,
+        }
+    }
+
+    /// Calls a function of the runtime.
+    pub fn call(&mut self, function: RuntimeFunction, arguments: &[Value]) -> Option<Value> {
+        self.signatures.call(&mut self.builder, self.call_conv, function, arguments)
+    }
+
+    /// A 64-bit constant.
+    pub fn number(&mut self, number: u64) -> Value {
+        self.builder.ins().iconst(types::I64, number as i64)
+    }
+
+    /// Loads 64 bits that are surely there.
+    pub fn load_word(&mut self, address: Value, offset_bytes: i32) -> Value {
+        self.builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset_bytes)
+    }
+
+    /// Stores 64 bits.
+    pub fn store_word(&mut self, value: Value, address: Value, offset_bytes: i32) {
+        self.builder.ins().store(MemFlagsData::trusted(), value, address, offset_bytes);
+    }
+
+    /// The address of so many words on the stack, lost when the basic block ends.
+    pub fn buffer(&mut self, words: u32) -> Value {
+        self.scratch.allocate(&mut self.builder, words)
+    }
+
+    /// The address of the surroundings.
+    pub fn surroundings(&mut self) -> Value {
+        self.load_word(self.pass, offset_of!(Pass, surroundings) as i32)
+    }
+
+    /// The type of an operand.
+    pub fn operand_type(&self, operand: &Operand) -> ValueType {
+        match operand {
+            Operand::Constant(bits) => ValueType::Bits(bits.width_bits()),
+            Operand::Temp(temp) => self.temp_types[temp.index()],
+        }
+    }
+
+    /// The value of an operand.
+    pub fn operand(&mut self, operand: &Operand) -> Val {
+        match operand {
+            Operand::Constant(bits) => self.values().constant(bits),
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(Known::Val(value)) => value,
+                Some(Known::Packet(bits)) => {
+                    // Not kept: this may be code that runs under a condition.
+                    self.read_packet(bits)
+                }
+                // The verifier says that what is used was defined; an unreachable use reads zero.
+                None => {
+                    let ty = self.temp_types[temp.index()];
+                    self.zero(ty)
+                }
+            },
+        }
+    }
+
+    /// The value of an operand of at most 64 bits as one word; of a wider one all ones when it does
+    /// not fit, which is no index of anything.
+    pub fn index_operand(&mut self, operand: &Operand) -> Value {
+        let width_bits = self.operand_type(operand).width_bits();
+        let value = self.operand(operand);
+        self.values().low_word_or_saturated(width_bits, value)
+    }
+
+    /// A one-bit operand as a word.
+    pub fn truth(&mut self, operand: &Operand) -> Value {
+        let value = self.operand(operand);
+        self.values().truth(value)
+    }
+
+    /// Defines a temporary.
+    pub fn define(&mut self, temp: Temp, value: Val) {
+        self.temps[temp.index()] = Some(Known::Val(value));
+    }
+
+    /// Zero, or the empty varbit.
+    pub fn zero(&mut self, ty: ValueType) -> Val {
+        match ty {
+            ValueType::Bits(width_bits) => self.values().zero(width_bits),
+            ValueType::Varbit(_) => {
+                let length_bits = self.number(0);
+                let words = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+                Val::Varbit { length_bits, words }
+            }
+        }
+    }
+
+    /// Lays values end to end in a buffer on the stack, each as in a packet's storage: words from the
+    /// lowest on, a varbit's length before its words. Returns the buffer's address.
+    pub fn words_buffer(&mut self, values: &[(ValueType, Val)]) -> Value {
+        let words: usize = values.iter().map(|(ty, _)| words_of(*ty)).sum();
+        let address = self.buffer(words.max(1) as u32);
+        let mut offset_bytes = 0;
+        for (ty, value) in values {
+            self.values().store_words(*ty, *value, address, offset_bytes);
+            offset_bytes += words_of(*ty) as i32 * 8;
+        }
+        address
+    }
+
+    /// Operands with their types, for [`Self::words_buffer`].
+    pub fn operands(&mut self, operands: &[Operand]) -> Vec<(ValueType, Val)> {
+        operands.iter().map(|operand| (self.operand_type(operand), self.operand(operand))).collect()
+    }
+
+    /// Leaves the whole function with a code, when `condition` is not zero; `detail` goes to the pass.
+    pub fn leave_if(&mut self, condition: Value, code: u64, detail: Option<Value>) {
+        let leaving = self.builder.create_block();
+        let going_on = self.builder.create_block();
+        self.builder.ins().brif(condition, leaving, &[], going_on, &[]);
+        self.builder.seal_block(leaving);
+        self.builder.seal_block(going_on);
+        self.builder.set_cold_block(leaving);
+        self.builder.switch_to_block(leaving);
+        self.leave_now(code, detail);
+        self.builder.switch_to_block(going_on);
+    }
+
+    /// Leaves the whole function from here.
+    pub fn leave_now(&mut self, code: u64, detail: Option<Value>) {
+        if let Some(detail) = detail {
+            self.store_word(detail, self.pass, offset_of!(Pass, detail) as i32);
+        }
+        if code >= FIRST_RESERVED {
+            let block = self.number(self.block as u64);
+            self.store_word(block, self.pass, offset_of!(Pass, block) as i32);
+        }
+        if code < u64::from(FIRST_WITHOUT_STORAGE) || code == ENDED_NO_ROOM {
+            self.publish_cursor();
+            self.spill();
+        }
+        let code = self.number(code);
+        self.builder.ins().jump(self.leave, &[code.into()]);
+    }
+
+    /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.
+    pub fn compare(&mut self, condition: IntCC, word: Value, constant: u64) -> Value {
+        let constant = self.number(constant);
+        self.builder.ins().icmp(condition, word, constant)
+    }
+}
+
+/// Words of a value in a packet's storage, a varbit's length among them.
+pub(crate) fn words_of(ty: ValueType) -> usize {
+    let words = |width_bits: u32| (width_bits.div_ceil(64) as usize).max(1);
+    match ty {
+        ValueType::Bits(width_bits) => words(width_bits),
+        ValueType::Varbit(width_bits) => 1 + words(width_bits),
+    }
+}

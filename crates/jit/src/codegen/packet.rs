@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Instructions on the packet: extracting, looking ahead, advancing, emitting outside the packet, and
+//! stacks as a whole. Deparsing in place has a file of its own.
+
+use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
+use super::function::{Ends, FunctionCompiler, Home};
+use super::hashes::{ChecksumPart, Payload, takes_parameters};
+use super::values::Val;
+use super::call::RuntimeFunction;
+use crate::runtime;
+use crate::runtime::packet::FAILURE_PACKET_TOO_SHORT;
+use crate::runtime::pass::{Instance, Pass};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use ir::{HashAlgorithm, HeaderId, HeaderRef, Operand, SlotId, StackId, Temp, ValueType};
+use std::mem::offset_of;
+
+impl FunctionCompiler<'_, '_> {
+    /// The number of one of the core library's errors, as the interpreter has it.
+    fn error_number(&self, name: &str) -> u32 {
+        self.program.error_number(name).unwrap_or(self.program.errors.len().max(1) as u32)
+    }
+
+    /// How far the packet has been read, in bytes.
+    fn cursor(&mut self) -> Value {
+        self.builder.use_var(self.cursor_bytes)
+    }
+
+    /// Lets the pass know the cursor, for the runtime.
+    pub fn publish_cursor(&mut self) {
+        if self.facts.whole_bytes {
+            let cursor = self.cursor();
+            let bits = self.builder.ins().ishl_imm_u(cursor, 3);
+            self.store_word(bits, self.pass, offset_of!(Pass, cursor_bits) as i32);
+        }
+    }
+
+    /// Takes the cursor that the runtime has moved.
+    fn take_cursor(&mut self) {
+        if self.facts.whole_bytes {
+            let bits = self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32);
+            let bytes = self.builder.ins().ushr_imm_u(bits, 3);
+            self.builder.def_var(self.cursor_bytes, bytes);
+        }
+    }
+
+    /// `Operation::Extract`
+    pub fn extract(&mut self, header: &HeaderRef, varbit_bits: Option<&Operand>, ends: &Ends) {
+        match header {
+            HeaderRef::Header(id) => self.extract_known(*id, varbit_bits, ends),
+            HeaderRef::Element { stack, member, index: Operand::Constant(index) } => {
+                match constant_element(self.program, *stack, *member, index) {
+                    Some(id) => self.extract_known(id, varbit_bits, ends),
+                    None => {
+                        let always = self.number(1);
+                        let error = self.error_number("StackOutOfBounds");
+                        self.reject_if(always, error, ends);
+                    }
+                }
+            }
+            HeaderRef::Element { stack, member, index } => {
+                let index = self.index_operand(index);
+                let size = u64::from(self.program.stacks[stack.index()].size);
+                let outside = self.compare(IntCC::UnsignedGreaterThanOrEqual, index, size);
+                let error = self.error_number("StackOutOfBounds");
+                self.reject_if(outside, error, ends);
+                self.extract_element(*stack, *member, index, varbit_bits, ends);
+            }
+        }
+    }
+
+    fn extract_known(&mut self, header: HeaderId, varbit_bits: Option<&Operand>, ends: &Ends) {
+        if !self.facts.whole_bytes || has_varbit(self.program, header) || varbit_bits.is_some() {
+            let number = self.number(u64::from(header.0));
+            return self.extract_by_runtime(number, varbit_bits, ends);
+        }
+        let length_bytes = fixed_bits(self.program, header) / 8;
+        let (address, end) = self.claim(length_bytes, ends);
+        if self.facts.in_packet[header.index()] {
+            self.builder.def_var(self.sources[&header], address);
+            self.take_fields(header, address);
+            self.pristine.extracted(self.program, self.facts, header);
+        } else {
+            let fields: Vec<_> = fields_of(self.program, header).collect();
+            for (slot, ty, offset_bits) in fields {
+                let value = self.load_value(address, offset_bits, ty.width_bits());
+                self.store_slot(slot, value);
+            }
+        }
+        let valid = self.program.headers[header.index()].valid_slot();
+        let one = self.number(1);
+        self.store_slot(valid, Val::Word(one));
+        self.builder.def_var(self.cursor_bytes, end);
+    }
+
+    /// Checks that so many bytes are left. Their address, and the cursor behind them.
+    fn claim(&mut self, length_bytes: u32, ends: &Ends) -> (Value, Value) {
+        let cursor = self.cursor();
+        let end = self.builder.ins().iadd_imm_s(cursor, i64::from(length_bytes));
+        let is_short =
+            self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, self.length_bytes);
+        let error = self.error_number("PacketTooShort");
+        self.reject_if(is_short, error, ends);
+        let address = self.builder.ins().iadd(self.packet, cursor);
+        (address, end)
+    }
+
+    fn extract_element(
+        &mut self,
+        stack: StackId,
+        member: u32,
+        index: Value,
+        varbit_bits: Option<&Operand>,
+        ends: &Ends,
+    ) {
+        let declared = &self.program.stacks[stack.index()];
+        let (first_header, per_element) = (declared.first_header.0, declared.headers_per_element);
+        let first = HeaderId(first_header + member);
+        if !self.facts.whole_bytes || has_varbit(self.program, first) || varbit_bits.is_some() {
+            let number = self.builder.ins().imul_imm_s(index, i64::from(per_element));
+            let number = self.builder.ins().iadd_imm_s(number, i64::from(first.0));
+            return self.extract_by_runtime(number, varbit_bits, ends);
+        }
+        let length_bytes = fixed_bits(self.program, first) / 8;
+        let (address, end) = self.claim(length_bytes, ends);
+        let (base, valid_offset) = self.element_address(stack, member, 0, index);
+        let one = self.number(1);
+        self.store_word(one, base, valid_offset);
+        let fields: Vec<_> = fields_of(self.program, first).collect();
+        for (slot, ty, offset_bits) in fields {
+            let value = self.load_value(address, offset_bits, ty.width_bits());
+            let offset_bytes = self.storage_offset_bytes(slot);
+            self.values().store_words(ty, value, base, offset_bytes);
+        }
+        self.builder.def_var(self.cursor_bytes, end);
+    }
+
+    fn extract_by_runtime(
+        &mut self,
+        header_number: Value,
+        varbit_bits: Option<&Operand>,
+        ends: &Ends,
+    ) {
+        let bits = match varbit_bits {
+            Some(bits) => self.index_operand(bits),
+            None => self.number(0),
+        };
+        self.publish_cursor();
+        let failure = self.call(RuntimeFunction::giving_3(runtime::packet::extract), &[self.pass, header_number, bits]);
+        self.reject_by_failure(failure, ends);
+        self.take_cursor();
+    }
+
+    /// What a function of the runtime returns is 0, or one more than the number of an error.
+    fn reject_by_failure(&mut self, failure: Option<Value>, ends: &Ends) {
+        let Some(failure) = failure else { return };
+        let failing = self.builder.create_block();
+        let going_on = self.builder.create_block();
+        self.builder.ins().brif(failure, failing, &[], going_on, &[]);
+        self.builder.seal_block(failing);
+        self.builder.seal_block(going_on);
+        self.builder.set_cold_block(failing);
+        self.builder.switch_to_block(failing);
+        let error = self.builder.ins().iadd_imm_s(failure, -1);
+        self.reject(error, ends);
+        self.builder.switch_to_block(going_on);
+    }
+
+    /// `Operation::Lookahead`
+    pub fn lookahead(&mut self, result: Temp, ends: &Ends) {
+        let ty = self.temp_types[result.index()];
+        let width_bits = ty.width_bits();
+        if self.facts.whole_bytes {
+            let (address, _) = self.claim(width_bits.div_ceil(8), ends);
+            let value = self.load_value(address, 0, width_bits);
+            return self.define(result, value);
+        }
+        let buffer = self.buffer(width_bits.div_ceil(64).max(1));
+        let width = self.number(u64::from(width_bits));
+        let failure = self.call(RuntimeFunction::giving_3(runtime::packet::lookahead), &[self.pass, width, buffer]);
+        self.reject_by_failure(failure, ends);
+        let value = self.values().load_words(ty, buffer, 0);
+        self.define(result, value);
+    }
+
+    /// `Operation::Advance`
+    pub fn advance(&mut self, bits: &Operand, ends: &Ends) {
+        if let (true, Operand::Constant(bits)) = (self.facts.whole_bytes, bits) {
+            let bytes = bits.to_u64().unwrap_or(u64::MAX) / 8;
+            match u32::try_from(bytes) {
+                Ok(bytes) => {
+                    let (_, end) = self.claim(bytes, ends);
+                    self.builder.def_var(self.cursor_bytes, end);
+                }
+                Err(_) => {
+                    let always = self.number(1);
+                    let error = self.error_number(FAILURE_PACKET_TOO_SHORT);
+                    self.reject_if(always, error, ends);
+                }
+            }
+            return;
+        }
+        let bits = self.index_operand(bits);
+        self.publish_cursor();
+        let failure = self.call(RuntimeFunction::giving_2(runtime::packet::advance), &[self.pass, bits]);
+        self.reject_by_failure(failure, ends);
+        self.take_cursor();
+    }
+
+    /// `Operation::PacketLength`
+    pub fn packet_length(&mut self, result: Temp) {
+        let width_bits = self.temp_types[result.index()].width_bits();
+        let length = Val::Word(self.length_bytes);
+        let value = match width_bits {
+            0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, length),
+            64 => length,
+            _ => self.values().resize(ir::ResizeKind::ZeroExtend, 64, width_bits, length),
+        };
+        self.define(result, value);
+    }
+
+    /// `Operation::Emit`
+    pub fn emit(&mut self, header: &HeaderRef) {
+        let known = match header {
+            HeaderRef::Header(id) => Some(*id),
+            HeaderRef::Element { stack, member, index: Operand::Constant(index) } => {
+                match constant_element(self.program, *stack, *member, index) {
+                    Some(id) => Some(id),
+                    None => return,
+                }
+            }
+            HeaderRef::Element { .. } => None,
+        };
+        match (known, header) {
+            (Some(id), _) if self.facts.in_place => {
+                // Noted now, written when all is known.
+                let valid = self.program.headers[id.index()].valid_slot();
+                let valid = self.load_slot(valid);
+                let valid = self.values().truth(valid);
+                let variable = self.emitted[self.next_emission];
+                self.next_emission += 1;
+                self.builder.def_var(variable, valid);
+            }
+            (Some(id), _) => {
+                let number = self.number(u64::from(id.0));
+                self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
+            }
+            (None, HeaderRef::Element { stack, member, index }) => {
+                let index = self.index_operand(index);
+                let is_inside = self.is_inside(*stack, index);
+                let joined = self.when(is_inside);
+                let declared = &self.program.stacks[stack.index()];
+                let number =
+                    self.builder.ins().imul_imm_s(index, i64::from(declared.headers_per_element));
+                let first = i64::from(declared.first_header.0 + member);
+                let number = self.builder.ins().iadd_imm_s(number, first);
+                self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
+                self.go_on(joined);
+            }
+            (None, HeaderRef::Header(_)) => {}
+        }
+    }
+
+    /// `Operation::ShiftStack`
+    pub fn shift_stack(&mut self, stack: StackId, by: i32) {
+        debug_assert!(matches!(
+            self.homes[self.program.stacks[stack.index()].next.index()],
+            Home::Storage(_)
+        ));
+        let number = self.number(u64::from(stack.0));
+        let by = self.builder.ins().iconst(cranelift_codegen::ir::types::I64, i64::from(by));
+        self.call(RuntimeFunction::taking_3(runtime::packet::shift_stack), &[self.pass, number, by]);
+    }
+
+    /// `Operation::Hash`
+    pub fn hash(
+        &mut self,
+        result: Temp,
+        algorithm: HashAlgorithm,
+        inputs: &[Operand],
+        payload: bool,
+    ) {
+        let width_bits = self.temp_types[result.index()].width_bits();
+        let is_fixed =
+            inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
+        let is_sum =
+            matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
+        let hash = if is_sum && is_fixed && !payload {
+            let parts = self.checksum_parts(inputs);
+            self.values().checksum16(&parts)
+        } else {
+            let inputs = self.operands(inputs);
+            let payload = payload.then(|| self.rest_of_packet());
+            let replication = takes_parameters(algorithm).then(|| {
+                self.load_word(self.instance, offset_of!(Instance, replication) as i32)
+            });
+            self.values().hash_bytes(algorithm, &inputs, payload, replication)
+        };
+        let hash = Val::Word(hash);
+        let value = match width_bits {
+            0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, hash),
+            64 => hash,
+            _ => self.values().resize(ir::ResizeKind::ZeroExtend, 64, width_bits, hash),
+        };
+        self.define(result, value);
+    }
+
+    /// The packet from the cursor on.
+    fn rest_of_packet(&mut self) -> Payload {
+        let from_bits = if self.facts.whole_bytes {
+            let cursor = self.cursor();
+            self.builder.ins().ishl_imm_u(cursor, 3)
+        } else {
+            self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32)
+        };
+        Payload { packet: self.packet, length_bytes: self.length_bytes, from_bits }
+    }
+
+    /// Inputs of a checksum; neighbours in the packet become runs of bytes.
+    fn checksum_parts(&mut self, inputs: &[Operand]) -> Vec<ChecksumPart> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        let mut stream_bits = 0u64;
+        while at < inputs.len() {
+            if let Some(bits) = self.packet_operand(&inputs[at]) {
+                let mut run = bits;
+                let mut next = at + 1;
+                while let Some(after) = inputs.get(next).and_then(|input| self.packet_operand(input))
+                {
+                    let follows = after.address == run.address
+                        && after.offset_bits == run.offset_bits + run.width_bits;
+                    if !follows {
+                        break;
+                    }
+                    run.width_bits += after.width_bits;
+                    next += 1;
+                }
+                if stream_bits % 16 == 0 && run.offset_bits % 8 == 0 && run.width_bits % 8 == 0 {
+                    parts.push(ChecksumPart::PacketRun {
+                        address: run.address,
+                        offset_bytes: (run.offset_bits / 8) as i32,
+                        length_bytes: run.width_bits / 8,
+                    });
+                    stream_bits += u64::from(run.width_bits);
+                    at = next;
+                    continue;
+                }
+            }
+            let width_bits = self.operand_type(&inputs[at]).width_bits();
+            let value = self.operand(&inputs[at]);
+            let words = self.values().words(width_bits, value);
+            let mut left = width_bits;
+            for word in words.into_iter().rev() {
+                let bits = if left % 64 == 0 { left.min(64) } else { left % 64 };
+                if bits > 0 {
+                    parts.push(ChecksumPart::Value { word, width_bits: bits });
+                }
+                left -= bits;
+            }
+            stream_bits += u64::from(width_bits);
+            at += 1;
+        }
+        parts
+    }
+
+    fn packet_operand(&self, operand: &Operand) -> Option<super::function::PacketBits> {
+        match operand {
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(super::function::Known::Packet(bits)) => Some(bits),
+                _ => None,
+            },
+            Operand::Constant(_) => None,
+        }
+    }
+
+    /// The bytes of the valid ones among the deparsed headers.
+    pub fn measure(&mut self) -> Value {
+        let mut total = self.number(0);
+        for header in self.facts.deparsed.clone() {
+            let valid = self.program.headers[header.index()].valid_slot();
+            let valid = self.load_slot(valid);
+            let valid = self.values().truth(valid);
+            let mut bits = self.number(u64::from(fixed_bits(self.program, header)));
+            let varbit = fields_of(self.program, header)
+                .find(|(_, ty, _)| matches!(ty, ValueType::Varbit(_)))
+                .map(|(slot, _, _)| slot);
+            if let Some(slot) = varbit {
+                let length = self.varbit_length(slot);
+                bits = self.builder.ins().iadd(bits, length);
+            }
+            let zero = self.number(0);
+            let counted = self.builder.ins().select(valid, bits, zero);
+            total = self.builder.ins().iadd(total, counted);
+        }
+        self.builder.ins().ushr_imm_u(total, 3)
+    }
+
+    fn varbit_length(&mut self, slot: SlotId) -> Value {
+        let offset_bytes = self.storage_offset_bytes(slot);
+        self.load_word(self.storage, offset_bytes)
+    }
+}

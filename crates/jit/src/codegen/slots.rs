@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reading and writing slots: in variables, in storage, in the packet, and in stacks at indices known
+//! only at run time. Also what a unit does with all of them when it begins and when it is left.
+
+use super::facts::{fields_of, known_slot};
+use super::fields::Pristine;
+use super::function::{FunctionCompiler, Home, Known, PacketBits, words_of};
+use super::values::Val;
+use super::call::RuntimeFunction;
+use crate::runtime;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use ir::{HeaderId, Place, SlotId, StackId, Temp, ValueType};
+
+/// Up to so many words are set to zero one by one.
+const MOST_WORDS_ZEROED_INLINE: usize = 16;
+
+impl FunctionCompiler<'_, '_> {
+    /// Type of a slot.
+    pub fn slot_type(&self, slot: SlotId) -> ValueType {
+        self.program.slots[slot.index()].ty
+    }
+
+    /// Where a slot's words are in storage; a varbit's length first.
+    pub fn storage_offset_bytes(&self, slot: SlotId) -> i32 {
+        let word = match self.layout.length_word(slot) {
+            Some(length) => length,
+            None => self.layout.offset_words(slot),
+        };
+        word as i32 * 8
+    }
+
+    /// The value of a slot.
+    pub fn load_slot(&mut self, slot: SlotId) -> Val {
+        if let Some(bits) = self.packet_bits(slot) {
+            return self.read_packet(bits);
+        }
+        let ty = self.slot_type(slot);
+        match self.homes[slot.index()].clone() {
+            Home::Variables(variables) => match variables[..] {
+                [word] => Val::Word(self.builder.use_var(word)),
+                [low, high] => Val::Pair(self.builder.use_var(low), self.builder.use_var(high)),
+                _ => self.zero(ty),
+            },
+            Home::Storage(offset_bytes) => {
+                let storage = self.storage;
+                self.values().load_words(ty, storage, offset_bytes)
+            }
+        }
+    }
+
+    /// Where a field is in the packet, if it is as in the packet.
+    fn packet_bits(&mut self, slot: SlotId) -> Option<PacketBits> {
+        let (header, offset_bits) = self.facts.field_of[slot.index()]?;
+        if !self.pristine.contains(slot) {
+            return None;
+        }
+        let address = self.builder.use_var(self.sources[&header]);
+        let width_bits = self.slot_type(slot).width_bits();
+        Some(PacketBits { address, header, offset_bits, width_bits })
+    }
+
+    /// Writes a slot: a value of the slot's type.
+    pub fn store_slot(&mut self, slot: SlotId, value: Val) {
+        self.pristine.written(slot);
+        self.write_home(slot, value);
+    }
+
+    /// Writes a slot's place outside the packet.
+    pub fn write_home(&mut self, slot: SlotId, value: Val) {
+        match (self.homes[slot.index()].clone(), value) {
+            (Home::Variables(variables), Val::Word(word)) => {
+                self.builder.def_var(variables[0], word);
+            }
+            (Home::Variables(variables), Val::Pair(low, high)) => {
+                self.builder.def_var(variables[0], low);
+                self.builder.def_var(variables[1], high);
+            }
+            (Home::Variables(_), _) => {}
+            (Home::Storage(offset_bytes), value) => {
+                let ty = self.slot_type(slot);
+                let storage = self.storage;
+                self.values().store_words(ty, value, storage, offset_bytes);
+            }
+        }
+    }
+
+    /// `Operation::Load`
+    pub fn load(&mut self, result: Temp, place: &Place) {
+        match known_slot(self.program, place) {
+            Some(Some(slot)) => {
+                let known = match self.packet_bits(slot) {
+                    Some(bits) => Known::Packet(bits),
+                    None => Known::Val(self.load_slot(slot)),
+                };
+                self.temps[result.index()] = Some(known);
+            }
+            Some(None) => {
+                let zero = self.zero(self.temp_types[result.index()]);
+                self.define(result, zero);
+            }
+            None => {
+                let Place::Element { stack, member, field, index } = place else { return };
+                let index = self.index_operand(index);
+                let ty = self.element_type(*stack, *member, *field);
+                // Outside, element 0 is read and thrown away.
+                let is_inside = self.is_inside(*stack, index);
+                let zero_index = self.number(0);
+                let index = self.builder.ins().select(is_inside, index, zero_index);
+                let (address, offset_bytes) = self.element_address(*stack, *member, *field, index);
+                let found = self.values().load_words(ty, address, offset_bytes);
+                let zero = self.zero(ty);
+                let value = self.values().select(is_inside, ty, found, zero);
+                self.define(result, value);
+            }
+        }
+    }
+
+    /// `Operation::Store`
+    pub fn store(&mut self, place: &Place, value: &ir::Operand) {
+        let found = self.operand_type(value);
+        let value = self.operand(value);
+        match known_slot(self.program, place) {
+            Some(Some(slot)) => {
+                let wanted = self.slot_type(slot);
+                let value = self.values().as_type(wanted, found, value);
+                self.store_slot(slot, value);
+            }
+            Some(None) => {}
+            None => {
+                let Place::Element { stack, member, field, index } = place else { return };
+                let index = self.index_operand(index);
+                let is_inside = self.is_inside(*stack, index);
+                let joined = self.when(is_inside);
+                let ty = self.element_type(*stack, *member, *field);
+                let value = self.values().as_type(ty, found, value);
+                let (address, offset_bytes) = self.element_address(*stack, *member, *field, index);
+                self.values().store_words(ty, value, address, offset_bytes);
+                self.go_on(joined);
+            }
+        }
+    }
+
+    /// Begins code that runs only when the condition holds, up to [`Self::go_on`].
+    pub fn when(&mut self, condition: Value) -> Block {
+        let inside = self.builder.create_block();
+        let joined = self.builder.create_block();
+        self.builder.ins().brif(condition, inside, &[], joined, &[]);
+        self.builder.seal_block(inside);
+        self.builder.switch_to_block(inside);
+        joined
+    }
+
+    /// Ends what [`Self::when`] began.
+    pub fn go_on(&mut self, joined: Block) {
+        self.builder.ins().jump(joined, &[]);
+        self.builder.seal_block(joined);
+        self.builder.switch_to_block(joined);
+    }
+
+    /// Whether an index is inside a stack.
+    pub fn is_inside(&mut self, stack: StackId, index: Value) -> Value {
+        let size = u64::from(self.program.stacks[stack.index()].size);
+        self.compare(IntCC::UnsignedLessThan, index, size)
+    }
+
+    fn element_slot(&self, stack: StackId, element: u32, member: u32, field: u32) -> SlotId {
+        let stack = &self.program.stacks[stack.index()];
+        let header = stack.first_header.0 + element * stack.headers_per_element + member;
+        SlotId(self.program.headers[header as usize].first_slot.0 + field)
+    }
+
+    fn element_type(&self, stack: StackId, member: u32, field: u32) -> ValueType {
+        self.slot_type(self.element_slot(stack, 0, member, field))
+    }
+
+    /// Bytes from an element of a stack to the next.
+    pub fn element_stride_bytes(&self, stack: StackId) -> i64 {
+        if self.program.stacks[stack.index()].size < 2 {
+            return 0;
+        }
+        let first = self.storage_offset_bytes(self.element_slot(stack, 0, 0, 0));
+        let second = self.storage_offset_bytes(self.element_slot(stack, 1, 0, 0));
+        i64::from(second - first)
+    }
+
+    /// Address and offset of a field of the element with this index, which is inside.
+    pub fn element_address(
+        &mut self,
+        stack: StackId,
+        member: u32,
+        field: u32,
+        index: Value,
+    ) -> (Value, i32) {
+        let first = self.storage_offset_bytes(self.element_slot(stack, 0, member, field));
+        let stride = self.element_stride_bytes(stack);
+        let distance = self.builder.ins().imul_imm_s(index, stride);
+        (self.builder.ins().iadd(self.storage, distance), first)
+    }
+
+    /// Sets everything to zero that a fresh unit may read before it writes.
+    pub fn begin_fresh(&mut self) {
+        let zero = self.number(0);
+        for at in 0..self.homes.len() {
+            if let Home::Variables(variables) = self.homes[at].clone() {
+                variables.into_iter().for_each(|variable| self.builder.def_var(variable, zero));
+            }
+        }
+        let ranges = self.storage_ranges(|compiler, slot| {
+            matches!(compiler.homes[slot.index()], Home::Storage(_))
+                && compiler.facts.needs_home[slot.index()]
+        });
+        self.zero_ranges(&ranges);
+    }
+
+    /// Words of storage whose slots have a property: first word and how many.
+    fn storage_ranges(&self, has: impl Fn(&Self, SlotId) -> bool) -> Vec<(usize, usize)> {
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for at in 0..self.program.slots.len() {
+            let slot = SlotId(at as u32);
+            if !has(self, slot) {
+                continue;
+            }
+            let first = self.storage_offset_bytes(slot) as usize / 8;
+            let words = words_of(self.slot_type(slot));
+            match ranges.last_mut() {
+                Some((start, count)) if *start + *count == first => *count += words,
+                _ => ranges.push((first, words)),
+            }
+        }
+        ranges
+    }
+
+    fn zero_ranges(&mut self, ranges: &[(usize, usize)]) {
+        for &(first, words) in ranges {
+            let offset_bytes = first as i32 * 8;
+            if words <= MOST_WORDS_ZEROED_INLINE {
+                let zero = self.number(0);
+                for word in 0..words as i32 {
+                    self.store_word(zero, self.storage, offset_bytes + word * 8);
+                }
+            } else {
+                let address = self.builder.ins().iadd_imm_s(self.storage, i64::from(offset_bytes));
+                let words = self.number(words as u64);
+                self.call(RuntimeFunction::taking_2(runtime::packet::zero_words), &[address, words]);
+            }
+        }
+    }
+
+    /// Puts every slot of a fresh unit where whoever goes on expects it: in storage.
+    pub fn spill(&mut self) {
+        if !self.facts.is_fresh {
+            return;
+        }
+        for at in 0..self.homes.len() {
+            let slot = SlotId(at as u32);
+            let ty = self.slot_type(slot);
+            let offset_bytes = self.storage_offset_bytes(slot);
+            let is_field = self.facts.field_of[at].is_some();
+            let in_storage = matches!(self.homes[at], Home::Storage(_));
+            if in_storage && !(is_field && self.pristine.contains(slot)) {
+                continue;
+            }
+            let value = self.load_slot(slot);
+            let storage = self.storage;
+            self.values().store_words(ty, value, storage, offset_bytes);
+        }
+    }
+
+    /// A header was extracted at an address: fields that somebody writes elsewhere get a value now.
+    pub fn take_fields(&mut self, header: HeaderId, address: Value) {
+        let fields: Vec<_> = fields_of(self.program, header).collect();
+        for (slot, ty, offset_bits) in fields {
+            if self.facts.needs_home[slot.index()] {
+                let value = self.load_value(address, offset_bits, ty.width_bits());
+                self.write_home(slot, value);
+            }
+        }
+    }
+
+    /// A set of pristine fields for what is not reached: everything, which any other set narrows.
+    pub fn unreached(&self) -> Pristine {
+        Pristine::at_start(self.program, self.facts)
+    }
+}

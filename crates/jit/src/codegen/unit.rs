@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A unit as a function: its steps in order, its exits, and how it returns.
+
+use super::call::Signatures;
+use super::facts::Facts;
+use super::fields::Pristine;
+use super::function::{FunctionCompiler, Home};
+use super::values::{ConstantPool, ScratchSlots, Val};
+use crate::runtime::pass::{ENDED, Instance, Pass};
+use crate::unit::{Condition, Step, StepValue, Unit};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use ir::{HeaderId, Program, StorageLayout, ValueType};
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+/// What the units of a program share while they are compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Where its slots are.
+    pub layout: &'a StorageLayout,
+    /// Calling convention of the machine.
+    pub call_conv: CallConv,
+    /// What the front end of the code generator has to know of the machine.
+    pub frontend_config: TargetFrontendConfig,
+}
+
+/// Fills in a function of the signature `(pass, instance) -> code`.
+pub(crate) fn build(
+    around: Surroundings<'_>,
+    unit: &Unit,
+    function: &mut Function,
+    function_context: &mut FunctionBuilderContext,
+    constants: &mut ConstantPool,
+) {
+    let program = around.program;
+    let facts = Facts::new(program, unit);
+    let mut builder = FunctionBuilder::new(function, function_context);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    builder.seal_block(entry);
+    let (pass, instance) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
+    let flags = MemFlagsData::trusted();
+    let mut word = |offset| builder.ins().load(types::I64, flags, pass, offset as i32);
+    let packet = word(offset_of!(Pass, packet));
+    let length_bytes = word(offset_of!(Pass, length_bytes));
+    let storage = word(offset_of!(Pass, storage));
+    let leave = builder.create_block();
+    builder.append_block_param(leave, types::I64);
+    let cursor_bytes = builder.declare_var(types::I64);
+    let has_requests = builder.declare_var(types::I64);
+    let emitted = facts.emits.iter().map(|_| builder.declare_var(types::I64)).collect();
+    let sources: HashMap<_, _> = (0..program.headers.len() as u32)
+        .map(HeaderId)
+        .filter(|header| facts.in_packet[header.index()])
+        .map(|header| (header, builder.declare_var(types::I64)))
+        .collect();
+    let homes = (0..program.slots.len())
+        .map(|at| {
+            let slot = ir::SlotId(at as u32);
+            if facts.in_storage[at] || !facts.needs_home[at] {
+                let word = around.layout.length_word(slot);
+                let word = word.unwrap_or_else(|| around.layout.offset_words(slot));
+                Home::Storage(word as i32 * 8)
+            } else {
+                let words = match program.slots[at].ty {
+                    ValueType::Bits(65..) => 2,
+                    _ => 1,
+                };
+                Home::Variables((0..words).map(|_| builder.declare_var(types::I64)).collect())
+            }
+        })
+        .collect();
+    let pristine = Pristine::at_start(program, &facts);
+    let mut compiler = FunctionCompiler {
+        program,
+        layout: around.layout,
+        facts: &facts,
+        builder,
+        signatures: Signatures::default(),
+        call_conv: around.call_conv,
+        pass,
+        instance,
+        packet,
+        length_bytes,
+        storage,
+        cursor_bytes,
+        sources,
+        homes,
+        pristine,
+        temps: Vec::new(),
+        temp_types: &[],
+        entry: None,
+        has_requests,
+        block: 0,
+        exit_states: Vec::new(),
+        last_outcome: None,
+        emitted,
+        next_emission: 0,
+        leave,
+        constants,
+        scratch: ScratchSlots::default(),
+    };
+    compiler.unit(unit);
+    let mut builder = compiler.builder;
+    builder.seal_block(leave);
+    builder.switch_to_block(leave);
+    let code = builder.block_params(leave)[0];
+    builder.ins().return_(&[code]);
+    builder.seal_all_blocks();
+    builder.finalize(around.frontend_config);
+}
+
+impl FunctionCompiler<'_, '_> {
+    fn unit(&mut self, unit: &Unit) {
+        self.begin();
+        let mut measures: HashMap<usize, Value> = HashMap::new();
+        for step in &unit.steps {
+            let mark = self.scratch.mark();
+            match step {
+                Step::Block(block) => self.program_block(*block),
+                Step::Set(slot, value) => {
+                    let width_bits = self.slot_type(*slot).width_bits();
+                    let number = self.step_value(value, &measures);
+                    let number = self.mask(number, width_bits.min(64));
+                    let value = match width_bits {
+                        0..=64 => Val::Word(number),
+                        _ => self.values().resize(
+                            ir::ResizeKind::ZeroExtend,
+                            64,
+                            width_bits,
+                            Val::Word(number),
+                        ),
+                    };
+                    self.store_slot(*slot, value);
+                }
+                Step::Measure(at) => {
+                    let measure = self.measure();
+                    measures.insert(*at, measure);
+                }
+                Step::ExitIf(condition, exit) => self.exit_if(condition, *exit),
+                Step::Output(at, value) => {
+                    let number = self.step_value(value, &measures);
+                    let offset = offset_of!(Pass, outputs) + at * 8;
+                    self.store_word(number, self.pass, offset as i32);
+                }
+            }
+            self.scratch.release(mark);
+        }
+        if self.facts.in_place {
+            self.deparse_in_place();
+        } else {
+            self.publish_cursor();
+        }
+        if let Some(outcome) = self.last_outcome {
+            self.store_word(outcome, self.pass, offset_of!(Pass, outcome) as i32);
+        }
+        let code = self.number(ENDED);
+        self.builder.ins().jump(self.leave, &[code.into()]);
+    }
+
+    fn step_value(&mut self, value: &StepValue, measures: &HashMap<usize, Value>) -> Value {
+        match value {
+            StepValue::Constant(number) => self.number(*number),
+            StepValue::Slot(from) => self.slot_number(*from),
+            StepValue::Input(at) => {
+                let offset = offset_of!(Pass, inputs) + at * 8;
+                self.load_word(self.pass, offset as i32)
+            }
+            StepValue::Length { plus, minus } => {
+                let sum = self.builder.ins().iadd(self.length_bytes, measures[plus]);
+                let less = measures[minus];
+                let is_less =
+                    self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, less);
+                let difference = self.builder.ins().isub(sum, less);
+                let zero = self.number(0);
+                self.builder.ins().select(is_less, zero, difference)
+            }
+        }
+    }
+
+    /// Variables before the first step.
+    fn begin(&mut self) {
+        let zero = self.number(0);
+        self.builder.def_var(self.has_requests, zero);
+        for variable in self.emitted.clone() {
+            self.builder.def_var(variable, zero);
+        }
+        let cursor = if self.facts.is_fresh {
+            zero
+        } else {
+            let bits = self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32);
+            self.builder.ins().ushr_imm_u(bits, 3)
+        };
+        self.builder.def_var(self.cursor_bytes, cursor);
+        if self.facts.is_fresh {
+            // A cursor of bits is kept in the pass.
+            self.store_word(zero, self.pass, offset_of!(Pass, cursor_bits) as i32);
+            self.begin_fresh();
+        }
+        if !self.sources.is_empty() {
+            let zeros = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+            let sources: Vec<_> = self.sources.values().copied().collect();
+            sources.into_iter().for_each(|source| self.builder.def_var(source, zeros));
+        }
+    }
+
+    /// The low 64 bits of a slot.
+    fn slot_number(&mut self, slot: ir::SlotId) -> Value {
+        match self.load_slot(slot) {
+            Val::Word(word) | Val::Pair(word, _) => word,
+            Val::Memory(words) | Val::Varbit { words, .. } => self.load_word(words, 0),
+        }
+    }
+
+    fn exit_if(&mut self, condition: &Condition, exit: u32) {
+        let condition = match condition {
+            Condition::Always => self.number(1),
+            Condition::RequestsPending if !self.facts.asks => return,
+            Condition::RequestsPending => self.builder.use_var(self.has_requests),
+            Condition::Equals(slot, number) => {
+                let value = self.slot_number(*slot);
+                self.compare(IntCC::Equal, value, *number)
+            }
+            Condition::Differs(slot, number) => {
+                let value = self.slot_number(*slot);
+                self.compare(IntCC::NotEqual, value, *number)
+            }
+            Condition::AtLeast(slot, number) => {
+                let value = self.slot_number(*slot);
+                self.compare(IntCC::UnsignedGreaterThanOrEqual, value, *number)
+            }
+        };
+        self.leave_if(condition, u64::from(exit), None);
+    }
+}

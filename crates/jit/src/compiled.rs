@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compiled programs: units made into machine code, which lives as long as this does, and runs of
+//! them. What the code is made of is in `codegen`.
+
+use crate::codegen::unit::{self as function, Surroundings as Around};
+use crate::codegen::values::ConstantPool;
+use crate::instance::BoundInstance;
+use crate::runtime::pass::{
+    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, Instance, NUMBERS,
+    OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
+    TAILROOM_BYTES,
+};
+use crate::unit::Unit;
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, types};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module};
+use interpreter::{Environment, Outcome, PacketContext};
+use ir::{ExternId, OriginId, Program, StorageLayout};
+use state::Cells;
+use state::forwarding::ForwardingState;
+use std::fmt;
+use std::mem::transmute;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why a program cannot be compiled. Programs that the verifier accepts and that lowering made can,
+/// on a machine that the code generator knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileError {
+    /// A sentence.
+    pub message: String,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+fn error(message: impl fmt::Display) -> CompileError {
+    CompileError { message: message.to_string() }
+}
+
+type Code = unsafe extern "C" fn(*mut Pass, *const Instance) -> u64;
+
+/// Machine code of some units of a program. Dropping it frees the code.
+pub struct Compiled {
+    program: Arc<Program>,
+    layout: Arc<StorageLayout>,
+    units: Vec<Code>,
+    /// `None` only while it is dropped.
+    module: Mutex<Option<JITModule>>,
+    /// The code has addresses of these.
+    _constants: ConstantPool,
+    compile_time: Duration,
+    code_bytes: usize,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Compiled")
+            .field("units", &self.units.len())
+            .field("compile_time", &self.compile_time)
+            .field("code_bytes", &self.code_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(module) = module {
+            // SAFETY: code runs only while somebody borrows this value, which nobody does any more,
+            // and the addresses of functions do not leave it.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Above so many IR instructions less is optimised, to keep compiling short.
+const MOST_INSTRUCTIONS_OPTIMISED: usize = 60_000;
+
+impl Compiled {
+    /// Compiles units of a program that the verifier has accepted.
+    pub fn new(program: Arc<Program>, units: &[Unit]) -> Result<Compiled, CompileError> {
+        let start = Instant::now();
+        let layout = Arc::new(StorageLayout::new(&program));
+        for (at, stack) in program.stacks.iter().enumerate() {
+            let id = ir::StackId(at as u32);
+            if stack.size > 1 && layout.stack_stride_words(&program, id).is_none() {
+                return Err(error(format!(
+                    "the elements of `{}` do not stand at equal distances in storage",
+                    stack.name
+                )));
+            }
+        }
+        let instructions: usize = program
+            .regions
+            .iter()
+            .flat_map(|region| &region.blocks)
+            .map(|block| block.instructions.len())
+            .sum();
+        let mut flags = settings::builder();
+        let level = if instructions > MOST_INSTRUCTIONS_OPTIMISED { "none" } else { "speed" };
+        let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
+        for (name, value) in [
+            ("opt_level", level),
+            ("enable_verifier", verifier),
+            ("use_colocated_libcalls", "false"),
+            ("is_pic", "false"),
+            ("unwind_info", "false"),
+        ] {
+            flags.set(name, value).map_err(error)?;
+        }
+        let isa = cranelift_native::builder()
+            .map_err(error)?
+            .finish(settings::Flags::new(flags))
+            .map_err(error)?;
+        let builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let mut constants = ConstantPool::default();
+        let result = define(&program, &layout, units, &mut module, &mut constants);
+        let (functions, code_bytes) = match result {
+            Ok(defined) => defined,
+            Err(failure) => {
+                // SAFETY: nothing of it runs, as nothing was handed out.
+                unsafe { module.free_memory() };
+                return Err(failure);
+            }
+        };
+        let units = functions
+            .into_iter()
+            .map(|id| {
+                let address = module.get_finalized_function(id);
+                // SAFETY: the function was defined with this signature.
+                unsafe { transmute::<*const u8, Code>(address) }
+            })
+            .collect();
+        Ok(Compiled {
+            program,
+            layout,
+            units,
+            module: Mutex::new(Some(module)),
+            _constants: constants,
+            compile_time: start.elapsed(),
+            code_bytes,
+        })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Where its slots are.
+    pub fn layout(&self) -> &Arc<StorageLayout> {
+        &self.layout
+    }
+
+    /// How long compiling took.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// How long the machine code is in bytes.
+    pub fn code_bytes(&self) -> usize {
+        self.code_bytes
+    }
+
+    /// Runs a unit that keeps its storage on a packet in its context: its slots, bytes, cursor, what
+    /// it emits and asks.
+    pub fn run_on_context(
+        &self,
+        unit: usize,
+        context: &mut PacketContext,
+        instance: &mut BoundInstance,
+        forwarding: &ForwardingState,
+        cells: &mut Cells,
+        environment: &mut dyn Environment,
+    ) -> Outcome {
+        debug_assert_eq!(**context.layout(), *self.layout);
+        // What is read after the end is memory of the packet's own buffer.
+        context.packet.reserve(TAILROOM_BYTES);
+        let instance = instance.refresh(&self.program, forwarding, cells);
+        let mut pass = Pass::new();
+        pass.packet = context.packet.as_mut_ptr();
+        pass.length_bytes = context.packet.len() as u64;
+        pass.storage = context.storage_mut().as_mut_ptr();
+        pass.cursor_bits = context.cursor_bits as u64;
+        pass.counted_bytes = environment.packet_length_bytes();
+        pass.now_ps = environment.now_ps();
+        let mut around = Surroundings {
+            program: &self.program,
+            layout: &self.layout,
+            cells,
+            forwarding,
+            environment,
+            requests: std::mem::take(&mut context.requests),
+            emitted: std::mem::take(&mut context.emitted),
+            draw_count: context.draw_count,
+            message: String::new(),
+        };
+        let code = self.enter(unit, &mut pass, instance, &mut around);
+        context.cursor_bits = pass.cursor_bits as usize;
+        context.draw_count = around.draw_count;
+        context.requests = std::mem::take(&mut around.requests);
+        context.emitted = std::mem::take(&mut around.emitted);
+        let message = std::mem::take(&mut around.message);
+        match Ending::new(code, &pass, message) {
+            Ending::StepLimit { .. } => Outcome::StepLimit,
+            Ending::AssertionFailed { origin, is_assume, .. } => {
+                Outcome::AssertionFailed { origin, is_assume }
+            }
+            Ending::ExternFailed { target, message, .. } => {
+                Outcome::ExternFailed { target, message }
+            }
+            Ending::Done { .. } | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
+                OUTCOME_RETURNED => Outcome::Returned,
+                OUTCOME_EXITED => Outcome::Exited,
+                rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
+            },
+        }
+    }
+
+    /// Runs a function of the code.
+    pub(crate) fn enter(
+        &self,
+        unit: usize,
+        pass: &mut Pass,
+        instance: *const Instance,
+        around: &mut Surroundings<'_>,
+    ) -> u64 {
+        pass.surroundings = std::ptr::from_mut(around).cast();
+        // SAFETY: the code was made for this program. The pass has the addresses of a packet with
+        // room before and after as it says, and of storage by the program's layout; the instance has
+        // the cells and tables of the same program, which are borrowed by `around` while it runs.
+        unsafe { self.units[unit](pass, instance) }
+    }
+}
+
+fn define(
+    program: &Program,
+    layout: &StorageLayout,
+    units: &[Unit],
+    module: &mut JITModule,
+    constants: &mut ConstantPool,
+) -> Result<(Vec<FuncId>, usize), CompileError> {
+    let mut context = module.make_context();
+    let mut function_context = FunctionBuilderContext::new();
+    let mut functions = Vec::new();
+    let mut code_bytes = 0;
+    for (at, unit) in units.iter().enumerate() {
+        let mut signature = module.make_signature();
+        signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+        signature.returns.push(AbiParam::new(types::I64));
+        let name = format!("unit {at} {}", unit.name);
+        let id =
+            module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
+        context.func.signature = signature;
+        let around = Around {
+            program,
+            layout,
+            call_conv: module.isa().default_call_conv(),
+            frontend_config: module.isa().frontend_config(),
+        };
+        function::build(around, unit, &mut context.func, &mut function_context, constants);
+        define_function(module, id, &mut context)?;
+        code_bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        functions.push(id);
+        module.clear_context(&mut context);
+    }
+    module.finalize_definitions().map_err(error)?;
+    Ok((functions, code_bytes))
+}
+
+fn define_function(
+    module: &mut JITModule,
+    id: FuncId,
+    context: &mut Context,
+) -> Result<(), CompileError> {
+    module
+        .define_function(id, context)
+        .map_err(|failure| error(format!("the code generator failed: {failure:?}")))
+}
+
+impl Pass {
+    /// A pass without anything.
+    pub fn new() -> Pass {
+        Pass {
+            packet: std::ptr::null_mut(),
+            length_bytes: 0,
+            storage: std::ptr::null_mut(),
+            cursor_bits: 0,
+            headroom_bytes: 0,
+            start: std::ptr::null_mut(),
+            outgoing_bytes: 0,
+            counted_bytes: 0,
+            now_ps: 0,
+            detail: 0,
+            block: 0,
+            outcome: OUTCOME_RETURNED,
+            inputs: [0; NUMBERS],
+            outputs: [0; NUMBERS],
+            surroundings: std::ptr::null_mut(),
+            scratch: [0; SCRATCH_BYTES],
+        }
+    }
+}
+
+/// How a run of a unit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// After its last step. For a unit that deparses in place: where the outgoing packet is in the
+    /// memory that was handed in.
+    Done {
+        /// First byte.
+        start: usize,
+        /// How many.
+        length: usize,
+    },
+    /// By an exit of the unit.
+    Exit(u32),
+    /// Before an in-place deparser: the headers do not fit. The storage is as the deparser wants it.
+    NoRoom,
+    /// A block took too many back edges: [`ir::STEP_LIMIT`].
+    StepLimit {
+        /// Which block of the program.
+        block: usize,
+    },
+    /// An assertion did not hold.
+    AssertionFailed {
+        /// Which block of the program.
+        block: usize,
+        /// Which assertion.
+        origin: OriginId,
+        /// Whether it was `assume`.
+        is_assume: bool,
+    },
+    /// An extern could not be called.
+    ExternFailed {
+        /// Which block of the program.
+        block: usize,
+        /// Which extern.
+        target: ExternId,
+        /// Why, in a sentence.
+        message: String,
+    },
+}
+
+impl Ending {
+    pub(crate) fn new(code: u64, pass: &Pass, message: String) -> Ending {
+        let block = pass.block as usize;
+        match code {
+            ENDED => Ending::Done { start: 0, length: 0 },
+            ENDED_NO_ROOM => Ending::NoRoom,
+            ENDED_STEP_LIMIT => Ending::StepLimit { block },
+            ENDED_ASSERTION => Ending::AssertionFailed {
+                block,
+                origin: OriginId(pass.detail as u32),
+                is_assume: pass.detail >> 32 != 0,
+            },
+            ENDED_EXTERN => {
+                Ending::ExternFailed { block, target: ExternId(pass.detail as u32), message }
+            }
+            exit => Ending::Exit(exit as u32),
+        }
+    }
+}

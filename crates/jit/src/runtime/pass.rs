@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What compiled code and its caller share in memory. Compiled code reads and writes these structures
+//! by the offsets of their fields; everything that is not a plain number is reached by address.
+
+use interpreter::Environment;
+use ir::{Bits, Program, RequestId, StorageLayout};
+use state::Cells;
+use state::forwarding::ForwardingState;
+
+/// How many numbers a caller can hand to a unit, and get from it.
+pub const NUMBERS: usize = 8;
+
+/// Bytes that may be read after the end of every packet, whatever they hold.
+pub const TAILROOM_BYTES: usize = 64;
+
+/// Bytes of headers that can be moved in place; a packet with longer ones leaves by [`ENDED_NO_ROOM`].
+pub const SCRATCH_BYTES: usize = 1024;
+
+/// The unit ran to its end.
+pub const ENDED: u64 = 0;
+/// The first of the codes that no exit of a unit has.
+pub const FIRST_RESERVED: u64 = 1 << 16;
+/// A block took too many back edges ([`ir::STEP_LIMIT`]).
+pub const ENDED_STEP_LIMIT: u64 = FIRST_RESERVED;
+/// An assertion failed; `detail` is its origin, with bit 32 set for `assume`.
+pub const ENDED_ASSERTION: u64 = FIRST_RESERVED + 1;
+/// An extern failed; the message is in the surroundings, `detail` is the extern.
+pub const ENDED_EXTERN: u64 = FIRST_RESERVED + 2;
+/// Before an in-place deparser: the headers do not fit where they would go. Storage is as before the
+/// deparser.
+pub const ENDED_NO_ROOM: u64 = FIRST_RESERVED + 3;
+
+/// How the last block of a unit ended, in [`Pass::outcome`]: at the end of its code.
+pub const OUTCOME_RETURNED: u64 = 0;
+/// By `exit`.
+pub const OUTCOME_EXITED: u64 = 1;
+/// By a parser's error: this plus the error's number.
+pub const OUTCOME_REJECTED: u64 = 1 << 32;
+
+/// One run of a unit on one packet.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Pass {
+    /// First byte of the packet. [`TAILROOM_BYTES`] after its end may be read.
+    pub packet: *mut u8,
+    /// Length of the packet.
+    pub length_bytes: u64,
+    /// The storage, by [`StorageLayout`].
+    pub storage: *mut u64,
+    /// How far the packet has been read, before and after.
+    pub cursor_bits: u64,
+    /// Bytes before the packet that an in-place deparser may write.
+    pub headroom_bytes: u64,
+    /// After an in-place deparser: first byte of the outgoing packet.
+    pub start: *mut u8,
+    /// After an in-place deparser: its length.
+    pub outgoing_bytes: u64,
+    /// What counters and meters take as the packet's length.
+    pub counted_bytes: u64,
+    /// Device time in picoseconds.
+    pub now_ps: u64,
+    /// What an ending by assertion or extern is about.
+    pub detail: u64,
+    /// The block that ended so: index into the program's blocks.
+    pub block: u64,
+    /// See [`OUTCOME_RETURNED`].
+    pub outcome: u64,
+    /// What the caller gives.
+    pub inputs: [u64; NUMBERS],
+    /// What the caller gets.
+    pub outputs: [u64; NUMBERS],
+    /// What functions of the runtime need.
+    pub surroundings: *mut Surroundings<'static>,
+    /// Where headers are kept while they are moved.
+    pub scratch: [u8; SCRATCH_BYTES],
+}
+
+/// The state of one pipeline instance as compiled code reaches it. One code serves many instances.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Instance {
+    /// Table 0 of the forwarding state of this burst.
+    pub tables: *const state::forwarding::ForwardingTable,
+    /// First cell of each flat register array, null for a sparse one.
+    pub registers: *const *mut u64,
+    /// First cell of each counter (packets, bytes), null for a sparse or direct one.
+    pub counters: *const *mut [u64; 2],
+    /// What the control plane has set of hash algorithms, and more.
+    pub replication: *const state::Replication,
+    /// Zeros, as many as the largest header has bytes and some more: what a header reads that was
+    /// never extracted.
+    pub zeros: *const u8,
+}
+
+/// What functions of the runtime need of their caller. Lives as long as one burst.
+pub(crate) struct Surroundings<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Where its slots are.
+    pub layout: &'a StorageLayout,
+    /// Registers, counters and meters.
+    pub cells: &'a mut Cells,
+    /// Tables as packets see them.
+    pub forwarding: &'a ForwardingState,
+    /// The device around.
+    pub environment: &'a mut dyn Environment,
+    /// What the program asks of the device, in order.
+    pub requests: Vec<(RequestId, Vec<Bits>)>,
+    /// What a deparser that does not work in place emits.
+    pub emitted: interpreter::bit_string::BitString,
+    /// How many random numbers were drawn in this pass.
+    pub draw_count: u64,
+    /// What a failing extern says.
+    pub message: String,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Surroundings").finish_non_exhaustive()
+    }
+}
