@@ -282,6 +282,30 @@ fn at_all_borders_of_representation() {
     }
 }
 
+/// Amounts around the sizes of words, in widths that just hold them and in wider ones.
+#[test]
+fn shifts_by_amounts_of_any_width() {
+    let mut cases = Vec::new();
+    for operation in [Op::ShiftLeft, Op::ShiftRightLogical, Op::ShiftRightArithmetic] {
+        for width_bits in [1, 7, 63, 64, 65, 127, 128, 129, 200] {
+            for amount_bits in [0, 1, 5, 6, 7, 8, 9, 64, 65, 130] {
+                let amounts = [0, 1, 31, 63, 64, 65, 127, 128, 129, 199, 255, u64::MAX];
+                let mut right = amounts.map(|amount| Bits::from_u64(amount_bits, amount)).to_vec();
+                right.push(Bits::ones(amount_bits));
+                right.push(Bits::prefix_mask(amount_bits, 1));
+                cases.push(Case {
+                    computation: Computation::Binary(operation),
+                    left: vec![Bits::ones(width_bits), Bits::from_u64(width_bits, 0x5a5a)],
+                    left_is_constant: false,
+                    right,
+                    right_is_constant: false,
+                });
+            }
+        }
+    }
+    check(&cases, "speed").expect("as `Bits` compute");
+}
+
 #[derive(Clone, Debug)]
 struct VarbitCase {
     limit_bits: u32,
