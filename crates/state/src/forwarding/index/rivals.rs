@@ -27,7 +27,7 @@ type Equals = Vec<(u64, u32)>;
 
 /// The entries of all patterns that have several, or whose order does not fit into 32 bits.
 #[derive(Clone, Debug)]
-pub(crate) struct Rivals<K>(Option<Box<HashMap<K, Equals, FixedState>>>);
+pub(crate) struct Rivals<K>(Option<HashMap<K, Equals, FixedState>>);
 
 impl<K> Default for Rivals<K> {
     fn default() -> Self {
