@@ -132,6 +132,13 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let tables = report::tables(&all);
     println!("\n{tables}");
+    let away = all.iter().map(|results| results.away).fold(0.0, f64::max);
+    if away > 0.05 {
+        println!(
+            "THE MACHINE WAS BUSY: up to {:.0} % of the time others had the core; caches were shared",
+            100.0 * away
+        );
+    }
     peers::report(&scratch);
     if let Some(path) = &arguments.markdown {
         write(path, &tables)?;

@@ -74,13 +74,22 @@ fn serve(
             Some(("round", count)) => {
                 let count = count.parse().map_err(|_| "the count is a number")?;
                 let start = Instant::now();
+                let start_on_core_ns = on_core_ns();
                 let sent = engine.forward(count);
-                answer(&format!("{} {sent}", start.elapsed().as_nanos()))?;
+                let taken_on_core_ns = on_core_ns() - start_on_core_ns;
+                let taken_ns = start.elapsed().as_nanos();
+                answer(&format!("{taken_ns} {sent} {taken_on_core_ns}"))?;
             }
             _ => return Err(format!("no such request: {line}")),
         }
     }
     Ok(())
+}
+
+/// How long this thread has been on a core, in nanoseconds.
+fn on_core_ns() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 fn answer(text: &str) -> Result<(), String> {

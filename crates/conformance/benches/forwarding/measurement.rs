@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rounds: every side forwards in turn, again and again, so that what else the machine does falls on
-//! all alike. Medians, and ratios of rounds that follow each other.
+//! all alike. Medians, and ratios of rounds that follow each other. A round's time is that of its
+//! thread on a core: on a machine with nothing else to do it is the clock's.
 
 use super::packets::Sizes;
 use super::processes::{Prepared, Server, Side};
@@ -40,6 +41,8 @@ pub struct Results {
     pub workload: String,
     pub rows: Vec<Row>,
     pub needs: Vec<Needs>,
+    /// Which share of the time the children were not on a core, because others were.
+    pub away: f64,
 }
 
 /// Measures all sides of a workload. `ring_packets` is how many packets its rings have.
@@ -54,6 +57,7 @@ pub fn measure(
         servers.push(prepared.serve(side)?);
     }
     let mut rows = Vec::new();
+    let (mut taken_ns, mut on_core_ns) = (0, 0);
     for sizes in Sizes::ALL {
         let mut counts = Vec::new();
         let mut sent_a_ring = Vec::new();
@@ -61,10 +65,10 @@ pub fn measure(
             server.ring(sizes.name())?;
             // Twice: the first time fills caches and learns what the program learns.
             server.round(ring_packets)?;
-            let (taken_ns, sent) = server.round(ring_packets)?;
-            let times = (round_seconds * 1e9 / taken_ns).round().max(1.0) as u64;
+            let round = server.round(ring_packets)?;
+            let times = (round_seconds * 1e9 / round.on_core_ns as f64).round().max(1.0) as u64;
             counts.push(times * ring_packets);
-            sent_a_ring.push((server.side, sent));
+            sent_a_ring.push((server.side, round.sent));
         }
         if let Some(pair) = sent_a_ring.windows(2).find(|pair| pair[0].1 != pair[1].1) {
             return Err(format!(
@@ -79,8 +83,10 @@ pub fn measure(
         let mut speeds = vec![Vec::new(); servers.len()];
         for _ in 0..rounds {
             for ((server, count), speeds) in servers.iter_mut().zip(&counts).zip(&mut speeds) {
-                let (taken_ns, _) = server.round(*count)?;
-                speeds.push(*count as f64 * 1e9 / taken_ns);
+                let round = server.round(*count)?;
+                taken_ns += round.taken_ns;
+                on_core_ns += round.on_core_ns;
+                speeds.push(*count as f64 * 1e9 / round.on_core_ns as f64);
             }
         }
         rows.push(row(prepared, sizes, &servers, &speeds));
@@ -93,7 +99,8 @@ pub fn measure(
             preparation: server.preparation.clone(),
         })
         .collect();
-    Ok(Results { workload: prepared.name.clone(), rows, needs })
+    let away = 1.0 - on_core_ns as f64 / taken_ns as f64;
+    Ok(Results { workload: prepared.name.clone(), rows, needs, away })
 }
 
 fn row(prepared: &Prepared, sizes: Sizes, servers: &[Server], speeds: &[Vec<f64>]) -> Row {

@@ -193,6 +193,17 @@ impl Prepared {
     }
 }
 
+/// What a child says of a round.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// Outputs.
+    pub sent: u64,
+    /// By the clock, in nanoseconds.
+    pub taken_ns: u64,
+    /// Of it, how long the child was on a core.
+    pub on_core_ns: u64,
+}
+
 /// A child that answers.
 pub struct Server {
     pub side: Side,
@@ -223,13 +234,15 @@ impl Server {
         self.ask(&format!("ring {name}")).map(|_| ())
     }
 
-    /// Forwards so many packets: nanoseconds and outputs.
-    pub fn round(&mut self, count: u64) -> Result<(f64, u64), String> {
+    /// Forwards so many packets.
+    pub fn round(&mut self, count: u64) -> Result<Round, String> {
         let answer = self.ask(&format!("round {count}"))?;
-        let numbers = answer
-            .split_once(' ')
-            .and_then(|(time, sent)| Some((time.parse::<f64>().ok()?, sent.parse::<u64>().ok()?)));
-        numbers.ok_or_else(|| format!("{} answers {answer}", self.side.name()))
+        let numbers: Vec<u64> =
+            answer.split(' ').filter_map(|number| number.parse().ok()).collect();
+        match numbers[..] {
+            [taken_ns, sent, on_core_ns] => Ok(Round { sent, taken_ns, on_core_ns }),
+            _ => Err(format!("{} answers {answer}", self.side.name())),
+        }
     }
 
     /// Memory in bytes that the child holds; `None` where the system does not say.

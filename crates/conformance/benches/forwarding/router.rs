@@ -90,6 +90,18 @@ fn packets(routes: &[Route], count: usize, sizes: Sizes, seed: u64) -> Vec<Packe
     (0..count).map(packet).collect()
 }
 
+/// The routes as text.
+pub fn route_commands(count: usize) -> String {
+    let line = |route: Route| {
+        let [a, b, c, d] = route.address.to_be_bytes();
+        let Route { length_bits, next_hop, .. } = route;
+        format!(
+            "table_add RouterIngress.routes RouterIngress.set_next_hop {a}.{b}.{c}.{d}/{length_bits} => {next_hop}\n"
+        )
+    };
+    routes(count).into_iter().map(line).collect()
+}
+
 pub fn workload(count: usize) -> Workload {
     let routes = routes(count);
     let mut commands = String::new();
