@@ -86,6 +86,9 @@ impl Drop for Compiled {
 /// Above so many IR instructions less is optimised, to keep compiling short.
 const MOST_INSTRUCTIONS_OPTIMISED: usize = 60_000;
 
+/// A unit whose wide temporaries need more of the stack than this is refused.
+const MOST_FRAME_BYTES: u32 = 1 << 20;
+
 impl Compiled {
     /// Compiles units of a program that the verifier has accepted.
     pub fn new(program: Arc<Program>, units: &[Unit]) -> Result<Compiled, CompileError> {
@@ -115,6 +118,9 @@ impl Compiled {
             ("use_colocated_libcalls", "false"),
             ("is_pic", "false"),
             ("unwind_info", "false"),
+            // Wide temporaries may make a frame larger than the guard below the stack.
+            ("enable_probestack", "true"),
+            ("probestack_strategy", "inline"),
         ] {
             flags.set(name, value).map_err(error)?;
         }
@@ -270,6 +276,9 @@ fn define(
             frontend_config: module.isa().frontend_config(),
         };
         function::build(around, unit, &mut context.func, &mut function_context, constants);
+        if context.func.fixed_stack_size() > MOST_FRAME_BYTES {
+            return Err(error(format!("`{}` has more wide values at once than fit", unit.name)));
+        }
         define_function(module, id, &mut context)?;
         code_bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
         functions.push(id);

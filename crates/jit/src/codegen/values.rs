@@ -319,11 +319,6 @@ impl Values<'_, '_> {
         self.builder.ins().uextend(types::I64, flag)
     }
 
-    fn is_zero(&mut self, word: Value) -> Value {
-        let zero = self.word_constant(0);
-        self.compared(IntCC::Equal, word, zero)
-    }
-
     fn masked(&mut self, word: Value, mask: u64) -> Value {
         match mask {
             u64::MAX => word,

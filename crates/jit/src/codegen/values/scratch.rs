@@ -33,6 +33,8 @@ pub(crate) struct ScratchSlots {
     /// One slot of the frame, which grows with the largest use.
     slot: Option<StackSlot>,
     used_bytes: u32,
+    /// One basic block of thousands of wide temporaries can ask for megabytes; whoever compiles
+    /// refuses frames that a stack cannot hold.
     largest_bytes: u32,
 }
 
@@ -54,12 +56,6 @@ impl ScratchSlots {
         self.used_bytes = mark.used_bytes;
     }
 
-    /// The largest use so far in bytes: what it adds to the stack frame. One basic block of thousands
-    /// of wide temporaries can ask for megabytes; whoever compiles refuses what a stack cannot hold.
-    pub fn largest_bytes(&self) -> u32 {
-        self.largest_bytes
-    }
-
     /// The address of so many words, of unknown content.
     pub fn allocate(&mut self, builder: &mut FunctionBuilder<'_>, words: u32) -> Value {
         let slot = *self.slot.get_or_insert_with(|| {
@@ -68,7 +64,7 @@ impl ScratchSlots {
             builder.create_sized_stack_slot(data)
         });
         let offset_bytes = self.used_bytes;
-        self.used_bytes += words * 8;
+        self.used_bytes = self.used_bytes.saturating_add(words * 8);
         self.largest_bytes = self.largest_bytes.max(self.used_bytes);
         builder.func.sized_stack_slots[slot].size = self.largest_bytes;
         builder.ins().stack_addr(types::I64, slot, offset_bytes as i32)
