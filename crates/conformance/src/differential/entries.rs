@@ -235,7 +235,22 @@ impl Writer<'_> {
     /// A write of a register's or a counter's cell, or rates of a meter.
     fn cells(&mut self) {
         let program = self.program;
-        match self.choices.below(3) {
+        match self.choices.weighted(&[30, 20, 30, 8, 6]) {
+            3 => {
+                let (polynomial, first) =
+                    (self.choices.below(1 << 16), self.choices.below(1 << 16));
+                let reflected = *self.choices.pick(&["true", "false"]);
+                let width = *self.choices.pick(&[16, 32]);
+                self.lines.push(format!(
+                    "set_crc{width}_parameters calculation {polynomial} {first} 0 {reflected} {reflected}"
+                ));
+            }
+            4 => {
+                let port = self.choices.below(8);
+                let (command, amount) =
+                    *self.choices.pick(&[("set_queue_rate", 100_000), ("set_queue_depth", 1)]);
+                self.lines.push(format!("{command} {amount} {port}"));
+            }
             0 if !program.registers.is_empty() => {
                 let register = self.choices.pick(&program.registers);
                 let index = self.choices.below(register.size.min(1 << 20) as usize);

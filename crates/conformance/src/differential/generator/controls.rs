@@ -17,7 +17,7 @@ impl Generator<'_> {
     /// Registers, counters and meters of a control.
     fn stateful_objects(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for _ in 0..self.choices.between(0, 2) {
+        for _ in 0..self.choices.between(0, 3) {
             let name = self.fresh("r");
             let ty = match self.choices.weighted(&[85, 10, 5]) {
                 0 => Type::Bits(self.any_width()),
@@ -28,6 +28,13 @@ impl Generator<'_> {
             let text = format!("register<{}>({size}) {name};\n", self.type_text(ty));
             pieces.push(Piece::droppable(&text, Vec::new()));
             self.objects.registers.push((name, ty, u64::from(size)));
+        }
+        if !self.struct_types.is_empty() && self.choices.chance(25) {
+            let (name, size) = (self.fresh("r"), self.choices.between(1, 8));
+            let ty = self.choices.below(self.struct_types.len());
+            let text = format!("register<{}>({size}) {name};\n", self.struct_types[ty].name);
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.objects.struct_registers.push((name, ty, u64::from(size)));
         }
         if self.choices.chance(40) {
             let (name, size) = (self.fresh("c"), self.choices.between(1, 12));
@@ -76,7 +83,16 @@ impl Generator<'_> {
         self.budget = self.amount(4, 14 * weight);
         let count = self.amount(3, 8 * weight);
         let body = self.scoped(|generator| {
-            let mut statements: Vec<Piece> = (0..count).map(|_| generator.statement(3)).collect();
+            let mut statements: Vec<Piece> = Vec::new();
+            if generator.place == Place::Ingress && weight > 1 && generator.choices.chance(60) {
+                let port = generator.expression(Type::Bits(9), 2);
+                let template = "std.egress_spec = ($ & 9w7);\n";
+                statements.push(Piece::droppable(template, vec![port]));
+            }
+            statements.extend((0..count).map(|_| generator.statement(3)));
+            if weight > 1 && generator.choices.chance(35) {
+                statements.extend(generator.request());
+            }
             // Tables that nothing applied yet.
             while let Some(table) = generator.objects.tables.pop() {
                 let text = format!("{}.apply();\n", table.name);
@@ -159,6 +175,8 @@ impl Generator<'_> {
 
     /// The deparser.
     pub(super) fn deparser(&mut self) -> Piece {
+        self.place = Place::Checksum;
+        self.variables.retain(|variable| variable.path.starts_with("hdr."));
         let mut paths: Vec<String> = Vec::new();
         for place in &self.headers {
             let path = place.union_path.as_ref().unwrap_or(&place.path);
@@ -173,10 +191,17 @@ impl Generator<'_> {
             let again = self.choices.pick(&paths).clone();
             paths.push(again);
         }
-        let emits = paths
-            .iter()
-            .map(|path| Piece::droppable(&format!("packet.emit({path});\n"), Vec::new()))
-            .collect();
+        let mut emits = Vec::new();
+        for path in paths {
+            let emit = format!("packet.emit({path});\n");
+            if self.choices.chance(8) {
+                let condition = self.expression(Type::Bool, 1);
+                let template = format!("if ($) {{ {emit} }}\n");
+                emits.push(Piece::droppable(&template, vec![condition]));
+            } else {
+                emits.push(Piece::droppable(&emit, Vec::new()));
+            }
+        }
         let emits = Piece::sequence(Role::Fixed, emits);
         let template =
             "control MyDeparser(packet_out packet, in headers_t hdr) {\napply {\n$}\n}\n";

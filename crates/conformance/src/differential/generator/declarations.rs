@@ -230,10 +230,32 @@ impl Generator<'_> {
             self.declare(format!("meta.{name}"), ty, true);
         }
         outer.push(Piece::droppable(&format!("{inner_name} inner;\n"), Vec::new()));
+        for ty in 0..self.struct_types.len() {
+            let name = self.fresh("n");
+            let text = format!("{}{} {name};\n", self.field_list(), self.struct_types[ty].name);
+            outer.push(Piece::droppable(&text, Vec::new()));
+            self.declare_struct(format!("meta.{name}"), ty);
+        }
         let inner = Piece::sequence(Role::Fixed, inner);
         let outer = Piece::sequence(Role::Fixed, outer);
         let template = format!("struct {inner_name} {{\n$}}\nstruct metadata_t {{\n$}}\n");
         Piece::fixed(&template, vec![inner, outer])
+    }
+
+    /// Puts a struct and its fields in scope.
+    pub(super) fn declare_struct(&mut self, path: String, ty: usize) {
+        for (name, field) in self.struct_types[ty].fields.clone() {
+            self.declare(format!("{path}.{name}"), field, true);
+        }
+        self.structs.push((path, ty));
+    }
+
+    /// Puts a header variable and its fields in scope.
+    pub(super) fn declare_header(&mut self, path: String, ty: usize) {
+        for (name, field) in self.header_types[ty].fields.clone() {
+            self.declare(format!("{path}.{name}"), field, true);
+        }
+        self.headers.push(HeaderPlace { path, ty, union_path: None });
     }
 
     fn field_list(&mut self) -> &'static str {

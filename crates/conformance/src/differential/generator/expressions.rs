@@ -148,7 +148,7 @@ impl Generator<'_> {
 
     fn bits_expression(&mut self, width: u32, depth: u32) -> Piece {
         let ty = Type::Bits(width);
-        if width > LARGEST_COMPUTED_BITS {
+        if width > LARGEST_COMPUTED_BITS && !self.choices.chance(15) {
             return self.leaf(ty);
         }
         match self.choices.weighted(&[46, 5, 12, 6, 8, 8, 8, 3]) {
@@ -160,8 +160,13 @@ impl Generator<'_> {
                     Piece::text(literal(&value))
                 } else {
                     // A divisor that is only known at run time; zero gives zero.
-                    match self.variable(|variable| variable.ty == ty && variable.indexed.is_none())
-                    {
+                    let is_divisor = |variable: &Variable| {
+                        // In an unrolled loop the variable is a constant, 0 in the first round.
+                        variable.ty == ty
+                            && variable.indexed.is_none()
+                            && !variable.path.starts_with('i')
+                    };
+                    match self.variable(is_divisor) {
                         Some(variable) => Piece::text(variable.path),
                         None => Piece::text(format!("{width}w1")),
                     }
@@ -307,6 +312,10 @@ impl Generator<'_> {
                 self.expression_piece(ty, "(!$)", vec![inner])
             }
             3 => match self.some_header() {
+                Some(_) if self.choices.chance(12) && self.union_path().is_some() => {
+                    let path = self.union_path().unwrap_or_default();
+                    self.expression_piece(ty, &format!("{path}.isValid()"), Vec::new())
+                }
                 Some((header, _)) => self.expression_piece(ty, "$.isValid()", vec![header]),
                 None => self.leaf(ty),
             },
@@ -316,12 +325,17 @@ impl Generator<'_> {
             }
             _ => {
                 let template = *self.choices.pick(&["($ == $)", "($ != $)"]);
-                match self.header_pair() {
+                let pair = if self.choices.chance(40) { self.struct_pair() } else { None };
+                match pair.or_else(|| self.header_pair()) {
                     Some((one, other)) => self.expression_piece(ty, template, vec![one, other]),
                     None => self.comparison(depth),
                 }
             }
         }
+    }
+
+    fn union_path(&self) -> Option<String> {
+        self.headers.iter().find_map(|place| place.union_path.clone())
     }
 
     fn comparison(&mut self, depth: u32) -> Piece {

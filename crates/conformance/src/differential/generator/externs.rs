@@ -21,13 +21,15 @@ impl Generator<'_> {
             8,
             14,
             when(self.knobs.random, 5),
-            when(ingress, 5),
+            when(ingress, 9),
             4,
-            when(ingress || egress, 5),
-            when(ingress || egress, 3),
-            3,
+            when(ingress || egress, 9),
+            when(ingress || egress, 7),
+            4,
             3,
             10,
+            8,
+            1,
         ];
         match self.choices.weighted(&weights) {
             0 => self.register_access(),
@@ -71,7 +73,52 @@ impl Generator<'_> {
                 let condition = self.expression(Type::Bool, 2);
                 Some(Piece::droppable("if ($) { mark_to_drop(std); }\n", vec![condition]))
             }
+            11 => Some(self.output_choice()),
+            12 => self.struct_register_access(),
+            _ => {
+                let word = *self.choices.pick(&["assert", "assume"]);
+                let condition = self.expression(Type::Bool, 2);
+                let guard = "std.packet_length < 32w12";
+                Some(Piece::droppable(&format!("if ({guard}) {{ {word}($); }}\n"), vec![condition]))
+            }
+        }
+    }
+
+    /// Something that is asked of the switch.
+    pub(super) fn request(&mut self) -> Option<Piece> {
+        match self.choices.below(5) {
+            0 => self.digest(),
+            1 | 2 => Some(self.clone_request()),
+            3 => Some(self.another_pass()),
             _ => Some(self.output_choice()),
+        }
+    }
+
+    fn struct_register_access(&mut self) -> Option<Piece> {
+        if self.objects.struct_registers.is_empty() {
+            return None;
+        }
+        let (name, ty, size) = self.choices.pick(&self.objects.struct_registers).clone();
+        let index = self.cell_index(size);
+        let fitting: Vec<String> = self
+            .structs
+            .iter()
+            .filter(|(_, other)| *other == ty)
+            .map(|(path, _)| path.clone())
+            .collect();
+        if fitting.is_empty() {
+            return None;
+        }
+        let path = self.choices.pick(&fitting).clone();
+        match self.choices.below(3) {
+            0 => Some(Piece::droppable(&format!("{name}.read({path}, $);\n"), vec![index])),
+            1 => Some(Piece::droppable(&format!("{name}.write($, {path});\n"), vec![index])),
+            _ => {
+                let mut parts = vec![index];
+                parts.extend(self.struct_values(ty));
+                let holes = vec!["$"; parts.len() - 1].join(", ");
+                Some(Piece::droppable(&format!("{name}.write($, {{{holes}}});\n"), parts))
+            }
         }
     }
 
@@ -106,7 +153,8 @@ impl Generator<'_> {
         }
         let (name, ty, size) = self.choices.pick(&self.objects.registers).clone();
         let index = self.cell_index(size);
-        match self.choices.weighted(&[30, 30, 40]) {
+        match self.choices.weighted(&[30, 30, 40, 20]) {
+            3 => Some(self.branching_access(&name, ty, index)),
             0 => {
                 let (local, target) = self.target_or_local(ty);
                 let template = format!("${name}.read($, $);\n");
@@ -152,11 +200,64 @@ impl Generator<'_> {
         }
     }
 
+    /// Another register with a value for it, and its size.
+    fn other_register(&mut self, name: &str) -> (Option<(String, String)>, u64) {
+        let others: Vec<(String, Type, u64)> =
+            self.objects.registers.iter().filter(|each| each.0 != name).cloned().collect();
+        if others.is_empty() {
+            return (None, 0);
+        }
+        let (other, ty, size) = self.choices.pick(&others).clone();
+        (Some((other, self.literal_text(ty))), size)
+    }
+
+    /// Reads and writes of one cell in both arms of an `if`, or in one of them.
+    fn branching_access(&mut self, name: &str, ty: Type, index: Piece) -> Piece {
+        let (at, old) = (self.fresh("i"), self.fresh("v"));
+        let condition = self.expression(Type::Bool, 2);
+        let text = self.type_text(ty);
+        let (one, other) = self.scoped(|generator| {
+            generator.declare(old.clone(), ty, true);
+            (generator.expression(ty, 2), generator.expression(ty, 2))
+        });
+        let access = format!("{name}.read({old}, {at});\n{name}.write({at}, $);\n");
+        let head = format!("bit<32> {at} = $;\n{text} {old};\n");
+        self.declare(old, ty, true);
+        match self.choices.below(3) {
+            0 => {
+                // An access of another register in one arm gets a guard when the arms become one.
+                let (extra, size) = self.other_register(name);
+                let cell = self.choices.below(size as usize + 1);
+                let more = match &extra {
+                    Some((other, value)) => format!("{other}.write(32w{cell}, {value});\n"),
+                    None => String::new(),
+                };
+                let template = format!("{head}if ($) {{\n{access}{more}}} else {{\n{access}}}\n");
+                return Piece::droppable(&template, vec![index, condition, one, other]);
+            }
+            1 => {
+                // Neither arm may be taken, so the one access that this can become has a guard.
+                let second = self.expression(Type::Bool, 2);
+                let template = format!("{head}if ($) {{\n{access}}} else if ($) {{\n{access}}}\n");
+                return Piece::droppable(&template, vec![index, condition, one, second, other]);
+            }
+            _ => {}
+        }
+        Piece::droppable(&format!("{head}if ($) {{\n{access}}}\n"), vec![index, condition, one])
+    }
+
     /// `{a, b, c}` of things in scope.
     pub(super) fn inputs(&mut self) -> Option<Piece> {
         let mut items = Vec::new();
         for _ in 0..self.choices.between(1, 4) {
-            let item = if self.choices.chance(15) {
+            let varbit =
+                self.headers.iter().find(|place| self.header_types[place.ty].varbit_bits.is_some());
+            let varbit = varbit.map(|place| format!("{}.options", place.path));
+            let item = if let Some(path) = varbit
+                && self.choices.chance(20)
+            {
+                Piece::text(path)
+            } else if self.choices.chance(15) {
                 let width = self.any_width();
                 self.expression(Type::Bits(width), 2)
             } else {
@@ -206,7 +307,7 @@ impl Generator<'_> {
     fn clone_request(&mut self) -> Piece {
         let kind = if self.place == Place::Ingress { "I2E" } else { "E2E" };
         let session = self.choices.between(1, 4);
-        let condition = self.expression(Type::Bool, 2);
+        let condition = self.likely();
         let call = match self.choices.below(3) {
             0 => format!("clone(CloneType.{kind}, 32w{session})"),
             list => {
@@ -217,11 +318,19 @@ impl Generator<'_> {
         Piece::droppable(&format!("if ({guard}$) {{ {call}; }}\n"), vec![condition])
     }
 
+    /// A condition that often holds.
+    fn likely(&mut self) -> Piece {
+        if self.choices.chance(40) {
+            return self.literal(Type::Bool);
+        }
+        self.expression(Type::Bool, 2)
+    }
+
     /// Another pass, for packets that came from a port.
     fn another_pass(&mut self) -> Piece {
         let verb = if self.place == Place::Ingress { "resubmit" } else { "recirculate" };
         let list = self.choices.between(1, 2);
-        let condition = self.expression(Type::Bool, 2);
+        let condition = self.likely();
         let call = format!("{verb}_preserving_field_list(8w{list})");
         let guard = "std.instance_type == 32w0 && ";
         Piece::droppable(&format!("if ({guard}$) {{ {call}; }}\n"), vec![condition])
@@ -229,7 +338,7 @@ impl Generator<'_> {
 
     /// Where the packet goes.
     fn output_choice(&mut self) -> Piece {
-        match self.choices.weighted(&[50, 25, 25]) {
+        match self.choices.weighted(&[46, 25, 25, 2, 2]) {
             0 => {
                 let port = self.choices.between(0, 7);
                 Piece::droppable(&format!("std.egress_spec = 9w{port};\n"), Vec::new())
@@ -238,11 +347,19 @@ impl Generator<'_> {
                 let port = self.expression(Type::Bits(9), 1);
                 Piece::droppable("std.egress_spec = ($ & 9w7);\n", vec![port])
             }
-            _ if self.place == Place::Ingress => {
+            2 if self.place == Place::Ingress => {
                 let group = self.choices.between(0, 3);
-                let condition = self.expression(Type::Bool, 2);
+                let condition = self.likely();
                 let template = format!("if ($) {{ std.mcast_grp = 16w{group}; }}\n");
                 Piece::droppable(&template, vec![condition])
+            }
+            3 if self.place == Place::Ingress => {
+                let port = self.expression(Type::Bits(3), 1);
+                Piece::droppable("if ($ == 3w1) { std.priority = 3w1; }\n", vec![port])
+            }
+            4 => {
+                let port = self.expression(Type::Bits(9), 2);
+                Piece::droppable("std.egress_spec = $;\n", vec![port])
             }
             _ => self.assignment(2),
         }

@@ -92,6 +92,8 @@ struct TableName {
 struct Objects {
     /// Name, cell type, size.
     registers: Vec<(String, Type, u64)>,
+    /// Name, index of the struct type, size.
+    struct_registers: Vec<(String, usize, u64)>,
     /// Name, size.
     counters: Vec<(String, u64)>,
     /// Name, size.
@@ -116,6 +118,8 @@ struct Generator<'c> {
     struct_types: Vec<declarations::StructType>,
     headers: Vec<HeaderPlace>,
     stacks: Vec<StackPlace>,
+    /// Structs in scope: path and index of the type.
+    structs: Vec<(String, usize)>,
     functions: Vec<Function>,
     variables: Vec<Variable>,
     objects: Objects,
@@ -157,6 +161,7 @@ impl<'c> Generator<'c> {
             struct_types: Vec::new(),
             headers: Vec::new(),
             stacks: Vec::new(),
+            structs: Vec::new(),
             functions: Vec::new(),
             variables: Vec::new(),
             objects: Objects::default(),
@@ -190,9 +195,11 @@ impl<'c> Generator<'c> {
     /// Makes something in a scope of its own.
     fn scoped<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
         let (variables, headers) = (self.variables.len(), self.headers.len());
+        let structs = self.structs.len();
         let result = make(self);
         self.variables.truncate(variables);
         self.headers.truncate(headers);
+        self.structs.truncate(structs);
         result
     }
 
@@ -201,7 +208,9 @@ impl<'c> Generator<'c> {
         let variables = std::mem::take(&mut self.variables);
         let headers = std::mem::take(&mut self.headers);
         let stacks = std::mem::take(&mut self.stacks);
+        let structs = std::mem::take(&mut self.structs);
         let result = make(self);
+        self.structs = structs;
         self.variables = variables;
         self.headers = headers;
         self.stacks = stacks;

@@ -185,12 +185,13 @@ impl Generator<'_> {
         if let Some(at) = counting {
             let name = self.fresh("loops");
             locals.push(Piece::droppable(&format!("bit<8> {name} = 0;\n"), Vec::new()));
-            let rounds = self.choices.between(1, 5);
+            // Beyond what the counter holds it goes round until the step limit.
+            let rounds = if self.choices.chance(4) { 256 } else { self.choices.between(1, 5) };
             self.declare(name.clone(), Type::Bits(8), false);
             let body = self.statements(1, 1);
             let next = if at + 1 < count { format!("s{}", at + 1) } else { "accept".to_string() };
             let template = format!(
-                "state counting {{\n{name} = {name} + 1;\n$transition select({name}) {{\n\
+                "state counting {{\n{name} = {name} + 1;\n$transition select((bit<16>){name}) {{\n\
                  {rounds}: {next};\ndefault: counting;\n}}\n}}\n"
             );
             states.push(Piece::droppable(&template, vec![body]));
@@ -347,7 +348,14 @@ impl Generator<'_> {
     fn state_statements(&mut self, body: &mut Vec<Piece>, model: &mut StateModel) {
         if self.choices.chance(15) {
             let width = self.any_width().min(64);
-            if let Some(target) = self.target(Type::Bits(width)) {
+            if self.choices.chance(25)
+                && let Some((header, ty)) = self.some_header()
+                && self.header_types[ty].varbit_bits.is_none()
+            {
+                let name = &self.header_types[ty].name;
+                let template = format!("$ = packet.lookahead<{name}>();\n");
+                body.push(Piece::droppable(&template, vec![header]));
+            } else if let Some(target) = self.target(Type::Bits(width)) {
                 let template = format!("$ = packet.lookahead<bit<{width}>>();\n");
                 body.push(Piece::droppable(&template, vec![target]));
             }

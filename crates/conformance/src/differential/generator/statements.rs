@@ -40,9 +40,10 @@ impl Generator<'_> {
             when(has_headers, 9),
             when(has_state, 16),
             when(is_control, 14),
-            when(self.place != Place::Parser && self.place != Place::Action, 3),
+            when(self.place != Place::Parser, 3),
             when(self.in_loop, 8),
             6,
+            when(has_headers, 6),
         ];
         let piece = match self.choices.weighted(&weights) {
             0 => Some(self.assignment(3)),
@@ -63,7 +64,8 @@ impl Generator<'_> {
                 let word = *self.choices.pick(&["break", "continue"]);
                 Some(Piece::droppable(&format!("if ($) {{ {word}; }}\n"), vec![condition]))
             }
-            _ => self.call_statement(),
+            11 => self.call_statement(),
+            _ => self.aggregate_statement(),
         };
         piece.unwrap_or_else(|| self.assignment(2))
     }
@@ -158,9 +160,11 @@ impl Generator<'_> {
             return self.conditional(depth);
         }
         let name = self.fresh("i");
-        let width = self.choices.between(4, 16);
+        let width = self.choices.between(4, 17);
         let kind = self.choices.below(4);
         let bound = match kind {
+            // More rounds than the step limit allows, for some values.
+            _ if width == 17 && self.choices.chance(3) => self.expression(Type::Bits(width), 1),
             0 => Piece::text(format!("{width}w{}", self.choices.between(1, 5))),
             _ => {
                 let bound = self.expression(Type::Bits(width), 2);
@@ -194,7 +198,7 @@ impl Generator<'_> {
                 let value = self.expression(ty, 2);
                 Piece::droppable("if ($) { return $; }\n", vec![condition, value])
             }
-            (Place::Ingress | Place::Egress, _) if self.choices.chance(40) => {
+            (Place::Ingress | Place::Egress | Place::Action, _) if self.choices.chance(40) => {
                 Piece::droppable("if ($) { exit; }\n", vec![condition])
             }
             _ => Piece::droppable("if ($) { return; }\n", vec![condition]),
@@ -250,6 +254,82 @@ impl Generator<'_> {
                 Some(Piece::droppable(&format!("{}.{method}({by});\n", stack.path), Vec::new()))
             }
         }
+    }
+
+    /// Whole structs and headers: declared, assigned, given by a list.
+    fn aggregate_statement(&mut self) -> Option<Piece> {
+        match self.choices.weighted(&[20, 30, 25, 25]) {
+            0 => {
+                // A header variable.
+                let ty = self.choices.below(self.header_types.len());
+                let name = self.fresh("hv");
+                let header = self.header_types[ty].name.clone();
+                let source = self.headers.iter().find(|place| place.ty == ty);
+                let piece = match source.map(|place| place.path.clone()) {
+                    Some(path) if self.choices.chance(60) => {
+                        Piece::droppable(&format!("{header} {name} = {path};\n"), Vec::new())
+                    }
+                    _ => Piece::droppable(&format!("{header} {name};\n"), Vec::new()),
+                };
+                self.declare_header(name, ty);
+                Some(piece)
+            }
+            1 => {
+                if self.struct_types.is_empty() {
+                    return None;
+                }
+                let ty = self.choices.below(self.struct_types.len());
+                let (declared, values) = (self.struct_types[ty].clone(), self.struct_values(ty));
+                let holes = vec!["$"; values.len()].join(", ");
+                let name = self.fresh("sv");
+                let template = format!("{} {name} = {{{holes}}};\n", declared.name);
+                let piece = Piece::droppable(&template, values);
+                self.declare_struct(name, ty);
+                Some(piece)
+            }
+            2 => {
+                let (one, other) = self.struct_pair()?;
+                Some(Piece::droppable("$ = $;\n", vec![one, other]))
+            }
+            _ => {
+                let (header, ty) = self.some_header()?;
+                let declared = self.header_types[ty].clone();
+                if declared.varbit_bits.is_some() {
+                    return None;
+                }
+                let mut parts = vec![header];
+                for (_, field) in &declared.fields {
+                    parts.push(self.expression(*field, 1));
+                }
+                let holes = vec!["$"; declared.fields.len()].join(", ");
+                Some(Piece::droppable(&format!("$ = {{{holes}}};\n"), parts))
+            }
+        }
+    }
+
+    /// Values for the fields of a struct.
+    pub(super) fn struct_values(&mut self, ty: usize) -> Vec<Piece> {
+        let fields = self.struct_types[ty].fields.clone();
+        fields.iter().map(|(_, field)| self.expression(*field, 2)).collect()
+    }
+
+    /// Two structs of one type.
+    pub(super) fn struct_pair(&mut self) -> Option<(Piece, Piece)> {
+        if self.structs.is_empty() {
+            return None;
+        }
+        let (one, ty) = self.choices.pick(&self.structs).clone();
+        let others: Vec<String> = self
+            .structs
+            .iter()
+            .filter(|(path, other)| *other == ty && *path != one)
+            .map(|(path, _)| path.clone())
+            .collect();
+        if others.is_empty() {
+            return None;
+        }
+        let other = self.choices.pick(&others).clone();
+        Some((Piece::text(one), Piece::text(other)))
     }
 
     /// Calls of actions, functions and nested controls.
