@@ -6,12 +6,16 @@
 //! A [`Configuration`] is one immutable version of everything a packet reads as configuration: table
 //! entries, default actions, action profiles, value sets, multicast groups, clone sessions and CRC
 //! parameters. [`Store::configuration`] takes the current version in constant time; a packet holds one
-//! version for one pass. [`Cells`] are what packets also write: registers, counters, meters, and the
-//! times of the entries' last hits. They belong to one pipeline instance and are never shared.
+//! version for one pass. A [`forwarding::ForwardingState`] says the same for compiled packets, in words
+//! and indexes; [`Store::forwarding`] takes it without ever waiting for a writer. [`Cells`] are what
+//! packets also write: registers, counters, meters, and the times of the entries' last hits. They belong
+//! to one pipeline instance and are never shared.
 //!
-//! [`Store::write_batch`] is the one way in for a control plane. **A batch is visible to packets as a
-//! whole or not at all**, in every atomicity mode; the modes differ in what a failing update does to
-//! the others. A failed update leaves what it named as it was.
+//! [`Store::write_batch`] is the way in for a control plane; [`Store::write_configuration`] is the same
+//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_mut`] for
+//! whoever has the store alone. **A batch is visible to packets as a whole or not at all**, in every
+//! atomicity mode; the modes differ in what a failing update does to the others. A failed update leaves
+//! what it named as it was.
 //!
 //! # What is deliberately absent
 //!
@@ -44,8 +48,8 @@ mod value_set;
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
 pub use carry::carry;
 pub use cells::Cells;
-pub use counter::CounterValue;
 pub use configuration::{Configuration, CrcParameters, CustomCrc};
+pub use counter::CounterValue;
 pub use entry::{EntryHandle, EntryRecord, NewEntry};
 pub use error::{ErrorClass, UpdateError};
 pub use meter::{Colour, MeterConfiguration, TokenRate};

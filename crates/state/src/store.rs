@@ -122,7 +122,7 @@ impl Store {
 /// Carries a batch out on the master; returns what changed where `logs` asks for it.
 fn carry_out(
     current: &mut Arc<Configuration>,
-    mut cells: Option<&mut Cells>,
+    cells: Option<&mut Cells>,
     batch: Batch,
     logs: bool,
 ) -> (BatchOutcome, Vec<Change>) {
@@ -139,7 +139,6 @@ fn carry_out(
     // A single item has nothing to be undone, as it checks before it changes.
     let is_atomic = batch.atomicity != Atomicity::ContinueOnError && count > 1;
     let configuration = Arc::make_mut(current);
-    let cells = cells.as_deref_mut();
     let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, is_atomic);
     let mut is_changed = false;
     let mut results = Vec::with_capacity(count);

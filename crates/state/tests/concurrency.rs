@@ -48,7 +48,7 @@ fn flip(value: u64) -> Batch {
     let mut updates = Vec::new();
     for table in [TableId(0), TableId(1)] {
         let entry = entry(value);
-        if value % 3 == 0 {
+        if value.is_multiple_of(3) {
             let keys = entry.keys.clone();
             updates.push(Update::DeleteEntry { table, keys, priority: 0 });
             updates.push(Update::InsertEntry { table, entry });
@@ -76,7 +76,7 @@ fn values(state: &ForwardingState) -> [u64; 2] {
 
 #[test]
 fn readers_see_whole_batches_in_order() {
-    const BATCHES: u64 = 20_000;
+    const BATCHES: u64 = 5_000;
     let store = store();
     begin(&store);
     let is_done = AtomicBool::new(false);
@@ -117,14 +117,14 @@ fn memory_does_not_grow() {
     let most = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             while !is_done.load(Ordering::Acquire) {
-                let state = store.forwarding();
-                assert_eq!(values(&state)[0], values(&state)[1]);
+                assert!(store.forwarding().tables()[0].find_word(KEY) != 0);
             }
         });
+        let modify = |value| Update::ModifyEntry { table: TableId(0), entry: entry(value) };
         let mut most = 0;
         let mut bytes = Vec::new();
         for value in 1..=100_000 {
-            assert!(store.write_configuration(flip(value)).is_ok());
+            assert!(store.write_configuration(Batch::updates(0, [modify(value % 1000)])).is_ok());
             if value % 1000 == 0 {
                 most = most.max(store.forwarding_copies());
                 bytes.push(store.forwarding().memory_bytes());

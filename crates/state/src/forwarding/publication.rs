@@ -9,14 +9,21 @@ use crate::change::Change;
 use arc_swap::ArcSwapOption;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// How often the writer looks again at once whether readers have left the spare copy.
-const SPINS: usize = 100;
+const SPINS: usize = 200;
 
-/// How often it lets others run before it looks again, and how many entries make it one time more.
-/// Waiting is worth about what a copy costs.
-const LEAST_YIELDS: usize = 100;
-const ENTRIES_A_YIELD: usize = 64;
+/// How often it then lets others run before it looks again.
+const YIELDS: usize = 200;
+
+/// How long it then sleeps before it looks again: the reader may wait for a processor.
+const SLEEP: Duration = Duration::from_micros(100);
+
+/// How often it sleeps, and how many entries make it one time more: waiting for longer than copying
+/// takes is not worth it.
+const LEAST_SLEEPS: usize = 20;
+const ENTRIES_A_SLEEP: usize = 1000;
 
 /// Changes that the spare copy may miss before it is given up: then copying is the cheaper way.
 const LEAST_MISSED_CHANGES: usize = 4096;
@@ -137,13 +144,17 @@ fn wait_for_readers(
     spare: &mut Arc<ForwardingState>,
     entries: usize,
 ) -> Option<&mut ForwardingState> {
-    for attempt in 0..SPINS + LEAST_YIELDS.max(entries / ENTRIES_A_YIELD) {
+    let sleeps = LEAST_SLEEPS.max(entries / ENTRIES_A_SLEEP);
+    for attempt in 0..SPINS + YIELDS + sleeps {
         if Arc::get_mut(spare).is_some() {
             break;
         }
-        match attempt {
-            0..SPINS => std::hint::spin_loop(),
-            _ => std::thread::yield_now(),
+        if attempt < SPINS {
+            std::hint::spin_loop();
+        } else if attempt < SPINS + YIELDS {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(SLEEP);
         }
     }
     Arc::get_mut(spare)
