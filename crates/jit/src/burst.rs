@@ -22,6 +22,9 @@ pub struct PacketMemory<'m> {
     pub length: usize,
 }
 
+/// Tables from this size on are fetched ahead.
+const LARGE_TABLE_BYTES: usize = 256 << 10;
+
 /// A burst at work.
 pub struct Burst<'a> {
     compiled: &'a Compiled,
@@ -74,6 +77,35 @@ impl<'a> Burst<'a> {
         &self.pass.outputs
     }
 
+    /// Whether fetching ahead pays for this unit: it looks up in some table that does not fit into the
+    /// nearer caches.
+    pub fn wants_prefetch(&self, unit: usize) -> bool {
+        let tables = self.around.forwarding.tables();
+        self.compiled.can_prefetch(unit)
+            && tables.iter().any(|table| table.memory_bytes() >= LARGE_TABLE_BYTES)
+    }
+
+    /// Fetches into the cache what the unit's first lookup will read for this packet. Nothing else
+    /// happens, and the unit still has to run.
+    pub fn prefetch(&mut self, unit: usize, packet: PacketMemory<'_>, context: &mut PacketContext) {
+        self.hand_in(packet, context);
+        let pass = &mut *self.pass;
+        self.compiled.prefetch(unit, pass, self.instance, &mut self.around);
+    }
+
+    /// Lets the pass know the packet.
+    fn hand_in(&mut self, packet: PacketMemory<'_>, context: &mut PacketContext) -> usize {
+        let PacketMemory { memory, start, length } = packet;
+        assert!(start + length + TAILROOM_BYTES <= memory.len(), "no room after the packet");
+        let base = memory.as_mut_ptr();
+        let pass = &mut *self.pass;
+        pass.packet = base.wrapping_add(start);
+        pass.length_bytes = length as u64;
+        pass.headroom_bytes = start as u64;
+        pass.storage = context.storage_mut().as_mut_ptr();
+        base as usize
+    }
+
     /// Runs a fresh unit on a packet. After an exit the context has what the packet has by then: its
     /// slots, cursor, and what it asked of the device; its bytes stay where they are. Else the context
     /// holds nothing of meaning.
@@ -89,20 +121,14 @@ impl<'a> Burst<'a> {
         counted_bytes: u64,
         now_ps: u64,
     ) -> Ending {
-        let PacketMemory { memory, start, length } = packet;
-        assert!(start + length + TAILROOM_BYTES <= memory.len(), "no room after the packet");
-        let base = memory.as_mut_ptr();
+        let base = self.hand_in(packet, context);
         let pass = &mut *self.pass;
-        pass.packet = base.wrapping_add(start);
-        pass.length_bytes = length as u64;
-        pass.headroom_bytes = start as u64;
-        pass.storage = context.storage_mut().as_mut_ptr();
         pass.counted_bytes = counted_bytes;
         pass.now_ps = now_ps;
         self.around.draw_count = 0;
         let code = self.compiled.enter(unit, pass, self.instance, &mut self.around);
         if code == ENDED {
-            let start = pass.start as usize - base as usize;
+            let start = pass.start as usize - base;
             return Ending::Done { start, length: pass.outgoing_bytes as usize };
         }
         context.cursor_bits = pass.cursor_bits as usize;

@@ -10,7 +10,7 @@ use crate::runtime::pass::{
     OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
     TAILROOM_BYTES,
 };
-use crate::unit::Unit;
+use crate::unit::{Storage, Unit};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -53,6 +53,8 @@ pub struct Compiled {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
     units: Vec<Code>,
+    /// By unit: what fetches ahead for it.
+    prefetches: Vec<Option<Code>>,
     /// `None` only while it is dropped.
     module: Mutex<Option<JITModule>>,
     /// The code has addresses of these.
@@ -132,7 +134,7 @@ impl Compiled {
         let mut module = JITModule::new(builder);
         let mut constants = ConstantPool::default();
         let result = define(&program, &layout, units, &mut module, &mut constants);
-        let (functions, code_bytes) = match result {
+        let (functions, prefetches, code_bytes) = match result {
             Ok(defined) => defined,
             Err(failure) => {
                 // SAFETY: nothing of it runs, as nothing was handed out.
@@ -140,18 +142,18 @@ impl Compiled {
                 return Err(failure);
             }
         };
-        let units = functions
-            .into_iter()
-            .map(|id| {
-                let address = module.get_finalized_function(id);
-                // SAFETY: the function was defined with this signature.
-                unsafe { transmute::<*const u8, Code>(address) }
-            })
-            .collect();
+        let code_of = |id| {
+            let address = module.get_finalized_function(id);
+            // SAFETY: the function was defined with this signature.
+            unsafe { transmute::<*const u8, Code>(address) }
+        };
+        let units = functions.into_iter().map(code_of).collect();
+        let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
         Ok(Compiled {
             program,
             layout,
             units,
+            prefetches,
             module: Mutex::new(Some(module)),
             _constants: constants,
             compile_time: start.elapsed(),
@@ -248,7 +250,30 @@ impl Compiled {
         // the cells and tables of the same program, which are borrowed by `around` while it runs.
         unsafe { self.units[unit](pass, instance) }
     }
+
+    /// Whether there is code that fetches ahead for a unit.
+    pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
+        self.prefetches[unit].is_some()
+    }
+
+    /// Runs the code that fetches ahead for a unit, if there is any.
+    pub(crate) fn prefetch(
+        &self,
+        unit: usize,
+        pass: &mut Pass,
+        instance: *const Instance,
+        around: &mut Surroundings<'_>,
+    ) {
+        pass.surroundings = std::ptr::from_mut(around).cast();
+        if let Some(code) = self.prefetches[unit] {
+            // SAFETY: as for `enter`.
+            unsafe { code(pass, instance) };
+        }
+    }
 }
+
+/// Functions of the units, functions that fetch ahead for them, and how long all are in bytes.
+type Defined = (Vec<FuncId>, Vec<Option<FuncId>>, usize);
 
 fn define(
     program: &Program,
@@ -256,36 +281,40 @@ fn define(
     units: &[Unit],
     module: &mut JITModule,
     constants: &mut ConstantPool,
-) -> Result<(Vec<FuncId>, usize), CompileError> {
+) -> Result<Defined, CompileError> {
     let mut context = module.make_context();
     let mut function_context = FunctionBuilderContext::new();
-    let mut functions = Vec::new();
     let mut code_bytes = 0;
-    for (at, unit) in units.iter().enumerate() {
+    let around = Around {
+        program,
+        layout,
+        call_conv: module.isa().default_call_conv(),
+        frontend_config: module.isa().frontend_config(),
+    };
+    let mut one = |at: usize, unit: &Unit, prefetching: bool| {
         let mut signature = module.make_signature();
         signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
         signature.returns.push(AbiParam::new(types::I64));
-        let name = format!("unit {at} {}", unit.name);
-        let id =
-            module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
+        let what = if prefetching { "prefetch" } else { "unit" };
+        let name = format!("{what} {at} {}", unit.name);
+        let id = module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
         context.func.signature = signature;
-        let around = Around {
-            program,
-            layout,
-            call_conv: module.isa().default_call_conv(),
-            frontend_config: module.isa().frontend_config(),
-        };
-        function::build(around, unit, &mut context.func, &mut function_context, constants);
-        if context.func.fixed_stack_size() > MOST_FRAME_BYTES {
-            return Err(error(format!("`{}` has more wide values at once than fit", unit.name)));
-        }
+        let function = &mut context.func;
+        function::build(around, unit, prefetching, function, &mut function_context, constants);
         define_function(module, id, &mut context)?;
         code_bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
-        functions.push(id);
         module.clear_context(&mut context);
+        Ok(id)
+    };
+    let mut functions = Vec::new();
+    let mut prefetches = Vec::new();
+    for (at, unit) in units.iter().enumerate() {
+        functions.push(one(at, unit, false)?);
+        let is_wanted = unit.storage == Storage::Fresh && function::looks_up(program, unit);
+        prefetches.push(if is_wanted { Some(one(at, unit, true)?) } else { None });
     }
     module.finalize_definitions().map_err(error)?;
-    Ok((functions, code_bytes))
+    Ok((functions, prefetches, code_bytes))
 }
 
 fn define_function(

@@ -250,8 +250,9 @@ impl Facts {
         let mut index_stack = |stack: StackId| {
             stack_headers(program, stack).for_each(|header| is_indexed[header.index()] = true);
         };
+        // The cursor goes from unit to unit, so all of the program counts.
         let mut whole_bytes = true;
-        for operation in all() {
+        for operation in program.regions.iter().flat_map(operations) {
             match operation {
                 Operation::Load { place, .. } | Operation::Store { place, .. } => {
                     if let Place::Element { stack, index: Operand::Temp(_), .. } = place {

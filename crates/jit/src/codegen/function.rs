@@ -43,7 +43,7 @@ pub(crate) struct PacketBits {
 pub(crate) enum Home {
     /// In variables, one a word.
     Variables(Vec<Variable>),
-    /// In the packet's storage, at this byte.
+    /// In the packet's storage, from this byte on; a varbit's length in the word before.
     Storage(i32),
 }
 
@@ -115,6 +115,9 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub emitted: Vec<Variable>,
     /// How many emissions there were so far.
     pub next_emission: usize,
+    /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
+    /// before anything that others could notice.
+    pub prefetching: bool,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
     /// Constants wider than 128 bits, which live as long as the code.
@@ -230,7 +233,9 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         let address = self.buffer(words.max(1) as u32);
         let mut offset_bytes = 0;
         for (ty, value) in values {
-            self.values().store_words(*ty, *value, address, offset_bytes);
+            // A varbit's length is in the word before its value.
+            let length_bytes = if matches!(ty, ValueType::Varbit(_)) { 8 } else { 0 };
+            self.values().store_words(*ty, *value, address, offset_bytes + length_bytes);
             offset_bytes += words_of(*ty) as i32 * 8;
         }
         address
@@ -263,7 +268,8 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
             let block = self.number(self.block as u64);
             self.store_word(block, self.pass, offset_of!(Pass, block) as i32);
         }
-        if code < u64::from(FIRST_WITHOUT_STORAGE) || code == ENDED_NO_ROOM {
+        let is_spilled = code < u64::from(FIRST_WITHOUT_STORAGE) || code == ENDED_NO_ROOM;
+        if is_spilled && !self.prefetching {
             self.publish_cursor();
             self.spill();
         }

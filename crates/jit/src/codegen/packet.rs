@@ -396,7 +396,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn varbit_length(&mut self, slot: SlotId) -> Value {
-        let offset_bytes = self.storage_offset_bytes(slot);
+        let offset_bytes = self.storage_offset_bytes(slot) - 8;
         self.load_word(self.storage, offset_bytes)
     }
 }

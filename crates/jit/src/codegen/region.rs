@@ -6,7 +6,7 @@ use super::facts::successors;
 use super::fields::Pristine;
 use super::function::{Ends, FunctionCompiler, Known, Site};
 use super::values::Val;
-use crate::runtime::pass::ENDED_STEP_LIMIT;
+use crate::runtime::pass::{ENDED, ENDED_STEP_LIMIT};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Switch;
@@ -17,6 +17,27 @@ use ir::{BinaryOperation, BlockId, Operation, RegionId, STEP_LIMIT, Terminator, 
 struct EndStates {
     returned: Vec<Pristine>,
     otherwise: Vec<Pristine>,
+}
+
+/// Whether others notice that an instruction ran, or its run depends on tables.
+fn is_noticed(operation: &Operation) -> bool {
+    !matches!(
+        operation,
+        Operation::Unary { .. }
+            | Operation::Binary { .. }
+            | Operation::Resize { .. }
+            | Operation::Slice { .. }
+            | Operation::Select { .. }
+            | Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Extract { .. }
+            | Operation::Lookahead { .. }
+            | Operation::Advance { .. }
+            | Operation::PacketLength { .. }
+            | Operation::ShiftStack { .. }
+            | Operation::ValueSetContains { .. }
+            | Operation::Hash { .. }
+    )
 }
 
 impl<'a> FunctionCompiler<'a, '_> {
@@ -138,7 +159,13 @@ impl<'a> FunctionCompiler<'a, '_> {
             self.temps.clear();
             self.temps.resize(region.temps.len(), None);
             self.temp_types = &region.temps;
+            let mut is_cut = false;
             for (number, instruction) in block.instructions.iter().enumerate() {
+                if self.prefetching && is_noticed(&instruction.operation) {
+                    self.cut(&instruction.operation);
+                    is_cut = true;
+                    break;
+                }
                 let site = Site {
                     region: id,
                     block: at as u32,
@@ -148,6 +175,7 @@ impl<'a> FunctionCompiler<'a, '_> {
                 self.instruction(&instruction.operation, site, &ends);
             }
             match &block.terminator {
+                _ if is_cut => {}
                 Terminator::Return => {
                     states.returned.push(self.pristine.clone());
                     self.builder.ins().jump(ends.returned, &[]);
@@ -318,6 +346,17 @@ impl<'a> FunctionCompiler<'a, '_> {
             _ => return,
         };
         self.define(result, value);
+    }
+
+    /// Ends a function that fetches ahead, at an instruction that it does not run.
+    fn cut(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Apply { table, keys, .. } => self.prefetch_apply(*table, keys),
+            _ => {
+                let code = self.number(ENDED);
+                self.builder.ins().jump(self.leave, &[code.into()]);
+            }
+        }
     }
 
     fn known(&self, operand: &ir::Operand) -> Option<Known> {

@@ -21,13 +21,9 @@ impl FunctionCompiler<'_, '_> {
         self.program.slots[slot.index()].ty
     }
 
-    /// Where a slot's words are in storage; a varbit's length first.
+    /// Where a slot's value begins in storage; a varbit's length is in the word before.
     pub fn storage_offset_bytes(&self, slot: SlotId) -> i32 {
-        let word = match self.layout.length_word(slot) {
-            Some(length) => length,
-            None => self.layout.offset_words(slot),
-        };
-        word as i32 * 8
+        self.layout.offset_words(slot) as i32 * 8
     }
 
     /// The value of a slot.
@@ -221,7 +217,8 @@ impl FunctionCompiler<'_, '_> {
             if !has(self, slot) {
                 continue;
             }
-            let first = self.storage_offset_bytes(slot) as usize / 8;
+            let value = self.layout.offset_words(slot);
+            let first = self.layout.length_word(slot).unwrap_or(value);
             let words = words_of(self.slot_type(slot));
             match ranges.last_mut() {
                 Some((start, count)) if *start + *count == first => *count += words,

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use ir::{HeaderId, Program, StorageLayout, ValueType};
+use ir::{HeaderId, Operation, Program, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
@@ -29,10 +29,23 @@ pub(crate) struct Surroundings<'a> {
     pub frontend_config: TargetFrontendConfig,
 }
 
-/// Fills in a function of the signature `(pass, instance) -> code`.
+/// Whether a unit looks up in a table at all, so that fetching ahead has a meaning.
+pub(crate) fn looks_up(program: &Program, unit: &Unit) -> bool {
+    unit.steps.iter().any(|step| matches!(step, Step::Block(block) if applies(program, *block)))
+}
+
+fn applies(program: &Program, block: usize) -> bool {
+    let region = &program.regions[program.blocks[block].region.index()];
+    let mut instructions = region.blocks.iter().flat_map(|block| &block.instructions);
+    instructions.any(|instruction| matches!(instruction.operation, Operation::Apply { .. }))
+}
+
+/// Fills in a function of the signature `(pass, instance) -> code`. With `prefetching` it runs up to
+/// the first lookup, which it only prepares.
 pub(crate) fn build(
     around: Surroundings<'_>,
     unit: &Unit,
+    prefetching: bool,
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
@@ -64,9 +77,7 @@ pub(crate) fn build(
         .map(|at| {
             let slot = ir::SlotId(at as u32);
             if facts.in_storage[at] || !facts.needs_home[at] {
-                let word = around.layout.length_word(slot);
-                let word = word.unwrap_or_else(|| around.layout.offset_words(slot));
-                Home::Storage(word as i32 * 8)
+                Home::Storage(around.layout.offset_words(slot) as i32 * 8)
             } else {
                 let words = match program.slots[at].ty {
                     ValueType::Bits(65..) => 2,
@@ -102,6 +113,7 @@ pub(crate) fn build(
         last_outcome: None,
         emitted,
         next_emission: 0,
+        prefetching,
         leave,
         constants,
         scratch: ScratchSlots::default(),
@@ -123,6 +135,10 @@ impl FunctionCompiler<'_, '_> {
         for step in &unit.steps {
             let mark = self.scratch.mark();
             match step {
+                Step::Block(block) if self.prefetching && applies(self.program, *block) => {
+                    self.program_block(*block);
+                    break;
+                }
                 Step::Block(block) => self.program_block(*block),
                 Step::Set(slot, value) => {
                     let width_bits = self.slot_type(*slot).width_bits();
@@ -152,7 +168,9 @@ impl FunctionCompiler<'_, '_> {
             }
             self.scratch.release(mark);
         }
-        if self.facts.in_place {
+        if self.prefetching {
+            // Nothing is left behind.
+        } else if self.facts.in_place {
             self.deparse_in_place();
         } else {
             self.publish_cursor();
