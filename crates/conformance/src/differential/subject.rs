@@ -111,7 +111,7 @@ pub struct DeviceSubject {
 }
 
 /// How many passes a packet and its copies may take: more would only take time.
-const PASS_LIMIT: u32 = 60;
+const PASS_LIMIT: u32 = 12;
 
 impl DeviceSubject {
     /// A device with options of its own.

@@ -185,6 +185,7 @@ impl Generator<'_> {
             }
         }
         paths.extend(self.stacks.iter().map(|stack| stack.path.clone()));
+        paths.dedup();
         if self.choices.chance(15) {
             paths = vec!["hdr".to_string()];
         } else if self.choices.chance(25) {

@@ -44,6 +44,8 @@ pub(super) struct HeaderPlace {
 #[derive(Clone, Debug)]
 pub(super) struct StackPlace {
     pub path: String,
+    /// In a stack of unions, the member; else empty.
+    pub member: String,
     pub ty: usize,
     pub size: u32,
 }
@@ -55,6 +57,19 @@ impl Generator<'_> {
             .map(str::to_string)
             .to_vec();
         let mut pieces = Vec::new();
+        for _ in 0..self.choices.between(0, 2) {
+            let (width, name) = (*self.choices.pick(&self.widths), self.fresh("name"));
+            let text = format!("typedef bit<{width}> {name};\n");
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.typedefs.push((width, name));
+        }
+        for _ in 0..self.choices.between(0, 2) {
+            let ty = Type::Bits(*self.choices.pick(&self.widths));
+            let (name, value) = (self.fresh("CONSTANT"), self.literal_text(ty));
+            let text = format!("const {} {name} = {value};\n", self.type_text(ty));
+            pieces.push(Piece::droppable(&text, Vec::new()));
+            self.declare(name, ty, false);
+        }
         let own: Vec<String> = (0..self.choices.between(1, 3)).map(|_| self.fresh("Bad")).collect();
         pieces.push(Piece::droppable(&format!("error {{ {} }}\n", own.join(", ")), Vec::new()));
         self.errors.extend(own);
@@ -113,7 +128,7 @@ impl Generator<'_> {
         let mut lines: Vec<Piece> = fields
             .iter()
             .map(|(name, ty)| {
-                Piece::droppable(&format!("{} {name};\n", self.type_text(*ty)), Vec::new())
+                Piece::droppable(&format!("{} {name};\n", self.declared_type(*ty)), Vec::new())
             })
             .collect();
         if let Some(width) = varbit_bits {
@@ -166,22 +181,35 @@ impl Generator<'_> {
             let (instance, size) = (self.fresh("s"), self.choices.between(2, 5));
             let name = &self.header_types[ty].name;
             lines.push(Piece::droppable(&format!("{name}[{size}] {instance};\n"), Vec::new()));
-            self.stacks.push(StackPlace { path: format!("hdr.{instance}"), ty, size });
+            let (path, member) = (format!("hdr.{instance}"), String::new());
+            self.stacks.push(StackPlace { path, member, ty, size });
         }
         if self.header_types.len() > 1 && self.choices.chance(45) {
             let name = self.fresh("union");
             let instance = self.fresh("u");
             let mut members = String::new();
+            let stack =
+                self.choices.chance(35).then(|| (self.fresh("su"), self.choices.between(2, 3)));
             for ty in 0..self.header_types.len().min(3) {
                 let member = self.fresh("h");
                 members.push_str(&format!("{} {member};\n", self.header_types[ty].name));
                 let union_path = Some(format!("hdr.{instance}"));
+                if let Some((stack, size)) = &stack
+                    && self.header_types[ty].varbit_bits.is_none()
+                {
+                    let (path, member) = (format!("hdr.{stack}"), format!(".{member}"));
+                    self.stacks.push(StackPlace { path, member, ty, size: *size });
+                }
                 let path = format!("hdr.{instance}.{member}");
                 self.headers.push(HeaderPlace { path, ty, union_path });
             }
             let text = format!("header_union {name} {{\n{members}}}\n");
             before.push(Piece::droppable(&text, Vec::new()));
             lines.push(Piece::droppable(&format!("{name} {instance};\n"), Vec::new()));
+            if let Some((stack, size)) = stack {
+                let text = format!("{name}[{size}] {stack};\n");
+                lines.push(Piece::droppable(&text, Vec::new()));
+            }
         }
         self.declare_header_fields(true);
         let before = Piece::sequence(Role::Fixed, before);
@@ -198,7 +226,7 @@ impl Generator<'_> {
         }
         for stack in self.stacks.clone() {
             for (name, ty) in self.header_types[stack.ty].fields.clone() {
-                let path = format!("{}[$].{name}", stack.path);
+                let path = format!("{}[$]{}.{name}", stack.path, stack.member);
                 let indexed = Some(stack.size);
                 self.variables.push(Variable { path, ty, is_writable, indexed });
             }

@@ -71,7 +71,9 @@ impl Generator<'_> {
             return Piece::text(self.choices.below(size as usize).to_string());
         }
         let narrow = |variable: &Variable| {
-            variable.indexed.is_none() && matches!(variable.ty, Type::Bits(1..=32))
+            variable.indexed.is_none()
+                && variable.is_run_time()
+                && matches!(variable.ty, Type::Bits(1..=32))
         };
         match self.variable(narrow) {
             Some(Variable { path, ty: Type::Bits(width), .. }) => {
@@ -161,10 +163,7 @@ impl Generator<'_> {
                 } else {
                     // A divisor that is only known at run time; zero gives zero.
                     let is_divisor = |variable: &Variable| {
-                        // In an unrolled loop the variable is a constant, 0 in the first round.
-                        variable.ty == ty
-                            && variable.indexed.is_none()
-                            && !variable.path.starts_with('i')
+                        variable.ty == ty && variable.indexed.is_none() && variable.is_run_time()
                     };
                     match self.variable(is_divisor) {
                         Some(variable) => Piece::text(variable.path),

@@ -69,6 +69,14 @@ struct Variable {
     indexed: Option<u32>,
 }
 
+impl Variable {
+    /// Whether its value is only known at run time: loops that are unrolled make constants of theirs,
+    /// and a constant may be no divisor and no index where it is wrong.
+    fn is_run_time(&self) -> bool {
+        !self.path.starts_with('i') && !self.path.starts_with("CONSTANT")
+    }
+}
+
 /// Which part of a program is being made; it decides what may be called there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -126,16 +134,18 @@ struct Generator<'c> {
     place: Place,
     in_loop: bool,
     returns: Option<Type>,
+    /// Names for widths: `typedef`s.
+    typedefs: Vec<(u32, String)>,
     /// How many more statements this part may have.
     budget: u32,
 }
 
 impl<'c> Generator<'c> {
     fn new(choices: &'c mut Choices, knobs: Knobs) -> Generator<'c> {
-        let mut palette: Vec<u64> = (0..3).map(|_| choices.below(16) as u64).collect();
-        palette.extend((0..3).map(|_| choices.below(256) as u64));
-        palette.extend((0..2).map(|_| choices.below(1 << 16) as u64));
-        palette.extend((0..2).map(|_| choices.bits(64).low_u64()));
+        let mut palette: Vec<u64> = (0..2).map(|_| choices.below(16) as u64).collect();
+        palette.extend((0..2).map(|_| choices.below(256) as u64));
+        palette.extend((0..1).map(|_| choices.below(1 << 16) as u64));
+        palette.extend((0..1).map(|_| choices.bits(64).low_u64()));
         let mut widths = vec![8, 16, 32];
         for _ in 0..4 {
             widths.push(choices.between(1, 64));
@@ -168,6 +178,7 @@ impl<'c> Generator<'c> {
             place: Place::Ingress,
             in_loop: false,
             returns: None,
+            typedefs: Vec::new(),
             budget: 0,
         }
     }

@@ -100,7 +100,8 @@ pub struct ParserModel {
 #[derive(Clone, Debug)]
 enum Extractable {
     Header(String, usize),
-    Stack(String, usize),
+    /// With the member in a stack of unions.
+    Stack(String, String, usize),
 }
 
 /// A value set: its name and width.
@@ -114,7 +115,9 @@ impl Generator<'_> {
             .headers
             .iter()
             .map(|place| Extractable::Header(place.path.clone(), place.ty))
-            .chain(self.stacks.iter().map(|stack| Extractable::Stack(stack.path.clone(), stack.ty)))
+            .chain(self.stacks.iter().map(|stack| {
+                Extractable::Stack(stack.path.clone(), stack.member.clone(), stack.ty)
+            }))
             .collect();
         // Any order; the first state keeps a header without varbit, for lengths to come from.
         for at in (1..things.len()).rev() {
@@ -307,10 +310,10 @@ impl Generator<'_> {
                         }
                     }
                 }
-                Extractable::Stack(path, ty) => {
+                Extractable::Stack(path, member, ty) => {
                     loops = true;
-                    let fields = self.fields_of(&format!("{path}.last"), *ty);
-                    let text = format!("packet.extract({path}.next);\n");
+                    let fields = self.fields_of(&format!("{path}.last{member}"), *ty);
+                    let text = format!("packet.extract({path}.next{member});\n");
                     body.push(Piece::droppable(&text, Vec::new()));
                     if self.choices.chance(30)
                         && let Some(target) = self.target(Type::Bits(32))

@@ -99,7 +99,7 @@ impl Generator<'_> {
     fn local(&mut self) -> Piece {
         let ty = self.any_type();
         let name = self.fresh("v");
-        let text = self.type_text(ty);
+        let text = self.declared_type(ty);
         let piece = if self.choices.chance(85) {
             let value = self.expression(ty, 2);
             Piece::droppable(&format!("{text} {name} = $;\n"), vec![value])
@@ -210,7 +210,10 @@ impl Generator<'_> {
         if !self.stacks.is_empty() && self.choices.chance(30) {
             let stack = self.choices.pick(&self.stacks).clone();
             let index = self.stack_index(stack.size);
-            return Some((Piece::fixed(&format!("{}[$]", stack.path), vec![index]), stack.ty));
+            return Some((
+                Piece::fixed(&format!("{}[$]{}", stack.path, stack.member), vec![index]),
+                stack.ty,
+            ));
         }
         if self.headers.is_empty() {
             return None;

@@ -67,6 +67,16 @@ impl Generator<'_> {
         }
     }
 
+    /// How the type of a variable or field is written; sometimes by a name that was declared for it.
+    pub(super) fn declared_type(&mut self, ty: Type) -> String {
+        if let Type::Bits(width) = ty
+            && let Some((_, name)) = self.typedefs.iter().find(|(other, _)| *other == width)
+        {
+            return name.clone();
+        }
+        self.type_text(ty)
+    }
+
     /// An expression that shrinking may replace.
     pub(super) fn expression_piece(&self, ty: Type, template: &str, of: Vec<Piece>) -> Piece {
         let role = Role::Expression { ty: self.type_text(ty), simplest: self.simplest(ty) };
