@@ -113,12 +113,8 @@ mod tests {
             display: Display::Unsigned,
             origin,
         };
-        let counter = |size| Counter {
-            name: "c".into(),
-            unit: CountUnit::PacketsAndBytes,
-            size,
-            origin,
-        };
+        let counter =
+            |size| Counter { name: "c".into(), unit: CountUnit::PacketsAndBytes, size, origin };
         Arc::new(Program {
             registers: vec![register(9, 3), register(130, 2), register(8, 1 << 30)],
             counters: vec![counter(Some(5)), counter(None)],

@@ -8,9 +8,7 @@ use crate::runtime::pass::{Instance, Pass};
 use crate::runtime::state as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
-use ir::{
-    CounterId, MeterId, Operand, RegisterId, RegisterUpdate, ResizeKind, Temp, ValueType,
-};
+use ir::{CounterId, MeterId, Operand, RegisterId, RegisterUpdate, ResizeKind, Temp, ValueType};
 use state::forwarding::RecordLayout;
 use std::mem::offset_of;
 

@@ -191,9 +191,7 @@ impl FunctionCompiler<'_, '_> {
         let address = self.table_address(table);
         let words = self.packed_key(&layout, &keys.matched);
         match (layout.packing, &words[..]) {
-            (Packing::Word, [key]) => {
-                self.call_for_word(runtime::find_word(), &[address, *key])
-            }
+            (Packing::Word, [key]) => self.call_for_word(runtime::find_word(), &[address, *key]),
             (Packing::DoubleWord, [low, high]) => {
                 self.call_for_word(runtime::find_double(), &[address, *low, *high])
             }

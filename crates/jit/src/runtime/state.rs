@@ -159,11 +159,7 @@ fn operand_type(region: &Region, operand: &Operand) -> ValueType {
 }
 
 /// The region and the operation that compiled code names by numbers.
-fn operation_at<'p>(
-    program: &'p ir::Program,
-    region: u64,
-    instruction: u64,
-) -> (&'p Region, &'p Operation) {
+fn operation_at(program: &ir::Program, region: u64, instruction: u64) -> (&Region, &Operation) {
     let region = &program.regions[region as usize];
     let block = &region.blocks[(instruction >> 32) as usize];
     (region, &block.instructions[instruction as u32 as usize].operation)
@@ -343,4 +339,3 @@ unsafe extern "C" fn call_environment(
         }
     }
 }
-

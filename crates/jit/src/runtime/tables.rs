@@ -168,4 +168,3 @@ unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words
         record => record as u64,
     }
 }
-

@@ -112,10 +112,7 @@ impl FunctionCompiler<'_, '_> {
                 ValueType::Bits(_) => self.values().load_words(ty, given, offset_bytes),
                 ValueType::Varbit(_) => Val::Varbit {
                     length_bits: self.load_word(given, offset_bytes),
-                    words: self
-                        .builder
-                        .ins()
-                        .iadd_imm_s(given, i64::from(offset_bytes) + 8),
+                    words: self.builder.ins().iadd_imm_s(given, i64::from(offset_bytes) + 8),
                 },
             };
             self.define(result, value);

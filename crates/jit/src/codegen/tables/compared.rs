@@ -104,9 +104,7 @@ fn decides_alone(layout: &KeyLayout, entries: &[ComparedEntry]) -> bool {
         1..=64 => u64::MAX >> (64 - total_bits),
         _ => return false,
     };
-    entries.iter().all(|entry| {
-        entry.takes_all() || entry.ranges.is_empty() && entry.mask == [ones]
-    })
+    entries.iter().all(|entry| entry.takes_all() || entry.ranges.is_empty() && entry.mask == [ones])
 }
 
 /// The entries of a table in the order in which they win, up to the first that takes everything, if
