@@ -30,11 +30,7 @@ fn panel(svg: &mut String, curves: &[&Curve], left: f64, top: f64) -> std::fmt::
             r##"<line x1="{x}" y1="{y0}" x2="{x}" y2="{}" stroke="#ddd"/>"##,
             y0 - height
         )?;
-        writeln!(
-            svg,
-            r#"<text x="{x}" y="{}" text-anchor="middle">1e{decade}</text>"#,
-            y0 + 14.0
-        )?;
+        writeln!(svg, r#"<text x="{x}" y="{}" text-anchor="middle">1e{decade}</text>"#, y0 + 14.0)?;
     }
     for decade in 0..=4 {
         let y = y0 - place(10f64.powi(decade), 4.0, height);

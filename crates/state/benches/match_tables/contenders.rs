@@ -12,6 +12,7 @@ use prefix_trie::PrefixMap;
 use state::forwarding::index::{KeyLayout, MatchIndex, NO_MATCH, Packing};
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A filled table.
@@ -19,8 +20,8 @@ pub struct Contender {
     pub name: &'static str,
     /// Bytes an entry, by the allocator.
     pub entry_bytes: f64,
-    /// Looks up all packets; the sum of the leaves.
-    pub look_up: Box<dyn FnMut() -> u64>,
+    /// Looks up these packets; the sum of the leaves.
+    pub look_up: Box<dyn Fn(Range<usize>) -> u64>,
     /// Removes an entry and inserts it again.
     pub update: Box<dyn FnMut(usize)>,
 }
@@ -35,7 +36,7 @@ fn fill<T>(entries: usize, make: impl FnOnce() -> T) -> (T, f64) {
 fn shared<T: 'static>(
     name: &'static str,
     filled: (T, f64),
-    look_up: impl Fn(&T) -> u64 + 'static,
+    look_up: impl Fn(&T, Range<usize>) -> u64 + 'static,
     update: impl Fn(&mut T, usize) + 'static,
 ) -> Contender {
     let table = Rc::new(std::cell::RefCell::new(filled.0));
@@ -43,7 +44,7 @@ fn shared<T: 'static>(
     Contender {
         name,
         entry_bytes: filled.1,
-        look_up: Box::new(move || look_up(&looked.borrow())),
+        look_up: Box::new(move |range| look_up(&looked.borrow(), range)),
         update: Box::new(move |at| update(&mut table.borrow_mut(), at)),
     }
 }
@@ -76,13 +77,14 @@ pub fn this_crate(workload: &Rc<Workload>) -> Contender {
     shared(
         "planewright",
         filled,
-        move |index| match packing {
-            Packing::Word => keys.iter().map(|&key| counted(index.find_word(key))).sum(),
-            Packing::DoubleWord => keys
+        move |index, range| match packing {
+            Packing::Word => keys[range].iter().map(|&key| counted(index.find_word(key))).sum(),
+            Packing::DoubleWord => keys[2 * range.start..2 * range.end]
                 .chunks_exact(2)
                 .map(|key| counted(index.find_double(key[0], key[1])))
                 .sum(),
             Packing::Words(words) => {
+                let keys = &keys[words * range.start..words * range.end];
                 keys.chunks_exact(words).map(|key| counted(index.find_words(key))).sum()
             }
         },
@@ -137,7 +139,12 @@ fn exact(workload: &Rc<Workload>) -> Vec<Contender> {
             shared(
                 $name,
                 filled,
-                move |map| packets.iter().map(|key| map.get(key).map_or(0, |&leaf| counted(leaf))).sum(),
+                move |map, range| {
+                    packets[range]
+                        .iter()
+                        .map(|key| map.get(key).map_or(0, |&leaf| counted(leaf)))
+                        .sum()
+                },
                 move |map, at| {
                     let (key, leaf) = &entries[at];
                     map.remove(&make(key));
@@ -155,7 +162,9 @@ fn exact(workload: &Rc<Workload>) -> Vec<Contender> {
             map!("hashbrown with foldhash", 2, [u64; 2], |key| [key[0], key[1]], FixedState),
             map!("std HashMap", 2, [u64; 2], |key| [key[0], key[1]], std::hash::RandomState),
         ],
-        words => vec![map!("hashbrown with foldhash", words, Box<[u64]>, |key| key.into(), FixedState)],
+        words => {
+            vec![map!("hashbrown with foldhash", words, Box<[u64]>, |key| key.into(), FixedState)]
+        }
     }
 }
 
@@ -201,8 +210,9 @@ macro_rules! route_crates {
             let tree_bitmap = shared(
                 "treebitmap",
                 filled,
-                move |table| {
-                    keys.iter()
+                move |table, range| {
+                    keys[range]
+                        .iter()
                         .map(|&key| {
                             let found = table.longest_match(<$address>::from(key));
                             found.map_or(0, |(_, _, &leaf)| counted(leaf))
@@ -226,9 +236,9 @@ macro_rules! route_crates {
             let poptrie = shared(
                 "poptrie",
                 filled,
-                move |table| {
+                move |table, range| {
                     let leaf = |key: &$number| table.lookup(*key).map_or(0, |&leaf| counted(leaf));
-                    keys.iter().map(leaf).sum()
+                    keys[range].iter().map(leaf).sum()
                 },
                 move |table, at| {
                     let (value, length, leaf) = list[at];
@@ -247,8 +257,9 @@ macro_rules! route_crates {
             let prefix_trie = shared(
                 "prefix-trie",
                 filled,
-                move |table| {
-                    keys.iter()
+                move |table, range| {
+                    keys[range]
+                        .iter()
                         .map(|&key| {
                             let found = table.get_lpm(&(key, <$number>::BITS as u8));
                             found.map_or(0, |(_, &leaf)| counted(leaf))
@@ -299,8 +310,8 @@ fn domains(workload: &Rc<Workload>) -> Contender {
     shared(
         "hashbrown of poptrie",
         filled,
-        move |tables| {
-            packets
+        move |tables, range| {
+            packets[range]
                 .iter()
                 .map(|(domain, key)| {
                     let found = tables.get(domain).and_then(|table| table.lookup(*key));
@@ -338,12 +349,11 @@ fn scan(workload: &Rc<Workload>) -> Contender {
         list.sort_by_key(|rule| (rule.0, rule.1));
         list
     });
-    // A share of the packets is enough, and counted as such by repeating the sum.
     let packets = packed(&layout, workload);
     shared(
         "scan",
         filled,
-        move |list| {
+        move |list, range| {
             let find = |key: &[u64]| {
                 list.iter()
                     .find(|(_, _, value, mask, checks, _)| {
@@ -352,13 +362,12 @@ fn scan(workload: &Rc<Workload>) -> Contender {
                     })
                     .map_or(counted(NO_MATCH), |rule| counted(rule.5))
             };
-            packets.chunks_exact(words).map(find).sum()
+            packets[words * range.start..words * range.end].chunks_exact(words).map(find).sum()
         },
         move |list, at| {
             let rule = &source[at];
-            let find = |list: &[Rule]| {
-                list.partition_point(|other| (other.0, other.1) < (rule.0, rule.1))
-            };
+            let find =
+                |list: &[Rule]| list.partition_point(|other| (other.0, other.1) < (rule.0, rule.1));
             let at = find(list);
             list.remove(at);
             list.insert(at, rule.clone());
@@ -393,7 +402,7 @@ fn tuple_space(workload: &Rc<Workload>) -> Contender {
     shared(
         "tuple space of hashbrown",
         filled,
-        move |tuples| {
+        move |tuples, range| {
             let find = |key: &[u64]| {
                 let mut best = (i64::MAX, 0, NO_MATCH);
                 for (bound, mask, map) in tuples {
@@ -406,7 +415,7 @@ fn tuple_space(workload: &Rc<Workload>) -> Contender {
                 }
                 counted(best.2)
             };
-            packets.chunks_exact(2).map(find).sum()
+            packets[2 * range.start..2 * range.end].chunks_exact(2).map(find).sum()
         },
         move |tuples, at| {
             let rule = &source[at];

@@ -30,6 +30,9 @@ pub struct Curve {
 
 const SCAN: &str = "scan";
 
+/// Packets of one measurement: few, so that most are not interrupted.
+const WINDOW: usize = 1 << 12;
+
 struct Options {
     quick: bool,
     only: Option<String>,
@@ -76,15 +79,17 @@ fn measure(make: Make, count: usize, options: &Options, curves: &mut Vec<Curve>)
     // A scan of more would take minutes.
     contenders
         .extend(others(&workload).into_iter().filter(|other| other.name != SCAN || count <= 1000));
-    let rounds = if options.quick { 5 } else { 15 };
+    let rounds = if options.quick { 4 } else { 12 };
     let budget = Duration::from_millis(if options.quick { 20 } else { 100 });
     let mut times = vec![Vec::new(); contenders.len()];
-    let mut sums = vec![0; contenders.len()];
-    for _ in 0..rounds {
-        for (at, contender) in contenders.iter_mut().enumerate() {
+    let mut sums = vec![0u64; contenders.len()];
+    for round in 0..rounds * PACKETS / WINDOW {
+        for (at, contender) in contenders.iter().enumerate() {
+            let from = round * WINDOW % PACKETS;
             let start = Instant::now();
-            sums[at] = black_box((contender.look_up)());
-            times[at].push(start.elapsed().as_secs_f64() * 1e9 / PACKETS as f64);
+            let sum = black_box((contender.look_up)(from..from + WINDOW));
+            times[at].push(start.elapsed().as_secs_f64() * 1e9 / WINDOW as f64);
+            sums[at] += sum;
         }
     }
     for (at, contender) in contenders.iter_mut().enumerate() {

@@ -17,6 +17,7 @@ mod lpm;
 mod prefix;
 mod ranges;
 mod rivals;
+mod rule_list;
 mod rules;
 mod trie;
 mod trie_update;
@@ -24,7 +25,7 @@ mod tuples;
 
 pub use layout::{KeyField, KeyLayout, Packing, RangeCheck};
 
-use exact::ExactIndex;
+use exact::{DoubleIndex, WordIndex};
 use exact_wide::WideExactIndex;
 use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
@@ -40,8 +41,8 @@ pub const LEAF_LIMIT: u32 = 1 << 31;
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
 enum Kind {
-    ExactWord(ExactIndex<u64>),
-    ExactDouble(ExactIndex<[u64; 2]>),
+    ExactWord(WordIndex),
+    ExactDouble(DoubleIndex),
     ExactWords(WideExactIndex),
     /// By the width of the lpm key.
     Lpm32(LpmIndex<u32>),
@@ -88,8 +89,8 @@ impl MatchIndex {
                 _ => Kind::Lpm128(LpmIndex::new(layout, lpm, seed)),
             },
             _ if !all_exact => Kind::Rules(RuleIndex::new(layout.words())),
-            (Packing::Word, _) => Kind::ExactWord(ExactIndex::new(seed)),
-            (Packing::DoubleWord, _) => Kind::ExactDouble(ExactIndex::new(seed)),
+            (Packing::Word, _) => Kind::ExactWord(WordIndex::new(seed)),
+            (Packing::DoubleWord, _) => Kind::ExactDouble(DoubleIndex::new(seed)),
             (Packing::Words(words), _) => Kind::ExactWords(WideExactIndex::new(words, seed)),
         };
         MatchIndex { kind, others: None, lpm: lpm.unwrap_or(0), seed }
@@ -369,8 +370,8 @@ impl MatchIndex {
     /// Removes all entries.
     pub fn clear(&mut self) {
         match &mut self.kind {
-            Kind::ExactWord(index) => *index = ExactIndex::new(self.seed),
-            Kind::ExactDouble(index) => *index = ExactIndex::new(self.seed),
+            Kind::ExactWord(index) => *index = WordIndex::new(self.seed),
+            Kind::ExactDouble(index) => *index = DoubleIndex::new(self.seed),
             Kind::ExactWords(index) => index.clear(),
             Kind::Lpm32(index) => index.clear(self.seed),
             Kind::Lpm64(index) => index.clear(self.seed),

@@ -60,6 +60,10 @@ impl<T: Copy + Default> Arena<T> {
             }
         }
         let start = self.items.len() as u32;
+        if self.items.len() + size > self.items.capacity() {
+            // By a quarter: the arena is most of what an index takes.
+            self.items.reserve_exact(size.max(self.items.len() / 4));
+        }
         self.items.resize(self.items.len() + size, T::default());
         start
     }

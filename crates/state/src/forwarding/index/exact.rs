@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact matches on keys of one or two words: open addressing with linear probing, the key in the slot,
-//! so that a hit is one cache line most of the time. Removal moves followers up and leaves no
-//! tombstones.
+//! Exact matches on keys of one or two words: a hash table of buckets as large as a cache line, so that
+//! a lookup reads one line and compares all its keys at once, most of the time. Removal moves up what
+//! had to go elsewhere and leaves no tombstones.
 
 use super::NO_MATCH;
 use super::hash::{hash_double, hash_word};
@@ -41,145 +41,210 @@ impl InlineKey for [u64; 2] {
     }
 }
 
-/// 16 bytes for one word, 24 for two. Free when the leaf is [`NO_MATCH`]; then the key is zero, which
-/// lets a lookup compare the key first.
+/// One cache line. Taken slots come first; a free one has a zero key and no leaf.
 #[derive(Clone, Copy, Debug)]
-struct Slot<K> {
-    key: K,
-    winner: Winner,
+#[repr(align(64))]
+struct Bucket<K, const SLOTS: usize> {
+    keys: [K; SLOTS],
+    leaves: [u32; SLOTS],
 }
 
-/// The smallest number of slots; a power of two.
-const FEWEST_SLOTS: usize = 4;
+/// The smallest number of buckets; a power of two.
+const FEWEST_BUCKETS: usize = 2;
 
-/// A hash table from keys to leaves.
+/// A hash table from keys to leaves: buckets of so many slots. A key is in its home bucket or, when all
+/// from there on are full, in one behind it.
 #[derive(Clone, Debug)]
-pub(crate) struct ExactIndex<K> {
-    /// A power of two of them, at most three quarters taken.
-    slots: Vec<Slot<K>>,
-    /// What brings a hash down to a slot.
+pub(crate) struct ExactIndex<K, const SLOTS: usize> {
+    /// A power of two of them.
+    buckets: Vec<Bucket<K, SLOTS>>,
+    /// Orders of the winners, which lookups do not read.
+    orders: Vec<[u32; SLOTS]>,
+    /// What brings a hash down to a bucket.
     shift: u32,
     seed: u64,
     taken: usize,
     rivals: Rivals<K>,
 }
 
-impl<K: InlineKey> ExactIndex<K> {
+impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     pub(crate) fn new(seed: u64) -> Self {
-        let free = Slot { key: K::default(), winner: Winner::NONE };
         ExactIndex {
-            slots: vec![free; FEWEST_SLOTS],
-            shift: 64 - FEWEST_SLOTS.trailing_zeros(),
+            buckets: vec![Self::free_bucket(); FEWEST_BUCKETS],
+            orders: vec![[0; SLOTS]; FEWEST_BUCKETS],
+            shift: 64 - FEWEST_BUCKETS.trailing_zeros(),
             seed,
             taken: 0,
             rivals: Rivals::default(),
         }
     }
 
+    fn free_bucket() -> Bucket<K, SLOTS> {
+        Bucket { keys: [K::default(); SLOTS], leaves: [NO_MATCH; SLOTS] }
+    }
+
+    #[inline(always)]
+    fn home(&self, key: K) -> usize {
+        (key.hash_bits(self.seed) >> self.shift) as usize
+    }
+
     /// The leaf of the entry with this key, or [`NO_MATCH`].
     #[inline(always)]
     pub(crate) fn find(&self, key: K) -> u32 {
-        let last = self.slots.len() - 1;
-        let mut at = (key.hash_bits(self.seed) >> self.shift) as usize;
+        let last = self.buckets.len() - 1;
+        let mut at = self.home(key);
         loop {
-            let slot = &self.slots[at & last];
-            if slot.key == key || slot.winner.leaf == NO_MATCH {
-                return slot.winner.leaf;
+            let bucket = &self.buckets[at & last];
+            // All slots without a branch: where in the bucket a key is cannot be foretold. The first one
+            // counts, since free slots come last.
+            let mut equal = 0;
+            for slot in 0..SLOTS {
+                equal |= u32::from(bucket.keys[slot] == key) << slot;
+            }
+            if equal != 0 {
+                return bucket.leaves[equal.trailing_zeros() as usize];
+            }
+            if bucket.leaves[SLOTS - 1] == NO_MATCH {
+                return NO_MATCH;
             }
             at += 1;
         }
     }
 
-    /// The address of the first slot that a lookup reads.
+    /// The address of the first bucket that a lookup reads.
     #[inline(always)]
     pub(crate) fn first_touch(&self, key: K) -> usize {
-        let at = (key.hash_bits(self.seed) >> self.shift) as usize;
-        self.slots.as_ptr().wrapping_add(at) as usize
+        self.buckets.as_ptr().wrapping_add(self.home(key)) as usize
     }
 
-    /// The slot of this key, or the free one where it would go.
-    fn place(&self, key: K) -> usize {
-        let last = self.slots.len() - 1;
-        let mut at = (key.hash_bits(self.seed) >> self.shift) as usize & last;
-        while self.slots[at].winner.leaf != NO_MATCH && self.slots[at].key != key {
+    /// Bucket and slot of this key, or of the free one where it would go.
+    fn place(&self, key: K) -> (usize, usize) {
+        let last = self.buckets.len() - 1;
+        let mut at = self.home(key);
+        loop {
+            let bucket = &self.buckets[at];
+            for slot in 0..SLOTS {
+                if bucket.leaves[slot] == NO_MATCH || bucket.keys[slot] == key {
+                    return (at, slot);
+                }
+            }
             at = (at + 1) & last;
         }
-        at
+    }
+
+    fn winner(&self, (at, slot): (usize, usize)) -> Winner {
+        match self.buckets[at].leaves[slot] {
+            NO_MATCH => Winner::NONE,
+            leaf => Winner { leaf, order: self.orders[at][slot] },
+        }
+    }
+
+    fn set(&mut self, (at, slot): (usize, usize), key: K, winner: Winner) {
+        self.buckets[at].keys[slot] = key;
+        self.buckets[at].leaves[slot] = winner.leaf;
+        self.orders[at][slot] = winner.order;
     }
 
     pub(crate) fn insert(&mut self, key: K, order: u64, leaf: u32) {
-        if (self.taken + 1) * 4 > self.slots.len() * 3 {
-            self.resize(self.slots.len() * 2);
+        if (self.taken + 1) * 16 > self.buckets.len() * SLOTS * 13 {
+            self.resize(self.buckets.len() * 2);
         }
-        let at = self.place(key);
-        let slot = &mut self.slots[at];
-        self.taken += usize::from(slot.winner.leaf == NO_MATCH);
-        let winner = self.rivals.add(key, slot.winner, order, leaf);
-        *slot = Slot { key, winner };
+        let place = self.place(key);
+        let old = self.winner(place);
+        self.taken += usize::from(old == Winner::NONE);
+        let winner = self.rivals.add(key, old, order, leaf);
+        self.set(place, key, winner);
     }
 
     pub(crate) fn remove(&mut self, key: K, order: u64) {
-        let at = self.place(key);
-        if self.slots[at].winner.leaf == NO_MATCH {
+        let place = self.place(key);
+        let old = self.winner(place);
+        if old == Winner::NONE {
             return;
         }
-        let winner = self.rivals.remove(key, self.slots[at].winner, order);
+        let winner = self.rivals.remove(key, old, order);
         if winner != Winner::NONE {
-            self.slots[at].winner = winner;
+            self.set(place, key, winner);
             return;
         }
-        self.free(at);
+        self.free(place);
         self.taken -= 1;
-        if self.taken * 8 < self.slots.len() && self.slots.len() > FEWEST_SLOTS {
-            self.resize(self.slots.len() / 2);
+        if self.taken * 8 < self.buckets.len() * SLOTS && self.buckets.len() > FEWEST_BUCKETS {
+            self.resize(self.buckets.len() / 2);
         }
     }
 
-    /// Frees a slot, and moves up what only stands where it does because the slot was taken.
-    fn free(&mut self, mut hole: usize) {
-        let last = self.slots.len() - 1;
-        let mut at = hole;
-        loop {
-            at = (at + 1) & last;
-            let slot = self.slots[at];
-            if slot.winner.leaf == NO_MATCH {
-                break;
+    /// Frees a slot, and moves up what only stands in a later bucket because this one was full.
+    fn free(&mut self, (mut hole, mut slot): (usize, usize)) {
+        let last = self.buckets.len() - 1;
+        'refill: loop {
+            let was_full = self.buckets[hole].leaves[SLOTS - 1] != NO_MATCH;
+            // Taken slots stay in front.
+            let end = self.buckets[hole].leaves.iter().rposition(|leaf| *leaf != NO_MATCH);
+            let end = end.unwrap_or(slot);
+            let moved = (self.buckets[hole].keys[end], self.winner((hole, end)));
+            self.set((hole, slot), moved.0, moved.1);
+            self.set((hole, end), K::default(), Winner::NONE);
+            if !was_full {
+                return;
             }
-            let home = (slot.key.hash_bits(self.seed) >> self.shift) as usize;
-            if at.wrapping_sub(home) & last >= at.wrapping_sub(hole) & last {
-                self.slots[hole] = slot;
-                hole = at;
+            let mut at = hole;
+            loop {
+                at = (at + 1) & last;
+                let bucket = self.buckets[at];
+                for from in 0..SLOTS {
+                    if bucket.leaves[from] == NO_MATCH {
+                        return;
+                    }
+                    let home = self.home(bucket.keys[from]);
+                    if at.wrapping_sub(home) & last >= at.wrapping_sub(hole) & last {
+                        let winner = self.winner((at, from));
+                        self.set((hole, SLOTS - 1), bucket.keys[from], winner);
+                        (hole, slot) = (at, from);
+                        continue 'refill;
+                    }
+                }
             }
         }
-        self.slots[hole] = Slot { key: K::default(), winner: Winner::NONE };
     }
 
     pub(crate) fn set_leaf(&mut self, key: K, order: u64, leaf: u32) {
-        let at = self.place(key);
-        if self.slots[at].winner.leaf != NO_MATCH {
-            self.slots[at].winner = self.rivals.set_leaf(key, self.slots[at].winner, order, leaf);
+        let place = self.place(key);
+        let old = self.winner(place);
+        if old != Winner::NONE {
+            let winner = self.rivals.set_leaf(key, old, order, leaf);
+            self.set(place, key, winner);
         }
     }
 
     /// Order and leaf of the entry with this key.
     pub(crate) fn find_candidate(&self, key: K) -> Option<(u64, u32)> {
-        let winner = self.slots[self.place(key)].winner;
+        let winner = self.winner(self.place(key));
         (winner != Winner::NONE).then(|| (self.rivals.order(&key, winner), winner.leaf))
     }
 
-    fn resize(&mut self, slots: usize) {
-        let free = Slot { key: K::default(), winner: Winner::NONE };
-        let old = std::mem::replace(&mut self.slots, vec![free; slots]);
-        self.shift = 64 - slots.trailing_zeros();
-        for slot in old {
-            if slot.winner.leaf != NO_MATCH {
-                let at = self.place(slot.key);
-                self.slots[at] = slot;
+    fn resize(&mut self, buckets: usize) {
+        let old = std::mem::replace(&mut self.buckets, vec![Self::free_bucket(); buckets]);
+        let orders = std::mem::replace(&mut self.orders, vec![[0; SLOTS]; buckets]);
+        self.shift = 64 - buckets.trailing_zeros();
+        for (bucket, orders) in old.iter().zip(&orders) {
+            for slot in (0..SLOTS).filter(|&slot| bucket.leaves[slot] != NO_MATCH) {
+                let key = bucket.keys[slot];
+                let winner = Winner { leaf: bucket.leaves[slot], order: orders[slot] };
+                self.set(self.place(key), key, winner);
             }
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<K>>() + self.rivals.memory_bytes()
+        self.buckets.capacity() * size_of::<Bucket<K, SLOTS>>()
+            + self.orders.capacity() * size_of::<[u32; SLOTS]>()
+            + self.rivals.memory_bytes()
     }
 }
+
+/// Five keys of one word fill a cache line with their leaves.
+pub(crate) type WordIndex = ExactIndex<u64, 5>;
+
+/// Three keys of two words fill a cache line with their leaves.
+pub(crate) type DoubleIndex = ExactIndex<[u64; 2], 3>;

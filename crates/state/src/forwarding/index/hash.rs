@@ -21,7 +21,7 @@ pub(crate) fn hash_word(word: u64, seed: u64) -> u64 {
 /// The hash of two words.
 #[inline(always)]
 pub(crate) fn hash_double(low: u64, high: u64, seed: u64) -> u64 {
-    fold(fold(low ^ seed, FIRST_MULTIPLIER) ^ high, SECOND_MULTIPLIER)
+    fold(low ^ seed, high ^ SECOND_MULTIPLIER)
 }
 
 /// The hash of any number of words.

@@ -3,7 +3,7 @@
 //! the group's trie does the rest. Entries that leave an exact key open do not come here.
 
 use super::NO_MATCH;
-use super::exact::{ExactIndex, InlineKey};
+use super::exact::{DoubleIndex, InlineKey, WordIndex};
 use super::exact_wide::WideExactIndex;
 use super::layout::{BitRun, KeyLayout, Packing};
 use super::prefix::PrefixKey;
@@ -16,9 +16,9 @@ enum Groups {
     /// The lpm key is alone: group 0.
     One,
     /// By the other bits of one word.
-    Word { mask: u64, index: ExactIndex<u64> },
+    Word { mask: u64, index: WordIndex },
     /// By the other bits of two words.
-    Double { mask: [u64; 2], index: ExactIndex<[u64; 2]> },
+    Double { mask: [u64; 2], index: DoubleIndex },
     /// By these words.
     Words { places: Box<[u32]>, index: WideExactIndex },
 }
@@ -44,9 +44,9 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
         let groups = match layout.packing {
             _ if mask.iter().all(|word| *word == 0) => Groups::One,
-            Packing::Word => Groups::Word { mask: mask[0], index: ExactIndex::new(seed) },
+            Packing::Word => Groups::Word { mask: mask[0], index: WordIndex::new(seed) },
             Packing::DoubleWord => {
-                Groups::Double { mask: [mask[0], mask[1]], index: ExactIndex::new(seed) }
+                Groups::Double { mask: [mask[0], mask[1]], index: DoubleIndex::new(seed) }
             }
             Packing::Words(words) => {
                 let places: Box<[u32]> =
@@ -68,8 +68,8 @@ impl<K: PrefixKey> LpmIndex<K> {
             Groups::One => {
                 self.trie.add_group();
             }
-            Groups::Word { index, .. } => *index = ExactIndex::new(seed),
-            Groups::Double { index, .. } => *index = ExactIndex::new(seed),
+            Groups::Word { index, .. } => *index = WordIndex::new(seed),
+            Groups::Double { index, .. } => *index = DoubleIndex::new(seed),
             Groups::Words { index, .. } => index.clear(),
         }
     }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ranges as masks: an entry with range keys becomes a few pieces, each a value under a mask. A range
-//! splits into aligned blocks; where the blocks of several keys would multiply too far, a key keeps its
-//! range as a check, under the mask of the smallest block around it.
+//! Ranges as masks: a range splits into aligned blocks, and so an entry with a range into pieces, each a
+//! value under a mask. When that is worth it is decided in `tuples`.
 
-use super::layout::{BitRun, RangeCheck};
+use super::layout::RangeCheck;
 use smallvec::SmallVec;
-
-/// Most pieces that all ranges of an entry but its first may multiply to.
-const MOST_PIECES: usize = 32;
 
 /// Words of a value and of a mask.
 pub(crate) type Words = SmallVec<[u64; 2]>;
@@ -73,60 +69,43 @@ fn blocks(check: &RangeCheck) -> Vec<(Number, u32)> {
     }
 }
 
-fn write_words(bits: BitRun, number: &[u64], key: &mut [u64]) {
-    bits.write(&ir::Bits::from_words(bits.width_bits, number), key);
+/// The share of all numbers that a range covers is at most one half to this.
+fn narrowness(check: &RangeCheck) -> u32 {
+    let mut length = check.high.clone();
+    let mut borrow = false;
+    for (word, low) in length.iter_mut().zip(&check.low) {
+        let (less, first) = word.overflowing_sub(*low);
+        let (less, second) = less.overflowing_sub(u64::from(borrow));
+        (*word, borrow) = (less, first || second);
+    }
+    let used_bits =
+        (0..check.bits.width_bits).rev().find(|&at| bit(&length, at)).map_or(0, |at| at + 1);
+    check.bits.width_bits - used_bits
 }
 
-/// Splits an entry into pieces, and returns the ranges that stay to be checked.
+/// Splits an entry by its narrowest range into pieces, and returns the ranges that stay to be checked.
+/// More than one is never split: pieces would multiply, and masks with them.
 pub(crate) fn split(
     value: &[u64],
     mask: &[u64],
-    checks: Vec<RangeCheck>,
+    mut checks: Vec<RangeCheck>,
 ) -> (Vec<Piece>, Vec<RangeCheck>) {
-    let mut pieces = vec![Piece { value: value.into(), mask: mask.into() }];
-    if checks.is_empty() {
-        return (pieces, checks);
-    }
-    let mut by_blocks: Vec<(RangeCheck, Vec<(Number, u32)>)> = checks
+    let whole = Piece { value: value.into(), mask: mask.into() };
+    let narrowest = (0..checks.len())
+        .filter(|&at| checks[at].bits.width_bits > 0)
+        .max_by_key(|&at| narrowness(&checks[at]));
+    let Some(narrowest) = narrowest else { return (vec![whole], checks) };
+    let check = checks.remove(narrowest);
+    let bits = check.bits;
+    let pieces = blocks(&check)
         .into_iter()
-        .filter(|check| check.bits.width_bits > 0)
-        .map(|check| {
-            let blocks = blocks(&check);
-            (check, blocks)
+        .map(|(low, open_bits)| {
+            let mut piece = whole.clone();
+            bits.write(&ir::Bits::from_words(bits.width_bits, &low), &mut piece.value);
+            let mask = ir::Bits::prefix_mask(bits.width_bits, bits.width_bits - open_bits);
+            bits.write(&mask, &mut piece.mask);
+            piece
         })
         .collect();
-    by_blocks.sort_by_key(|(_, blocks)| blocks.len());
-    let mut left = Vec::new();
-    for (check, blocks) in by_blocks {
-        let bits = check.bits;
-        let open = |open_bits| ir::Bits::prefix_mask(bits.width_bits, bits.width_bits - open_bits);
-        if pieces.len() == 1 || pieces.len() * blocks.len() <= MOST_PIECES {
-            let mut product = Vec::with_capacity(pieces.len() * blocks.len());
-            for piece in &pieces {
-                for (low, open_bits) in &blocks {
-                    let mut piece = piece.clone();
-                    write_words(bits, low, &mut piece.value);
-                    bits.write(&open(*open_bits), &mut piece.mask);
-                    product.push(piece);
-                }
-            }
-            pieces = product;
-            continue;
-        }
-        // The block around the range: the bits above the highest one in which its ends differ.
-        let open_bits = (0..bits.width_bits)
-            .rev()
-            .find(|&at| bit(&check.low, at) != bit(&check.high, at))
-            .map_or(0, |at| at + 1);
-        let mut low = check.low.clone();
-        for at in 0..open_bits {
-            low[(at / 64) as usize] &= !(1 << (at % 64));
-        }
-        for piece in &mut pieces {
-            write_words(bits, &low, &mut piece.value);
-            bits.write(&open(open_bits), &mut piece.mask);
-        }
-        left.push(check);
-    }
-    (pieces, left)
+    (pieces, checks)
 }

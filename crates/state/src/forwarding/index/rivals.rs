@@ -12,7 +12,7 @@ use std::hash::Hash;
 pub(crate) struct Winner {
     pub(crate) leaf: u32,
     /// The order of the only entry, or `SEE_RIVALS`.
-    order: u32,
+    pub(crate) order: u32,
 }
 
 const SEE_RIVALS: u32 = u32::MAX;

@@ -8,6 +8,7 @@ use super::arena::Arena;
 use super::hash::{hash_double, hash_word, hash_words};
 use super::layout::RangeCheck;
 use super::ranges::{Piece, Words, split};
+use super::rule_list::RuleList;
 use super::rules::{Asked, Found};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -67,7 +68,10 @@ const NO_RULE: u32 = u32::MAX;
 const FEWEST_SLOTS: usize = 4;
 
 /// Bits of a filter for each slot.
-const FILTER_BITS: usize = 8;
+const FILTER_BITS: usize = 16;
+
+/// Entries with one value under one mask from which on those with ranges are split.
+const CROWD: usize = 16;
 
 /// What a slot leads to, in one word: zero when free; a rule's number plus one above its leaf; or a list
 /// of rules, the best first, with the highest bit set.
@@ -106,7 +110,7 @@ pub(crate) struct TupleSpace {
     rules: Vec<Rule>,
     free_rules: Vec<u32>,
     /// Rules of a slot that has several, or one with checks.
-    lists: Vec<Vec<u32>>,
+    lists: Vec<RuleList>,
     free_lists: Vec<u32>,
     checks: Vec<Box<[RangeCheck]>>,
     free_checks: Vec<u32>,
@@ -228,18 +232,18 @@ impl TupleSpace {
                 }
             }
             Ok(list) => {
-                for &rule in &self.lists[list as usize] {
+                self.lists[list as usize].visit(|rule| {
                     if !self.beats(rule, best) {
-                        return;
+                        return true;
                     }
                     let Rule { rank, leaf, checks, .. } = self.rules[rule as usize];
-                    if checks == NO_CHECKS
-                        || self.checks[checks as usize].iter().all(|check| check.accepts(key))
-                    {
+                    let accepted = checks == NO_CHECKS
+                        || self.checks[checks as usize].iter().all(|check| check.accepts(key));
+                    if accepted {
                         *best = Best { rank, rule, leaf };
-                        return;
                     }
-                }
+                    accepted
+                });
             }
         }
     }
@@ -280,7 +284,7 @@ impl TupleSpace {
             .iter()
             .map(|tuple| tuple.slots.capacity() * 8 + 2 * tuple.mask.len().saturating_sub(2) * 8)
             .sum();
-        let lists: usize = self.lists.iter().map(|list| list.capacity() * 4).sum();
+        let lists: usize = self.lists.iter().map(RuleList::memory_bytes).sum();
         let checks: usize = self.checks.iter().map(|checks| size_of_val(&**checks)).sum();
         self.heads.capacity() * size_of::<Head>()
             + self.tuples.capacity() * size_of::<Tuple>()
@@ -289,7 +293,7 @@ impl TupleSpace {
             + self.parts.memory_bytes()
             + self.filters.memory_bytes()
             + self.rules.capacity() * size_of::<Rule>()
-            + self.lists.capacity() * size_of::<Vec<u32>>()
+            + self.lists.capacity() * size_of::<RuleList>()
             + lists
             + self.checks.capacity() * size_of::<Box<[RangeCheck]>>()
             + checks
@@ -303,17 +307,53 @@ impl TupleSpace {
 
 /// Updates.
 impl TupleSpace {
+    /// The pieces of an entry and the ranges left to check. An entry with ranges stays whole where few
+    /// others have its value under its mask; else it is split.
+    fn pieces(&self, asked: Asked, is_split: bool) -> (Vec<Piece>, Vec<RangeCheck>) {
+        if is_split {
+            split(&asked.value, &asked.mask, asked.checks)
+        } else {
+            (vec![Piece { value: asked.value, mask: asked.mask }], asked.checks)
+        }
+    }
+
     pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
-        let (pieces, checks) = split(&asked.value, &asked.mask, asked.checks);
+        let is_split = !asked.checks.is_empty() && self.is_crowded(&asked);
+        let (rank, order) = (asked.rank, asked.order);
+        let (pieces, checks) = self.pieces(asked, is_split);
         let checks = match checks.is_empty() {
             true => NO_CHECKS,
             false => place(&mut self.checks, &mut self.free_checks, checks.into()),
         };
-        let rule = Rule { rank: asked.rank, order: asked.order, leaf, checks };
+        let rule = Rule { rank, order, leaf, checks };
         let rule = place(&mut self.rules, &mut self.free_rules, rule);
         for piece in pieces {
             self.insert_piece(&piece, rule);
         }
+    }
+
+    /// Whether many entries have the same value under the same mask.
+    fn is_crowded(&self, asked: &Asked) -> bool {
+        let Some(target) = self.target(&asked.value, &asked.mask) else { return false };
+        match Target::parts(target) {
+            Ok(list) => self.lists[list as usize].len() >= CROWD,
+            Err(_) => false,
+        }
+    }
+
+    fn target(&self, value: &[u64], mask: &Words) -> Option<u64> {
+        let id = *self.by_mask.get(mask)?;
+        let head = &self.heads[self.tuples[id as usize].position];
+        let start = self.slot(head, self.hash(head, value), value);
+        Some(self.tuples[id as usize].slots[start + 1]).filter(|target| *target != 0)
+    }
+
+    /// The pieces that the entry was inserted as.
+    fn inserted_pieces(&self, asked: Asked) -> Vec<Piece> {
+        let whole = Piece { value: asked.value.clone(), mask: asked.mask.clone() };
+        let is_split =
+            !asked.checks.is_empty() && self.locate(&whole, asked.rank, asked.order).is_none();
+        self.pieces(asked, is_split).0
     }
 
     fn insert_piece(&mut self, piece: &Piece, rule: u32) {
@@ -333,14 +373,13 @@ impl TupleSpace {
         let old = self.tuples[id as usize].slots[start + 1];
         let target = match old {
             0 if checks == NO_CHECKS => Target::of_rule(rule, leaf),
-            0 => Target::of_list(place(&mut self.lists, &mut self.free_lists, vec![rule])),
+            0 => Target::of_list(self.new_list(rule)),
             _ => {
                 let list = match Target::parts(old) {
                     Ok(list) => list,
-                    Err(other) => place(&mut self.lists, &mut self.free_lists, vec![other]),
+                    Err(other) => self.new_list(other),
                 };
-                let at = self.list_position(list, rule);
-                self.lists[list as usize].insert(at, rule);
+                self.lists[list as usize].insert(rank, self.rules[rule as usize].order, rule);
                 Target::of_list(list)
             }
         };
@@ -362,23 +401,15 @@ impl TupleSpace {
 
     fn rank_of(&self, target: u64) -> i64 {
         let rule = match Target::parts(target) {
-            Ok(list) => self.lists[list as usize][0],
+            Ok(list) => self.lists[list as usize].first(),
             Err(rule) => rule,
         };
         self.rules[rule as usize].rank
     }
 
-    /// Where in a list the rule stands, or would.
-    fn list_position(&self, list: u32, rule: u32) -> usize {
-        let rule = &self.rules[rule as usize];
-        self.place_in_list(list, rule.rank, rule.order)
-    }
-
-    fn place_in_list(&self, list: u32, rank: i64, order: u64) -> usize {
-        self.lists[list as usize].partition_point(|&other| {
-            let other = &self.rules[other as usize];
-            (other.rank, order) > (rank, other.order)
-        })
+    fn new_list(&mut self, rule: u32) -> u32 {
+        let Rule { rank, order, .. } = self.rules[rule as usize];
+        place(&mut self.lists, &mut self.free_lists, RuleList::new(rank, order, rule))
     }
 
     fn write_key(&mut self, head: &Head, value: &[u64], start: usize) {
@@ -524,19 +555,16 @@ impl TupleSpace {
         }
         let rule = match Target::parts(target) {
             Err(rule) => rule,
-            Ok(list) => {
-                let at = self.place_in_list(list, rank, order);
-                *self.lists[list as usize].get(at)?
-            }
+            Ok(list) => self.lists[list as usize].get(rank, order)?,
         };
         let found = &self.rules[rule as usize];
         (found.rank == rank && found.order == order).then_some((id, start, rule))
     }
 
     pub(crate) fn set_leaf(&mut self, asked: Asked, leaf: u32) {
-        let (pieces, _) = split(&asked.value, &asked.mask, asked.checks);
-        for piece in pieces {
-            let Some((id, start, rule)) = self.locate(&piece, asked.rank, asked.order) else {
+        let (rank, order) = (asked.rank, asked.order);
+        for piece in self.inserted_pieces(asked) {
+            let Some((id, start, rule)) = self.locate(&piece, rank, order) else {
                 return;
             };
             self.rules[rule as usize].leaf = leaf;
@@ -548,10 +576,10 @@ impl TupleSpace {
     }
 
     pub(crate) fn remove(&mut self, asked: Asked) {
-        let (pieces, _) = split(&asked.value, &asked.mask, asked.checks);
+        let (rank, order) = (asked.rank, asked.order);
         let mut removed = None;
-        for piece in pieces {
-            let Some((id, start, rule)) = self.locate(&piece, asked.rank, asked.order) else {
+        for piece in self.inserted_pieces(asked) {
+            let Some((id, start, rule)) = self.locate(&piece, rank, order) else {
                 continue;
             };
             removed = Some(rule);
@@ -560,23 +588,21 @@ impl TupleSpace {
                 self.free_slot(id, start);
                 continue;
             };
-            let at = self.list_position(list, rule);
-            self.lists[list as usize].remove(at);
-            match self.lists[list as usize][..] {
-                [] => {
-                    self.drop_list(list);
-                    self.free_slot(id, start);
-                    continue;
-                }
-                [last] if self.rules[last as usize].checks == NO_CHECKS => {
-                    self.drop_list(list);
-                    let leaf = self.rules[last as usize].leaf;
-                    self.tuples[id as usize].slots[start + 1] = Target::of_rule(last, leaf);
-                }
-                _ => {}
+            self.lists[list as usize].remove(rank, order);
+            let left = self.lists[list as usize].len();
+            if left == 0 {
+                self.drop_list(list);
+                self.free_slot(id, start);
+                continue;
             }
-            let rank = self.rank_of(self.tuples[id as usize].slots[start + 1]);
-            self.tuples[id as usize].slots[start] = rank as u64;
+            let first = self.lists[list as usize].first();
+            let Rule { rank: best_rank, leaf, checks, .. } = self.rules[first as usize];
+            let slots = &mut self.tuples[id as usize].slots;
+            slots[start] = best_rank as u64;
+            if left == 1 && checks == NO_CHECKS {
+                slots[start + 1] = Target::of_rule(first, leaf);
+                self.drop_list(list);
+            }
         }
         if let Some(rule) = removed {
             let checks = self.rules[rule as usize].checks;
@@ -589,7 +615,7 @@ impl TupleSpace {
     }
 
     fn drop_list(&mut self, list: u32) {
-        self.lists[list as usize] = Vec::new();
+        self.lists[list as usize] = RuleList::default();
         self.free_lists.push(list);
     }
 
