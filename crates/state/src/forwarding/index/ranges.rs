@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ranges as masks: a range splits into aligned blocks, and so an entry with a range into pieces, each a
-//! value under a mask. When that is worth it is decided in `tuples`.
+//! Ranges under masks: an entry with a range becomes two pieces, each a value under a mask that narrows
+//! down which keys come to check the range. When that is worth it is decided in `tuples`.
 
 use super::layout::RangeCheck;
 use smallvec::SmallVec;
@@ -15,58 +15,8 @@ pub(crate) struct Piece {
     pub(crate) mask: Words,
 }
 
-/// A number from words, for arithmetic on ranges.
-type Number = SmallVec<[u64; 2]>;
-
 fn bit(number: &[u64], at: u32) -> bool {
     number[(at / 64) as usize] >> (at % 64) & 1 == 1
-}
-
-/// How many of the lowest bits are zero, at most `width_bits`.
-fn trailing_zeros(number: &[u64], width_bits: u32) -> u32 {
-    (0..width_bits).find(|&at| bit(number, at)).unwrap_or(width_bits)
-}
-
-/// Adds one.
-fn increment(number: &mut [u64]) {
-    for word in number {
-        *word = word.wrapping_add(1);
-        if *word != 0 {
-            return;
-        }
-    }
-}
-
-fn less(left: &[u64], right: &[u64]) -> bool {
-    left.iter().rev().lt(right.iter().rev())
-}
-
-/// The aligned blocks that make up a range: lowest number, and bits that are open.
-fn blocks(check: &RangeCheck) -> Vec<(Number, u32)> {
-    let width_bits = check.bits.width_bits;
-    let mut blocks = Vec::new();
-    let mut low = check.low.clone();
-    loop {
-        // The largest block that begins here and does not reach beyond the end.
-        let mut open_bits = trailing_zeros(&low, width_bits);
-        let mut end = low.clone();
-        loop {
-            end.copy_from_slice(&low);
-            for at in 0..open_bits {
-                end[(at / 64) as usize] |= 1 << (at % 64);
-            }
-            if !less(&check.high, &end) {
-                break;
-            }
-            open_bits -= 1;
-        }
-        blocks.push((low.clone(), open_bits));
-        if end == check.high {
-            return blocks;
-        }
-        low = end;
-        increment(&mut low);
-    }
 }
 
 /// The share of all numbers that a range covers is at most one half to this.
@@ -83,29 +33,27 @@ fn narrowness(check: &RangeCheck) -> u32 {
     check.bits.width_bits - used_bits
 }
 
-/// Splits an entry by its narrowest range into pieces, and returns the ranges that stay to be checked.
-/// More than one is never split: pieces would multiply, and masks with them.
-pub(crate) fn split(
-    value: &[u64],
-    mask: &[u64],
-    mut checks: Vec<RangeCheck>,
-) -> (Vec<Piece>, Vec<RangeCheck>) {
+/// Splits an entry at the middle of the smallest aligned block around its narrowest range: each part
+/// has one end of the block or its middle as an end, so that of the keys in a half block about half lie
+/// in the range. All ranges stay to be checked.
+pub(crate) fn split(value: &[u64], mask: &[u64], checks: &[RangeCheck]) -> Vec<Piece> {
     let whole = Piece { value: value.into(), mask: mask.into() };
-    let narrowest = (0..checks.len())
-        .filter(|&at| checks[at].bits.width_bits > 0)
-        .max_by_key(|&at| narrowness(&checks[at]));
-    let Some(narrowest) = narrowest else { return (vec![whole], checks) };
-    let check = checks.remove(narrowest);
-    let bits = check.bits;
-    let pieces = blocks(&check)
-        .into_iter()
-        .map(|(low, open_bits)| {
-            let mut piece = whole.clone();
-            bits.write(&ir::Bits::from_words(bits.width_bits, &low), &mut piece.value);
-            let mask = ir::Bits::prefix_mask(bits.width_bits, bits.width_bits - open_bits);
-            bits.write(&mask, &mut piece.mask);
-            piece
-        })
-        .collect();
-    (pieces, checks)
+    let narrowest = checks
+        .iter()
+        .filter(|check| check.bits.width_bits > 0)
+        .max_by_key(|check| narrowness(check));
+    let Some(RangeCheck { bits, low, high }) = narrowest else { return vec![whole] };
+    let apart = (0..bits.width_bits).rev().find(|&at| bit(low, at) != bit(high, at));
+    let part = |number: &[u64], open_bits: u32| {
+        let mut piece = whole.clone();
+        let mask = ir::Bits::prefix_mask(bits.width_bits, bits.width_bits - open_bits);
+        let number = ir::Bits::from_words(bits.width_bits, number);
+        bits.write(&number.binary(ir::BinaryOperation::And, &mask), &mut piece.value);
+        bits.write(&mask, &mut piece.mask);
+        piece
+    };
+    match apart {
+        None => vec![part(low, 0)],
+        Some(at) => vec![part(low, at), part(high, at)],
+    }
 }

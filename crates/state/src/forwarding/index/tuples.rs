@@ -307,20 +307,15 @@ impl TupleSpace {
 
 /// Updates.
 impl TupleSpace {
-    /// The pieces of an entry and the ranges left to check. An entry with ranges stays whole where few
-    /// others have its value under its mask; else it is split.
-    fn pieces(&self, asked: Asked, is_split: bool) -> (Vec<Piece>, Vec<RangeCheck>) {
-        if is_split {
-            split(&asked.value, &asked.mask, asked.checks)
-        } else {
-            (vec![Piece { value: asked.value, mask: asked.mask }], asked.checks)
-        }
-    }
-
+    /// Adds an entry. One with ranges stays whole where few others have its value under its mask; else
+    /// it is split.
     pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
-        let is_split = !asked.checks.is_empty() && self.is_crowded(&asked);
-        let (rank, order) = (asked.rank, asked.order);
-        let (pieces, checks) = self.pieces(asked, is_split);
+        let Asked { value, mask, checks, rank, order } = asked;
+        let is_split = !checks.is_empty() && self.is_crowded(&value, &mask);
+        let pieces = match is_split {
+            true => split(&value, &mask, &checks),
+            false => vec![Piece { value, mask }],
+        };
         let checks = match checks.is_empty() {
             true => NO_CHECKS,
             false => place(&mut self.checks, &mut self.free_checks, checks.into()),
@@ -333,8 +328,8 @@ impl TupleSpace {
     }
 
     /// Whether many entries have the same value under the same mask.
-    fn is_crowded(&self, asked: &Asked) -> bool {
-        let Some(target) = self.target(&asked.value, &asked.mask) else { return false };
+    fn is_crowded(&self, value: &[u64], mask: &Words) -> bool {
+        let Some(target) = self.target(value, mask) else { return false };
         match Target::parts(target) {
             Ok(list) => self.lists[list as usize].len() >= CROWD,
             Err(_) => false,
@@ -350,10 +345,12 @@ impl TupleSpace {
 
     /// The pieces that the entry was inserted as.
     fn inserted_pieces(&self, asked: Asked) -> Vec<Piece> {
-        let whole = Piece { value: asked.value.clone(), mask: asked.mask.clone() };
-        let is_split =
-            !asked.checks.is_empty() && self.locate(&whole, asked.rank, asked.order).is_none();
-        self.pieces(asked, is_split).0
+        let Asked { value, mask, checks, rank, order } = asked;
+        let whole = Piece { value, mask };
+        if checks.is_empty() || self.locate(&whole, rank, order).is_some() {
+            return vec![whole];
+        }
+        split(&whole.value, &whole.mask, &checks)
     }
 
     fn insert_piece(&mut self, piece: &Piece, rule: u32) {
