@@ -9,6 +9,8 @@ use crate::machine::Machine;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Traveller};
 use crate::traffic_manager::Dequeued;
+use crate::view::View;
+use interpreter::PacketContext;
 use ir::SlotId;
 use std::sync::Arc;
 
@@ -45,6 +47,63 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         port: u32,
         packet: Dequeued<Traveller>,
     ) -> Result<(), DeviceError>;
+
+    /// The way of a packet that goes straight from a port to a port, as one unit, where the
+    /// architecture has such a way. It takes the inputs of [`Straight`], and exits before it does
+    /// anything that only [`Architecture::leave_straight`] can go on from. No port has fewer queues
+    /// than `least_queue_count`.
+    fn straight(&self, program: &ir::Program, least_queue_count: u32) -> Option<Straight>;
+
+    /// Goes on with a packet that left the straight way.
+    fn leave_straight(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        left: LeftStraight,
+    ) -> Result<(), DeviceError>;
+}
+
+/// Input of a straight unit: the port that the packet came from.
+pub(crate) const INPUT_PORT: usize = 0;
+/// Input: device time in whole microseconds.
+pub(crate) const INPUT_TIME_US: usize = 1;
+/// Input: the packet's length in bytes.
+pub(crate) const INPUT_LENGTH: usize = 2;
+/// Output: the port that the packet leaves by.
+pub(crate) const OUTPUT_PORT: usize = 0;
+/// Output: the queue of that port.
+pub(crate) const OUTPUT_QUEUE: usize = 1;
+/// Outputs from here on are the architecture's own.
+pub(crate) const FIRST_OWN_OUTPUT: usize = 2;
+/// Exit of a packet that ends after ingress: [`crate::DropReason::IngressDrop`].
+pub(crate) const EXIT_INGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE;
+/// Exit of a packet that ends after egress: [`crate::DropReason::EgressDrop`].
+pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
+
+/// A straight way.
+#[derive(Clone, Debug)]
+pub(crate) struct Straight {
+    pub unit: jit::Unit,
+    /// The pass of the packet in which its last block runs, from 0.
+    pub last_pass: u32,
+    /// What keeps it from being as fast as can be, for people.
+    pub notes: Vec<String>,
+}
+
+/// A packet that left the straight way.
+#[derive(Debug)]
+pub(crate) struct LeftStraight {
+    /// By which exit; `None` before a deparser that found no room.
+    pub exit: Option<u32>,
+    /// Number and port of the packet.
+    pub number: u64,
+    pub port: u32,
+    /// The packet as received, and what has become of it.
+    pub context: PacketContext,
+    /// What the unit gave so far.
+    pub outputs: [u64; jit::NUMBERS],
+    /// What it read its tables from.
+    pub view: View,
 }
 
 /// The description that fits a program.

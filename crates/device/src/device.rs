@@ -3,9 +3,11 @@
 //! state of the program that runs. A second program can be loaded while the first forwards, and be
 //! swapped in between two packets.
 
-use crate::engine::Engine;
+use crate::burst::Burst;
+use crate::control_handle::{ControlHandle, ControlReceiver};
+use crate::engine::{Engine, Runner};
 use crate::machine::{Event, EventKey, Machine};
-use crate::options::DeviceOptions;
+use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
 use crate::statistics::Statistics;
@@ -15,14 +17,20 @@ use ir::Program;
 use state::{Batch, BatchOutcome, Cells, Store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One switch.
 #[derive(Debug)]
 pub struct Device {
-    machine: Machine,
-    engines: BTreeMap<Generation, Engine>,
-    current: Generation,
-    receptions: u64,
+    pub(crate) machine: Machine,
+    /// Apart from the others, as nearly all packets meet it.
+    current: Engine,
+    /// One that waits, and those whose last packets are under way.
+    others: BTreeMap<Generation, Engine>,
+    pub(crate) receptions: u64,
+    /// For packets that take the straight way one at a time.
+    pub(crate) single: Option<Box<Burst>>,
+    control: Option<ControlReceiver>,
 }
 
 /// What comes next.
@@ -32,24 +40,80 @@ enum Next {
 }
 
 impl Device {
-    /// A device that runs a program, at time 0.
+    /// A device that runs a program, at time 0. With [`EngineChoice::Jit`] the program is compiled here.
     pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<Device, LoadError> {
-        let engine = Engine::load(program, 0, options.drop_port)?;
+        let engine = Engine::load(program, 0, &options)?;
         Ok(Device {
             machine: Machine::new(options),
-            engines: BTreeMap::from([(0, engine)]),
-            current: 0,
+            current: engine,
+            others: BTreeMap::new(),
             receptions: 0,
+            single: None,
+            control: None,
         })
     }
 
-    fn engine(&self) -> &Engine {
-        &self.engines[&self.current]
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.current
     }
 
-    fn engine_mut(&mut self) -> &mut Engine {
-        // The current engine is never removed.
-        self.engines.get_mut(&self.current).expect("the current program is loaded")
+    pub(crate) fn current_engine_and_machine(&mut self) -> (&mut Engine, &mut Machine) {
+        (&mut self.current, &mut self.machine)
+    }
+
+    /// What runs the blocks.
+    pub fn engine_choice(&self) -> EngineChoice {
+        self.machine.options.effective_engine()
+    }
+
+    /// Its name: `jit` or `interpreter`.
+    pub fn engine_name(&self) -> &'static str {
+        self.engine_choice().name()
+    }
+
+    /// How long compiling the current program took so far; `None` with the interpreter. Blocks are
+    /// compiled one by one when the first packet needs them, so it may grow.
+    pub fn compile_time(&self) -> Option<Duration> {
+        match &self.current.runner {
+            Runner::Jit(compiled) => Some(compiled.compile_time()),
+            Runner::Interpreter(_) => None,
+        }
+    }
+
+    /// Bytes of machine code of the current program so far.
+    pub fn code_bytes(&self) -> usize {
+        match &self.current.runner {
+            Runner::Jit(compiled) => compiled.code_bytes(),
+            Runner::Interpreter(_) => 0,
+        }
+    }
+
+    /// What keeps the current program from being as fast on its engine as can be, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        match &self.current.runner {
+            Runner::Jit(compiled) => compiled.notes(),
+            Runner::Interpreter(_) => &[],
+        }
+    }
+
+    /// A control plane's access to this device from other threads.
+    pub fn control_handle(&mut self) -> ControlHandle {
+        let (program, store) = (&self.current.program, &self.current.store);
+        let control = self
+            .control
+            .get_or_insert_with(|| ControlReceiver::new(program.clone(), store.clone()));
+        control.handle()
+    }
+
+    /// Carries out what control handles asked for.
+    #[inline]
+    pub(crate) fn obey_control(&mut self) {
+        let Some(control) = &self.control else { return };
+        if control.note_time(self.machine.now_ps) {
+            let Engine { program, store, cells, .. } = &mut self.current;
+            let now_ps = self.machine.now_ps;
+            control.carry_out(program, |batch| store.write_batch(cells, Batch { now_ps, ..batch }));
+        }
     }
 
     /// The program that new packets meet.
@@ -69,19 +133,22 @@ impl Device {
 
     /// Its registers, counters and meters, to change them between packets.
     pub fn cells_mut(&mut self) -> &mut Cells {
-        &mut self.engine_mut().cells
+        &mut self.current.cells
     }
 
     /// Its configuration and cells, to change both between packets.
     pub fn store_and_cells_mut(&mut self) -> (&Store, &mut Cells) {
-        let engine = self.engine_mut();
+        let engine = &mut self.current;
         (&engine.store, &mut engine.cells)
     }
 
     /// Carries a batch of updates and reads out between two packets, at the device's time.
     pub fn write_batch(&mut self, batch: Batch) -> BatchOutcome {
-        let (store, cells) = self.store_and_cells_mut();
-        store.write_batch(cells, batch)
+        let Engine { store, cells, .. } = &mut self.current;
+        match Arc::get_mut(store) {
+            Some(store) => store.write_batch_mut(cells, batch),
+            None => store.write_batch(cells, batch),
+        }
     }
 
     /// How it was built.
@@ -150,6 +217,7 @@ impl Device {
     }
 
     fn step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
+        self.obey_control();
         let machine = &mut self.machine;
         machine.now_ps = machine.now_ps.max(time_ps);
         match next {
@@ -173,10 +241,13 @@ impl Device {
         generation: Generation,
         work: impl FnOnce(&mut Engine, &mut Machine) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
-        let Some(engine) = self.engines.get_mut(&generation) else { return Ok(()) };
+        if generation == self.current.generation {
+            return work(&mut self.current, &mut self.machine);
+        }
+        let Some(engine) = self.others.get_mut(&generation) else { return Ok(()) };
         let result = work(engine, &mut self.machine);
-        if engine.in_flight == 0 && !engine.is_waiting && generation != self.current {
-            self.engines.remove(&generation);
+        if engine.in_flight == 0 && !engine.is_waiting {
+            self.others.remove(&generation);
         }
         result
     }
@@ -234,7 +305,11 @@ impl Device {
                 })
             }
             Event::Reception(reception, bytes) => {
-                self.machine.statistics.received(reception.port, bytes.len());
+                let (number, port) = (reception.number, reception.port);
+                let Some(bytes) = self.receive_straight(number, port, bytes)? else {
+                    return Ok(());
+                };
+                self.machine.statistics.received(port, bytes.len());
                 let arrival = Arrival {
                     reception,
                     entrance: Entrance::Port,
@@ -242,7 +317,7 @@ impl Device {
                     preserved: Vec::new(),
                     parent: None,
                 };
-                self.with_engine(self.current, |engine, machine| engine.ingress(machine, arrival))
+                self.current.ingress(&mut self.machine, arrival)
             }
         }
     }
@@ -278,8 +353,10 @@ impl Device {
     }
 
     /// What was counted so far.
-    pub fn statistics(&self) -> &Statistics {
-        &self.machine.statistics
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.machine.statistics.clone();
+        self.machine.straight.add_to(&mut statistics);
+        statistics
     }
 
     /// Pauses a queue of a path, or the path. Returns whether the queue exists.
@@ -327,40 +404,45 @@ impl Device {
     }
 
     /// Loads a second program beside the one that forwards, in place of one loaded before and not
-    /// swapped in. Its state starts as the program says.
+    /// swapped in. Its state starts as the program says. With [`EngineChoice::Jit`] it is compiled here.
     pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
-        let generation = self.engines.last_key_value().map_or(0, |(last, _)| *last) + 1;
-        let mut engine = Engine::load(program, generation, self.machine.options.drop_port)?;
+        let last = self.others.last_key_value().map_or(0, |(last, _)| *last);
+        let generation = last.max(self.current.generation) + 1;
+        let mut engine = Engine::load(program, generation, &self.machine.options)?;
         engine.is_waiting = true;
-        self.engines.retain(|_, engine| !engine.is_waiting);
-        self.engines.insert(generation, engine);
+        self.others.retain(|_, engine| !engine.is_waiting);
+        self.others.insert(generation, engine);
         Ok(())
     }
 
     /// The loaded second program's configuration and cells, to prepare them.
     pub fn second_mut(&mut self) -> Option<(&Arc<Program>, &Store, &mut Cells)> {
-        let engine = self.engines.values_mut().find(|engine| engine.is_waiting)?;
+        let engine = self.others.values_mut().find(|engine| engine.is_waiting)?;
         Some((&engine.program, &engine.store, &mut engine.cells))
     }
 
     /// Swaps the second program in: the next packet from a port meets it. Packets under way,
-    /// resubmitted and recirculated ones too, end with the program that they began with. Registers
-    /// of equal name, width and size keep their values, and counters of equal name, unit and size.
-    /// Returns whether there was a second program.
+    /// resubmitted and recirculated ones too, end with the program that they began with. State of equal
+    /// name and shape goes over as [`state::carry`] says: registers, counters, meters, and entries where
+    /// the second program's tables are as the program gave them. Returns whether there was a second
+    /// program.
     pub fn swap(&mut self) -> bool {
-        let Some(next) =
-            self.engines.iter().find(|(_, engine)| engine.is_waiting).map(|(number, _)| *number)
-        else {
-            return false;
-        };
-        let Some(mut engine) = self.engines.remove(&next) else { return false };
-        let before = self.current;
+        self.obey_control();
+        let waiting = self.others.iter().find(|(_, engine)| engine.is_waiting);
+        let Some(next) = waiting.map(|(number, _)| *number) else { return false };
+        let Some(mut engine) = self.others.remove(&next) else { return false };
+        // No other thread writes from here until handles know the second program.
+        let mut known = self.control.as_ref().map(ControlReceiver::current);
         engine.is_waiting = false;
-        engine.carry_state_from(self.engine());
-        self.engines.insert(next, engine);
-        self.current = next;
-        if self.engines.get(&before).is_some_and(|engine| engine.in_flight == 0) {
-            self.engines.remove(&before);
+        engine.carry_state_from(&self.current);
+        if let Some(known) = &mut known {
+            known.program = engine.program.clone();
+            known.store = engine.store.clone();
+        }
+        drop(known);
+        let before = std::mem::replace(&mut self.current, engine);
+        if before.in_flight > 0 {
+            self.others.insert(before.generation, before);
         }
         true
     }
@@ -368,6 +450,6 @@ impl Device {
     /// How many programs are loaded: the current one, one that waits, and those whose last packets
     /// are still under way.
     pub fn loaded_programs(&self) -> usize {
-        self.engines.len()
+        self.others.len() + 1
     }
 }

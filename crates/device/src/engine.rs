@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program loaded into a device: its interpreter, its state, and its architecture at work. Several
-//! may be loaded; they share the device's clock, queues and ports, which are not here.
+//! A program loaded into a device: what runs its blocks, its state, and its architecture at work.
+//! Several may be loaded; they share the device's clock, queues and ports, which are not here.
 
-use crate::architecture::{self, Architecture};
+use crate::architecture::{self, Architecture, LeftStraight};
+use crate::compiled_program::CompiledProgram;
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
+use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Generation, Traveller};
 use crate::statistics::DropReason;
 use crate::trace::PassId;
 use crate::traffic_manager::Dequeued;
+use crate::view::View;
 use interpreter::trace::Recorder;
 use interpreter::{Interpreter, Observer, Outcome, PacketContext};
-use ir::{CounterId, Operation, Program, RegisterId};
-use state::{Cells, Configuration, Store};
+use ir::{Operation, Program};
+use state::{Cells, Store};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Counters above so many cells start anew in a program that is swapped in.
-const LARGEST_CARRIED_COUNTER_CELLS: u64 = 1 << 24;
-
 /// So many contexts are kept for later packets. After a burst the rest gives its memory back.
 const MOST_FREE_CONTEXTS: usize = 64;
+
+/// What runs blocks.
+#[derive(Debug)]
+pub(crate) enum Runner {
+    Interpreter(Interpreter),
+    Jit(CompiledProgram),
+}
 
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub program: Arc<Program>,
     pub generation: Generation,
-    pub store: Store,
+    pub store: Arc<Store>,
     pub cells: Cells,
     /// Packets in queues and events that belong to this program.
     pub in_flight: u64,
     /// Loaded, but not swapped in yet.
     pub is_waiting: bool,
-    interpreter: Interpreter,
+    pub runner: Runner,
     architecture: Arc<dyn Architecture>,
+    most_header_bytes: u64,
     /// Storage of packets that are gone, for the next ones.
     free_contexts: Vec<PacketContext>,
 }
@@ -54,18 +63,28 @@ impl Engine {
     pub fn load(
         program: Arc<Program>,
         generation: Generation,
-        drop_port: Option<u32>,
+        options: &DeviceOptions,
     ) -> Result<Engine, LoadError> {
-        let architecture = architecture::describe(&program, drop_port)?;
+        let architecture = architecture::describe(&program, options.drop_port)?;
         refuse_externs(&program)?;
+        let runner = match options.effective_engine() {
+            EngineChoice::Interpreter => Runner::Interpreter(Interpreter::new(program.clone())),
+            EngineChoice::Jit => {
+                let queue_count = options.traffic_manager.least_queue_count();
+                let straight = architecture.straight(&program, queue_count);
+                let compiled = CompiledProgram::new(&program, straight);
+                Runner::Jit(compiled.map_err(|error| LoadError::NotCompiled(error.message))?)
+            }
+        };
         Ok(Engine {
             generation,
-            store: Store::new(program.clone()).map_err(LoadError::InitialState)?,
+            store: Arc::new(Store::new(program.clone()).map_err(LoadError::InitialState)?),
             cells: Cells::new(&program),
             in_flight: 0,
             is_waiting: false,
-            interpreter: Interpreter::new(program.clone()),
+            runner,
             architecture,
+            most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
             program,
         })
@@ -92,6 +111,23 @@ impl Engine {
         self.architecture.clone().egress(self, machine, port, packet)
     }
 
+    /// Goes on with a packet that left the straight way.
+    pub fn leave_straight(
+        &mut self,
+        machine: &mut Machine,
+        left: LeftStraight,
+    ) -> Result<(), DeviceError> {
+        self.architecture.clone().leave_straight(self, machine, left)
+    }
+
+    /// The configuration of the pass that begins now.
+    pub fn view(&self) -> View {
+        match &self.runner {
+            Runner::Interpreter(_) => View::Configuration(self.store.configuration()),
+            Runner::Jit(_) => View::Forwarding(self.store.forwarding()),
+        }
+    }
+
     /// Storage for a packet before its parser.
     pub fn context(&mut self, bytes: Vec<u8>) -> PacketContext {
         let mut context = match self.free_contexts.pop() {
@@ -99,10 +135,29 @@ impl Engine {
                 context.reset();
                 context
             }
-            None => self.interpreter.context(),
+            None => self.new_context(),
         };
         context.packet = bytes;
         context
+    }
+
+    /// Storage with whatever an earlier packet left in it, for code that begins by itself.
+    pub fn used_context(&mut self) -> PacketContext {
+        let mut context = self.free_contexts.pop().unwrap_or_else(|| self.new_context());
+        context.begin_pass();
+        context
+    }
+
+    /// The most that a packet can grow by headers.
+    pub fn most_header_bytes(&self) -> u64 {
+        self.most_header_bytes
+    }
+
+    fn new_context(&self) -> PacketContext {
+        match &self.runner {
+            Runner::Interpreter(interpreter) => interpreter.context(),
+            Runner::Jit(compiled) => PacketContext::with_layout(compiled.layout().clone()),
+        }
     }
 
     /// Takes the storage of a packet that is gone, to be used again. It may as well be dropped.
@@ -119,27 +174,46 @@ impl Engine {
         machine: &mut Machine,
         block: usize,
         context: &mut PacketContext,
-        configuration: &Configuration,
+        view: &View,
         run: &Run,
     ) -> Result<Outcome, DeviceError> {
         let is_recorded = run.pass.is_some_and(PassId::is_kept);
         let mut observer = is_recorded
             .then(|| Recorder::new(self.program.clone()).watching(self.architecture.drop_slot()));
+        let run_of_environment = Cell::new(*run);
         let mut environment = BlockEnvironment {
             now_ps: machine.now_ps,
             seed: machine.options.seed,
             device_id: machine.options.device_id,
-            run,
+            run: &run_of_environment,
             log: &mut machine.log,
         };
-        let outcome = self.interpreter.run_block(
-            block,
-            context,
-            configuration,
-            &mut self.cells,
-            &mut environment,
-            observer.as_mut().map(|observer| observer as &mut dyn Observer),
-        );
+        let outcome = match (&mut self.runner, view) {
+            (Runner::Interpreter(interpreter), View::Configuration(configuration)) => interpreter
+                .run_block(
+                    block,
+                    context,
+                    configuration,
+                    &mut self.cells,
+                    &mut environment,
+                    observer.as_mut().map(|observer| observer as &mut dyn Observer),
+                ),
+            (Runner::Jit(compiled), View::Forwarding(forwarding)) => compiled
+                .run_block(
+                    &self.program,
+                    block,
+                    context,
+                    forwarding,
+                    &mut self.cells,
+                    &mut environment,
+                )
+                .map_err(|error| DeviceError::NotCompiled { message: error.message })?,
+            // A view is of the side that its engine reads.
+            (Runner::Interpreter(_), View::Forwarding(_))
+            | (Runner::Jit(_), View::Configuration(_)) => {
+                unreachable!("the view is of the other engine")
+            }
+        };
         if let (Some(pass), Some(mut observer), Some(recorder)) =
             (run.pass, observer, &mut machine.recorder)
         {
@@ -148,7 +222,19 @@ impl Engine {
             recorder.add(pass, trees);
             recorder.note_store(pass, observer.take_last_store());
         }
-        match &outcome {
+        self.end(machine, block, &outcome, run)?;
+        Ok(outcome)
+    }
+
+    /// What follows from how a block ended: see [`Engine::run`].
+    pub fn end(
+        &self,
+        machine: &mut Machine,
+        block: usize,
+        outcome: &Outcome,
+        run: &Run,
+    ) -> Result<(), DeviceError> {
+        match outcome {
             Outcome::StepLimit => machine.drop_packet(DropReason::StepLimit, run.pass),
             Outcome::AssertionFailed { origin, is_assume } => {
                 machine.drop_packet(DropReason::AssertionFailed, run.pass);
@@ -170,7 +256,7 @@ impl Engine {
             }
             Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {}
         }
-        Ok(outcome)
+        Ok(())
     }
 
     /// Runs a control; returns whether the packet goes on.
@@ -179,46 +265,30 @@ impl Engine {
         machine: &mut Machine,
         block: usize,
         context: &mut PacketContext,
-        configuration: &Configuration,
+        view: &View,
         run: &Run,
     ) -> Result<bool, DeviceError> {
-        let outcome = self.run(machine, block, context, configuration, run)?;
+        let outcome = self.run(machine, block, context, view, run)?;
         Ok(matches!(outcome, Outcome::Returned | Outcome::Exited))
     }
 
-    /// Takes over registers and counters of equal name and shape.
+    /// Takes over what has equal name and shape: see [`state::carry`].
     pub fn carry_state_from(&mut self, other: &Engine) {
-        let (mine, theirs) = (&self.program, &other.program);
-        for (at, register) in mine.registers.iter().enumerate() {
-            let same = theirs.registers.iter().position(|before| {
-                before.name == register.name
-                    && before.width_bits == register.width_bits
-                    && before.size == register.size
-            });
-            let from = same.and_then(|at| other.cells.register(RegisterId(at as u32)));
-            let to = self.cells.register_mut(RegisterId(at as u32));
-            if let (Some(from), Some(to)) = (from, to) {
-                to.clone_from(from);
-            }
-        }
-        for (at, counter) in mine.counters.iter().enumerate() {
-            let to = CounterId(at as u32);
-            let same = theirs.counters.iter().position(|before| {
-                before.name == counter.name
-                    && before.unit == counter.unit
-                    && before.size == counter.size
-            });
-            let Some(from) = same.map(|at| CounterId(at as u32)) else { continue };
-            if counter.size.is_none_or(|size| size > LARGEST_CARRIED_COUNTER_CELLS) {
-                continue;
-            }
-            for index in 0..other.cells.counter_size(from) {
-                if let Some(value) = other.cells.counter(from, index) {
-                    self.cells.set_counter(to, index, value);
-                }
-            }
+        let from = (&*other.store, &other.cells, &*other.program);
+        // Nobody else has the store of a program that has not run yet.
+        if let Some(store) = Arc::get_mut(&mut self.store) {
+            state::carry(from, (store, &mut self.cells, &self.program));
         }
     }
+}
+
+/// Bytes of all headers of a program together.
+fn most_header_bytes(program: &Program) -> u64 {
+    let bits = |header: &ir::Header| {
+        let fields = &program.header_types[header.ty.index()].fields;
+        fields.iter().map(|field| u64::from(field.ty.width_bits())).sum::<u64>()
+    };
+    program.headers.iter().map(bits).sum::<u64>().div_ceil(8)
 }
 
 /// A device provides no externs beyond its architecture's, so a program that calls one is refused

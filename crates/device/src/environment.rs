@@ -7,12 +7,14 @@ use crate::output::LogLine;
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall};
 use ir::Bits;
+use std::cell::Cell;
 
 pub(crate) struct BlockEnvironment<'a> {
     pub now_ps: u64,
     pub seed: u64,
     pub device_id: u64,
-    pub run: &'a Run,
+    /// Changes from packet to packet of a burst.
+    pub run: &'a Cell<Run>,
     pub log: &'a mut Vec<LogLine>,
 }
 
@@ -22,22 +24,22 @@ impl Environment for BlockEnvironment<'_> {
     }
 
     fn packet_length_bytes(&self) -> u64 {
-        u64::from(self.run.counted_bytes)
+        u64::from(self.run.get().counted_bytes)
     }
 
     fn random_key(&self) -> RandomKey {
         RandomKey {
             seed: self.seed,
             device: self.device_id,
-            packet: self.run.packet,
-            pass: u64::from(self.run.pass_number),
+            packet: self.run.get().packet,
+            pass: u64::from(self.run.get().pass_number),
         }
     }
 
     fn log_line(&mut self, line: &str) {
         self.log.push(LogLine {
             time_ps: self.now_ps,
-            packet: self.run.packet,
+            packet: self.run.get().packet,
             text: line.to_string(),
         });
     }

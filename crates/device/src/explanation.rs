@@ -13,6 +13,8 @@ pub const UNSUPPORTED_REQUEST: Code = Code("DV-E0103");
 pub const MISSING_BLOCK: Code = Code("DV-E0104");
 /// The program's own entries are not possible.
 pub const INITIAL_STATE: Code = Code("DV-E0105");
+/// No machine code.
+pub const NOT_COMPILED: Code = Code("DV-E0106");
 /// An assertion did not hold.
 pub const ASSERTION_FAILED: Code = Code("DV-E0201");
 /// An extern could not be called.
@@ -59,6 +61,12 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "The entries that a table declares are inserted when the program is loaded, by the rules \
          that hold for a control plane: values fit their widths, no two entries are the same, and \
          there are no more than the declared size.",
+    ),
+    entry(
+        NOT_COMPILED,
+        "the program could not be made into machine code",
+        "The machine, or a form that the program takes, is not one that the code generator knows. The \
+         interpreter runs every program: `--engine interp` on the command line.",
     ),
     entry(
         ASSERTION_FAILED,

@@ -14,10 +14,14 @@
 //! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
 mod architecture;
+mod burst;
+mod compiled_program;
+mod control_handle;
 mod device;
 mod engine;
 mod environment;
 mod explanation;
+mod forwarding;
 mod machine;
 pub mod options;
 mod output;
@@ -25,11 +29,16 @@ mod packet;
 pub mod statistics;
 pub mod trace;
 pub mod traffic_manager;
+mod view;
 
 pub use architecture::SUPPORTED_ARCHITECTURES;
+pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
+pub use control_handle::{ControlHandle, Pending, Refusal, WriteOutcome};
 pub use device::Device;
 pub use explanation::EXPLANATIONS;
-pub use options::{CongestionThresholds, DeviceOptions, PortOptions, TrafficManagerOptions};
+pub use options::{
+    CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TrafficManagerOptions,
+};
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use trace::PacketTrace;

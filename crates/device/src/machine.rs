@@ -5,7 +5,7 @@
 use crate::options::DeviceOptions;
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Generation, Queued, Reception, Traveller};
-use crate::statistics::{DropReason, Statistics};
+use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
@@ -35,12 +35,15 @@ pub(crate) struct Machine {
     pub traffic: TrafficManager<Queued>,
     pub events: BTreeMap<EventKey, Event>,
     pub statistics: Statistics,
+    /// What is counted of packets that go straight through.
+    pub straight: StraightStatistics,
     pub transmitted: Vec<Transmitted>,
     pub digests: Vec<DigestMessage>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
     sequence: u64,
-    sent: u64,
+    /// Packets sent so far.
+    pub sent: u64,
 }
 
 impl Machine {
@@ -50,6 +53,7 @@ impl Machine {
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
             statistics: Statistics::default(),
+            straight: StraightStatistics::default(),
             transmitted: Vec::new(),
             digests: Vec::new(),
             log: Vec::new(),

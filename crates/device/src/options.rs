@@ -47,6 +47,14 @@ impl Default for PortOptions {
 }
 
 impl PortOptions {
+    /// Whether packets leave at once, one alone without a signal. Depths aside, which may be set later.
+    pub(crate) fn is_ideal(&self) -> bool {
+        self.rate_bps.is_none_or(|rate| rate == 0)
+            && self.latency_ps == 0
+            && self.queue_rate_pps == 0
+            && self.congestion.is_none_or(|at| at.pause_packets > 1)
+    }
+
     /// The ways back to ingress: one queue of 1024 packets (BMv2's depth).
     pub fn internal() -> PortOptions {
         PortOptions { queue_count: 1, queue_depth_packets: 1024, ..PortOptions::default() }
@@ -80,7 +88,20 @@ impl Default for TrafficManagerOptions {
     }
 }
 
+impl DeviceOptions {
+    /// The engine that a device with these options has.
+    pub fn effective_engine(&self) -> EngineChoice {
+        if self.trace { EngineChoice::Interpreter } else { self.engine }
+    }
+}
+
 impl TrafficManagerOptions {
+    /// The fewest queues that a port has, 1 at least.
+    pub(crate) fn least_queue_count(&self) -> u32 {
+        let ports = self.ports.values().chain([&self.default_port]);
+        ports.map(|port| port.queue_count.max(1)).min().unwrap_or(1)
+    }
+
     /// The options of a path.
     pub fn of(&self, path: OutputPath) -> &PortOptions {
         match path {
@@ -95,9 +116,32 @@ impl TrafficManagerOptions {
 /// they are dropped, unless set otherwise.
 pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
 
+/// What runs the blocks of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// Machine code, made when the program is loaded.
+    #[default]
+    Jit,
+    /// The reference semantics, one instruction at a time.
+    Interpreter,
+}
+
+impl EngineChoice {
+    /// Its name in reports and on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineChoice::Jit => "jit",
+            EngineChoice::Interpreter => "interpreter",
+        }
+    }
+}
+
 /// How a device is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceOptions {
+    /// What runs the blocks. Traces come from the interpreter, so a device with [`DeviceOptions::trace`]
+    /// has it whatever is chosen here.
+    pub engine: EngineChoice,
     /// Tells devices of a network apart; part of what randomness is derived from.
     pub device_id: u64,
     /// What randomness is derived from.
@@ -123,6 +167,7 @@ pub struct DeviceOptions {
 impl Default for DeviceOptions {
     fn default() -> DeviceOptions {
         DeviceOptions {
+            engine: EngineChoice::default(),
             device_id: 0,
             seed: 0,
             traffic_manager: TrafficManagerOptions::default(),

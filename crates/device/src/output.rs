@@ -76,6 +76,11 @@ pub enum DeviceError {
         /// When, in picoseconds.
         time_ps: u64,
     },
+    /// A block could not be made into machine code.
+    NotCompiled {
+        /// Why, in a sentence.
+        message: String,
+    },
     /// A packet was given for a port that the architecture has no number for.
     NoSuchPort {
         /// The port.
@@ -98,6 +103,7 @@ impl DeviceError {
         match self {
             DeviceError::AssertionFailed { .. } => explanation::ASSERTION_FAILED,
             DeviceError::ExternFailed { .. } => explanation::EXTERN_FAILED,
+            DeviceError::NotCompiled { .. } => explanation::NOT_COMPILED,
             DeviceError::TimeWentBack { .. } => explanation::TIME_WENT_BACK,
             DeviceError::NoSuchPort { .. } => explanation::NO_SUCH_PORT,
         }
@@ -117,6 +123,11 @@ impl fmt::Display for DeviceError {
             DeviceError::ExternFailed { message, block, packet, time_ps } => {
                 write!(formatter, "in `{block}`, packet {packet}, at {time_ps} ps: {message}")
             }
+            DeviceError::NotCompiled { message } => write!(
+                formatter,
+                "the program could not be made into machine code ({message}); run it with the \
+                 interpreter"
+            ),
             DeviceError::NoSuchPort { port, largest } => {
                 write!(formatter, "there is no port {port}: the largest is {largest}")
             }
@@ -153,6 +164,8 @@ pub enum LoadError {
     },
     /// An entry or default action that the program gives is not possible.
     InitialState(UpdateError),
+    /// The program could not be made into machine code; the interpreter can run it.
+    NotCompiled(String),
 }
 
 impl LoadError {
@@ -163,6 +176,7 @@ impl LoadError {
             LoadError::UnsupportedExterns(_) => explanation::UNSUPPORTED_EXTERNS,
             LoadError::UnsupportedRequest(_) => explanation::UNSUPPORTED_REQUEST,
             LoadError::MissingBlock { .. } => explanation::MISSING_BLOCK,
+            LoadError::NotCompiled(_) => explanation::NOT_COMPILED,
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
         }
     }
@@ -187,6 +201,11 @@ impl fmt::Display for LoadError {
             LoadError::MissingBlock { architecture, role } => {
                 write!(formatter, "a program for `{architecture}` needs a block `{role}`")
             }
+            LoadError::NotCompiled(message) => write!(
+                formatter,
+                "the program could not be made into machine code ({message}); run it with the \
+                 interpreter"
+            ),
             LoadError::InitialState(error) => {
                 write!(formatter, "an entry that the program gives is not possible: {error}")
             }

@@ -27,6 +27,11 @@ impl Reception {
         Arc::new(Reception { number, port, passes: AtomicU32::new(0) })
     }
 
+    /// A packet that has had some passes already.
+    pub fn after_passes(number: u64, port: u32, passes: u32) -> Arc<Reception> {
+        Arc::new(Reception { number, port, passes: AtomicU32::new(passes) })
+    }
+
     /// Counts one more pass; its number from 0, or nothing when the limit is reached.
     pub fn next_pass(&self, limit: u32) -> Option<u32> {
         let pass = self.passes.load(Ordering::Relaxed);

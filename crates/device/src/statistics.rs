@@ -133,3 +133,78 @@ impl Statistics {
         self.drops.values().sum()
     }
 }
+
+/// Ports from this number on are counted in an ordered map.
+const MOST_FLAT_PORTS: usize = 1 << 12;
+
+/// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
+/// somebody asks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StraightStatistics {
+    ports: Vec<PortStatistics>,
+    further_ports: BTreeMap<u32, PortStatistics>,
+    drops: [u64; 2],
+}
+
+impl StraightStatistics {
+    #[inline]
+    fn port(&mut self, port: u32) -> &mut PortStatistics {
+        if port as usize >= self.ports.len() {
+            return self.new_port(port);
+        }
+        &mut self.ports[port as usize]
+    }
+
+    #[cold]
+    fn new_port(&mut self, port: u32) -> &mut PortStatistics {
+        if port as usize >= MOST_FLAT_PORTS {
+            return self.further_ports.entry(port).or_default();
+        }
+        let count = (port as usize + 1).next_power_of_two();
+        self.ports.resize(count, PortStatistics::default());
+        &mut self.ports[port as usize]
+    }
+
+    /// Counts a packet that came in at a port.
+    #[inline]
+    pub fn received(&mut self, port: u32, length_bytes: usize) {
+        let counters = self.port(port);
+        counters.received_packets += 1;
+        counters.received_bytes += length_bytes as u64;
+    }
+
+    /// Counts a packet that left by a port.
+    #[inline]
+    pub fn sent(&mut self, port: u32, length_bytes: usize) {
+        let counters = self.port(port);
+        counters.sent_packets += 1;
+        counters.sent_bytes += length_bytes as u64;
+    }
+
+    /// Counts a packet dropped after ingress, or after egress.
+    #[inline]
+    pub fn dropped(&mut self, after_egress: bool) {
+        self.drops[usize::from(after_egress)] += 1;
+    }
+
+    /// Adds what was counted here.
+    pub fn add_to(&self, statistics: &mut Statistics) {
+        let is_used =
+            |counters: &PortStatistics| counters.received_packets > 0 || counters.sent_packets > 0;
+        let flat = (0u32..).zip(&self.ports);
+        let further = self.further_ports.iter().map(|(port, counters)| (*port, counters));
+        for (port, counters) in flat.chain(further).filter(|port| is_used(port.1)) {
+            let sum = statistics.ports.entry(port).or_default();
+            sum.received_packets += counters.received_packets;
+            sum.received_bytes += counters.received_bytes;
+            sum.sent_packets += counters.sent_packets;
+            sum.sent_bytes += counters.sent_bytes;
+        }
+        let reasons = [DropReason::IngressDrop, DropReason::EgressDrop];
+        for (reason, count) in reasons.into_iter().zip(self.drops) {
+            if count > 0 {
+                *statistics.drops.entry(reason).or_default() += count;
+            }
+        }
+    }
+}

@@ -108,6 +108,8 @@ pub struct TrafficManager<T> {
     schedule: BTreeSet<(u64, OutputPath)>,
     buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
+    /// Whether every port lets packets straight through; `None` when that is to be found out again.
+    ports_are_ideal: Option<bool>,
 }
 
 /// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
@@ -141,6 +143,21 @@ impl<T> Path<T> {
         Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
     }
 
+    fn is_ideal(&self, now_ps: u64) -> bool {
+        let may_pass = |queue: &Queue<T>| {
+            !queue.paused
+                && !queue.congested
+                && queue.gap_ps == 0
+                && queue.depth_limit_packets > 0
+                && queue.last_eligible_ps.is_none_or(|last| last <= now_ps)
+                && queue.packets.is_empty()
+        };
+        !self.paused
+            && self.busy_until_ps <= now_ps
+            && self.options.is_ideal()
+            && self.queues.iter().all(may_pass)
+    }
+
     /// The earliest time at which some queue may send.
     fn ready_ps(&self) -> Option<u64> {
         if self.paused {
@@ -164,7 +181,39 @@ impl<T> TrafficManager<T> {
             schedule: BTreeSet::new(),
             buffered_bytes: 0,
             signals: Vec::new(),
+            ports_are_ideal: None,
         }
+    }
+
+    /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
+    /// idle wire, without a trace of it in queues and signals. The ways back to ingress do not count.
+    pub fn lets_straight_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+        let has_room = match self.options.shared_buffer_bytes {
+            None => true,
+            Some(limit) => self.buffered_bytes.saturating_add(length_bytes) <= limit,
+        };
+        has_room
+            && self.next_ready().is_none_or(|(time_ps, _)| time_ps > now_ps)
+            && match self.ports_are_ideal {
+                Some(true) => true,
+                // A wire that is busy now will not be so later.
+                Some(false) | None => {
+                    let is_ideal = self.are_ports_ideal(now_ps);
+                    self.ports_are_ideal = Some(is_ideal);
+                    is_ideal
+                }
+            }
+    }
+
+    fn are_ports_ideal(&self, now_ps: u64) -> bool {
+        let options =
+            std::iter::once(&self.options.default_port).chain(self.options.ports.values());
+        options.into_iter().all(|options| options.is_ideal() && options.queue_depth_packets > 0)
+            && self
+                .paths
+                .iter()
+                .filter(|(path, _)| matches!(path, OutputPath::Port(_)))
+                .all(|(_, path)| path.is_ideal(now_ps))
     }
 
     fn path(&mut self, path: OutputPath) -> &mut Path<T> {
@@ -232,7 +281,9 @@ impl<T> TrafficManager<T> {
             Some(last) => now_ps.max(last.saturating_add(waiting.gap_ps)),
             None => now_ps,
         };
-        waiting.last_eligible_ps = Some(eligible_ps);
+        if waiting.gap_ps > 0 {
+            waiting.last_eligible_ps = Some(eligible_ps);
+        }
         waiting.packets.push_back(Waiting { item, length_bytes, enqueued_ps: now_ps, eligible_ps });
         let crossed = !waiting.congested
             && thresholds.is_some_and(|at| waiting.packets.len() >= at.pause_packets as usize);
@@ -302,6 +353,7 @@ impl<T> TrafficManager<T> {
         paused: bool,
         now_ps: u64,
     ) -> bool {
+        self.ports_are_ideal = None;
         let state = self.path(path);
         match queue {
             None => state.paused = paused,
@@ -332,11 +384,13 @@ impl<T> TrafficManager<T> {
 
     /// Sets a path's rate in bits per second for packets sent from now on; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
+        self.ports_are_ideal = None;
         self.path(path).options.rate_bps = rate_bps;
     }
 
     /// Sets a path's latency in picoseconds.
     pub fn set_latency_ps(&mut self, path: OutputPath, latency_ps: u64) {
+        self.ports_are_ideal = None;
         self.path(path).options.latency_ps = latency_ps;
     }
 
@@ -346,6 +400,7 @@ impl<T> TrafficManager<T> {
         queue: Option<u32>,
         mut change: impl FnMut(&mut Queue<T>),
     ) -> bool {
+        self.ports_are_ideal = None;
         let queues = &mut self.path(path).queues;
         match queue {
             None => queues.iter_mut().for_each(change),

@@ -19,8 +19,9 @@
 //! the clone's priority, and its packet length cuts the clone; each port has 8 queues.
 
 mod metadata;
+mod straight;
 
-use super::Architecture;
+use super::{Architecture, LeftStraight, Straight};
 use crate::engine::{Engine, Run};
 use crate::machine::{Event, Machine};
 use crate::output::{DeviceError, DigestMessage, LoadError};
@@ -28,11 +29,11 @@ use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
 use crate::statistics::DropReason;
 use crate::trace::{Cause, PassId};
 use crate::traffic_manager::{Dequeued, OutputPath};
+use crate::view::View;
 use interpreter::trace::TraceNode;
 use interpreter::{Outcome, PacketContext};
 use ir::{Bits, Program, RequestId, SlotId};
 use metadata::{InstanceType, Metadata};
-use state::Configuration;
 
 /// The `egress_spec` that means drop, unless the device is told another.
 pub(crate) const DROP_PORT: u32 = 511;
@@ -158,7 +159,7 @@ impl V1Model {
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
-        configuration: &Configuration,
+        view: &View,
         packet: &mut Traveller,
         group: u32,
     ) {
@@ -166,7 +167,7 @@ impl V1Model {
         packet.wishes =
             Wishes { truncate_bytes: packet.wishes.truncate_bytes, ..Wishes::default() };
         let replicas =
-            configuration.multicast_group(group).map_or(&[][..], |group| &group.replicas);
+            view.replication().multicast_group(group).map_or(&[][..], |group| &group.replicas);
         packet.cause = Cause::Replica;
         if replicas.is_empty() {
             machine.drop_packet(DropReason::NoReplicas, packet.parent);
@@ -200,11 +201,11 @@ impl V1Model {
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
-        configuration: &Configuration,
+        view: &View,
         session: u32,
         mut copy: Traveller,
     ) {
-        let Some(config) = configuration.clone_session(session) else { return };
+        let Some(config) = view.replication().clone_session(session) else { return };
         machine.statistics.cloned += 1;
         copy.cause = Cause::Clone;
         copy.wishes = Wishes {
@@ -216,7 +217,7 @@ impl V1Model {
             self.metadata.priority.set(&mut copy.context, class);
         }
         if let Some(group) = config.multicast_group {
-            self.multicast(engine, machine, configuration, &mut copy, group);
+            self.multicast(engine, machine, view, &mut copy, group);
         }
         for replica in &config.replicas {
             if replica.instance != 0 {
@@ -230,12 +231,12 @@ impl V1Model {
     fn wanted_clone(
         &self,
         machine: &mut Machine,
-        configuration: &Configuration,
+        view: &View,
         packet: &mut Traveller,
         pass: Option<PassId>,
     ) -> Option<(u32, Option<u32>)> {
         let (session, list) = packet.wishes.clone.take()?;
-        if configuration.clone_session(session).is_none() {
+        if view.replication().clone_session(session).is_none() {
             machine.drop_packet(DropReason::NoCloneSession, pass);
             return None;
         }
@@ -257,6 +258,163 @@ impl V1Model {
             engine.in_flight += 1;
         }
     }
+
+    /// What becomes of a packet after its ingress block.
+    fn after_ingress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        run: &Run,
+        mut packet: Traveller,
+    ) -> Result<(), DeviceError> {
+        let (metadata, blocks, pass) = (&self.metadata, self.blocks, run.pass);
+        let length = packet.received_bytes;
+        let digests = self.take_wishes(engine, machine, &mut packet, pass);
+
+        if let Some((session, list)) = self.wanted_clone(machine, view, &mut packet, pass) {
+            let mut context = engine.context(packet.context.packet.clone());
+            let port = u64::from(packet.reception.port);
+            metadata.ingress_port.set(&mut context, port);
+            let again = Run { pass: None, ..*run };
+            match engine.run(machine, blocks.parser, &mut context, view, &again)? {
+                Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {
+                    context.requests.clear();
+                    metadata.clear(&mut context);
+                    for (slot, value) in self.preserved(engine, &packet.context, list) {
+                        context.set_slot(slot, &value);
+                    }
+                    let kind = InstanceType::IngressClone as u64;
+                    metadata.instance_type.set(&mut context, kind);
+                    let copy = Traveller { context, length_bytes: length, ..packet.clone() };
+                    self.clone_to_session(engine, machine, view, session, copy);
+                }
+                _ => {}
+            }
+        }
+
+        machine.statistics.digests += digests.len() as u64;
+        machine.digests.extend(digests);
+
+        if let Some(list) = packet.wishes.resubmit.take() {
+            machine.note(pass, || TraceNode::new("resubmit", ""));
+            let arrival = Arrival {
+                preserved: self.preserved(engine, &packet.context, list),
+                reception: packet.reception,
+                entrance: Entrance::Resubmission,
+                bytes: std::mem::take(&mut packet.context.packet),
+                parent: pass,
+            };
+            engine.recycle(packet.context);
+            self.send_back(engine, machine, OutputPath::Resubmission, arrival);
+            return Ok(());
+        }
+
+        let group = metadata.mcast_grp.get(&packet.context) as u32;
+        if group != 0 {
+            machine.note(pass, || TraceNode::new("multicast", "").with("group", u64::from(group)));
+            metadata.instance_type.set(&mut packet.context, InstanceType::Replicated as u64);
+            self.multicast(engine, machine, view, &mut packet, group);
+            engine.recycle(packet.context);
+            return Ok(());
+        }
+
+        let port = metadata.egress_spec.get(&packet.context) as u32;
+        if port == self.drop_port {
+            machine.drop_packet(DropReason::IngressDrop, pass);
+            engine.recycle(packet.context);
+            return Ok(());
+        }
+        metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
+        self.to_queues(engine, machine, port, packet);
+        Ok(())
+    }
+
+    /// What becomes of a packet after its egress block, before which it had so many bytes of headers.
+    fn after_egress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        leaving: &Leaving<'_>,
+        mut packet: Traveller,
+        before_bytes: u32,
+    ) -> Result<(), DeviceError> {
+        let Leaving { view, run, .. } = *leaving;
+        let (metadata, pass) = (&self.metadata, run.pass);
+        let after_bytes = metadata.header_bytes(&packet.context);
+        packet.length_bytes = (packet.length_bytes + after_bytes).saturating_sub(before_bytes);
+        // BMv2 sends digests after ingress only.
+        self.take_wishes(engine, machine, &mut packet, pass);
+
+        if let Some((session, list)) = self.wanted_clone(machine, view, &mut packet, pass) {
+            let mut copy = packet.clone();
+            metadata.clear(&mut copy.context);
+            for (slot, value) in self.preserved(engine, &packet.context, list) {
+                copy.context.set_slot(slot, &value);
+            }
+            metadata.instance_type.set(&mut copy.context, InstanceType::EgressClone as u64);
+            self.clone_to_session(engine, machine, view, session, copy);
+        }
+
+        if metadata.egress_spec.get(&packet.context) as u32 == self.drop_port {
+            machine.drop_packet(DropReason::EgressDrop, pass);
+            engine.recycle(packet.context);
+            return Ok(());
+        }
+
+        let (block, context) = (self.blocks.compute, &mut packet.context);
+        if !engine.run_control(machine, block, context, view, run)? {
+            return Ok(());
+        }
+        self.deparse(engine, machine, leaving, packet)
+    }
+
+    /// Deparses a packet and sends it by its port, or back to ingress.
+    fn deparse(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        leaving: &Leaving<'_>,
+        mut packet: Traveller,
+    ) -> Result<(), DeviceError> {
+        let Leaving { view, run, port, queue } = *leaving;
+        let pass = run.pass;
+        let (block, context) = (self.blocks.deparser, &mut packet.context);
+        if !engine.run_control(machine, block, context, view, run)? {
+            return Ok(());
+        }
+        self.take_wishes(engine, machine, &mut packet, pass);
+        let mut bytes = packet.context.outgoing_packet();
+        if let Some(length) = packet.wishes.truncate_bytes {
+            bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+
+        if let Some(list) = packet.wishes.recirculate.take() {
+            machine.note(pass, || TraceNode::new("recirculate", ""));
+            let arrival = Arrival {
+                preserved: self.preserved(engine, &packet.context, list),
+                reception: packet.reception,
+                entrance: Entrance::Recirculation,
+                bytes,
+                parent: pass,
+            };
+            engine.recycle(packet.context);
+            self.send_back(engine, machine, OutputPath::Recirculation, arrival);
+            return Ok(());
+        }
+        engine.recycle(packet.context);
+        machine.transmit(port, queue, run.packet, bytes, pass);
+        Ok(())
+    }
+}
+
+/// How a packet leaves the device.
+#[derive(Clone, Copy, Debug)]
+struct Leaving<'a> {
+    view: &'a View,
+    run: &'a Run,
+    port: u32,
+    queue: u32,
 }
 
 fn digest(
@@ -314,7 +472,7 @@ impl Architecture for V1Model {
             return Ok(());
         };
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let configuration = engine.store.configuration();
+        let view = engine.view();
         let mut context = engine.context(bytes);
         for (slot, value) in preserved {
             context.set_slot(slot, &value);
@@ -350,17 +508,17 @@ impl Architecture for V1Model {
         let pass = run.pass;
 
         let blocks = self.blocks;
-        match engine.run(machine, blocks.parser, &mut context, &configuration, &run)? {
+        match engine.run(machine, blocks.parser, &mut context, &view, &run)? {
             Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {}
             _ => return Ok(()),
         }
         let parsed_bytes = metadata.header_bytes(&context);
         for block in [blocks.verify, blocks.ingress] {
-            if !engine.run_control(machine, block, &mut context, &configuration, &run)? {
+            if !engine.run_control(machine, block, &mut context, &view, &run)? {
                 return Ok(());
             }
         }
-        let mut packet = Traveller {
+        let packet = Traveller {
             length_bytes: (length + metadata.header_bytes(&context)).saturating_sub(parsed_bytes),
             reception,
             context,
@@ -369,65 +527,7 @@ impl Architecture for V1Model {
             cause: Cause::Queue,
             parent: pass,
         };
-        let digests = self.take_wishes(engine, machine, &mut packet, pass);
-
-        if let Some((session, list)) = self.wanted_clone(machine, &configuration, &mut packet, pass)
-        {
-            let mut context = engine.context(packet.context.packet.clone());
-            let port = u64::from(packet.reception.port);
-            metadata.ingress_port.set(&mut context, port);
-            let again = Run { pass: None, ..run };
-            match engine.run(machine, blocks.parser, &mut context, &configuration, &again)? {
-                Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {
-                    context.requests.clear();
-                    metadata.clear(&mut context);
-                    for (slot, value) in self.preserved(engine, &packet.context, list) {
-                        context.set_slot(slot, &value);
-                    }
-                    let kind = InstanceType::IngressClone as u64;
-                    metadata.instance_type.set(&mut context, kind);
-                    let copy = Traveller { context, length_bytes: length, ..packet.clone() };
-                    self.clone_to_session(engine, machine, &configuration, session, copy);
-                }
-                _ => {}
-            }
-        }
-
-        machine.statistics.digests += digests.len() as u64;
-        machine.digests.extend(digests);
-
-        if let Some(list) = packet.wishes.resubmit.take() {
-            machine.note(pass, || TraceNode::new("resubmit", ""));
-            let arrival = Arrival {
-                preserved: self.preserved(engine, &packet.context, list),
-                reception: packet.reception,
-                entrance: Entrance::Resubmission,
-                bytes: std::mem::take(&mut packet.context.packet),
-                parent: pass,
-            };
-            engine.recycle(packet.context);
-            self.send_back(engine, machine, OutputPath::Resubmission, arrival);
-            return Ok(());
-        }
-
-        let group = metadata.mcast_grp.get(&packet.context) as u32;
-        if group != 0 {
-            machine.note(pass, || TraceNode::new("multicast", "").with("group", u64::from(group)));
-            metadata.instance_type.set(&mut packet.context, InstanceType::Replicated as u64);
-            self.multicast(engine, machine, &configuration, &mut packet, group);
-            engine.recycle(packet.context);
-            return Ok(());
-        }
-
-        let port = metadata.egress_spec.get(&packet.context) as u32;
-        if port == self.drop_port {
-            machine.drop_packet(DropReason::IngressDrop, pass);
-            engine.recycle(packet.context);
-            return Ok(());
-        }
-        metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
-        self.to_queues(engine, machine, port, packet);
-        Ok(())
+        self.after_ingress(engine, machine, &view, &run, packet)
     }
 
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
@@ -490,61 +590,26 @@ impl Architecture for V1Model {
         let pass = run.pass;
         packet.parent = pass;
         packet.cause = Cause::Queue;
-        let configuration = engine.store.configuration();
+        let view = engine.view();
         let before_bytes = metadata.header_bytes(&packet.context);
         let context = &mut packet.context;
-        if !engine.run_control(machine, self.blocks.egress, context, &configuration, &run)? {
+        if !engine.run_control(machine, self.blocks.egress, context, &view, &run)? {
             return Ok(());
         }
-        let after_bytes = metadata.header_bytes(&packet.context);
-        packet.length_bytes = (packet.length_bytes + after_bytes).saturating_sub(before_bytes);
-        // BMv2 sends digests after ingress only.
-        self.take_wishes(engine, machine, &mut packet, pass);
+        let leaving = Leaving { view: &view, run: &run, port, queue: dequeued.queue };
+        self.after_egress(engine, machine, &leaving, packet, before_bytes)
+    }
 
-        if let Some((session, list)) = self.wanted_clone(machine, &configuration, &mut packet, pass)
-        {
-            let mut copy = packet.clone();
-            metadata.clear(&mut copy.context);
-            for (slot, value) in self.preserved(engine, &packet.context, list) {
-                copy.context.set_slot(slot, &value);
-            }
-            metadata.instance_type.set(&mut copy.context, InstanceType::EgressClone as u64);
-            self.clone_to_session(engine, machine, &configuration, session, copy);
-        }
+    fn straight(&self, program: &Program, least_queue_count: u32) -> Option<Straight> {
+        straight::describe(self, program, least_queue_count)
+    }
 
-        if metadata.egress_spec.get(&packet.context) as u32 == self.drop_port {
-            machine.drop_packet(DropReason::EgressDrop, pass);
-            engine.recycle(packet.context);
-            return Ok(());
-        }
-
-        for block in [self.blocks.compute, self.blocks.deparser] {
-            let context = &mut packet.context;
-            if !engine.run_control(machine, block, context, &configuration, &run)? {
-                return Ok(());
-            }
-        }
-        self.take_wishes(engine, machine, &mut packet, pass);
-        let mut bytes = packet.context.outgoing_packet();
-        if let Some(length) = packet.wishes.truncate_bytes {
-            bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-        }
-
-        if let Some(list) = packet.wishes.recirculate.take() {
-            machine.note(pass, || TraceNode::new("recirculate", ""));
-            let arrival = Arrival {
-                preserved: self.preserved(engine, &packet.context, list),
-                reception: packet.reception,
-                entrance: Entrance::Recirculation,
-                bytes,
-                parent: pass,
-            };
-            engine.recycle(packet.context);
-            self.send_back(engine, machine, OutputPath::Recirculation, arrival);
-            return Ok(());
-        }
-        engine.recycle(packet.context);
-        machine.transmit(port, dequeued.queue, number, bytes, pass);
-        Ok(())
+    fn leave_straight(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        left: LeftStraight,
+    ) -> Result<(), DeviceError> {
+        straight::leave(self, engine, machine, left)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
-use device::{Device, DeviceError, DeviceOptions, DropReason};
+use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
 use std::sync::Arc;
@@ -15,7 +15,14 @@ impl IncludeLoader for NoFiles {
     }
 }
 
-fn device() -> Device {
+/// Runs a scenario on each engine.
+fn on_both(scenario: impl Fn(Device)) {
+    for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
+        scenario(device(engine));
+    }
+}
+
+fn device(engine: EngineChoice) -> Device {
     let text = include_str!("program.p4").to_string();
     let options = PreprocessorOptions::default();
     let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
@@ -29,7 +36,8 @@ fn device() -> Device {
         source::RenderOptions { color: false },
     );
     let program = lowered.unwrap_or_else(|| panic!("{report}"));
-    let mut device = Device::new(Arc::new(program), DeviceOptions::default()).expect("loads");
+    let options = DeviceOptions { engine, ..DeviceOptions::default() };
+    let mut device = Device::new(Arc::new(program), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {
         replicas: vec![replica(1, 11), replica(2, 12)],
@@ -58,45 +66,48 @@ fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, &[u8])]) {
 
 #[test]
 fn every_way_through_the_switch() {
-    let mut device = device();
-    let device = &mut device;
-    check(device, &[1, 0, 0, 0, 0, 0, 42], &[(3, &[1, 0, 0, 0, 0, 0, 42])]);
-    check(device, &[2, 0, 0, 0, 0, 0], &[(1, &[2, 0, 0, 11, 0, 0]), (2, &[2, 0, 0, 12, 0, 0])]);
-    check(device, &[0, 0, 0, 0, 0, 0], &[]);
-    // The clone keeps the metadata in the field list only.
-    check(device, &[3, 0, 0, 0, 0, 0], &[(1, &[3, 0, 0, 0, 0, 0]), (7, &[3, 0, 0, 7, 0, 0])]);
-    // Resubmitted until the kept value is 3; the lost one begins at 0 in every pass.
-    check(device, &[4, 1, 0, 0, 0, 0], &[(4, &[4, 1, 0, 3, 0, 0])]);
-    check(device, &[6, 0, 0, 0, 0, 0], &[(1, &[6, 0, 0, 0])]);
-    check(device, &[7, 0, 0, 0, 0, 0, 9], &[(6, &[8, 0, 0, 0, 0, 21, 9])]);
-    assert_eq!(device.statistics().resubmitted, 3);
-    assert_eq!(device.statistics().recirculated, 1);
-    assert_eq!(device.statistics().drops[&DropReason::IngressDrop], 1);
-    let passes = device.cells().register(ir::RegisterId(0)).expect("declared");
-    assert_eq!(passes.read(1).map(|count| count.low_u64()), Some(4));
+    on_both(|mut device| {
+        let device = &mut device;
+        check(device, &[1, 0, 0, 0, 0, 0, 42], &[(3, &[1, 0, 0, 0, 0, 0, 42])]);
+        check(device, &[2, 0, 0, 0, 0, 0], &[(1, &[2, 0, 0, 11, 0, 0]), (2, &[2, 0, 0, 12, 0, 0])]);
+        check(device, &[0, 0, 0, 0, 0, 0], &[]);
+        // The clone keeps the metadata in the field list only.
+        check(device, &[3, 0, 0, 0, 0, 0], &[(1, &[3, 0, 0, 0, 0, 0]), (7, &[3, 0, 0, 7, 0, 0])]);
+        // Resubmitted until the kept value is 3; the lost one begins at 0 in every pass.
+        check(device, &[4, 1, 0, 0, 0, 0], &[(4, &[4, 1, 0, 3, 0, 0])]);
+        check(device, &[6, 0, 0, 0, 0, 0], &[(1, &[6, 0, 0, 0])]);
+        check(device, &[7, 0, 0, 0, 0, 0, 9], &[(6, &[8, 0, 0, 0, 0, 21, 9])]);
+        assert_eq!(device.statistics().resubmitted, 3);
+        assert_eq!(device.statistics().recirculated, 1);
+        assert_eq!(device.statistics().drops[&DropReason::IngressDrop], 1);
+        let passes = device.cells().register(ir::RegisterId(0)).expect("declared");
+        assert_eq!(passes.read(1).map(|count| count.low_u64()), Some(4));
+    });
 }
 
 #[test]
 fn digests_have_names_and_fields() {
-    let mut device = device();
-    device.inject(6, 0, vec![5, 77, 0, 0, 0, 0]).expect("not in the past");
-    device.run_to_completion().expect("no assertion fails");
-    let digests = device.drain_digests();
-    assert_eq!(digests.len(), 1);
-    assert_eq!(&*digests[0].name, "seen_t");
-    let fields: Vec<(&str, u64)> =
-        digests[0].fields.iter().map(|(name, value)| (&**name, value.low_u64())).collect();
-    assert_eq!(fields, [("value", 77), ("port", 6)]);
+    on_both(|mut device| {
+        device.inject(6, 0, vec![5, 77, 0, 0, 0, 0]).expect("not in the past");
+        device.run_to_completion().expect("no assertion fails");
+        let digests = device.drain_digests();
+        assert_eq!(digests.len(), 1);
+        assert_eq!(&*digests[0].name, "seen_t");
+        let fields: Vec<(&str, u64)> =
+            digests[0].fields.iter().map(|(name, value)| (&**name, value.low_u64())).collect();
+        assert_eq!(fields, [("value", 77), ("port", 6)]);
+    });
 }
 
 #[test]
 fn an_assertion_names_its_place() {
-    let mut device = device();
-    device.inject(6, 0, vec![1, 255, 0, 0, 0, 0]).expect("not in the past");
-    let error = device.run_to_completion().expect_err("the assertion fails");
-    let DeviceError::AssertionFailed { origin, .. } = error else { panic!("{error}") };
-    let span = device.program().origins[origin.index()].span;
-    let text = include_str!("program.p4");
-    let statement = &text[span.start as usize..span.end as usize];
-    assert!(statement.starts_with("assert"), "{statement}");
+    on_both(|mut device| {
+        device.inject(6, 0, vec![1, 255, 0, 0, 0, 0]).expect("not in the past");
+        let error = device.run_to_completion().expect_err("the assertion fails");
+        let DeviceError::AssertionFailed { origin, .. } = error else { panic!("{error}") };
+        let span = device.program().origins[origin.index()].span;
+        let text = include_str!("program.p4");
+        let statement = &text[span.start as usize..span.end as usize];
+        assert!(statement.starts_with("assert"), "{statement}");
+    });
 }

@@ -33,6 +33,11 @@ impl Field {
         self.0.map(|(slot, _)| slot)
     }
 
+    /// How wide it is, if it is there.
+    pub fn width_bits(self) -> Option<u32> {
+        self.0.map(|(_, width_bits)| width_bits)
+    }
+
     /// The largest number that fits, as far as ports go.
     pub fn largest(self) -> u32 {
         match self.0 {

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! v1model's straight way: a packet from a port through all six blocks to the port that ingress chose,
+//! with nothing asked of the device and no queue that holds it up. It is the parent module's way from
+//! `ingress` to `transmit`, written as steps of one unit; what leaves it goes on in the parent module.
+
+use super::metadata::{Field, InstanceType};
+use super::{Leaving, V1Model};
+use crate::architecture::{
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_LENGTH, INPUT_PORT, INPUT_TIME_US,
+    LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
+};
+use crate::engine::{Engine, Run};
+use crate::machine::Machine;
+use crate::output::DeviceError;
+use crate::packet::{Reception, Traveller, Wishes};
+use crate::trace::Cause;
+use ir::{Operation, Program, RegionId};
+use jit::{Condition, Step, StepValue, Storage, Unit};
+
+/// Exit after the ingress block.
+const AFTER_INGRESS: u32 = 1;
+/// Exit after the egress block.
+const AFTER_EGRESS: u32 = 2;
+/// Exit before the deparser.
+const BEFORE_DEPARSER: u32 = 3;
+
+/// Output: the length that the packet has for its queue.
+const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
+/// Output: the packet's length as received and the bytes of its valid headers before egress.
+const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
+
+/// Before the parser, when no header is valid.
+const AT_START: usize = 0;
+const AFTER_PARSER: usize = 1;
+const BEFORE_EGRESS: usize = 2;
+
+/// What a block's code does that matters here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doings {
+    asks: bool,
+    draws: bool,
+}
+
+/// Looks at a block and at the actions of its tables.
+fn doings(program: &Program, block: usize) -> Doings {
+    let mut regions: Vec<RegionId> = vec![program.blocks[block].region];
+    let mut doings = Doings::default();
+    let mut at = 0;
+    while let Some(region) = regions.get(at).map(|region| &program.regions[region.index()]) {
+        for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
+            match &instruction.operation {
+                Operation::Request { .. } => doings.asks = true,
+                Operation::Random { .. } => doings.draws = true,
+                Operation::Apply { table, .. } => {
+                    for listed in &program.tables[table.index()].actions {
+                        let region = program.actions[listed.action.index()].region;
+                        if !regions.contains(&region) {
+                            regions.push(region);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+    doings
+}
+
+/// The straight way of a program. A field that its interface lacks is 0 and kept nowhere.
+pub(super) fn describe(
+    model: &V1Model,
+    program: &Program,
+    least_queue_count: u32,
+) -> Option<Straight> {
+    let (metadata, blocks) = (&model.metadata, model.blocks);
+    // Ports, groups and priorities are read as 32 bits.
+    let egress_spec = metadata.egress_spec.slot()?;
+    let chosen = [metadata.egress_spec, metadata.mcast_grp, metadata.priority];
+    if chosen.iter().any(|field| field.width_bits().is_some_and(|width_bits| width_bits > 32)) {
+        return None;
+    }
+    let mut steps = Vec::new();
+    let mut notes = Vec::new();
+    fn set(steps: &mut Vec<Step>, field: Field, value: StepValue) {
+        steps.extend(field.slot().map(|slot| Step::Set(slot, value)));
+    }
+    fn exit_if(steps: &mut Vec<Step>, condition: Condition, exit: u32) {
+        steps.push(Step::ExitIf(condition, exit));
+    }
+    let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
+        let unit = Unit { name: "straight".to_string(), steps, storage: Storage::Fresh, in_place };
+        notes.extend(note.map(str::to_string));
+        Some(Straight { unit, last_pass, notes: std::mem::take(&mut notes) })
+    };
+
+    // To the end of ingress.
+    steps.push(Step::Measure(AT_START));
+    set(&mut steps, metadata.ingress_port, StepValue::Input(INPUT_PORT));
+    set(&mut steps, metadata.ingress_global_timestamp, StepValue::Input(INPUT_TIME_US));
+    let normal = StepValue::Constant(InstanceType::Normal as u64);
+    set(&mut steps, metadata.instance_type, normal.clone());
+    set(&mut steps, metadata.packet_length, StepValue::Input(INPUT_LENGTH));
+    steps.push(Step::Block(blocks.parser));
+    steps.push(Step::Measure(AFTER_PARSER));
+    steps.push(Step::Block(blocks.verify));
+    steps.push(Step::Block(blocks.ingress));
+    steps.push(Step::Measure(BEFORE_EGRESS));
+    let length = StepValue::Length { plus: BEFORE_EGRESS, minus: AFTER_PARSER };
+    steps.push(Step::Output(OUTPUT_QUEUED_LENGTH, length.clone()));
+    exit_if(&mut steps, Condition::RequestsPending, AFTER_INGRESS);
+    if let Some(group) = metadata.mcast_grp.slot() {
+        exit_if(&mut steps, Condition::Differs(group, 0), AFTER_INGRESS);
+    }
+    let drop_port = u64::from(model.drop_port);
+    exit_if(&mut steps, Condition::Equals(egress_spec, drop_port), EXIT_INGRESS_DROP);
+    let no_port = u64::from(metadata.ingress_port.largest()) + 1;
+    if u64::from(metadata.egress_spec.largest()) >= no_port {
+        exit_if(&mut steps, Condition::AtLeast(egress_spec, no_port), AFTER_INGRESS);
+    }
+    let priority = metadata.priority.slot();
+    if let Some(priority) = priority
+        && metadata.priority.largest() >= least_queue_count
+    {
+        let no_queue = u64::from(least_queue_count);
+        exit_if(&mut steps, Condition::AtLeast(priority, no_queue), AFTER_INGRESS);
+    }
+    let in_egress = doings(program, blocks.egress);
+    let in_compute = doings(program, blocks.compute);
+    let in_deparser = doings(program, blocks.deparser);
+    if in_egress.draws || in_compute.draws || in_deparser.draws {
+        // Draws are numbered within a pass, and egress is another pass.
+        exit_if(&mut steps, Condition::Always, AFTER_INGRESS);
+        let note = "egress draws random numbers, so it runs by itself";
+        return finish(steps, 0, false, Some(note));
+    }
+
+    // The queue, which is empty, and egress.
+    steps.push(Step::Output(OUTPUT_PORT, StepValue::Slot(egress_spec)));
+    let queue = priority.map_or(StepValue::Constant(0), StepValue::Slot);
+    steps.push(Step::Output(OUTPUT_QUEUE, queue));
+    set(&mut steps, metadata.instance_type, normal);
+    set(&mut steps, metadata.enq_timestamp, StepValue::Input(INPUT_TIME_US));
+    set(&mut steps, metadata.enq_qdepth, StepValue::Constant(0));
+    set(&mut steps, metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME_US));
+    set(&mut steps, metadata.deq_timedelta, StepValue::Constant(0));
+    set(&mut steps, metadata.deq_qdepth, StepValue::Constant(0));
+    set(&mut steps, metadata.egress_port, StepValue::Slot(egress_spec));
+    set(&mut steps, metadata.egress_spec, StepValue::Constant(drop_port + 1));
+    set(&mut steps, metadata.packet_length, length);
+    if in_egress.asks {
+        let before = StepValue::Length { plus: BEFORE_EGRESS, minus: AT_START };
+        steps.push(Step::Output(OUTPUT_LENGTH_AND_HEADERS, before));
+    }
+    steps.push(Step::Block(blocks.egress));
+    exit_if(&mut steps, Condition::RequestsPending, AFTER_EGRESS);
+    exit_if(&mut steps, Condition::Equals(egress_spec, drop_port), EXIT_EGRESS_DROP);
+    steps.push(Step::Block(blocks.compute));
+    exit_if(&mut steps, Condition::RequestsPending, BEFORE_DEPARSER);
+
+    // The deparser changes the packet, so nothing can be asked from there on.
+    let without_deparser = steps.clone();
+    steps.push(Step::Block(blocks.deparser));
+    let whole =
+        Unit { name: String::new(), steps: steps.clone(), storage: Storage::Fresh, in_place: true };
+    if !in_deparser.asks && whole.can_deparse_in_place(program) {
+        return finish(steps, 1, true, None);
+    }
+    let mut steps = without_deparser;
+    exit_if(&mut steps, Condition::Always, BEFORE_DEPARSER);
+    finish(steps, 1, false, Some("the deparser does not work in the packet's own memory"))
+}
+
+/// Goes on where the packet is.
+pub(super) fn leave(
+    model: &V1Model,
+    engine: &mut Engine,
+    machine: &mut Machine,
+    left: LeftStraight,
+) -> Result<(), DeviceError> {
+    let is_in_ingress = left.exit == Some(AFTER_INGRESS);
+    let passes = if is_in_ingress { 1 } else { 2 };
+    let received_bytes = u32::try_from(left.context.packet.len()).unwrap_or(u32::MAX);
+    let run = Run {
+        packet: left.number,
+        pass_number: passes - 1,
+        counted_bytes: received_bytes,
+        pass: None,
+    };
+    let packet = Traveller {
+        reception: Reception::after_passes(left.number, left.port, passes),
+        context: left.context,
+        received_bytes,
+        length_bytes: left.outputs[OUTPUT_QUEUED_LENGTH] as u32,
+        wishes: Wishes::default(),
+        cause: Cause::Queue,
+        parent: None,
+    };
+    if is_in_ingress {
+        return model.after_ingress(engine, machine, &left.view, &run, packet);
+    }
+    let leaving = Leaving {
+        view: &left.view,
+        run: &run,
+        port: left.outputs[OUTPUT_PORT] as u32,
+        queue: left.outputs[OUTPUT_QUEUE] as u32,
+    };
+    if left.exit == Some(AFTER_EGRESS) {
+        let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] as u32 - received_bytes;
+        return model.after_egress(engine, machine, &leaving, packet, before_bytes);
+    }
+    // Requests made in checksum computation are with the packet.
+    model.deparse(engine, machine, &leaving, packet)
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program's machine code in a device: one unit a block, made when the first packet needs them, and
+//! the straight way as one unit, made when the program is loaded. Which packets take which is not here.
+
+use crate::architecture::Straight;
+use crate::environment::BlockEnvironment;
+use interpreter::{Outcome, PacketContext};
+use ir::{Program, StorageLayout};
+use jit::{BoundInstance, CompileError, Compiled, Unit};
+use state::Cells;
+use state::forwarding::ForwardingState;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Code and the addresses that it works with.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub code: Compiled,
+    pub instance: BoundInstance,
+}
+
+impl Bound {
+    fn new(program: &Arc<Program>, units: &[Unit]) -> Result<Bound, CompileError> {
+        let code = Compiled::new(program.clone(), units)?;
+        Ok(Bound { code, instance: BoundInstance::new() })
+    }
+}
+
+/// Code of the straight way.
+#[derive(Debug)]
+pub(crate) struct BoundStraight {
+    pub bound: Bound,
+    pub last_pass: u32,
+}
+
+/// Machine code of a program.
+#[derive(Debug)]
+pub(crate) struct CompiledProgram {
+    layout: Arc<StorageLayout>,
+    /// A unit a block, in the order of the program's blocks.
+    blocks: Option<Bound>,
+    straight: Option<BoundStraight>,
+    notes: Vec<String>,
+}
+
+impl CompiledProgram {
+    pub fn new(
+        program: &Arc<Program>,
+        straight: Option<Straight>,
+    ) -> Result<CompiledProgram, CompileError> {
+        let mut compiled = CompiledProgram {
+            layout: Arc::new(StorageLayout::new(program)),
+            blocks: None,
+            straight: None,
+            notes: Vec::new(),
+        };
+        match straight {
+            Some(Straight { unit, last_pass, notes }) => {
+                let bound = Bound::new(program, &[unit])?;
+                compiled.straight = Some(BoundStraight { bound, last_pass });
+                compiled.notes = notes;
+            }
+            None => {
+                compiled.blocks(program)?;
+                compiled.notes.push("every packet takes the general way".to_string());
+            }
+        }
+        Ok(compiled)
+    }
+
+    pub fn layout(&self) -> &Arc<StorageLayout> {
+        &self.layout
+    }
+
+    pub fn straight(&mut self) -> Option<&mut BoundStraight> {
+        self.straight.as_mut()
+    }
+
+    pub fn has_straight(&self) -> bool {
+        self.straight.is_some()
+    }
+
+    /// What is slow, for people.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Compiled> {
+        let straight = self.straight.as_ref().map(|straight| &straight.bound);
+        self.blocks.as_ref().into_iter().chain(straight).map(|bound| &bound.code)
+    }
+
+    /// Time spent on compiling so far.
+    pub fn compile_time(&self) -> Duration {
+        self.all().map(Compiled::compile_time).sum()
+    }
+
+    /// Machine code so far.
+    pub fn code_bytes(&self) -> usize {
+        self.all().map(Compiled::code_bytes).sum()
+    }
+
+    fn blocks(&mut self, program: &Arc<Program>) -> Result<&mut Bound, CompileError> {
+        let blocks = match self.blocks.take() {
+            Some(blocks) => blocks,
+            None => {
+                let blocks = program.blocks.iter().enumerate();
+                let units: Vec<Unit> =
+                    blocks.map(|(at, block)| Unit::block(&block.name, at)).collect();
+                Bound::new(program, &units)?
+            }
+        };
+        Ok(self.blocks.insert(blocks))
+    }
+
+    /// Runs a block on a packet.
+    pub fn run_block(
+        &mut self,
+        program: &Arc<Program>,
+        block: usize,
+        context: &mut PacketContext,
+        forwarding: &ForwardingState,
+        cells: &mut Cells,
+        environment: &mut BlockEnvironment<'_>,
+    ) -> Result<Outcome, CompileError> {
+        let Bound { code, instance } = self.blocks(program)?;
+        Ok(code.run_on_context(block, context, instance, forwarding, cells, environment))
+    }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bursts through a device: packets take the straight way as long as nothing in the device would show
+//! that they did; one that leaves it is completed by the general way before the next is taken. Both
+//! ways give the same outputs, statistics and state.
+
+use crate::architecture::{
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_LENGTH, INPUT_PORT, INPUT_TIME_US, LeftStraight,
+    OUTPUT_PORT, OUTPUT_QUEUE,
+};
+use crate::burst::Burst;
+use crate::compiled_program::BoundStraight;
+use crate::device::Device;
+use crate::engine::{Engine, Run, Runner};
+use crate::environment::BlockEnvironment;
+use crate::machine::Machine;
+use crate::output::{DeviceError, Transmitted};
+use crate::view::View;
+use interpreter::{Outcome, PacketContext};
+use jit::Ending;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// The longest packet that takes the straight way alone.
+const LARGEST_SINGLE_BYTES: usize = 1 << 14;
+
+/// How a packet left the straight way.
+struct Leaving {
+    packet: usize,
+    ending: Ending,
+    context: PacketContext,
+    outputs: [u64; jit::NUMBERS],
+    view: View,
+}
+
+/// Runs packets on the straight way, until one leaves it. `first_number` is the number of the first
+/// packet of the range. Returns how far it came.
+fn run_straight(
+    engine: &mut Engine,
+    machine: &mut Machine,
+    burst: &mut Burst,
+    packets: Range<usize>,
+    first_number: u64,
+) -> Option<Leaving> {
+    let mut context = engine.used_context();
+    let forwarding = engine.store.forwarding();
+    let Runner::Jit(compiled) = &mut engine.runner else { return None };
+    let BoundStraight { bound, .. } = compiled.straight()?;
+    let (now_ps, now_us) = (machine.now_ps, machine.now_us());
+    let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
+    let mut environment = BlockEnvironment {
+        now_ps,
+        seed: machine.options.seed,
+        device_id: machine.options.device_id,
+        run: &run,
+        log: &mut machine.log,
+    };
+    let code = &bound.code;
+    let cells = &mut engine.cells;
+    let mut running =
+        jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
+    let mut left = None;
+    for (packet, number) in packets.zip(first_number..) {
+        let port = burst.port(packet);
+        let memory = burst.memory(packet);
+        let length = memory.length;
+        run.set(Run { packet: number, pass_number: 0, counted_bytes: length as u32, pass: None });
+        let inputs = running.inputs();
+        inputs[INPUT_PORT] = u64::from(port);
+        inputs[INPUT_TIME_US] = now_us;
+        inputs[INPUT_LENGTH] = length as u64;
+        machine.straight.received(port, length);
+        match running.run(0, memory, &mut context, length as u64, now_ps) {
+            Ending::Done { start, length } => {
+                let outputs = running.outputs();
+                let port = outputs[OUTPUT_PORT] as u32;
+                machine.straight.sent(port, length);
+                machine.sent += 1;
+                let path = (port, outputs[OUTPUT_QUEUE] as u32);
+                burst.send_in_place(packet, path, start, length);
+            }
+            Ending::Exit(EXIT_INGRESS_DROP) => machine.straight.dropped(false),
+            Ending::Exit(EXIT_EGRESS_DROP) => machine.straight.dropped(true),
+            ending => {
+                left = Some((packet, ending, *running.outputs()));
+                break;
+            }
+        }
+    }
+    drop(running);
+    match left {
+        None => {
+            engine.recycle(context);
+            None
+        }
+        Some((packet, ending, outputs)) => {
+            let view = View::Forwarding(forwarding);
+            Some(Leaving { packet, ending, context, outputs, view })
+        }
+    }
+}
+
+/// Does what the general way does with a packet that left the straight one, to where it is queued.
+fn go_on(
+    engine: &mut Engine,
+    machine: &mut Machine,
+    burst: &Burst,
+    leaving: Leaving,
+    number: u64,
+) -> Result<(), DeviceError> {
+    let Leaving { packet, ending, mut context, outputs, view } = leaving;
+    let port = burst.port(packet);
+    let bytes = burst.bytes(packet);
+    let last_pass = match &mut engine.runner {
+        Runner::Jit(compiled) => compiled.straight().map_or(0, |straight| straight.last_pass),
+        Runner::Interpreter(_) => 0,
+    };
+    let run = Run {
+        packet: number,
+        pass_number: last_pass,
+        counted_bytes: bytes.len() as u32,
+        pass: None,
+    };
+    let (block, outcome) = match ending {
+        Ending::Exit(_) | Ending::NoRoom | Ending::Done { .. } => {
+            context.packet.clear();
+            context.packet.extend_from_slice(bytes);
+            let exit = match ending {
+                Ending::Exit(exit) => Some(exit),
+                _ => None,
+            };
+            let left = LeftStraight { exit, number, port, context, outputs, view };
+            return engine.leave_straight(machine, left);
+        }
+        Ending::StepLimit { block } => (block, Outcome::StepLimit),
+        Ending::AssertionFailed { block, origin, is_assume } => {
+            (block, Outcome::AssertionFailed { origin, is_assume })
+        }
+        Ending::ExternFailed { block, target, message } => {
+            (block, Outcome::ExternFailed { target, message })
+        }
+    };
+    engine.recycle(context);
+    engine.end(machine, block, &outcome, &run)
+}
+
+impl Device {
+    /// Forwards the packets of a burst that no device has taken yet, in order. Each arrives at the
+    /// device's time and runs to its end, as by [`Device::inject`] and [`Device::run_to_completion`],
+    /// before the next one arrives; what leaves is in the burst's outputs, and not in
+    /// [`Device::drain_transmitted`]. After an error the packets behind the failing one can be forwarded
+    /// by another call.
+    ///
+    /// With compiled code, and as long as no port has a rate, latency, pause or anything else that would
+    /// hold a packet up, a packet that goes from one port to one other is changed in place, without an
+    /// allocation or a lock.
+    pub fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
+        self.obey_control();
+        while let Some(first) = burst.next() {
+            let last = match self.first_wrong_port(burst, first) {
+                Some(wrong) if wrong == first => {
+                    burst.set_next(first + 1);
+                    let (port, largest) = (burst.port(first), self.engine().largest_port());
+                    return Err(DeviceError::NoSuchPort { port, largest });
+                }
+                Some(wrong) => wrong,
+                None => burst.len(),
+            };
+            let is_idle = self.machine.events.is_empty();
+            if is_idle && self.goes_straight(burst.largest_bytes()) {
+                self.forward_straight(burst, first..last)?;
+            } else {
+                self.forward_generally(burst, first)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn first_wrong_port(&self, burst: &Burst, first: usize) -> Option<usize> {
+        let largest = self.engine().largest_port();
+        (first..burst.len()).find(|&packet| burst.port(packet) > largest)
+    }
+
+    /// Whether packets of at most so many bytes may take the straight way now.
+    fn goes_straight(&mut self, length_bytes: usize) -> bool {
+        let engine = self.engine();
+        let has_code = match &engine.runner {
+            Runner::Jit(compiled) => compiled.has_straight(),
+            Runner::Interpreter(_) => false,
+        };
+        let most_bytes = length_bytes as u64 + engine.most_header_bytes();
+        let machine = &mut self.machine;
+        has_code
+            && machine.options.pass_limit >= 2
+            && machine.options.ingress_latency_ps == 0
+            && machine.traffic.lets_straight_through(most_bytes, machine.now_ps)
+    }
+
+    fn forward_straight(
+        &mut self,
+        burst: &mut Burst,
+        packets: Range<usize>,
+    ) -> Result<(), DeviceError> {
+        let (first, first_number) = (packets.start, self.receptions);
+        let last = packets.end;
+        let (engine, machine) = self.current_engine_and_machine();
+        let left = run_straight(engine, machine, burst, packets, first_number);
+        let Some(leaving) = left else {
+            self.receptions += (last - first) as u64;
+            burst.set_next(last);
+            return Ok(());
+        };
+        let packet = leaving.packet;
+        burst.set_next(packet + 1);
+        let number = first_number + (packet - first) as u64;
+        self.receptions = number + 1;
+        let already = self.machine.transmitted.len();
+        let (engine, machine) = self.current_engine_and_machine();
+        let done = go_on(engine, machine, burst, leaving, number);
+        let done = done.and_then(|()| self.run_to_completion());
+        self.take_outputs(burst, packet, already);
+        done
+    }
+
+    fn forward_generally(&mut self, burst: &mut Burst, packet: usize) -> Result<(), DeviceError> {
+        burst.set_next(packet + 1);
+        let already = self.machine.transmitted.len();
+        let bytes = burst.bytes(packet).to_vec();
+        let done = self
+            .inject(burst.port(packet), self.machine.now_ps, bytes)
+            .and_then(|_| self.run_to_completion());
+        self.take_outputs(burst, packet, already);
+        done
+    }
+
+    /// Moves what was sent since then to the burst.
+    fn take_outputs(&mut self, burst: &mut Burst, packet: usize, already: usize) {
+        for sent in self.machine.transmitted.drain(already..) {
+            burst.send_copy(packet, sent.port, sent.queue, &sent.bytes);
+        }
+    }
+
+    /// Runs a packet that arrives now on the straight way, if it may take it; it is then done, or
+    /// queued where it has to wait. Else it is handed back.
+    pub(crate) fn receive_straight(
+        &mut self,
+        number: u64,
+        port: u32,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Vec<u8>>, DeviceError> {
+        if bytes.len() > LARGEST_SINGLE_BYTES || !self.goes_straight(bytes.len()) {
+            return Ok(Some(bytes));
+        }
+        let mut single =
+            self.single.take().unwrap_or_else(|| Box::new(Burst::new(1, LARGEST_SINGLE_BYTES)));
+        single.clear();
+        // It is empty, and the length was looked at.
+        let _ = single.push(port, &bytes);
+        let sequence = self.machine.sent;
+        let (engine, machine) = self.current_engine_and_machine();
+        let left = run_straight(engine, machine, &mut single, 0..1, number);
+        let done = match left {
+            Some(leaving) => go_on(engine, machine, &single, leaving, number),
+            None => {
+                let time_ps = machine.now_ps.saturating_add(machine.options.egress_latency_ps);
+                let queue = single.last_queue();
+                let mut memory = bytes;
+                for sent in single.outputs() {
+                    memory.clear();
+                    memory.extend_from_slice(sent.bytes);
+                    let bytes = std::mem::take(&mut memory);
+                    let (port, packet) = (sent.port, number);
+                    machine.transmitted.push(Transmitted {
+                        port,
+                        time_ps,
+                        bytes,
+                        packet,
+                        queue,
+                        sequence,
+                    });
+                }
+                Ok(())
+            }
+        };
+        self.single = Some(single);
+        done.map(|()| None)
+    }
+}
