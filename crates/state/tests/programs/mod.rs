@@ -215,6 +215,24 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
     }
 }
 
+/// Members and groups for what follows; left to chance, entries would hardly ever find one.
+fn members_and_groups() -> Batch {
+    let profile = ActionProfileId(0);
+    let members = (0..4).map(|number| Update::InsertMember {
+        profile,
+        member: MemberId(number),
+        action: action([u64::from(number), u64::from(number)]),
+    });
+    let member =
+        |number| GroupMember { member: MemberId(number), weight: 1 + number, watch_port: vec![] };
+    let groups = (0..2).map(|number| Update::InsertGroup {
+        profile,
+        group: GroupId(number),
+        content: Group { members: (number..4).map(member).collect(), max_size: 0 },
+    });
+    Batch::updates(0, members.chain(groups))
+}
+
 pub fn batches(shape: Shape) -> impl Strategy<Value = Vec<Batch>> {
     let seed = (0u8..58, prop::array::uniform3(prop::array::uniform2(0u64..5)), 1i64..4, 0u64..24);
     let batch =
@@ -225,7 +243,12 @@ pub fn batches(shape: Shape) -> impl Strategy<Value = Vec<Batch>> {
             }
             batch
         });
-    prop::collection::vec(batch, 1..8)
+    (prop::collection::vec(batch, 1..8), any::<bool>()).prop_map(|(mut batches, begins_filled)| {
+        if begins_filled {
+            batches.insert(0, members_and_groups());
+        }
+        batches
+    })
 }
 
 /// Everything that a control plane can read of the configuration is the same.
