@@ -20,7 +20,7 @@ fn bit(number: &[u64], at: u32) -> bool {
 }
 
 /// The share of all numbers that a range covers is at most one half to this.
-fn narrowness(check: &RangeCheck) -> u32 {
+pub(crate) fn narrowness(check: &RangeCheck) -> u32 {
     let mut length = check.high.clone();
     let mut borrow = false;
     for (word, low) in length.iter_mut().zip(&check.low) {

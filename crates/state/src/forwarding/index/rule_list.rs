@@ -2,17 +2,48 @@
 //! Rules that stand in one slot of a tuple, the best first: a vector while they are few, a sorted map
 //! when they are many, so that a change never costs as much as the list is long.
 
+use super::layout::{BitRun, RangeCheck};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The largest rank first, then the smallest order.
 type Key = (Reverse<i64>, u64);
 
-/// Numbers of rules.
+/// A rule with the range that refuses most keys, so that most need no look at the rule itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) rule: u32,
+    bits: BitRun,
+    low: u64,
+    high: u64,
+}
+
+impl Listed {
+    /// A rule and its first check.
+    pub(crate) fn new(rule: u32, check: Option<&RangeCheck>) -> Listed {
+        match check {
+            Some(check) if check.low.len() == 1 => {
+                Listed { rule, bits: check.bits, low: check.low[0], high: check.high[0] }
+            }
+            _ => {
+                let bits = BitRun { word: 0, shift: 0, width_bits: 64 };
+                Listed { rule, bits, low: 0, high: u64::MAX }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn may_accept(&self, key: &[u64]) -> bool {
+        let number = self.bits.number_word(key, 0);
+        self.low <= number && number <= self.high
+    }
+}
+
+/// Rules in the order of their ranks.
 #[derive(Clone, Debug)]
 pub(crate) enum RuleList {
-    Few(Vec<(Key, u32)>),
-    Many(BTreeMap<Key, u32>),
+    Few(Vec<(Key, Listed)>),
+    Many(BTreeMap<Key, Listed>),
 }
 
 /// Up to this many are moved at a change.
@@ -25,8 +56,8 @@ impl Default for RuleList {
 }
 
 impl RuleList {
-    pub(crate) fn new(rank: i64, order: u64, rule: u32) -> Self {
-        RuleList::Few(vec![((Reverse(rank), order), rule)])
+    pub(crate) fn new(rank: i64, order: u64, listed: Listed) -> Self {
+        RuleList::Few(vec![((Reverse(rank), order), listed)])
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -42,26 +73,22 @@ impl RuleList {
             RuleList::Few(rules) => rules.first().map(|(_, rule)| rule),
             RuleList::Many(rules) => rules.first_key_value().map(|(_, rule)| rule),
         };
-        first.copied().unwrap_or(0)
+        first.map_or(0, |listed| listed.rule)
     }
 
-    /// Calls `visit` with one rule after the other until it returns that this was enough.
+    /// Calls `visit` with rules that may accept the key, as long as their rank is at least `least_rank`,
+    /// until it returns that this was enough.
     #[inline(always)]
-    pub(crate) fn visit(&self, mut visit: impl FnMut(u32) -> bool) {
+    pub(crate) fn visit(&self, key: &[u64], least_rank: i64, mut visit: impl FnMut(u32) -> bool) {
+        let mut is_last = |((rank, _), listed): (&Key, &Listed)| {
+            rank.0 < least_rank || listed.may_accept(key) && visit(listed.rule)
+        };
         match self {
             RuleList::Few(rules) => {
-                for (_, rule) in rules {
-                    if visit(*rule) {
-                        return;
-                    }
-                }
+                rules.iter().map(|(key, listed)| (key, listed)).find(|pair| is_last(*pair));
             }
             RuleList::Many(rules) => {
-                for rule in rules.values() {
-                    if visit(*rule) {
-                        return;
-                    }
-                }
+                rules.iter().find(|pair| is_last(*pair));
             }
         }
     }
@@ -71,24 +98,24 @@ impl RuleList {
         match self {
             RuleList::Few(rules) => {
                 let at = rules.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-                Some(rules[at].1)
+                Some(rules[at].1.rule)
             }
-            RuleList::Many(rules) => rules.get(&key).copied(),
+            RuleList::Many(rules) => rules.get(&key).map(|listed| listed.rule),
         }
     }
 
-    pub(crate) fn insert(&mut self, rank: i64, order: u64, rule: u32) {
+    pub(crate) fn insert(&mut self, rank: i64, order: u64, listed: Listed) {
         let key = (Reverse(rank), order);
         match self {
             RuleList::Few(rules) => {
                 let at = rules.partition_point(|(other, _)| *other < key);
-                rules.insert(at, (key, rule));
+                rules.insert(at, (key, listed));
                 if rules.len() > FEW {
                     *self = RuleList::Many(std::mem::take(rules).into_iter().collect());
                 }
             }
             RuleList::Many(rules) => {
-                rules.insert(key, rule);
+                rules.insert(key, listed);
             }
         }
     }
@@ -108,8 +135,10 @@ impl RuleList {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
-            RuleList::Few(rules) => rules.capacity() * size_of::<(Key, u32)>(),
-            RuleList::Many(rules) => rules.len().div_ceil(8) * (11 * size_of::<(Key, u32)>() + 16),
+            RuleList::Few(rules) => rules.capacity() * size_of::<(Key, Listed)>(),
+            RuleList::Many(rules) => {
+                rules.len().div_ceil(8) * (11 * size_of::<(Key, Listed)>() + 16)
+            }
         }
     }
 }

@@ -7,8 +7,8 @@ use super::NO_MATCH;
 use super::arena::Arena;
 use super::hash::{hash_double, hash_word, hash_words};
 use super::layout::RangeCheck;
-use super::ranges::{Piece, Words, split};
-use super::rule_list::RuleList;
+use super::ranges::{Piece, Words, narrowness, split};
+use super::rule_list::{Listed, RuleList};
 use super::rules::{Asked, Found};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -232,7 +232,7 @@ impl TupleSpace {
                 }
             }
             Ok(list) => {
-                self.lists[list as usize].visit(|rule| {
+                self.lists[list as usize].visit(key, best.rank, |rule| {
                     if !self.beats(rule, best) {
                         return true;
                     }
@@ -310,12 +310,17 @@ impl TupleSpace {
     /// Adds an entry. One with ranges stays whole where few others have its value under its mask; else
     /// it is split.
     pub(crate) fn insert(&mut self, asked: Asked, leaf: u32) {
-        let Asked { value, mask, checks, rank, order } = asked;
+        let Asked { value, mask, mut checks, rank, order } = asked;
         let is_split = !checks.is_empty() && self.is_crowded(&value, &mask);
         let pieces = match is_split {
             true => split(&value, &mask, &checks),
             false => vec![Piece { value, mask }],
         };
+        // The one that refuses most first. The narrowest one has done so already where it was split.
+        checks.sort_by_key(|check| std::cmp::Reverse(narrowness(check)));
+        if is_split && checks.len() > 1 {
+            checks.swap(0, 1);
+        }
         let checks = match checks.is_empty() {
             true => NO_CHECKS,
             false => place(&mut self.checks, &mut self.free_checks, checks.into()),
@@ -376,7 +381,9 @@ impl TupleSpace {
                     Ok(list) => list,
                     Err(other) => self.new_list(other),
                 };
-                self.lists[list as usize].insert(rank, self.rules[rule as usize].order, rule);
+                let order = self.rules[rule as usize].order;
+                let listed = self.listed(rule);
+                self.lists[list as usize].insert(rank, order, listed);
                 Target::of_list(list)
             }
         };
@@ -406,7 +413,13 @@ impl TupleSpace {
 
     fn new_list(&mut self, rule: u32) -> u32 {
         let Rule { rank, order, .. } = self.rules[rule as usize];
-        place(&mut self.lists, &mut self.free_lists, RuleList::new(rank, order, rule))
+        let list = RuleList::new(rank, order, self.listed(rule));
+        place(&mut self.lists, &mut self.free_lists, list)
+    }
+
+    fn listed(&self, rule: u32) -> Listed {
+        let checks = self.checks.get(self.rules[rule as usize].checks as usize);
+        Listed::new(rule, checks.and_then(|checks| checks.first()))
     }
 
     fn write_key(&mut self, head: &Head, value: &[u64], start: usize) {
