@@ -84,7 +84,7 @@ impl Choices {
             4 | 5 => {
                 let mut all = vec![0; words];
                 if let Some(last) = all.last_mut() {
-                    *last = few << (width.max(3) - 3) % 64;
+                    *last = few << ((width.max(3) - 3) % 64);
                 }
                 Bits::from_words(width, &all)
             }

@@ -21,6 +21,7 @@ mod rule_list;
 mod rules;
 mod trie;
 mod trie_update;
+mod tuple_update;
 mod tuples;
 
 pub use layout::{KeyField, KeyLayout, Packing, RangeCheck};
