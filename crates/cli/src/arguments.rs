@@ -25,7 +25,8 @@ pub enum Command {
     /// Run a program on captured packets.
     #[command(after_help = "Example:\n  plane run examples/router/router.p4 \\\n    \
         --in 1=examples/router/captures/host1.pcap \\\n    \
-        --entries examples/router/commands.txt --out out/router")]
+        --entries examples/router/commands.txt --out out/router\n\nWith --verify the same \
+        runs on compiled code and on the interpreter at once.")]
     Run(Run),
     /// Run STF tests.
     #[command(
@@ -97,6 +98,25 @@ impl Architecture {
     }
 }
 
+/// What runs the blocks of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Machine code, compiled when the program is loaded.
+    Jit,
+    /// The reference interpreter.
+    Interp,
+}
+
+impl Engine {
+    /// For the device.
+    pub fn choice(self) -> device::EngineChoice {
+        match self {
+            Engine::Jit => device::EngineChoice::Jit,
+            Engine::Interp => device::EngineChoice::Interpreter,
+        }
+    }
+}
+
 /// Text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -157,6 +177,12 @@ pub struct Run {
     /// Print the messages that the program sends to its control plane.
     #[arg(long)]
     pub digests: bool,
+    /// What runs the program. Traces come from the interpreter.
+    #[arg(long, value_name = "ENGINE", default_value = "jit")]
+    pub engine: Engine,
+    /// Run both engines side by side and stop at the first packet for which they differ.
+    #[arg(long, conflicts_with_all = ["trace", "trace_json", "engine"])]
+    pub verify: bool,
     /// Print what happened to each packet.
     #[arg(long, conflicts_with = "trace_json")]
     pub trace: bool,
@@ -183,6 +209,9 @@ pub struct Test {
     /// The program, when it is not the .p4 file of the same name.
     #[arg(long, value_name = "PROG.p4")]
     pub program: Option<PathBuf>,
+    /// What runs the program. Traces come from the interpreter.
+    #[arg(long, value_name = "ENGINE", default_value = "jit")]
+    pub engine: Engine,
     /// Print what happened to each packet of a test that fails.
     #[arg(long)]
     pub trace: bool,

@@ -20,15 +20,27 @@ pub fn apply(
     session: &mut Session,
     device: &mut Device,
 ) -> Result<Option<usize>, String> {
+    apply_to_all(paths, &mut [(session, device)])
+}
+
+/// The same on several devices that run the same program; answers come from the first, and so do
+/// mistakes.
+pub fn apply_to_all(
+    paths: &[PathBuf],
+    devices: &mut [(&mut Session, &mut Device)],
+) -> Result<Option<usize>, String> {
     let mut done = 0;
     let mut fine = true;
     for path in paths {
         let text = files::read_text(path)?;
         let (commands, mut errors) = control::entries::read(&path.display().to_string(), &text);
         for located in commands {
-            match one(&located, session, device) {
-                Ok(()) => done += 1,
-                Err(error) => errors.push(error),
+            for (at, (session, device)) in devices.iter_mut().enumerate() {
+                match one(&located, session, device, at == 0) {
+                    Ok(()) => done += usize::from(at == 0),
+                    Err(error) if at == 0 => errors.push(error),
+                    Err(_) => {}
+                }
             }
         }
         errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
@@ -43,12 +55,18 @@ pub fn apply(
     Ok(if fine { Some(done) } else { None })
 }
 
-fn one(located: &Located, session: &mut Session, device: &mut Device) -> Result<(), ControlError> {
+fn one(
+    located: &Located,
+    session: &mut Session,
+    device: &mut Device,
+    prints: bool,
+) -> Result<(), ControlError> {
     let now_ps = device.now_ps();
     let (store, cells) = device.store_and_cells_mut();
     match session.apply(located, store, cells, now_ps)? {
         Answer::Device(command) => set_queues(device, command)
             .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
+        _ if !prints => {}
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();

@@ -130,6 +130,21 @@ impl Burst {
         Ok(packet)
     }
 
+    /// Forgets what became of the packets, to forward them again. Their bytes are what forwarding made of
+    /// them: [`Burst::set_first_bytes`] sets headers back. For measurements.
+    pub fn rewind(&mut self) {
+        self.sent.clear();
+        self.copied.clear();
+        self.forwarded = 0;
+    }
+
+    /// Overwrites the first bytes of a packet where it was pushed to. It has at least as many bytes.
+    #[inline]
+    pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
+        let start = self.cell(packet).start + HEADROOM_BYTES;
+        self.arena[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
     /// How many packets were pushed.
     pub fn len(&self) -> usize {
         self.received.len()
@@ -252,6 +267,19 @@ mod tests {
         burst.clear();
         assert!(burst.is_empty());
         assert_eq!(burst.push(3, &[1]), Ok(0));
+    }
+
+    #[test]
+    fn rewound_packets_are_forwarded_again() {
+        let mut burst = Burst::new(1, 100);
+        burst.push(5, &[1, 2, 3]).expect("it fits");
+        burst.memory(0).memory[HEADROOM_BYTES..][..3].copy_from_slice(&[7, 8, 9]);
+        burst.send_in_place(0, (8, 0), HEADROOM_BYTES, 3);
+        burst.set_next(1);
+        burst.rewind();
+        burst.set_first_bytes(0, &[1, 2]);
+        assert_eq!((burst.next(), burst.outputs().len()), (Some(0), 0));
+        assert_eq!((burst.port(0), burst.bytes(0)), (5, &[1, 2, 9][..]));
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl Device {
 
     /// Does everything due until this time, included, and sets the clock to it.
     pub fn advance(&mut self, until_ps: u64) -> Result<(), DeviceError> {
+        self.obey_control();
         while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
             self.step(time_ps, next)?;
         }
@@ -210,6 +211,7 @@ impl Device {
 
     /// Runs until nothing is left to do but what is paused.
     pub fn run_to_completion(&mut self) -> Result<(), DeviceError> {
+        self.obey_control();
         while let Some((time_ps, next)) = self.next() {
             self.step(time_ps, next)?;
         }

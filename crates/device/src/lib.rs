@@ -26,6 +26,7 @@ mod machine;
 pub mod options;
 mod output;
 mod packet;
+pub mod side_by_side;
 pub mod statistics;
 pub mod trace;
 pub mod traffic_manager;

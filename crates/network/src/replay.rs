@@ -51,6 +51,44 @@ pub struct Progress {
     pub packets_snapped: u64,
 }
 
+/// Makes times of the device of times of captures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    progress: Progress,
+}
+
+impl Clock {
+    /// Counts a packet and tells when it arrives at a device whose clock stands at `now_ps`. A capture
+    /// may be out of order; a packet from the past arrives now.
+    pub fn arrival_ps(
+        &mut self,
+        arriving: &ArrivingPacket,
+        now_ps: u64,
+    ) -> Result<u64, ReplayError> {
+        let progress = &mut self.progress;
+        if progress.packets_in == 0 {
+            progress.start_ps = arriving.packet.timestamp_ps;
+        }
+        progress.packets_in += 1;
+        progress.packets_snapped += u64::from(arriving.packet.is_snapped());
+        let distance = arriving.packet.timestamp_ps - progress.start_ps;
+        if distance > LARGEST_DEVICE_TIME_PS {
+            return Err(ReplayError::TooFar(distance));
+        }
+        Ok(u64::try_from(distance).unwrap_or(0).max(now_ps))
+    }
+
+    /// The time of the captures, in picoseconds since 1970, at a time of the device.
+    pub fn capture_time_ps(&self, device_ps: u64) -> i128 {
+        self.progress.start_ps + i128::from(device_ps)
+    }
+
+    /// Where the replay stands.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+}
+
 /// Runs all packets. The sink is called after each step of the device with the device, so that it can
 /// drain traces and digests too, and with what was sent: the capture time in picoseconds since 1970.
 pub fn replay(
@@ -58,7 +96,7 @@ pub fn replay(
     packets: impl Iterator<Item = Result<ArrivingPacket, CaptureError>>,
     mut sink: impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
 ) -> Result<Progress, ReplayError> {
-    let mut progress = Progress::default();
+    let mut clock = Clock::default();
     let mut stopped = None;
     for packet in packets {
         let arriving = match packet {
@@ -68,40 +106,34 @@ pub fn replay(
                 break;
             }
         };
-        if progress.packets_in == 0 {
-            progress.start_ps = arriving.packet.timestamp_ps;
-        }
-        progress.packets_in += 1;
-        progress.packets_snapped += u64::from(arriving.packet.is_snapped());
-        // A capture may be out of order; a packet from the past arrives now.
-        let distance = arriving.packet.timestamp_ps - progress.start_ps;
-        if distance > LARGEST_DEVICE_TIME_PS {
-            stopped = Some(ReplayError::TooFar(distance));
-            break;
-        }
-        let time_ps = u64::try_from(distance).unwrap_or(0).max(device.now_ps());
+        let time_ps = match clock.arrival_ps(&arriving, device.now_ps()) {
+            Ok(time_ps) => time_ps,
+            Err(error) => {
+                stopped = Some(error);
+                break;
+            }
+        };
         let ran = device
             .advance(time_ps)
             .and_then(|()| device.inject(arriving.port, time_ps, arriving.packet.data).map(|_| ()));
-        drain(device, &progress, &mut sink)?;
+        drain(device, &clock, &mut sink)?;
         ran.map_err(ReplayError::Device)?;
     }
     let ran = device.run_to_completion();
-    drain(device, &progress, &mut sink)?;
+    drain(device, &clock, &mut sink)?;
     ran.map_err(ReplayError::Device)?;
     match stopped {
         Some(error) => Err(error),
-        None => Ok(progress),
+        None => Ok(clock.progress()),
     }
 }
 
 fn drain(
     device: &mut Device,
-    progress: &Progress,
+    clock: &Clock,
     sink: &mut impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
 ) -> Result<(), ReplayError> {
     let sent = device.drain_transmitted();
-    let sent =
-        sent.into_iter().map(|each| (progress.start_ps + i128::from(each.time_ps), each)).collect();
-    sink(device, progress, sent).map_err(ReplayError::Sink)
+    let sent = sent.into_iter().map(|each| (clock.capture_time_ps(each.time_ps), each)).collect();
+    sink(device, &clock.progress(), sent).map_err(ReplayError::Sink)
 }

@@ -9,6 +9,7 @@ mod ir;
 mod print;
 mod run;
 mod test;
+mod verify;
 
 use crate::arguments::{Arguments, Command, Reading};
 use crate::files::{self, DiskLoader};

@@ -5,12 +5,17 @@ use crate::arguments::Run;
 use crate::port_captures::{PortCaptures, Written};
 use crate::{Ending, control_files, output};
 use control::session::Session;
-use device::{Device, DeviceOptions};
+use device::{Device, DeviceOptions, DigestMessage};
 use network::capture::{CaptureReader, MergedCaptures};
 use network::replay::{Progress, ReplayError, replay};
 use source::SourceMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Captures by the port that their packets arrive at.
+type Readers = Vec<(u32, CaptureReader<BufReader<File>>)>;
 
 /// Runs it.
 pub fn run(arguments: &Run, quiet: bool) -> Ending {
@@ -67,9 +72,13 @@ fn run_program(
     let options = DeviceOptions {
         seed: arguments.seed,
         cpu_port: arguments.cpu_port,
+        engine: arguments.engine.choice(),
         trace: arguments.trace || arguments.trace_json,
         ..DeviceOptions::default()
     };
+    if arguments.verify {
+        return super::verify::run_program(arguments, inputs, program, options, map, quiet);
+    }
     let mut device = Device::new(program.clone(), options)
         .map_err(|error| output::coded(error.code().0, &error.to_string()))?;
     let mut session = Session::new(program);
@@ -83,12 +92,10 @@ fn run_program(
         }
         Some(_) => {}
     }
-    let mut readers = Vec::new();
-    for (port, path) in &inputs {
-        let reader = CaptureReader::open(path)
-            .map_err(|error| output::coded(error.code().0, &error.with_path(path).to_string()))?;
-        readers.push((*port, reader));
+    if !quiet && device.engine_choice() != arguments.engine.choice() {
+        output::note("traces come from the interpreter, so it runs everything");
     }
+    let readers = readers(&inputs)?;
     let mut captures =
         PortCaptures::in_folder(&arguments.out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let running = device.program().clone();
@@ -107,18 +114,7 @@ fn run_program(
         }
         for digest in device.drain_digests() {
             if arguments.digests {
-                let fields: Vec<String> = digest
-                    .fields
-                    .iter()
-                    .map(|(name, value)| format!("{name} = 0x{:x}", value.to_biguint()))
-                    .collect();
-                let line = format!(
-                    "digest {} of packet {}: {}\n",
-                    digest.name,
-                    digest.packet,
-                    fields.join(", ")
-                );
-                output::print(&line);
+                output::print(&digest_line(&digest));
             }
         }
         for line in device.drain_log() {
@@ -137,6 +133,7 @@ fn run_program(
     }
     let written = captures.finish()?;
     if !quiet {
+        note_compilation(&device);
         let summary = summary(&device, progress, arguments, &written);
         // Whoever reads the traces as JSON reads nothing else there.
         if arguments.trace_json {
@@ -149,7 +146,40 @@ fn run_program(
     Ok(if problem.is_none() && asked.is_some() { Ending::Fine } else { Ending::WrongInput })
 }
 
-fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
+pub(super) fn digest_line(digest: &DigestMessage) -> String {
+    let fields: Vec<String> = digest
+        .fields
+        .iter()
+        .map(|(name, value)| format!("{name} = 0x{:x}", value.to_biguint()))
+        .collect();
+    format!("digest {} of packet {}: {}\n", digest.name, digest.packet, fields.join(", "))
+}
+
+/// How the program was compiled, which differs from run to run.
+pub(super) fn note_compilation(device: &Device) {
+    if let Some(time) = device.compile_time() {
+        output::note(&format!(
+            "compiled in {} ms: {} bytes of machine code",
+            time.as_millis(),
+            device.code_bytes()
+        ));
+    }
+    for note in device.notes() {
+        output::note(&format!("slow on this engine: {note}"));
+    }
+}
+
+/// The captures, opened.
+pub(super) fn readers(inputs: &[(u32, PathBuf)]) -> Result<Readers, String> {
+    let open = |(port, path): &(u32, PathBuf)| {
+        let reader = CaptureReader::open(path)
+            .map_err(|error| output::coded(error.code().0, &error.with_path(path).to_string()))?;
+        Ok((*port, reader))
+    };
+    inputs.iter().map(open).collect()
+}
+
+pub(super) fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
     if hidden {
         return indicatif::ProgressBar::hidden();
     }
@@ -162,7 +192,7 @@ fn progress_bar(hidden: bool) -> indicatif::ProgressBar {
     bar
 }
 
-fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
+pub(super) fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String {
     if let ReplayError::Capture(error) = error {
         let message = format!("{error}; the packets before it were run");
         return output::coded(error.code().0, &message);
@@ -175,14 +205,18 @@ fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap) -> String
     error.to_string()
 }
 
-fn summary(
+pub(super) fn summary(
     device: &Device,
     progress: Option<Progress>,
     arguments: &Run,
     written: &Written,
 ) -> String {
     let statistics = device.statistics();
-    let mut text = format!("{} (interpreter)\n", arguments.program.display());
+    let engine = match arguments.verify {
+        true => "jit and interpreter side by side",
+        false => device.engine_name(),
+    };
+    let mut text = format!("{} ({engine})\n", arguments.program.display());
     text.push_str(&format!(
         "\n{:>8} {:>12} {:>14} {:>12} {:>14}\n",
         "port", "packets in", "bytes in", "packets out", "bytes out"

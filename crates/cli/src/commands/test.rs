@@ -5,6 +5,7 @@ use crate::arguments::Test;
 use crate::{Ending, files, output};
 use conformance::stf::reader::{self, LocatedStep};
 use conformance::stf::runner::{self, Report};
+use device::DeviceOptions;
 use source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,8 +36,14 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
             }
         }
     }
-    output::print(&format!("{passed} passed, {failed} failed (interpreter)\n"));
+    let engine = options(arguments).effective_engine().name();
+    output::print(&format!("{passed} passed, {failed} failed ({engine})\n"));
     if failed == 0 { Ending::Fine } else { Ending::WrongInput }
+}
+
+fn options(arguments: &Test) -> DeviceOptions {
+    let engine = arguments.engine.choice();
+    DeviceOptions { engine, trace: arguments.trace, ..DeviceOptions::default() }
 }
 
 /// Runs one test; what keeps it from running is a failure too. The text is what happened to the packets,
@@ -44,7 +51,8 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
 fn one(path: &Path, arguments: &Test) -> (Report, String) {
     match prepared(path, arguments) {
         Ok((map, program, steps)) => {
-            let report = runner::run(program.clone(), &steps, arguments.trace);
+            let options = options(arguments);
+            let report = runner::run_with(program.clone(), &steps, options);
             let places = |origin| super::place(&program, &map, origin);
             let traces = report.traces.iter();
             let text =

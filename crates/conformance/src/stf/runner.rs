@@ -42,8 +42,12 @@ impl Report {
 
 /// Runs a test that has been read without errors.
 pub fn run(program: Arc<Program>, steps: &[LocatedStep], trace: bool) -> Report {
+    run_with(program, steps, DeviceOptions { trace, ..DeviceOptions::default() })
+}
+
+/// The same on a device with options of its own.
+pub fn run_with(program: Arc<Program>, steps: &[LocatedStep], options: DeviceOptions) -> Report {
     let mut report = Report::default();
-    let options = DeviceOptions { trace, ..DeviceOptions::default() };
     let device = match Device::new(program.clone(), options) {
         Ok(device) => device,
         Err(error) => {

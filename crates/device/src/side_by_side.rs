@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program on both engines, packet by packet, and what differs first. Where packets come from and
+//! who reads the account is not here.
+
+use crate::options::{DeviceOptions, EngineChoice};
+use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+use crate::statistics::Statistics;
+use crate::trace::{PacketTrace, TraceNode};
+use crate::{Device, OutputPath};
+use interpreter::trace::TraceValue;
+use ir::{CounterId, Program, RegisterId};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+/// So many packets are remembered for the account of a difference.
+const PACKETS_REMEMBERED: usize = 4096;
+
+/// Cells of one register or counter that are compared at the end.
+const MOST_CELLS_COMPARED: u64 = 1 << 16;
+
+/// Why two engines stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// They gave different results.
+    Difference(Difference),
+    /// Both stopped, for the same reason.
+    Error(DeviceError),
+}
+
+/// What differs between two engines, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Number of the received packet, where one can be named.
+    pub packet: Option<u64>,
+    /// The port that it came from, and its bytes, if they are still known.
+    pub input: Option<(u32, Vec<u8>)>,
+    /// What it is about: a packet that was sent, a digest, a statistic.
+    pub what: String,
+    /// What compiled code gave.
+    pub on_jit: String,
+    /// What the interpreter gave.
+    pub on_interpreter: String,
+    /// Where packets differ first: byte, and the header field that it belongs to.
+    pub place: Option<String>,
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.join(" ")
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.packet {
+            Some(packet) => writeln!(formatter, "the engines differ at packet {packet}")?,
+            None => writeln!(formatter, "the engines differ at the end of the run")?,
+        }
+        if let Some((port, bytes)) = &self.input {
+            writeln!(formatter, "  input, port {port}, {} bytes: {}", bytes.len(), hex(bytes))?;
+        }
+        writeln!(formatter, "  {}", self.what)?;
+        writeln!(formatter, "  jit:         {}", self.on_jit)?;
+        writeln!(formatter, "  interpreter: {}", self.on_interpreter)?;
+        if let Some(place) = &self.place {
+            writeln!(formatter, "  first difference: {place}")?;
+        }
+        write!(formatter, "  what the interpreter did: run it again with --trace, without --verify")
+    }
+}
+
+/// What a device showed since it was last looked at.
+struct Shown {
+    transmitted: Vec<Transmitted>,
+    digests: Vec<DigestMessage>,
+    log: Vec<LogLine>,
+    error: Option<DeviceError>,
+}
+
+impl Shown {
+    fn of(device: &mut Device, result: Result<(), DeviceError>) -> Shown {
+        Shown {
+            transmitted: device.drain_transmitted(),
+            digests: device.drain_digests(),
+            log: device.drain_log(),
+            error: result.err(),
+        }
+    }
+}
+
+/// What both engines gave for a packet.
+#[derive(Clone, Debug, Default)]
+pub struct Agreed {
+    /// Packets sent.
+    pub transmitted: Vec<Transmitted>,
+    /// Digests.
+    pub digests: Vec<DigestMessage>,
+    /// Lines of the log.
+    pub log: Vec<LogLine>,
+}
+
+/// Two devices that do the same on different engines.
+#[derive(Debug)]
+pub struct SideBySide {
+    jit: Device,
+    /// Keeps traces, to tell fields.
+    interpreter: Device,
+    recent: VecDeque<(u64, u32, Vec<u8>)>,
+    statistics: Statistics,
+}
+
+impl SideBySide {
+    /// Two devices at time 0, alike but for the engine.
+    pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<SideBySide, LoadError> {
+        let on_jit = DeviceOptions { engine: EngineChoice::Jit, trace: false, ..options.clone() };
+        let on_interpreter =
+            DeviceOptions { engine: EngineChoice::Interpreter, trace: true, ..options };
+        Ok(SideBySide {
+            jit: Device::new(program.clone(), on_jit)?,
+            interpreter: Device::new(program, on_interpreter)?,
+            recent: VecDeque::new(),
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// Both devices, the compiled one first, to write the same entries to each.
+    pub fn devices_mut(&mut self) -> [&mut Device; 2] {
+        [&mut self.jit, &mut self.interpreter]
+    }
+
+    /// The device with compiled code.
+    pub fn jit(&self) -> &Device {
+        &self.jit
+    }
+
+    /// The time of both in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.jit.now_ps()
+    }
+
+    /// Lets a packet arrive, with everything that is due by then before it, and all that follows at
+    /// that time after it.
+    pub fn receive(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Agreed, Box<Stop>> {
+        let number = self.jit.receptions;
+        if self.recent.len() == PACKETS_REMEMBERED {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((number, port, bytes.clone()));
+        self.run(Some(number), |device| {
+            device.advance(time_ps)?;
+            device.inject(port, time_ps, bytes.clone())?;
+            device.advance(time_ps)
+        })
+    }
+
+    /// Runs until nothing is left to do, and compares statistics, registers and counters too.
+    pub fn finish(&mut self) -> Result<Agreed, Box<Stop>> {
+        let agreed = self.run(None, Device::run_to_completion)?;
+        match self.state_difference() {
+            Some(difference) => Err(Box::new(Stop::Difference(difference))),
+            None => Ok(agreed),
+        }
+    }
+
+    fn run(
+        &mut self,
+        packet: Option<u64>,
+        mut action: impl FnMut(&mut Device) -> Result<(), DeviceError>,
+    ) -> Result<Agreed, Box<Stop>> {
+        let result = action(&mut self.jit);
+        let on_jit = Shown::of(&mut self.jit, result);
+        let result = action(&mut self.interpreter);
+        let on_interpreter = Shown::of(&mut self.interpreter, result);
+        let traces = self.interpreter.drain_traces();
+        let difference = self.difference(packet, &on_jit, &on_interpreter, &traces);
+        if let Some(difference) = difference {
+            return Err(Box::new(Stop::Difference(difference)));
+        }
+        match on_jit.error {
+            Some(error) => Err(Box::new(Stop::Error(error))),
+            None => {
+                let Shown { transmitted, digests, log, .. } = on_jit;
+                Ok(Agreed { transmitted, digests, log })
+            }
+        }
+    }
+
+    fn account(&self, packet: Option<u64>, what: String, texts: [String; 2]) -> Difference {
+        let [on_jit, on_interpreter] = texts;
+        let input = self.recent.iter().find(|recent| Some(recent.0) == packet);
+        let input = input.map(|(_, port, bytes)| (*port, bytes.clone()));
+        Difference { packet, input, what, on_jit, on_interpreter, place: None }
+    }
+
+    fn difference(
+        &mut self,
+        packet: Option<u64>,
+        on_jit: &Shown,
+        on_interpreter: &Shown,
+        traces: &[PacketTrace],
+    ) -> Option<Difference> {
+        let pair = first_pair(&on_jit.transmitted, &on_interpreter.transmitted);
+        if let Some((one, other)) = pair {
+            let about = [one, other].into_iter().flatten().map(|sent| sent.packet).min();
+            let text = |sent: Option<&Transmitted>| match sent {
+                Some(sent) => format!(
+                    "port {}, queue {}, at {} ps, {} bytes: {}",
+                    sent.port,
+                    sent.queue,
+                    sent.time_ps,
+                    sent.bytes.len(),
+                    hex(&sent.bytes)
+                ),
+                None => "nothing more was sent".to_string(),
+            };
+            let what = "in what was sent:".to_string();
+            let mut difference = self.account(about.or(packet), what, [text(one), text(other)]);
+            if let (Some(one), Some(other)) = (one, other) {
+                difference.place = place(one, other, traces);
+            }
+            return Some(difference);
+        }
+        let text = |digest: Option<&DigestMessage>| {
+            digest.map_or("no further digest".to_string(), |digest| {
+                let fields = digest.fields.iter();
+                let fields: Vec<String> =
+                    fields.map(|(name, value)| format!("{name} = {value}")).collect();
+                format!("{} of packet {}: {}", digest.name, digest.packet, fields.join(", "))
+            })
+        };
+        if let Some((one, other)) = first_pair(&on_jit.digests, &on_interpreter.digests) {
+            let what = "in a digest:".to_string();
+            return Some(self.account(packet, what, [text(one), text(other)]));
+        }
+        if let Some((one, other)) = first_pair(&on_jit.log, &on_interpreter.log) {
+            let text = |line: Option<&LogLine>| {
+                line.map_or("no further line".to_string(), |line| line.text.clone())
+            };
+            let what = "in the log:".to_string();
+            return Some(self.account(packet, what, [text(one), text(other)]));
+        }
+        if on_jit.error != on_interpreter.error {
+            let text = |error: &Option<DeviceError>| {
+                error.as_ref().map_or("the run goes on".to_string(), ToString::to_string)
+            };
+            let texts = [text(&on_jit.error), text(&on_interpreter.error)];
+            return Some(self.account(packet, "in how the run stopped:".to_string(), texts));
+        }
+        let (one, other) = (self.jit.statistics(), self.interpreter.statistics());
+        if one != other {
+            let texts = [&one, &other].map(|after| changes(&self.statistics, after));
+            let what = "in what was counted and dropped:".to_string();
+            return Some(self.account(packet, what, texts));
+        }
+        self.statistics = one;
+        None
+    }
+
+    fn state_difference(&self) -> Option<Difference> {
+        let program = self.jit.program();
+        let (one, other) = (self.jit.cells(), self.interpreter.cells());
+        for (at, declared) in program.registers.iter().enumerate() {
+            let id = RegisterId(at as u32);
+            let (Some(one), Some(other)) = (one.register(id), other.register(id)) else { continue };
+            for index in 0..one.size().min(MOST_CELLS_COMPARED) {
+                let values = [one.read(index), other.read(index)];
+                if values[0] != values[1] {
+                    let texts =
+                        values.map(|value| value.map_or(String::new(), |value| value.to_string()));
+                    let what = format!("in register {}[{index}]:", declared.name);
+                    return Some(self.account(None, what, texts));
+                }
+            }
+        }
+        for (at, declared) in program.counters.iter().enumerate() {
+            let id = CounterId(at as u32);
+            for index in 0..one.counter_size(id).min(MOST_CELLS_COMPARED) {
+                let values = [one.counter(id, index), other.counter(id, index)];
+                if values[0] != values[1] {
+                    let texts = values.map(|value| {
+                        let value = value.unwrap_or_default();
+                        format!("{} packets, {} bytes", value.packets, value.bytes)
+                    });
+                    let what = format!("in counter {}[{index}]:", declared.name);
+                    return Some(self.account(None, what, texts));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The first two that are not equal.
+fn first_pair<'a, T: PartialEq>(
+    one: &'a [T],
+    other: &'a [T],
+) -> Option<(Option<&'a T>, Option<&'a T>)> {
+    (0..one.len().max(other.len()))
+        .map(|at| (one.get(at), other.get(at)))
+        .find(|(one, other)| one != other)
+}
+
+/// What was counted since, in words.
+fn changes(before: &Statistics, after: &Statistics) -> String {
+    let mut parts = Vec::new();
+    for (reason, count) in &after.drops {
+        let more = count - before.drops.get(reason).copied().unwrap_or(0);
+        if more > 0 {
+            parts.push(format!("{more} dropped ({reason})"));
+        }
+    }
+    for (port, counters) in &after.ports {
+        let more = counters.sent_packets
+            - before.ports.get(port).map_or(0, |counters| counters.sent_packets);
+        if more > 0 {
+            parts.push(format!("{more} sent by {}", OutputPath::Port(*port)));
+        }
+    }
+    let further = [
+        ("cloned", after.cloned - before.cloned),
+        ("replicated", after.replicated - before.replicated),
+        ("resubmitted", after.resubmitted - before.resubmitted),
+        ("recirculated", after.recirculated - before.recirculated),
+        ("digests", after.digests - before.digests),
+    ];
+    parts.extend(
+        further.iter().filter(|(_, more)| *more > 0).map(|(what, more)| format!("{more} {what}")),
+    );
+    if parts.is_empty() { "nothing".to_string() } else { parts.join(", ") }
+}
+
+/// Where two packets differ first, with the field that the interpreter emitted there.
+fn place(one: &Transmitted, other: &Transmitted, traces: &[PacketTrace]) -> Option<String> {
+    let at = (0..one.bytes.len().max(other.bytes.len()))
+        .find(|&at| one.bytes.get(at) != other.bytes.get(at))?;
+    let number = other.packet.to_string();
+    let trace = traces.iter().find(|trace| trace.name == number);
+    let field = trace.and_then(|trace| field_at(trace, other, at));
+    Some(match field {
+        Some(field) => format!("byte {at}, in {field}"),
+        None => format!("byte {at}"),
+    })
+}
+
+/// The header field that the pass which sent this packet emitted at a byte.
+fn field_at(trace: &PacketTrace, sent: &Transmitted, byte: usize) -> Option<String> {
+    let is_sending = |pass: &&TraceNode| {
+        let mut steps = pass.steps.iter();
+        steps.any(|step| {
+            let is = |name, number| step.detail(name) == Some(&TraceValue::Number(number));
+            step.step == "transmit"
+                && is("port", u64::from(sent.port))
+                && is("time_ps", sent.time_ps)
+        })
+    };
+    let pass = trace.steps.iter().find(is_sending)?;
+    let mut end_bits = 0;
+    let mut waiting: Vec<&TraceNode> = vec![pass];
+    while let Some(node) = waiting.pop() {
+        waiting.extend(node.steps.iter().rev());
+        let (true, Some(TraceValue::Record(fields))) = (node.step == "emit", node.detail("fields"))
+        else {
+            continue;
+        };
+        for (name, value) in fields {
+            let TraceValue::Value(bits, _) = value else { continue };
+            end_bits += bits.width_bits() as usize;
+            if end_bits > byte * 8 {
+                return Some(format!("{}.{name}", node.name));
+            }
+        }
+    }
+    Some("the payload".to_string())
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bursts through programs that the straight way cannot run to the end: deparsers that do not work in
+//! place, headers without room, random numbers in egress. Outputs are those of the interpreter.
+
+use device::{Burst, Device, DeviceOptions, EngineChoice};
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use std::sync::Arc;
+
+/// Only the interfaces that come with the front end.
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+fn program(defines: &[&str]) -> Arc<ir::Program> {
+    let text = include_str!("program.p4").to_string();
+    let defines = defines.iter().map(|name| (name.to_string(), None)).collect();
+    let options = PreprocessorOptions { defines, ..PreprocessorOptions::default() };
+    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
+    let lowered = compiled
+        .program
+        .as_ref()
+        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    let options = source::RenderOptions { color: false };
+    let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
+    Arc::new(lowered.unwrap_or_else(|| panic!("{report}")))
+}
+
+fn packets() -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    for op in 0..11u8 {
+        for (arg, length) in [(1, 0), (2, 1), (3, 70)] {
+            let mut bytes = vec![op, arg, 0xf6, 0xfd, 3];
+            bytes.extend(0..length);
+            packets.push(bytes);
+        }
+    }
+    packets.push(vec![1, 2]);
+    packets
+}
+
+/// Outputs by packet, lines of the log, statistics.
+type Seen = (Vec<(usize, u32, Vec<u8>)>, Vec<device::LogLine>, device::Statistics);
+
+fn seen(defines: &[&str], engine: EngineChoice, size: usize) -> (Seen, Vec<String>) {
+    let options = DeviceOptions { engine, seed: 5, ..DeviceOptions::default() };
+    let mut device = Device::new(program(defines), options).expect("loads");
+    let mut burst = Burst::new(size, 128);
+    let mut outputs = Vec::new();
+    for (number, chunk) in packets().chunks(size).enumerate() {
+        burst.clear();
+        for bytes in chunk {
+            burst.push(4, bytes).expect("it fits");
+        }
+        device.forward(&mut burst).expect("no assertion fails");
+        let sent = burst.outputs();
+        outputs
+            .extend(sent.map(|sent| (number * size + sent.packet, sent.port, sent.bytes.to_vec())));
+    }
+    ((outputs, device.drain_log(), device.statistics()), device.notes().to_vec())
+}
+
+fn check(defines: &[&str], notes: &[&str]) {
+    let (expected, _) = seen(defines, EngineChoice::Interpreter, 1);
+    assert_eq!(expected.0.len(), packets().len());
+    assert_eq!(expected.1.len(), 6);
+    for size in [1, 7] {
+        let (seen, found) = seen(defines, EngineChoice::Jit, size);
+        assert_eq!(seen, expected, "{defines:?}, bursts of {size}");
+        assert_eq!(found, notes);
+    }
+}
+
+#[test]
+fn headers_without_room() {
+    // 300 bytes of header do not fit into the room before a packet.
+    check(&[], &[]);
+}
+
+#[test]
+fn a_deparser_that_does_not_work_in_place() {
+    check(&["WITH_VARBIT"], &["the deparser does not work in the packet's own memory"]);
+}
+
+#[test]
+fn random_numbers_in_egress() {
+    let note = "egress draws random numbers, so it runs by itself";
+    check(&["DRAWS"], &[note]);
+    check(&["DRAWS", "WITH_VARBIT"], &[note]);
+}
+
+#[test]
+fn packets_that_go_straight_need_nothing_else() {
+    let mut device = Device::new(program(&[]), DeviceOptions::default()).expect("loads");
+    let code_bytes = device.code_bytes();
+    let mut burst = Burst::new(16, 128);
+    let mut forward = |op: u8| {
+        burst.clear();
+        (0..16).for_each(|at| drop(burst.push(at, &[op, 2, 0, 0]).expect("it fits")));
+        device.forward(&mut burst).expect("no assertion fails");
+        assert_eq!(burst.outputs().len(), 16);
+        device.code_bytes()
+    };
+    assert_eq!(forward(0), code_bytes);
+    assert_eq!(forward(5), code_bytes);
+    // The blocks alone are compiled for the first packet that leaves the straight way.
+    assert!(forward(1) > code_bytes);
+}
