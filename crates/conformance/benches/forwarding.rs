@@ -52,7 +52,7 @@ mod workload;
 use arguments::Arguments;
 use instructions::Callgrind;
 use packets::Sizes;
-use processes::{CCompiler, Prepared, Scratch};
+use processes::{CCompiler, Prepared, Scratch, Side};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -121,9 +121,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         drop(workload);
         let (rounds, seconds) = (arguments.rounds(), arguments.round_seconds());
         let mut results = measurement::measure(&prepared, ring_packets, rounds, seconds)?;
-        let counts = !(arguments.is_quick && description.is_large);
-        if let Some(callgrind) = callgrind.as_ref().filter(|_| counts) {
-            count_instructions(callgrind, &prepared, &mut results, ring_packets)?;
+        if let Some(callgrind) = &callgrind {
+            let is_counted = |side| side == Side::ByHand || !description.is_large;
+            count_instructions(callgrind, &prepared, &mut results, ring_packets, &is_counted)?;
         }
         all.push(results);
     }
@@ -155,9 +155,11 @@ fn count_instructions(
     prepared: &Prepared,
     results: &mut measurement::Results,
     ring_packets: u64,
+    is_counted: &dyn Fn(Side) -> bool,
 ) -> Result<(), String> {
     let rows = results.rows.iter_mut().filter(|row| row.sizes == Sizes::Bytes64);
-    for measured in rows.flat_map(|row| &mut row.sides) {
+    let sides = rows.flat_map(|row| &mut row.sides);
+    for measured in sides.filter(|measured| is_counted(measured.side)) {
         // Slow sides need fewer packets for the same precision.
         let packets = if measured.packets_per_second > 1e6 { ring_packets } else { 512 };
         let counted =

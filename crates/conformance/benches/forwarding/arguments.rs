@@ -21,7 +21,7 @@ pub struct Arguments {
 }
 
 pub const USAGE: &str = "cargo bench -p conformance --bench forwarding -- [OPTIONS]
-  --quick                 few and short rounds, no instructions of the largest tables
+  --quick                 few and short rounds
   --check-only            compare every engine's outputs with those of C, measure nothing
   --only TEXT             workloads whose names contain it; may be repeated
   --rounds N              rounds of each engine

@@ -207,7 +207,8 @@ fn updates(program: &Program) -> Vec<Update> {
                 EntryWriter::new(program, &table, &format!("PersonaIngress.{action}"))
             };
             let byte = random.below(40) as usize;
-            let changed = 40 + random.below(24) as usize;
+            // Within the 64 bytes that are set back for each round.
+            let changed = 40 + random.below(23) as usize;
             for entry in 0..ENTRIES_A_TABLE {
                 let next_kind = Bits::from_u64(8, 1 + random.below(KINDS as u64));
                 let number = random.next() as u8;

@@ -2,6 +2,7 @@
 //! A picture of the results: for each workload a bar for each side, on a logarithmic scale of packets
 //! per second, as SVG that follows the reader's light or dark background.
 
+use super::engine::EngineName;
 use super::measurement::Results;
 use super::packets::Sizes;
 use super::processes::Side;
@@ -19,7 +20,7 @@ const FIRST_DECADE: i32 = 2;
 fn colour(side: Side) -> &'static str {
     match side {
         Side::ByHand => "#3b6fb6",
-        Side::Ours(engine) if engine.name() == "interpreter" => "#9a9a9a",
+        Side::Ours(EngineName::Interpreter) => "#9a9a9a",
         Side::Ours(_) => "#d9822b",
     }
 }

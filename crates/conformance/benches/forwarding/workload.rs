@@ -40,7 +40,7 @@ pub const RING_PACKETS: usize = 8192;
 /// A workload by name, made when it is needed.
 pub struct Description {
     pub name: String,
-    /// Whether making and loading it takes long; left out of `--quick` where instructions are counted.
+    /// Whether loading it takes so long that our sides cannot do it under valgrind.
     pub is_large: bool,
     pub make: Box<dyn Fn() -> Workload>,
 }
