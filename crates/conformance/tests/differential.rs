@@ -36,16 +36,16 @@ fn agree(left: &str, right: &str, first: u64, programs: u64, knobs: Knobs) -> (C
 #[test]
 fn simplified_programs_mean_the_same() {
     let knobs = Knobs { size: 2, random: false };
-    let (coverage, transmitted) = agree("lowered", "interpreter", 1, 60, knobs);
-    assert!(transmitted > 300, "{transmitted}");
+    let (coverage, transmitted) = agree("lowered", "interpreter", 1, 30, knobs);
+    assert!(transmitted > 150, "{transmitted}");
     // Only what is rare may be missing in so short a run.
     let missing = coverage.missing();
-    assert!(missing.len() < 12, "{missing:?}");
+    assert!(missing.len() < 16, "{missing:?}");
 }
 
 #[test]
 fn printed_programs_mean_the_same() {
-    agree("interpreter", "reprinted", 1000, 25, Knobs { size: 2, random: true });
+    agree("interpreter", "reprinted", 1000, 12, Knobs { size: 2, random: true });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::forms::{Form, Forms};
 use control::session::{Answer, Session};
-use device::{Device, DeviceOptions};
+use device::{Device, DeviceOptions, EngineChoice};
 use ir::{CounterId, RegisterId, TableId};
 use network::queue_commands::set_queues;
 use std::fmt;
@@ -126,16 +126,19 @@ impl DeviceSubject {
     }
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
-    /// `lowered` (the interpreter on the IR as lowered) and `reprinted` (the interpreter on the
-    /// program printed and read again).
+    /// `lowered` (the interpreter on the IR as lowered), `reprinted` (the interpreter on the program
+    /// printed and read again), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
+    /// code of the IR as lowered).
     pub fn named(name: &str) -> Option<DeviceSubject> {
-        let form = match name {
-            "interpreter" => Form::Simplified,
-            "lowered" => Form::Lowered,
-            "reprinted" => Form::Reprinted,
+        let (form, engine) = match name {
+            "interpreter" => (Form::Simplified, EngineChoice::Interpreter),
+            "lowered" => (Form::Lowered, EngineChoice::Interpreter),
+            "reprinted" => (Form::Reprinted, EngineChoice::Interpreter),
+            "jit" => (Form::Simplified, EngineChoice::Jit),
+            "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
             _ => return None,
         };
-        let options = DeviceOptions { pass_limit: PASS_LIMIT, ..DeviceOptions::default() };
+        let options = DeviceOptions { engine, pass_limit: PASS_LIMIT, ..DeviceOptions::default() };
         Some(DeviceSubject::new(name, form, options))
     }
 
@@ -145,7 +148,8 @@ impl DeviceSubject {
     }
 
     /// The names that [`DeviceSubject::named`] knows.
-    pub const NAMES: &'static [&'static str] = &["interpreter", "lowered", "reprinted"];
+    pub const NAMES: &'static [&'static str] =
+        &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
 }
 
 fn collect(device: &mut Device, seen: &mut Vec<Observation>) {

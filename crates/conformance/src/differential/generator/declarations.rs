@@ -287,7 +287,9 @@ impl Generator<'_> {
     }
 
     fn field_list(&mut self) -> &'static str {
-        *self.choices.pick(&["", "", "@field_list(1) ", "@field_list(2) ", "@field_list(1, 2) "])
+        const LISTS: &[&str] =
+            &["", "", "@field_list(1) ", "@field_list(2) ", "@field_list(1, 2) "];
+        self.choices.pick::<&str>(LISTS)
     }
 
     /// Puts fields of the standard metadata in scope, as a block may use them.
