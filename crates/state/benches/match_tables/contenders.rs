@@ -104,11 +104,20 @@ pub fn others(workload: &Rc<Workload>) -> Vec<Contender> {
         [(MatchKind::Lpm, 128)] => routes_v6(workload),
         shape if shape.iter().all(|(kind, _)| *kind == MatchKind::Exact) => exact(workload),
         shape if shape.iter().any(|(kind, _)| *kind == MatchKind::Range) => vec![scan(workload)],
-        [(MatchKind::Exact, _), (MatchKind::Lpm, 32)] => vec![domains(workload)],
+        [(MatchKind::Exact, _), (MatchKind::Lpm, 32)] => {
+            if workload.entries.len() <= MOST_POPTRIE {
+                vec![domains(workload)]
+            } else {
+                vec![]
+            }
+        }
         _ if lone => vec![scan(workload)],
         _ => vec![scan(workload), tuple_space(workload)],
     }
 }
+
+/// Beyond this many entries poptrie takes minutes to fill.
+const MOST_POPTRIE: usize = 100_000;
 
 fn exact(workload: &Rc<Workload>) -> Vec<Contender> {
     let layout = KeyLayout::of_keys(workload.shape.clone());
@@ -227,7 +236,8 @@ macro_rules! route_crates {
             );
             let filled = fill(count, || {
                 let mut table = Poptrie::<($number, u8), u32>::new();
-                for &(value, length, leaf) in routes.iter() {
+                let filled = if count <= MOST_POPTRIE { &routes[..] } else { &[] };
+                for &(value, length, leaf) in filled {
                     table.insert((value, length), leaf);
                 }
                 table
@@ -272,7 +282,11 @@ macro_rules! route_crates {
                     table.insert((value, length), leaf);
                 },
             );
-            vec![tree_bitmap, poptrie, prefix_trie]
+            let mut contenders = vec![tree_bitmap, prefix_trie];
+            if count <= MOST_POPTRIE {
+                contenders.push(poptrie);
+            }
+            contenders
         }
     };
 }

@@ -28,6 +28,7 @@ pub struct Curve {
     points: Vec<(f64, f64)>,
 }
 
+/// Left out of large tables, where it would take minutes.
 const SCAN: &str = "scan";
 
 /// Packets of one measurement: few, so that most are not interrupted.
@@ -76,7 +77,6 @@ fn measure(make: Make, count: usize, options: &Options, curves: &mut Vec<Curve>)
     let workload = Rc::new(make(count));
     let entries = workload.entries.len();
     let mut contenders = vec![this_crate(&workload)];
-    // A scan of more would take minutes.
     contenders
         .extend(others(&workload).into_iter().filter(|other| other.name != SCAN || count <= 1000));
     let rounds = if options.quick { 4 } else { 12 };
