@@ -28,7 +28,7 @@ const MOST_FREE_CONTEXTS: usize = 64;
 #[derive(Debug)]
 pub(crate) enum Runner {
     Interpreter(Interpreter),
-    Jit(CompiledProgram),
+    Jit(Box<CompiledProgram>),
 }
 
 #[derive(Debug)]
@@ -73,7 +73,9 @@ impl Engine {
                 let queue_count = options.traffic_manager.least_queue_count();
                 let straight = architecture.straight(&program, queue_count);
                 let compiled = CompiledProgram::new(&program, straight);
-                Runner::Jit(compiled.map_err(|error| LoadError::NotCompiled(error.message))?)
+                Runner::Jit(Box::new(
+                    compiled.map_err(|error| LoadError::NotCompiled(error.message))?,
+                ))
             }
         };
         Ok(Engine {

@@ -8,6 +8,11 @@
 //! ports, each by port and sequence; so with infinite rates every packet runs to its end before the
 //! next one begins.
 //!
+//! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
+//! packet goes block by block the general way, with queues between, or, where nothing would show the
+//! difference, the straight way: from port to port by one function, in its own memory. [`Burst`]s and
+//! single packets take it alike.
+//!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
 //!

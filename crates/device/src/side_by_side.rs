@@ -207,7 +207,7 @@ impl SideBySide {
         let pair = first_pair(&on_jit.transmitted, &on_interpreter.transmitted);
         if let Some((one, other)) = pair {
             let about = [one, other].into_iter().flatten().map(|sent| sent.packet).min();
-            let text = |sent: Option<&Transmitted>| match sent {
+            let text = |sent: Option<&Transmitted>, device: &Device| match sent {
                 Some(sent) => format!(
                     "port {}, queue {}, at {} ps, {} bytes: {}",
                     sent.port,
@@ -216,10 +216,14 @@ impl SideBySide {
                     sent.bytes.len(),
                     hex(&sent.bytes)
                 ),
-                None => "nothing more was sent".to_string(),
+                None => {
+                    let changes = changes(&self.statistics, &device.statistics());
+                    format!("nothing more was sent ({changes})")
+                }
             };
             let what = "in what was sent:".to_string();
-            let mut difference = self.account(about.or(packet), what, [text(one), text(other)]);
+            let texts = [text(one, &self.jit), text(other, &self.interpreter)];
+            let mut difference = self.account(about.or(packet), what, texts);
             if let (Some(one), Some(other)) = (one, other) {
                 difference.place = place(one, other, traces);
             }
@@ -377,3 +381,6 @@ fn field_at(trace: &PacketTrace, sent: &Transmitted, byte: usize) -> Option<Stri
     }
     Some("the payload".to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@
 //! removed, not only those by `setValid` and `setInvalid`; a clone session's class of service is
 //! the clone's priority, and its packet length cuts the clone; each port has 8 queues.
 
+mod copies;
 mod metadata;
 mod straight;
 
@@ -154,31 +155,6 @@ impl V1Model {
             .collect()
     }
 
-    /// Copies for a multicast group, queued in the order of the group.
-    fn multicast(
-        &self,
-        engine: &mut Engine,
-        machine: &mut Machine,
-        view: &View,
-        packet: &mut Traveller,
-        group: u32,
-    ) {
-        // BMv2 clears a copy's wishes but keeps a truncation with the packet.
-        packet.wishes =
-            Wishes { truncate_bytes: packet.wishes.truncate_bytes, ..Wishes::default() };
-        let replicas =
-            view.replication().multicast_group(group).map_or(&[][..], |group| &group.replicas);
-        packet.cause = Cause::Replica;
-        if replicas.is_empty() {
-            machine.drop_packet(DropReason::NoReplicas, packet.parent);
-        }
-        for replica in replicas {
-            machine.statistics.replicated += 1;
-            self.metadata.egress_rid.set(&mut packet.context, u64::from(replica.instance));
-            self.to_queues(engine, machine, replica.egress_port, packet.clone());
-        }
-    }
-
     /// Sends a packet from ingress, or a clone, to the queues of a port.
     fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
         // The control plane's groups and sessions name ports in 32 bits.
@@ -194,54 +170,6 @@ impl V1Model {
                     .schedule(time_ps, Event::Enqueue(engine.generation, port, Box::new(packet)));
             }
         }
-    }
-
-    /// Queues the copies of a clone session.
-    fn clone_to_session(
-        &self,
-        engine: &mut Engine,
-        machine: &mut Machine,
-        view: &View,
-        session: u32,
-        mut copy: Traveller,
-    ) {
-        let Some(config) = view.replication().clone_session(session) else { return };
-        machine.statistics.cloned += 1;
-        copy.cause = Cause::Clone;
-        copy.wishes = Wishes {
-            truncate_bytes: config.packet_length_bytes.filter(|length| *length > 0).map(u64::from),
-            ..Wishes::default()
-        };
-        if config.class_of_service != 0 {
-            let class = u64::from(config.class_of_service);
-            self.metadata.priority.set(&mut copy.context, class);
-        }
-        if let Some(group) = config.multicast_group {
-            self.multicast(engine, machine, view, &mut copy, group);
-        }
-        for replica in &config.replicas {
-            if replica.instance != 0 {
-                self.metadata.egress_rid.set(&mut copy.context, u64::from(replica.instance));
-            }
-            self.to_queues(engine, machine, replica.egress_port, copy.clone());
-        }
-    }
-
-    /// A session to clone to, if the packet asked for one and it exists.
-    fn wanted_clone(
-        &self,
-        machine: &mut Machine,
-        view: &View,
-        packet: &mut Traveller,
-        pass: Option<PassId>,
-    ) -> Option<(u32, Option<u32>)> {
-        let (session, list) = packet.wishes.clone.take()?;
-        if view.replication().clone_session(session).is_none() {
-            machine.drop_packet(DropReason::NoCloneSession, pass);
-            return None;
-        }
-        machine.note(pass, || TraceNode::new("clone", "").with("session", u64::from(session)));
-        Some((session, list))
     }
 
     /// Sends a packet back to ingress by one of the internal paths.

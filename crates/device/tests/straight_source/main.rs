@@ -99,7 +99,9 @@ fn packets_that_go_straight_need_nothing_else() {
     let mut burst = Burst::new(16, 128);
     let mut forward = |op: u8| {
         burst.clear();
-        (0..16).for_each(|at| drop(burst.push(at, &[op, 2, 0, 0]).expect("it fits")));
+        for port in 0..16 {
+            burst.push(port, &[op, 2, 0, 0]).expect("it fits");
+        }
         device.forward(&mut burst).expect("no assertion fails");
         assert_eq!(burst.outputs().len(), 16);
         device.code_bytes()

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
 use crate::trace::Cause;
-use ir::{Operation, Program, RegionId};
+use ir::{Operation, Program, RegionId, ValueType};
 use jit::{Condition, Step, StepValue, Storage, Unit};
 
 /// Exit after the ingress block.
@@ -67,6 +67,20 @@ fn doings(program: &Program, block: usize) -> Doings {
     doings
 }
 
+/// Headers that end within a byte, which only the runtime can parse.
+fn part_bytes(program: &Program) -> Option<String> {
+    let ends_within_a_byte = |header: &&ir::Header| {
+        let fields = &program.header_types[header.ty.index()].fields;
+        let bits = fields.iter().map(|field| match field.ty {
+            ValueType::Bits(width_bits) => width_bits,
+            ValueType::Varbit(_) => 0,
+        });
+        !bits.sum::<u32>().is_multiple_of(8)
+    };
+    let header = program.headers.iter().find(ends_within_a_byte)?;
+    Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
+}
+
 /// The straight way of a program. A field that its interface lacks is 0 and kept nowhere.
 pub(super) fn describe(
     model: &V1Model,
@@ -81,7 +95,7 @@ pub(super) fn describe(
         return None;
     }
     let mut steps = Vec::new();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = part_bytes(program).into_iter().collect();
     fn set(steps: &mut Vec<Step>, field: Field, value: StepValue) {
         steps.extend(field.slot().map(|slot| Step::Set(slot, value)));
     }
