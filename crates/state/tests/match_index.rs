@@ -363,3 +363,19 @@ fn keys_lie_where_the_layout_says() {
     check(&[(Exact, 9), (Exact, 0), (Ternary, 130)], &[3, 0, 5], &[3, 5, 0, 0]);
     check(&[(Ternary, 130), (Exact, 0)], &[5, 0], &[5, 0, 0]);
 }
+
+#[test]
+fn an_open_exact_key_may_rank_like_a_shorter_prefix() {
+    let keys = [(MatchKind::Exact, 8), (MatchKind::Lpm, 32)];
+    let prefix = |length_bits| KeyPattern::Prefix { value: Bits::zero(32), length_bits };
+    let check = |exact_order: u64, open_order: u64, expected: u32| {
+        let mut pair = Pair::new(&keys);
+        pair.insert(vec![KeyPattern::Exact(Bits::from_u64(8, 5)), prefix(24)], 0, exact_order, 1);
+        pair.insert(vec![KeyPattern::Any, prefix(25)], 0, open_order, 2);
+        assert_eq!(pair.index.find_words(&[5 << 32]), expected);
+        pair.compare(&[Bits::from_u64(8, 5), Bits::zero(32)]);
+        pair.compare(&[Bits::from_u64(8, 6), Bits::zero(32)]);
+    };
+    check(1, 2, 1);
+    check(2, 1, 2);
+}
