@@ -67,8 +67,6 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
 pub(crate) const INPUT_PORT: usize = 0;
 /// Input: device time in whole microseconds.
 pub(crate) const INPUT_TIME_US: usize = 1;
-/// Input: the packet's length in bytes.
-pub(crate) const INPUT_LENGTH: usize = 2;
 /// Output: the port that the packet leaves by.
 pub(crate) const OUTPUT_PORT: usize = 0;
 /// Output: the queue of that port.
@@ -101,7 +99,7 @@ pub(crate) struct LeftStraight {
     /// The packet as received, and what has become of it.
     pub context: PacketContext,
     /// What the unit gave so far.
-    pub outputs: [u64; jit::NUMBERS],
+    pub outputs: [u64; jit::DESCRIPTOR_OUTPUTS],
     /// What it read its tables from.
     pub view: View,
 }

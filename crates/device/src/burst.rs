@@ -2,6 +2,7 @@
 //! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
 //! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
 
+use jit::Descriptor;
 use std::fmt;
 use std::ops::Range;
 
@@ -51,12 +52,6 @@ pub struct Output<'b> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Received {
-    port: u32,
-    length_bytes: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
 struct Sent {
     packet: u32,
     port: u32,
@@ -75,7 +70,8 @@ pub struct Burst {
     cell_bytes: usize,
     largest_bytes: usize,
     capacity: usize,
-    received: Vec<Received>,
+    /// What came, and what compiled code says of it.
+    received: Vec<Descriptor>,
     sent: Vec<Sent>,
     /// Outputs of packets that did not go straight through.
     copied: Vec<u8>,
@@ -126,7 +122,8 @@ impl Burst {
         }
         let start = self.cell(packet).start + HEADROOM_BYTES;
         self.arena[start..start + bytes.len()].copy_from_slice(bytes);
-        self.received.push(Received { port: ingress_port, length_bytes: bytes.len() as u32 });
+        let (input, length_bytes) = (ingress_port, bytes.len() as u32);
+        self.received.push(Descriptor { input, length_bytes, ..Descriptor::default() });
         Ok(packet)
     }
 
@@ -195,7 +192,7 @@ impl Burst {
 
     /// The port that a packet came from.
     pub(crate) fn port(&self, packet: usize) -> u32 {
-        self.received[packet].port
+        self.received[packet].input
     }
 
     /// A packet as it came, as long as nothing went through.
@@ -204,31 +201,31 @@ impl Burst {
         &self.arena[start..start + self.received[packet].length_bytes as usize]
     }
 
-    /// A packet's length and its memory, for the code.
-    #[inline]
-    pub(crate) fn memory(&mut self, packet: usize) -> jit::PacketMemory<'_> {
-        let cell = self.cell(packet);
-        let length = self.received[packet].length_bytes as usize;
-        jit::PacketMemory { memory: &mut self.arena[cell], start: HEADROOM_BYTES, length }
+    /// The packets up to this one as compiled code takes them.
+    pub(crate) fn packets(&mut self, end: usize) -> jit::Packets<'_> {
+        jit::Packets {
+            first: self.first_cell + HEADROOM_BYTES,
+            stride_bytes: self.cell_bytes,
+            headroom_bytes: HEADROOM_BYTES,
+            memory: &mut self.arena,
+            descriptors: &mut self.received[..end],
+        }
     }
 
-    /// Notes that a packet left as it is in its cell now.
+    /// What compiled code says of a packet.
+    pub(crate) fn descriptor(&self, packet: usize) -> &Descriptor {
+        &self.received[packet]
+    }
+
+    /// Notes that a packet left as compiled code has left it.
     #[inline]
-    pub(crate) fn send_in_place(
-        &mut self,
-        packet: usize,
-        (port, queue): (u32, u32),
-        start: usize,
-        length_bytes: usize,
-    ) {
-        self.sent.push(Sent {
-            packet: packet as u32,
-            port,
-            queue,
-            start: (self.cell(packet).start + start) as u32,
-            length_bytes: length_bytes as u32,
-            is_copied: false,
-        });
+    pub(crate) fn send_in_place(&mut self, packet: usize, (port, queue): (u32, u32)) {
+        let descriptor = &self.received[packet];
+        let start = descriptor.outgoing_start(&self.arena) as u32;
+        let length_bytes = descriptor.outgoing_bytes;
+        let packet = packet as u32;
+        let is_copied = false;
+        self.sent.push(Sent { packet, port, queue, start, length_bytes, is_copied });
     }
 
     /// Notes that something left on behalf of a packet.
@@ -255,6 +252,14 @@ impl Burst {
 mod tests {
     use super::*;
 
+    /// Says of a packet, as compiled code would, that it leaves by port 8 without its first bytes.
+    fn leave_in_place(burst: &mut Burst, packet: usize, skipped: usize, length_bytes: u32) {
+        let start = burst.cell(packet).start + HEADROOM_BYTES + skipped;
+        burst.received[packet].start = burst.arena[start..].as_ptr() as u64;
+        burst.received[packet].outgoing_bytes = length_bytes;
+        burst.send_in_place(packet, (8, 0));
+    }
+
     #[test]
     fn packets_that_do_not_fit_are_refused() {
         let mut burst = Burst::new(2, 100);
@@ -273,8 +278,8 @@ mod tests {
     fn rewound_packets_are_forwarded_again() {
         let mut burst = Burst::new(1, 100);
         burst.push(5, &[1, 2, 3]).expect("it fits");
-        burst.memory(0).memory[HEADROOM_BYTES..][..3].copy_from_slice(&[7, 8, 9]);
-        burst.send_in_place(0, (8, 0), HEADROOM_BYTES, 3);
+        burst.set_first_bytes(0, &[7, 8, 9]);
+        leave_in_place(&mut burst, 0, 0, 3);
         burst.set_next(1);
         burst.rewind();
         burst.set_first_bytes(0, &[1, 2]);
@@ -288,7 +293,7 @@ mod tests {
         burst.push(1, &[1, 2, 3]).expect("it fits");
         burst.push(1, &[4, 5]).expect("it fits");
         burst.send_copy(1, 9, 0, &[6, 6]);
-        burst.send_in_place(0, (8, 0), HEADROOM_BYTES + 1, 2);
+        leave_in_place(&mut burst, 0, 1, 2);
         burst.send_copy(0, 7, 0, &[7]);
         let seen: Vec<_> =
             burst.outputs().map(|sent| (sent.packet, sent.port, sent.bytes)).collect();

@@ -188,6 +188,7 @@ impl Engine {
             seed: machine.options.seed,
             device_id: machine.options.device_id,
             run: &run_of_environment,
+            burst: None,
             log: &mut machine.log,
         };
         let outcome = match (&mut self.runner, view) {

@@ -15,6 +15,8 @@ pub(crate) struct BlockEnvironment<'a> {
     pub device_id: u64,
     /// Changes from packet to packet of a burst.
     pub run: &'a Cell<Run>,
+    /// Of a burst: the number of the packet at its place 0.
+    pub burst: Option<u64>,
     pub log: &'a mut Vec<LogLine>,
 }
 
@@ -33,6 +35,12 @@ impl Environment for BlockEnvironment<'_> {
             device: self.device_id,
             packet: self.run.get().packet,
             pass: u64::from(self.run.get().pass_number),
+        }
+    }
+
+    fn at_packet(&mut self, index: u64) {
+        if let Some(base) = self.burst {
+            self.run.set(Run { packet: base.wrapping_add(index), ..self.run.get() });
         }
     }
 

@@ -3,10 +3,7 @@
 //! that they did; one that leaves it is completed by the general way before the next is taken. Both
 //! ways give the same outputs, statistics and state.
 
-use crate::architecture::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_LENGTH, INPUT_PORT, INPUT_TIME_US, LeftStraight,
-    OUTPUT_PORT, OUTPUT_QUEUE,
-};
+use crate::architecture::{EXIT_INGRESS_DROP, INPUT_TIME_US, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
 use crate::device::Device;
@@ -28,7 +25,7 @@ struct Leaving {
     packet: usize,
     ending: Ending,
     context: PacketContext,
-    outputs: [u64; jit::NUMBERS],
+    outputs: [u64; jit::DESCRIPTOR_OUTPUTS],
     view: View,
 }
 
@@ -47,56 +44,48 @@ fn run_straight(
     let BoundStraight { bound, .. } = compiled.straight()?;
     let (now_ps, now_us) = (machine.now_ps, machine.now_us());
     let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
+    // The environment is told places in the burst.
+    let base = first_number.wrapping_sub(packets.start as u64);
     let mut environment = BlockEnvironment {
         now_ps,
         seed: machine.options.seed,
         device_id: machine.options.device_id,
         run: &run,
+        burst: Some(base),
         log: &mut machine.log,
     };
     let code = &bound.code;
     let cells = &mut engine.cells;
     let mut running =
         jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
-    let mut left = None;
-    for (packet, number) in packets.zip(first_number..) {
-        let port = burst.port(packet);
-        let memory = burst.memory(packet);
-        let length = memory.length;
-        run.set(Run { packet: number, pass_number: 0, counted_bytes: length as u32, pass: None });
-        let inputs = running.inputs();
-        inputs[INPUT_PORT] = u64::from(port);
-        inputs[INPUT_TIME_US] = now_us;
-        inputs[INPUT_LENGTH] = length as u64;
-        machine.straight.received(port, length);
-        match running.run(0, memory, &mut context, length as u64, now_ps) {
-            Ending::Done { start, length } => {
-                let outputs = running.outputs();
-                let port = outputs[OUTPUT_PORT] as u32;
-                machine.straight.sent(port, length);
-                machine.sent += 1;
-                let path = (port, outputs[OUTPUT_QUEUE] as u32);
-                burst.send_in_place(packet, path, start, length);
-            }
-            Ending::Exit(EXIT_INGRESS_DROP) => machine.straight.dropped(false),
-            Ending::Exit(EXIT_EGRESS_DROP) => machine.straight.dropped(true),
-            ending => {
-                left = Some((packet, ending, *running.outputs()));
-                break;
-            }
-        }
-    }
+    running.inputs()[INPUT_TIME_US] = now_us;
+    let mut memory = burst.packets(packets.end);
+    let (end, ending) = running.run(0, &mut memory, packets.start, &mut context, now_ps);
     drop(running);
-    match left {
-        None => {
-            engine.recycle(context);
-            None
-        }
-        Some((packet, ending, outputs)) => {
-            let view = View::Forwarding(forwarding);
-            Some(Leaving { packet, ending, context, outputs, view })
+    let straight = &mut machine.straight;
+    for packet in packets.start..end {
+        let descriptor = burst.descriptor(packet);
+        straight.received(descriptor.input, descriptor.length_bytes as usize);
+        match descriptor.code {
+            0 => {
+                let [port, queue, ..] = descriptor.outputs.map(|number| number as u32);
+                straight.sent(port, descriptor.outgoing_bytes as usize);
+                machine.sent += 1;
+                burst.send_in_place(packet, (port, queue));
+            }
+            EXIT_INGRESS_DROP => straight.dropped(false),
+            _ => straight.dropped(true),
         }
     }
+    if ending == Ending::Done {
+        engine.recycle(context);
+        return None;
+    }
+    let descriptor = burst.descriptor(end);
+    straight.received(descriptor.input, descriptor.length_bytes as usize);
+    let outputs = descriptor.outputs;
+    let view = View::Forwarding(forwarding);
+    Some(Leaving { packet: end, ending, context, outputs, view })
 }
 
 /// Does what the general way does with a packet that left the straight one, to where it is queued.
@@ -121,7 +110,7 @@ fn go_on(
         pass: None,
     };
     let (block, outcome) = match ending {
-        Ending::Exit(_) | Ending::NoRoom | Ending::Done { .. } => {
+        Ending::Exit(_) | Ending::NoRoom | Ending::Done => {
             context.packet.clear();
             context.packet.extend_from_slice(bytes);
             let exit = match ending {

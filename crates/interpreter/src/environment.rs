@@ -30,6 +30,10 @@ pub trait Environment {
     /// Who draws random numbers.
     fn random_key(&self) -> RandomKey;
 
+    /// What follows is on behalf of this packet of a burst, by its place from 0. An environment of a
+    /// single packet has nothing to do.
+    fn at_packet(&mut self, _index: u64) {}
+
     /// Takes a line for the log.
     fn log_line(&mut self, line: &str);
 

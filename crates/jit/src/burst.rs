@@ -1,35 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of fresh units on packets, one after another, against one version of the tables. What a
-//! burst is and where its packets come from is the device's matter.
+//! Runs of fresh units on the packets of a burst, one after another, against one version of the tables.
+//! Where the packets come from, and what becomes of those that leave a unit early, is the device's
+//! matter.
 
 use crate::compiled::{Compiled, Ending};
 use crate::instance::BoundInstance;
-use crate::runtime::pass::{ENDED, Instance, NUMBERS, Pass, Surroundings, TAILROOM_BYTES};
+use crate::runtime::pass::{Descriptor, Instance, NUMBERS, Pass, Surroundings, TAILROOM_BYTES};
 use interpreter::{Environment, PacketContext};
 use state::Cells;
 use state::forwarding::ForwardingState;
 use std::fmt;
 
-/// A packet in memory of its own: room before it for headers to come, and at least
-/// [`TAILROOM_BYTES`] after it.
-#[derive(Debug)]
-pub struct PacketMemory<'m> {
-    /// Room, packet, room.
-    pub memory: &'m mut [u8],
-    /// First byte of the packet.
-    pub start: usize,
-    /// Its length in bytes.
-    pub length: usize,
-}
-
 /// Tables from this size on are fetched ahead.
 const LARGE_TABLE_BYTES: usize = 256 << 10;
+
+/// So many packets are fetched ahead for, before they run.
+const PACKETS_AHEAD: usize = 32;
+
+/// Packets side by side in memory, at equal distances, each with room before it for headers to come and
+/// at least [`TAILROOM_BYTES`] after it.
+#[derive(Debug)]
+pub struct Packets<'m> {
+    /// What they lie in.
+    pub memory: &'m mut [u8],
+    /// Where the first byte of packet 0 is.
+    pub first: usize,
+    /// Bytes from one packet to the next.
+    pub stride_bytes: usize,
+    /// Room before each packet, that nobody else uses.
+    pub headroom_bytes: usize,
+    /// One a packet.
+    pub descriptors: &'m mut [Descriptor],
+}
+
+impl Descriptor {
+    /// Where the outgoing packet begins in the memory that the packets lie in, after a unit that
+    /// deparsed in place.
+    #[inline]
+    pub fn outgoing_start(&self, memory: &[u8]) -> usize {
+        (self.start as usize).wrapping_sub(memory.as_ptr() as usize)
+    }
+}
 
 /// A burst at work.
 pub struct Burst<'a> {
     compiled: &'a Compiled,
     instance: *const Instance,
-    pass: Box<Pass>,
+    pass: &'a mut Pass,
     around: Surroundings<'a>,
 }
 
@@ -48,11 +65,11 @@ impl<'a> Burst<'a> {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Burst<'a> {
-        let instance = instance.refresh(compiled.program(), forwarding, cells);
+        let (instance, pass) = instance.refresh_with_pass(compiled.program(), forwarding, cells);
         Burst {
             compiled,
             instance,
-            pass: Box::new(Pass::new()),
+            pass,
             around: Surroundings {
                 program: compiled.program(),
                 layout: compiled.layout(),
@@ -63,84 +80,82 @@ impl<'a> Burst<'a> {
                 emitted: Default::default(),
                 draw_count: 0,
                 message: String::new(),
+                pass: std::ptr::null(),
+                drawing: u64::MAX,
             },
         }
     }
 
-    /// Numbers that the unit's steps take as inputs, to be set before each packet.
+    /// Numbers that the unit's steps take as inputs, but for the first, which each packet has of its
+    /// own.
     pub fn inputs(&mut self) -> &mut [u64; NUMBERS] {
         &mut self.pass.inputs
     }
 
-    /// Numbers that the unit's steps gave.
-    pub fn outputs(&self) -> &[u64; NUMBERS] {
-        &self.pass.outputs
-    }
-
     /// Whether fetching ahead pays for this unit: it looks up in some table that does not fit into the
     /// nearer caches.
-    pub fn wants_prefetch(&self, unit: usize) -> bool {
+    fn wants_prefetch(&self, unit: usize) -> bool {
         let tables = self.around.forwarding.tables();
         self.compiled.can_prefetch(unit)
             && tables.iter().any(|table| table.memory_bytes() >= LARGE_TABLE_BYTES)
     }
 
-    /// Fetches into the cache what the unit's first lookup will read for this packet. Nothing else
-    /// happens, and the unit still has to run.
-    pub fn prefetch(&mut self, unit: usize, packet: PacketMemory<'_>, context: &mut PacketContext) {
-        self.hand_in(packet, context);
-        let pass = &mut *self.pass;
-        self.compiled.prefetch(unit, pass, self.instance, &mut self.around);
-    }
-
-    /// Lets the pass know the packet.
-    fn hand_in(&mut self, packet: PacketMemory<'_>, context: &mut PacketContext) -> usize {
-        let PacketMemory { memory, start, length } = packet;
-        assert!(start + length + TAILROOM_BYTES <= memory.len(), "no room after the packet");
-        let base = memory.as_mut_ptr();
-        let pass = &mut *self.pass;
-        pass.packet = base.wrapping_add(start);
-        pass.length_bytes = length as u64;
-        pass.headroom_bytes = start as u64;
-        pass.storage = context.storage_mut().as_mut_ptr();
-        base as usize
-    }
-
-    /// Runs a fresh unit on a packet. After an exit the context has what the packet has by then: its
-    /// slots, cursor, and what it asked of the device; its bytes stay where they are. Else the context
-    /// holds nothing of meaning.
+    /// Runs a fresh unit on packets from number `from` on, until all are done or one leaves the unit by
+    /// an exit with storage or by a failure. Returns that packet's number, or how many there are, and
+    /// how it ended; descriptors of the packets before it say what became of them. The context has what
+    /// that packet has by then: its slots, cursor, and what it asked of the device; its bytes stay
+    /// where they are.
     ///
     /// # Panics
     ///
-    /// When the packet does not lie in its memory with [`TAILROOM_BYTES`] after it.
+    /// When packets do not lie in the memory with room before and after them.
     pub fn run(
         &mut self,
         unit: usize,
-        packet: PacketMemory<'_>,
+        packets: &mut Packets<'_>,
+        from: usize,
         context: &mut PacketContext,
-        counted_bytes: u64,
         now_ps: u64,
-    ) -> Ending {
-        let base = self.hand_in(packet, context);
+    ) -> (usize, Ending) {
+        let count = packets.descriptors.len();
+        let room = packets.stride_bytes.checked_sub(packets.headroom_bytes + TAILROOM_BYTES);
+        let longest = packets.descriptors[from..].iter().map(|it| it.length_bytes).max();
+        let is_fitting = room.is_some_and(|room| longest.unwrap_or(0) as usize <= room)
+            && packets.first >= packets.headroom_bytes
+            && packets.first - packets.headroom_bytes + count * packets.stride_bytes
+                <= packets.memory.len();
+        assert!(is_fitting, "packets have room before and after them");
+        let wants_prefetch = self.wants_prefetch(unit);
         let pass = &mut *self.pass;
-        pass.counted_bytes = counted_bytes;
+        pass.first = packets.memory.as_mut_ptr().wrapping_add(packets.first);
+        pass.stride_bytes = packets.stride_bytes as u64;
+        pass.descriptors = packets.descriptors.as_mut_ptr();
+        pass.headroom_bytes = packets.headroom_bytes as u64;
+        pass.storage = context.storage_mut().as_mut_ptr();
         pass.now_ps = now_ps;
         self.around.draw_count = 0;
-        let code = self.compiled.enter(unit, pass, self.instance, &mut self.around);
-        if code == ENDED {
-            let start = pass.start as usize - base;
-            return Ending::Done { start, length: pass.outgoing_bytes as usize };
+        self.around.drawing = u64::MAX;
+        let mut at = from;
+        while at < count {
+            let end = if wants_prefetch { count.min(at + PACKETS_AHEAD) } else { count };
+            pass.count = end as u64;
+            if wants_prefetch {
+                pass.index = at as u64;
+                self.compiled.prefetch(unit, pass, self.instance, &mut self.around);
+            }
+            pass.index = at as u64;
+            let code = self.compiled.enter(unit, pass, self.instance, &mut self.around);
+            if code != crate::runtime::pass::ENDED {
+                context.cursor_bits = pass.cursor_bits as usize;
+                self.around.at_packet();
+                context.draw_count = self.around.draw_count;
+                std::mem::swap(&mut context.requests, &mut self.around.requests);
+                self.around.requests.clear();
+                let message = std::mem::take(&mut self.around.message);
+                return (pass.index as usize, Ending::new(code, pass, message));
+            }
+            at = end;
         }
-        context.cursor_bits = pass.cursor_bits as usize;
-        context.draw_count = self.around.draw_count;
-        std::mem::swap(&mut context.requests, &mut self.around.requests);
-        self.around.requests.clear();
-        let message = std::mem::take(&mut self.around.message);
-        Ending::new(code, &self.pass, message)
-    }
-
-    /// The surroundings that were handed in.
-    pub fn environment(&mut self) -> &mut dyn Environment {
-        self.around.environment
+        (count, Ending::Done)
     }
 }

@@ -213,6 +213,8 @@ impl Compiled {
             emitted: std::mem::take(&mut context.emitted),
             draw_count: context.draw_count,
             message: String::new(),
+            pass: std::ptr::null(),
+            drawing: 0,
         };
         let code = self.enter(unit, &mut pass, instance, &mut around);
         context.cursor_bits = pass.cursor_bits as usize;
@@ -228,7 +230,7 @@ impl Compiled {
             Ending::ExternFailed { target, message, .. } => {
                 Outcome::ExternFailed { target, message }
             }
-            Ending::Done { .. } | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
+            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
                 OUTCOME_RETURNED => Outcome::Returned,
                 OUTCOME_EXITED => Outcome::Exited,
                 rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
@@ -244,6 +246,7 @@ impl Compiled {
         instance: *const Instance,
         around: &mut Surroundings<'_>,
     ) -> u64 {
+        around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
         // SAFETY: the code was made for this program. The pass has the addresses of a packet with
         // room before and after as it says, and of storage by the program's layout; the instance has
@@ -264,6 +267,7 @@ impl Compiled {
         instance: *const Instance,
         around: &mut Surroundings<'_>,
     ) {
+        around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
         if let Some(code) = self.prefetches[unit] {
             // SAFETY: as for `enter`.
@@ -301,6 +305,13 @@ fn define(
         context.func.signature = signature;
         let function = &mut context.func;
         function::build(around, unit, prefetching, function, &mut function_context, constants);
+        let frame = context.func.sized_stack_slots.values().map(|slot| slot.size).sum::<u32>();
+        if frame > MOST_FRAME_BYTES {
+            return Err(error(format!(
+                "values wider than 128 bits need {frame} bytes of the stack at once; the most is \
+                 {MOST_FRAME_BYTES}"
+            )));
+        }
         define_function(module, id, &mut context)?;
         code_bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
         module.clear_context(&mut context);
@@ -333,18 +344,20 @@ impl Pass {
         Pass {
             packet: std::ptr::null_mut(),
             length_bytes: 0,
+            index: 0,
+            count: 0,
+            descriptors: std::ptr::null_mut(),
+            first: std::ptr::null_mut(),
+            stride_bytes: 0,
             storage: std::ptr::null_mut(),
             cursor_bits: 0,
             headroom_bytes: 0,
-            start: std::ptr::null_mut(),
-            outgoing_bytes: 0,
             counted_bytes: 0,
             now_ps: 0,
             detail: 0,
             block: 0,
             outcome: OUTCOME_RETURNED,
             inputs: [0; NUMBERS],
-            outputs: [0; NUMBERS],
             surroundings: std::ptr::null_mut(),
             scratch: [0; SCRATCH_BYTES],
         }
@@ -354,14 +367,8 @@ impl Pass {
 /// How a run of a unit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// After its last step. For a unit that deparses in place: where the outgoing packet is in the
-    /// memory that was handed in.
-    Done {
-        /// First byte.
-        start: usize,
-        /// How many.
-        length: usize,
-    },
+    /// After its last step; of a burst, all packets.
+    Done,
     /// By an exit of the unit.
     Exit(u32),
     /// Before an in-place deparser: the headers do not fit. The storage is as the deparser wants it.
@@ -395,7 +402,7 @@ impl Ending {
     pub(crate) fn new(code: u64, pass: &Pass, message: String) -> Ending {
         let block = pass.block as usize;
         match code {
-            ENDED => Ending::Done { start: 0, length: 0 },
+            ENDED => Ending::Done,
             ENDED_NO_ROOM => Ending::NoRoom,
             ENDED_STEP_LIMIT => Ending::StepLimit { block },
             ENDED_ASSERTION => Ending::AssertionFailed {

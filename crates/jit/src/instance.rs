@@ -3,7 +3,7 @@
 //! up again where they may have moved. The cells and tables themselves are the state store's.
 #![allow(unsafe_code)] // Addresses go from thread to thread with the instance.
 
-use crate::runtime::pass::{Instance, TAILROOM_BYTES};
+use crate::runtime::pass::{Instance, Pass, TAILROOM_BYTES};
 use ir::{CounterId, Program, RegisterId, ValueType};
 use state::Cells;
 use state::forwarding::ForwardingState;
@@ -16,6 +16,7 @@ pub struct BoundInstance {
     registers: Vec<*mut u64>,
     counters: Vec<*mut [u64; 2]>,
     zeros: Vec<u64>,
+    pass: Box<Pass>,
     /// [`Cells::identity`] of the cells that the addresses are of.
     cells: Option<u64>,
 }
@@ -39,6 +40,7 @@ impl Default for BoundInstance {
             registers: Vec::new(),
             counters: Vec::new(),
             zeros: Vec::new(),
+            pass: Box::new(Pass::new()),
             cells: None,
         }
     }
@@ -66,6 +68,17 @@ impl BoundInstance {
         self.instance.tables = forwarding.tables().as_ptr();
         self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
         &self.instance
+    }
+
+    /// The same, and the memory in which compiled code and its callers talk, kept from burst to burst.
+    pub(crate) fn refresh_with_pass(
+        &mut self,
+        program: &Program,
+        forwarding: &ForwardingState,
+        cells: &mut Cells,
+    ) -> (*const Instance, &mut Pass) {
+        let instance = self.refresh(program, forwarding, cells);
+        (instance, &mut self.pass)
     }
 
     fn find_cells(&mut self, program: &Program, cells: &mut Cells) {

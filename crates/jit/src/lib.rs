@@ -20,8 +20,8 @@ mod instance;
 pub(crate) mod runtime;
 mod unit;
 
-pub use burst::{Burst, PacketMemory};
+pub use burst::{Burst, Packets};
 pub use compiled::{CompileError, Compiled, Ending};
 pub use instance::BoundInstance;
-pub use runtime::pass::{NUMBERS, TAILROOM_BYTES};
+pub use runtime::pass::{DESCRIPTOR_OUTPUTS, Descriptor, NUMBERS, TAILROOM_BYTES};
 pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Step, StepValue, Storage, Unit};

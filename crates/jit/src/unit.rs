@@ -17,6 +17,8 @@ pub enum StepValue {
     Slot(SlotId),
     /// What the caller gives with each packet: an index into [`crate::Pass`]'s inputs.
     Input(usize),
+    /// The packet's length in bytes as it came into the unit.
+    PacketLength,
     /// The packet's length in bytes as it came into the unit, plus the bytes of all valid headers at
     /// one [`Step::Measure`], less those at another; at least 0.
     Length {
@@ -56,6 +58,8 @@ pub enum Step {
     ExitIf(Condition, u32),
     /// Hands a number to the caller, under this index.
     Output(usize, StepValue),
+    /// The same, for callers that go on after a later exit with storage only.
+    OutputAtExit(usize, StepValue),
 }
 
 /// What a unit begins with and leaves behind.
@@ -63,8 +67,9 @@ pub enum Step {
 pub enum Storage {
     /// The packet's storage in memory is what the unit begins with and what it leaves.
     Kept,
-    /// The unit begins with all slots zero, whatever is in memory. After an exit the storage holds
-    /// all slots; after the end it holds nothing of meaning.
+    /// The unit begins with all slots zero, whatever is in memory, and runs on bursts. After an exit
+    /// the storage holds the slots that matter from there on ([`Unit::observed`]); after the end it
+    /// holds nothing of meaning.
     Fresh,
 }
 
@@ -77,6 +82,9 @@ pub struct Unit {
     pub steps: Vec<Step>,
     /// Where slots are before and after.
     pub storage: Storage,
+    /// Slots that whoever goes on after an exit reads, beyond what the unit's later steps read and
+    /// beyond the program's field lists. The others may hold anything then.
+    pub observed: Vec<SlotId>,
     /// Whether the last block is a deparser whose headers go straight into the packet's memory: the
     /// function then tells where the outgoing packet starts and how long it is. Else what it emits
     /// is appended to the outgoing bits.
@@ -96,6 +104,7 @@ impl Unit {
             name: name.to_string(),
             steps: vec![Step::Block(block)],
             storage: Storage::Kept,
+            observed: Vec::new(),
             in_place: false,
         }
     }

@@ -7,7 +7,7 @@ use super::facts::{fields_of, fixed_bits};
 use super::function::FunctionCompiler;
 use super::call::RuntimeFunction;
 use crate::runtime;
-use crate::runtime::pass::{ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
+use crate::runtime::pass::{Descriptor, ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::HeaderId;
@@ -71,10 +71,12 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
-        self.store_word(start, self.pass, offset_of!(Pass, start) as i32);
+        let Some(descriptor) = self.descriptor else { return };
+        self.store_word(start, descriptor, offset_of!(Descriptor, start) as i32);
         let payload = self.builder.ins().isub(self.length_bytes, cursor);
         let length = self.builder.ins().iadd(payload, total);
-        self.store_word(length, self.pass, offset_of!(Pass, outgoing_bytes) as i32);
+        let offset = offset_of!(Descriptor, outgoing_bytes) as i32;
+        self.builder.ins().istore32(MemFlagsData::trusted(), length, descriptor, offset);
     }
 
     /// Writes fields that are not as in the packet.

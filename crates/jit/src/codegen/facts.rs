@@ -2,7 +2,7 @@
 //! What is known of a unit before code is made: which headers can stay in the packet, where slots
 //! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
 
-use crate::unit::{Step, Storage, Unit};
+use crate::unit::{Step, StepValue, Storage, Unit};
 use ir::{
     ActionId, HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, RegionId, SlotId,
     StackId, TableId, ValueType,
@@ -47,12 +47,6 @@ impl SlotSet {
         is_changed
     }
 
-    /// Adds what is in the other set.
-    pub fn unite(&mut self, other: &SlotSet) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word |= other;
-        }
-    }
 
     /// Takes out what is in the other set.
     pub fn subtract(&mut self, other: &SlotSet) {
@@ -87,6 +81,8 @@ pub(crate) struct Facts {
     pub in_place: bool,
     /// Whether something in the unit asks the device for something.
     pub asks: bool,
+    /// By step of the unit: slots that matter to whoever goes on after an exit there.
+    pub observed: Vec<SlotSet>,
 }
 
 /// Bits of a header's fields without its varbit.
@@ -213,6 +209,70 @@ fn writes_of(program: &Program, region: &Region, into: &mut SlotSet) {
             _ => {}
         }
     }
+}
+
+/// Slots that matter after an exit at each step: what later steps read and what the unit says.
+fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
+    let mut known = SlotSet::empty(program);
+    unit.observed.iter().for_each(|&slot| known.insert(slot));
+    for list in &program.field_lists {
+        list.slots.iter().for_each(|&slot| known.insert(slot));
+    }
+    for header in deparsed_headers(program) {
+        insert_header(program, header, &mut known);
+    }
+    let mut sets = vec![known.clone(); unit.steps.len()];
+    for (at, step) in unit.steps.iter().enumerate().rev() {
+        match step {
+            Step::Block(block) => {
+                let alone = Unit::block("", *block);
+                for region in regions_of(program, &alone) {
+                    reads_of(program, &program.regions[region.index()], &mut known);
+                }
+            }
+            Step::Set(_, StepValue::Slot(slot))
+            | Step::Output(_, StepValue::Slot(slot))
+            | Step::OutputAtExit(_, StepValue::Slot(slot)) => {
+                known.insert(*slot);
+            }
+            _ => {}
+        }
+        sets[at] = known.clone();
+    }
+    // An entry's arguments are written before they are read.
+    let parameters = || program.actions.iter().flat_map(|action| &action.parameters);
+    for set in &mut sets {
+        parameters().for_each(|parameter| set.remove(parameter.slot));
+    }
+    sets
+}
+
+/// Slots that code may read.
+fn reads_of(program: &Program, region: &Region, into: &mut SlotSet) {
+    for operation in operations(region) {
+        match operation {
+            Operation::Load { place, .. } => match known_slot(program, place) {
+                Some(Some(slot)) => into.insert(slot),
+                Some(None) => {}
+                None => {
+                    if let Place::Element { stack, .. } = place {
+                        insert_stack(program, *stack, into);
+                    }
+                }
+            },
+            Operation::ShiftStack { stack, .. } => insert_stack(program, *stack, into),
+            Operation::Emit { header } => match header {
+                HeaderRef::Header(header) => insert_header(program, *header, into),
+                HeaderRef::Element { stack, .. } => insert_stack(program, *stack, into),
+            },
+            _ => {}
+        }
+    }
+}
+
+fn insert_header(program: &Program, header: HeaderId, into: &mut SlotSet) {
+    into.insert(program.headers[header.index()].valid_slot());
+    fields_of(program, header).for_each(|(slot, _, _)| into.insert(slot));
 }
 
 fn insert_stack(program: &Program, stack: StackId, into: &mut SlotSet) {
@@ -342,6 +402,7 @@ impl Facts {
             deparsed: deparsed_headers(program),
             is_fresh,
             in_place,
+            observed: observed(program, unit),
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }
     }

@@ -7,7 +7,7 @@ use super::function::{FunctionCompiler, PacketBits};
 use super::values::Val;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::{
-    HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, SlotId, Terminator, ValueType,
+    HeaderId, HeaderRef, Operand, Operation, Program, Region, SlotId, ValueType,
 };
 
 /// Fields (of headers that stay in the packet) that are as in the packet, or zero when their header
@@ -116,11 +116,6 @@ impl Pristine {
         }
         at_start
     }
-}
-
-/// Whether a region ends here.
-pub(crate) fn is_end(terminator: &Terminator) -> bool {
-    matches!(terminator, Terminator::Return | Terminator::Exit | Terminator::Reject(_))
 }
 
 impl FunctionCompiler<'_, '_> {
@@ -333,10 +328,4 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// The place of a store, for the set of pristine fields.
-    pub fn note_store(&mut self, place: &Place) {
-        if let Some(Some(slot)) = known_slot(self.program, place) {
-            self.pristine.written(slot);
-        }
-    }
 }

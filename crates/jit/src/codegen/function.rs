@@ -6,7 +6,7 @@ use super::call::{RuntimeFunction, Signatures};
 use super::facts::Facts;
 use super::fields::Pristine;
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
-use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
+use crate::runtime::pass::{Descriptor, ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
 use crate::unit::FIRST_WITHOUT_STORAGE;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -118,8 +118,17 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
     /// before anything that others could notice.
     pub prefetching: bool,
+    /// Outputs that matter after an exit with storage: index and number.
+    pub exit_outputs: Vec<(usize, Value)>,
+    /// Which step of the unit is under construction.
+    pub step: usize,
+    /// What there is to know of the packet, in a unit that runs on bursts.
+    pub descriptor: Option<Value>,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
+    /// Where a packet that is done leads to: a block with one parameter, the code. Of a burst the next
+    /// packet follows.
+    pub finish: Block,
     /// Constants wider than 128 bits, which live as long as the code.
     pub constants: &'a mut ConstantPool,
     /// Stack buffers, used again from one basic block to the next.
@@ -272,9 +281,19 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         if is_spilled && !self.prefetching {
             self.publish_cursor();
             self.spill();
+            if let Some(descriptor) = self.descriptor {
+                for (at, number) in self.exit_outputs.clone() {
+                    let offset = offset_of!(Descriptor, outputs) + at * 8;
+                    self.store_word(number, descriptor, offset as i32);
+                }
+            }
         }
+        let number = code;
         let code = self.number(code);
-        self.builder.ins().jump(self.leave, &[code.into()]);
+        let is_done = (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&number)
+            || number >= FIRST_RESERVED;
+        let to = if is_done && !self.prefetching { self.leave } else { self.finish };
+        self.builder.ins().jump(to, &[code.into()]);
     }
 
     /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.

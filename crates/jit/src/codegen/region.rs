@@ -354,7 +354,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             Operation::Apply { table, keys, .. } => self.prefetch_apply(*table, keys),
             _ => {
                 let code = self.number(ENDED);
-                self.builder.ins().jump(self.leave, &[code.into()]);
+                self.builder.ins().jump(self.finish, &[code.into()]);
             }
         }
     }

@@ -244,13 +244,16 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Puts every slot of a fresh unit where whoever goes on expects it: in storage.
+    /// Puts slots of a fresh unit where whoever goes on expects them: in storage.
     pub fn spill(&mut self) {
         if !self.facts.is_fresh {
             return;
         }
         for at in 0..self.homes.len() {
             let slot = SlotId(at as u32);
+            if !self.facts.observed[self.step].contains(slot) {
+                continue;
+            }
             let ty = self.slot_type(slot);
             let offset_bytes = self.storage_offset_bytes(slot);
             let is_field = self.facts.field_of[at].is_some();

@@ -105,7 +105,7 @@ impl FunctionCompiler<'_, '_> {
             }
         }
         let code = self.number(ENDED);
-        self.builder.ins().jump(self.leave, &[code.into()]);
+        self.builder.ins().jump(self.finish, &[code.into()]);
     }
 
     fn table_keys(&mut self, table: TableId, keys: &[Operand]) -> Keys {

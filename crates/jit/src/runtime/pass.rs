@@ -7,7 +7,7 @@ use ir::{Bits, Program, RequestId, StorageLayout};
 use state::Cells;
 use state::forwarding::ForwardingState;
 
-/// How many numbers a caller can hand to a unit, and get from it.
+/// How many numbers a caller can hand to a unit; the first is each packet's own.
 pub const NUMBERS: usize = 8;
 
 /// Bytes that may be read after the end of every packet, whatever they hold.
@@ -37,24 +37,52 @@ pub const OUTCOME_EXITED: u64 = 1;
 /// By a parser's error: this plus the error's number.
 pub const OUTCOME_REJECTED: u64 = 1 << 32;
 
-/// One run of a unit on one packet.
+/// One packet of a burst, as compiled code sees it: what came, and what became of it.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Descriptor {
+    /// Length of the packet as it came.
+    pub length_bytes: u32,
+    /// Input 0 of the unit.
+    pub input: u32,
+    /// How the unit ended: 0 at its end, else an exit without storage.
+    pub code: u32,
+    /// Length of the outgoing packet, after a unit that deparses in place.
+    pub outgoing_bytes: u32,
+    /// Address of the outgoing packet's first byte.
+    pub start: u64,
+    /// Outputs of the unit.
+    pub outputs: [u64; DESCRIPTOR_OUTPUTS],
+}
+
+/// How many outputs a unit has that runs on bursts.
+pub const DESCRIPTOR_OUTPUTS: usize = 4;
+
+/// One run of a unit on one packet, or on the packets of a burst one after another.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Pass {
-    /// First byte of the packet. [`TAILROOM_BYTES`] after its end may be read.
+    /// First byte of the packet: of a burst the packet at `index`. [`TAILROOM_BYTES`] after its end may
+    /// be read.
     pub packet: *mut u8,
     /// Length of the packet.
     pub length_bytes: u64,
+    /// Of a burst: which packet runs.
+    pub index: u64,
+    /// Of a burst: how many packets there are.
+    pub count: u64,
+    /// Of a burst: what there is to know of each packet.
+    pub descriptors: *mut Descriptor,
+    /// Of a burst: first byte of packet 0.
+    pub first: *mut u8,
+    /// Of a burst: bytes from one packet to the next.
+    pub stride_bytes: u64,
     /// The storage, by [`StorageLayout`].
     pub storage: *mut u64,
     /// How far the packet has been read, before and after.
     pub cursor_bits: u64,
     /// Bytes before the packet that an in-place deparser may write.
     pub headroom_bytes: u64,
-    /// After an in-place deparser: first byte of the outgoing packet.
-    pub start: *mut u8,
-    /// After an in-place deparser: its length.
-    pub outgoing_bytes: u64,
     /// What counters and meters take as the packet's length.
     pub counted_bytes: u64,
     /// Device time in picoseconds.
@@ -67,8 +95,6 @@ pub(crate) struct Pass {
     pub outcome: u64,
     /// What the caller gives.
     pub inputs: [u64; NUMBERS],
-    /// What the caller gets.
-    pub outputs: [u64; NUMBERS],
     /// What functions of the runtime need.
     pub surroundings: *mut Surroundings<'static>,
     /// Where headers are kept while they are moved.
@@ -112,6 +138,23 @@ pub(crate) struct Surroundings<'a> {
     pub draw_count: u64,
     /// What a failing extern says.
     pub message: String,
+    /// The run that these are the surroundings of.
+    pub pass: *const Pass,
+    /// Packet of the burst that drew last.
+    pub drawing: u64,
+}
+
+impl Surroundings<'_> {
+    /// Tells the environment which packet runs, before it is asked for something of the packet's.
+    pub fn at_packet(&mut self) {
+        // SAFETY: surroundings are reached from compiled code only, which runs on this pass.
+        let index = unsafe { (*self.pass).index };
+        if self.drawing != index {
+            self.drawing = index;
+            self.draw_count = 0;
+        }
+        self.environment.at_packet(index);
+    }
 }
 
 impl std::fmt::Debug for Surroundings<'_> {

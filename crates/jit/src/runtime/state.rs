@@ -258,6 +258,7 @@ unsafe extern "C" fn is_in_value_set(context: u64, set: u64, words: u64) -> u64 
 unsafe extern "C" fn draw_word(context: u64, site: u64, low: u64, high: u64) -> u64 {
     // SAFETY: compiled code hands in its pass's surroundings.
     let context = unsafe { surroundings(context) };
+    context.at_packet();
     let occurrence = context.draw_count;
     context.draw_count += 1;
     let key = context.environment.random_key();
@@ -270,6 +271,7 @@ unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: 
     let ty = ValueType::Bits(width_bits as u32);
     // SAFETY: both ends stand there, and out has place for a third such number.
     let ends = unsafe { values_at([ty, ty].into_iter(), ends) };
+    context.at_packet();
     let occurrence = context.draw_count;
     context.draw_count += 1;
     let key = context.environment.random_key();
@@ -294,6 +296,7 @@ unsafe extern "C" fn log_arguments(context: u64, region: u64, instruction: u64, 
     let Operation::Log { format, arguments } = operation else { return };
     // SAFETY: compiled code lays out one value an operand, of the operand's type.
     let values = unsafe { values_at(arguments.iter().map(|it| operand_type(region, it)), words) };
+    context.at_packet();
     context.environment.log_line(&interpreter::log_line(format, &values));
 }
 
@@ -313,6 +316,7 @@ unsafe extern "C" fn call_environment(
     let values = unsafe { values_at(arguments.iter().map(|it| operand_type(region, it)), words) };
     let types = || results.iter().map(|result| region.temps[result.index()]);
     let result_widths_bits: Vec<u32> = types().map(ValueType::width_bits).collect();
+    context.at_packet();
     let given = context.environment.call_extern(ExternCall {
         id: *target,
         declaration: &program.externs[target.index()],

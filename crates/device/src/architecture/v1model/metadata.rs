@@ -113,6 +113,27 @@ impl Metadata {
         }
     }
 
+    /// Slots of the standard metadata that the device reads and writes.
+    pub fn slots(&self) -> Vec<SlotId> {
+        let fields = [
+            self.ingress_port,
+            self.egress_spec,
+            self.egress_port,
+            self.instance_type,
+            self.packet_length,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.ingress_global_timestamp,
+            self.egress_global_timestamp,
+            self.mcast_grp,
+            self.egress_rid,
+            self.priority,
+        ];
+        fields.into_iter().filter_map(Field::slot).collect()
+    }
+
     /// Sets all metadata to zero; headers stay.
     pub fn clear(&self, context: &mut PacketContext) {
         for slot in &self.metadata_slots {

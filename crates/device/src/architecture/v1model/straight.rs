@@ -6,7 +6,7 @@
 use super::metadata::{Field, InstanceType};
 use super::{Leaving, V1Model};
 use crate::architecture::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_LENGTH, INPUT_PORT, INPUT_TIME_US,
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US,
     LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
 use crate::engine::{Engine, Run};
@@ -102,8 +102,16 @@ pub(super) fn describe(
     fn exit_if(steps: &mut Vec<Step>, condition: Condition, exit: u32) {
         steps.push(Step::ExitIf(condition, exit));
     }
+    // Whoever goes on reads standard metadata, and headers that the unit knows of itself.
+    let observed = metadata.slots();
     let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
-        let unit = Unit { name: "straight".to_string(), steps, storage: Storage::Fresh, in_place };
+        let unit = Unit {
+            name: "straight".to_string(),
+            steps,
+            storage: Storage::Fresh,
+            observed: observed.clone(),
+            in_place,
+        };
         notes.extend(note.map(str::to_string));
         Some(Straight { unit, last_pass, notes: std::mem::take(&mut notes) })
     };
@@ -114,14 +122,14 @@ pub(super) fn describe(
     set(&mut steps, metadata.ingress_global_timestamp, StepValue::Input(INPUT_TIME_US));
     let normal = StepValue::Constant(InstanceType::Normal as u64);
     set(&mut steps, metadata.instance_type, normal.clone());
-    set(&mut steps, metadata.packet_length, StepValue::Input(INPUT_LENGTH));
+    set(&mut steps, metadata.packet_length, StepValue::PacketLength);
     steps.push(Step::Block(blocks.parser));
     steps.push(Step::Measure(AFTER_PARSER));
     steps.push(Step::Block(blocks.verify));
     steps.push(Step::Block(blocks.ingress));
     steps.push(Step::Measure(BEFORE_EGRESS));
     let length = StepValue::Length { plus: BEFORE_EGRESS, minus: AFTER_PARSER };
-    steps.push(Step::Output(OUTPUT_QUEUED_LENGTH, length.clone()));
+    steps.push(Step::OutputAtExit(OUTPUT_QUEUED_LENGTH, length.clone()));
     exit_if(&mut steps, Condition::RequestsPending, AFTER_INGRESS);
     if let Some(group) = metadata.mcast_grp.slot() {
         exit_if(&mut steps, Condition::Differs(group, 0), AFTER_INGRESS);
@@ -164,7 +172,7 @@ pub(super) fn describe(
     set(&mut steps, metadata.packet_length, length);
     if in_egress.asks {
         let before = StepValue::Length { plus: BEFORE_EGRESS, minus: AT_START };
-        steps.push(Step::Output(OUTPUT_LENGTH_AND_HEADERS, before));
+        steps.push(Step::OutputAtExit(OUTPUT_LENGTH_AND_HEADERS, before));
     }
     steps.push(Step::Block(blocks.egress));
     exit_if(&mut steps, Condition::RequestsPending, AFTER_EGRESS);
@@ -175,8 +183,13 @@ pub(super) fn describe(
     // The deparser changes the packet, so nothing can be asked from there on.
     let without_deparser = steps.clone();
     steps.push(Step::Block(blocks.deparser));
-    let whole =
-        Unit { name: String::new(), steps: steps.clone(), storage: Storage::Fresh, in_place: true };
+    let whole = Unit {
+        name: String::new(),
+        steps: steps.clone(),
+        storage: Storage::Fresh,
+        observed: Vec::new(),
+        in_place: true,
+    };
     if !in_deparser.asks && whole.can_deparse_in_place(program) {
         return finish(steps, 1, true, None);
     }
