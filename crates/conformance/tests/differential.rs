@@ -44,6 +44,11 @@ fn simplified_programs_mean_the_same() {
 }
 
 #[test]
+fn machine_code_means_the_same() {
+    agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true });
+}
+
+#[test]
 fn printed_programs_mean_the_same() {
     agree("interpreter", "reprinted", 1000, 12, Knobs { size: 2, random: true });
 }

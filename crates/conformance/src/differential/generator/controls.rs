@@ -177,6 +177,9 @@ impl Generator<'_> {
     pub(super) fn deparser(&mut self) -> Piece {
         self.place = Place::Checksum;
         self.variables.retain(|variable| variable.path.starts_with("hdr."));
+        for variable in &mut self.variables {
+            variable.is_writable = false;
+        }
         let mut paths: Vec<String> = Vec::new();
         for place in &self.headers {
             let path = place.union_path.as_ref().unwrap_or(&place.path);
