@@ -20,12 +20,16 @@ struct LastHit {
 
 /// Tells apart all cells of this process.
 #[derive(Debug)]
-struct Identity(u64);
+pub(crate) struct Identity(u64);
 
 impl Identity {
-    fn fresh() -> Identity {
+    pub(crate) fn fresh() -> Identity {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Identity(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.0
     }
 }
 
@@ -79,7 +83,7 @@ impl Cells {
     /// address, wherever the cells themselves are moved. (Only assigning to, or swapping, what
     /// [`Cells::register_mut`] lends goes unnoticed; `clone_from` keeps the address.)
     pub fn identity(&self) -> u64 {
-        self.identity.0
+        self.identity.number()
     }
 
     /// A register array.

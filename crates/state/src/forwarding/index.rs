@@ -10,6 +10,7 @@
 mod arena;
 mod exact;
 mod exact_wide;
+mod front;
 mod hash;
 mod layout;
 mod linear;
@@ -19,12 +20,14 @@ mod ranges;
 mod rivals;
 mod rule_list;
 mod rules;
+mod short;
 mod trie;
 mod trie_update;
 mod tuple_update;
 mod tuples;
 
-pub use layout::{KeyField, KeyLayout, Packing, RangeCheck};
+pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
+pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
 
 use exact::{DoubleIndex, WordIndex};
 use exact_wide::WideExactIndex;
@@ -32,6 +35,7 @@ use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
 use ranges::Words;
 use rules::{Asked, Found, RuleIndex};
+use short::ShortIndex;
 
 /// What a lookup returns when no entry matches. Never a leaf.
 pub const NO_MATCH: u32 = u32::MAX;
@@ -42,6 +46,8 @@ pub const LEAF_LIMIT: u32 = 1 << 31;
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
 enum Kind {
+    /// Of few bits.
+    ExactShort(ShortIndex),
     ExactWord(WordIndex),
     ExactDouble(DoubleIndex),
     ExactWords(WideExactIndex),
@@ -61,6 +67,18 @@ pub struct MatchIndex {
     /// Which key is matched by its longest prefix, in an index of such.
     lpm: usize,
     seed: u64,
+}
+
+/// Leaves for code that reads them by address, at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direct {
+    /// Of the first of the items, which have 32 bits each; 0 when there are none, and lookups have to
+    /// ask.
+    pub address: usize,
+    /// Number of items that a key chooses from.
+    pub length: usize,
+    /// The leaf of a key where the items say [`NO_MATCH`].
+    pub default_leaf: u32,
 }
 
 /// Where an entry goes.
@@ -90,6 +108,7 @@ impl MatchIndex {
                 _ => Kind::Lpm128(LpmIndex::new(layout, lpm, seed)),
             },
             _ if !all_exact => Kind::Rules(RuleIndex::new(layout.words())),
+            (Packing::Word, _) if layout.is_short() => Kind::ExactShort(ShortIndex::new(seed)),
             (Packing::Word, _) => Kind::ExactWord(WordIndex::new(seed)),
             (Packing::DoubleWord, _) => Kind::ExactDouble(DoubleIndex::new(seed)),
             (Packing::Words(words), _) => Kind::ExactWords(WideExactIndex::new(words, seed)),
@@ -111,7 +130,10 @@ impl MatchIndex {
         let asked = Asked { value, mask, checks, rank, order };
         let home = match self.kind {
             Kind::Rules(_) => Home::Rules,
-            Kind::ExactWord(_) | Kind::ExactDouble(_) | Kind::ExactWords(_) => {
+            Kind::ExactShort(_)
+            | Kind::ExactWord(_)
+            | Kind::ExactDouble(_)
+            | Kind::ExactWords(_) => {
                 let is_exact = (0..keys.len()).all(|field| is_whole(layout, keys, field));
                 if is_exact && rank == 0 { Home::Exact } else { Home::Others }
             }
@@ -154,6 +176,7 @@ impl MatchIndex {
                     self.others.get_or_insert_with(|| Box::new(RuleIndex::new(layout.words())));
                 others.insert(asked, leaf, self.seed);
             }
+            (Kind::ExactShort(index), _) => index.insert(asked.value[0], order, leaf),
             (Kind::ExactWord(index), _) => index.insert(asked.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
                 index.insert([asked.value[0], asked.value[1]], order, leaf);
@@ -185,6 +208,7 @@ impl MatchIndex {
                     }
                 }
             }
+            (Kind::ExactShort(index), _) => index.remove(asked.value[0], order),
             (Kind::ExactWord(index), _) => index.remove(asked.value[0], order),
             (Kind::ExactDouble(index), _) => index.remove([asked.value[0], asked.value[1]], order),
             (Kind::ExactWords(index), _) => index.remove(&asked.value, order),
@@ -213,6 +237,7 @@ impl MatchIndex {
                     others.set_leaf(asked, leaf);
                 }
             }
+            (Kind::ExactShort(index), _) => index.set_leaf(asked.value[0], order, leaf),
             (Kind::ExactWord(index), _) => index.set_leaf(asked.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
                 index.set_leaf([asked.value[0], asked.value[1]], order, leaf);
@@ -236,6 +261,7 @@ impl MatchIndex {
     #[inline(always)]
     pub fn find_word(&self, key: u64) -> u32 {
         let leaf = match &self.kind {
+            Kind::ExactShort(index) => index.find(key),
             Kind::ExactWord(index) => index.find(key),
             Kind::Lpm32(index) => index.find(&[key]),
             Kind::Rules(index) => index.find(&[key]),
@@ -286,6 +312,7 @@ impl MatchIndex {
         let exact = |(order, leaf)| Found { rank: 0, order, leaf };
         let longest = |(length, order, leaf)| Found { rank: i64::from(length), order, leaf };
         let found = match &self.kind {
+            Kind::ExactShort(index) => index.find_candidate(key[0]).map(exact),
             Kind::ExactWord(index) => index.find_candidate(key[0]).map(exact),
             Kind::ExactDouble(index) => index.find_candidate([key[0], key[1]]).map(exact),
             Kind::ExactWords(index) => index.find_candidate(key).map(exact),
@@ -307,6 +334,7 @@ impl MatchIndex {
     #[inline(always)]
     pub fn first_touch_word(&self, key: u64) -> usize {
         match &self.kind {
+            Kind::ExactShort(index) => index.first_touch(key),
             Kind::ExactWord(index) => index.first_touch(key),
             Kind::Lpm32(index) => index.first_touch(&[key]),
             Kind::Lpm64(index) => index.first_touch(&[key]),
@@ -349,9 +377,32 @@ impl MatchIndex {
         }
     }
 
+    /// Where lookups may read leaves without a call, as [`KeyLayout::direct`] says. It holds until the
+    /// index is changed next.
+    pub fn direct(&self) -> Direct {
+        let none = Direct { address: 0, length: 0, default_leaf: NO_MATCH };
+        if self.others.is_some() {
+            return none;
+        }
+        match &self.kind {
+            Kind::ExactShort(index) => Direct {
+                address: index.leaves().as_ptr() as usize,
+                length: index.leaves().len(),
+                ..none
+            },
+            Kind::Lpm32(index) => index.front().map_or(none, |front| Direct {
+                address: front.address(),
+                length: 1 << FRONT_BITS,
+                default_leaf: index.default_leaf(),
+            }),
+            _ => none,
+        }
+    }
+
     /// About how much memory the index takes, itself included.
     pub fn memory_bytes(&self) -> usize {
         let kind = match &self.kind {
+            Kind::ExactShort(index) => index.memory_bytes(),
             Kind::ExactWord(index) => index.memory_bytes(),
             Kind::ExactDouble(index) => index.memory_bytes(),
             Kind::ExactWords(index) => index.memory_bytes(),
@@ -371,6 +422,7 @@ impl MatchIndex {
     /// Removes all entries.
     pub fn clear(&mut self) {
         match &mut self.kind {
+            Kind::ExactShort(index) => *index = ShortIndex::new(self.seed),
             Kind::ExactWord(index) => *index = WordIndex::new(self.seed),
             Kind::ExactDouble(index) => *index = DoubleIndex::new(self.seed),
             Kind::ExactWords(index) => index.clear(),

@@ -5,6 +5,7 @@
 use super::choice::PreparedProfile;
 use super::record::Target;
 use super::table::ForwardingTable;
+use crate::cells::Identity;
 use crate::{BoundAction, Configuration, Group, GroupId, MemberId, Replication, ValueSetState};
 use ir::{ActionProfileId, TableId, ValueSetId};
 use std::sync::Arc;
@@ -37,6 +38,7 @@ impl Drop for Counted {
 /// not change while somebody holds it.
 #[derive(Clone, Debug)]
 pub struct ForwardingState {
+    identity: Identity,
     version: u64,
     tables: Vec<ForwardingTable>,
     profiles: Vec<PreparedProfile>,
@@ -65,6 +67,7 @@ impl ForwardingState {
             })
             .collect();
         ForwardingState {
+            identity: Identity::fresh(),
             version: configuration.version,
             tables,
             profiles,
@@ -77,6 +80,12 @@ impl ForwardingState {
     /// [`Configuration::version`] of the version that this is made from.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// A number of this content in this memory: as long as it is the same, whatever addresses the tables
+    /// gave hold. No two states ever have the same.
+    pub fn identity(&self) -> u64 {
+        self.identity.number()
     }
 
     /// The tables, in the order of the program's.
@@ -123,6 +132,7 @@ impl ForwardingState {
 
     pub(super) fn set_version(&mut self, version: u64) {
         self.version = version;
+        self.identity = Identity::fresh();
     }
 
     pub(crate) fn table_and_profile(

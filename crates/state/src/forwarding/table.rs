@@ -3,7 +3,7 @@
 //! records' layout is `record`'s matter, matching is `index`'s.
 
 use super::choice::{PreparedProfile, WeightedChoice};
-use super::index::{KeyLayout, MatchIndex, NO_MATCH};
+use super::index::{Direct, KeyLayout, MatchIndex, NO_MATCH};
 use super::record::{RecordLayout, Target};
 use super::record_store::{RecordStore, words_at_address};
 use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
@@ -65,6 +65,23 @@ impl ForwardingTable {
             table.insert(entry, profile);
         }
         table
+    }
+
+    /// The index from keys to the numbers of records; record n begins n times
+    /// [`RecordLayout::stride_words`] words after the [`ForwardingTable::first_record`].
+    #[inline(always)]
+    pub fn index(&self) -> &MatchIndex {
+        &self.index
+    }
+
+    /// The address of record 0, which need not be there.
+    pub fn first_record(&self) -> usize {
+        self.records.address(0)
+    }
+
+    /// Where lookups may read the numbers of records without a call.
+    pub fn direct(&self) -> Direct {
+        self.index.direct()
     }
 
     /// The address of the record of the entry that matches a key of one word

@@ -40,6 +40,24 @@ pub struct KeyLayout {
     pub has_priorities: bool,
 }
 
+/// How leaves are found in the items of [`super::MatchIndex::direct`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectForm {
+    /// There are never items.
+    None,
+    /// The key is the index of its item, which is a leaf or [`super::NO_MATCH`]; so is what is past the
+    /// end. Without items there is a length of 0.
+    Array,
+    /// The key, left aligned in 32 bits: its first [`super::FRONT_BITS`] choose an item. One with
+    /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::ASK`] is, without that
+    /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose. At
+    /// [`super::ASK`] one has to ask.
+    Front {
+        /// Of the key.
+        width_bits: u32,
+    },
+}
+
 /// A run of bits in a packed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BitRun {
@@ -158,6 +176,28 @@ impl KeyLayout {
             Packing::Word => 1,
             Packing::DoubleWord => 2,
             Packing::Words(words) => words,
+        }
+    }
+
+    fn total_bits(&self) -> u64 {
+        self.fields.iter().map(|field| u64::from(field.width_bits)).sum()
+    }
+
+    /// Whether all keys are exact and have few bits altogether.
+    pub(crate) fn is_short(&self) -> bool {
+        self.total_bits() <= super::short::MOST_BITS
+            && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
+    }
+
+    /// How code may find leaves without a call, where the index has items
+    /// ([`super::MatchIndex::direct`]).
+    pub fn direct(&self) -> DirectForm {
+        match &self.fields[..] {
+            _ if self.is_short() => DirectForm::Array,
+            [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
+                DirectForm::Front { width_bits: field.width_bits }
+            }
+            _ => DirectForm::None,
         }
     }
 

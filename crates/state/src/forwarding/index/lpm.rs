@@ -5,6 +5,7 @@
 use super::NO_MATCH;
 use super::exact::{DoubleIndex, InlineKey, WordIndex};
 use super::exact_wide::WideExactIndex;
+use super::front::{self, Front};
 use super::layout::{BitRun, KeyLayout, Packing};
 use super::prefix::PrefixKey;
 use super::trie::Trie;
@@ -30,6 +31,8 @@ pub(crate) struct LpmIndex<K: PrefixKey> {
     /// Where the lpm key lies.
     bits: BitRun,
     trie: Trie<K>,
+    /// Where the lpm key is alone, has at most 32 bits, and prefixes are many, but not too many.
+    front: Option<Box<Front>>,
 }
 
 impl<K: PrefixKey> LpmIndex<K> {
@@ -59,11 +62,12 @@ impl<K: PrefixKey> LpmIndex<K> {
         if matches!(groups, Groups::One) {
             trie.add_group();
         }
-        LpmIndex { groups, bits, trie }
+        LpmIndex { groups, bits, trie, front: None }
     }
 
     pub(crate) fn clear(&mut self, seed: u64) {
         self.trie = Trie::new();
+        self.front = None;
         match &mut self.groups {
             Groups::One => {
                 self.trie.add_group();
@@ -84,6 +88,32 @@ impl<K: PrefixKey> LpmIndex<K> {
         }
     }
 
+    /// The leaf of the empty prefix, of a lone lpm key.
+    #[inline(always)]
+    pub(crate) fn default_leaf(&self) -> u32 {
+        self.trie.heads[0].default_leaf
+    }
+
+    pub(crate) fn front(&self) -> Option<&Front> {
+        self.front.as_deref()
+    }
+
+    /// Brings the front in line after the leaf of a prefix changed, came or went.
+    fn refresh_front(&mut self, key: K, length_bits: u32) {
+        if K::BITS > 32 || !matches!(self.groups, Groups::One) {
+            return;
+        }
+        let set = &self.trie.sets[0];
+        if !front::is_worth_it(set.len(), self.front.is_some()) {
+            self.front = None;
+            return;
+        }
+        match &mut self.front {
+            Some(front) => front.refresh(set, key, length_bits),
+            None => self.front = Some(Box::new(Front::new(set))),
+        }
+    }
+
     #[inline(always)]
     fn lpm_key(&self, key: &[u64]) -> K {
         K::align(self.bits.number(key), self.bits.width_bits)
@@ -92,6 +122,13 @@ impl<K: PrefixKey> LpmIndex<K> {
     /// The leaf of the longest prefix that covers the key, or [`NO_MATCH`].
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u64]) -> u32 {
+        if let Some(front) = &self.front {
+            match front.find(self.lpm_key(key)) {
+                front::ASK => {}
+                NO_MATCH => return self.default_leaf(),
+                leaf => return leaf,
+            }
+        }
         let group = self.group(key);
         if group == NO_MATCH { NO_MATCH } else { self.trie.find(group, self.lpm_key(key)) }
     }
@@ -100,7 +137,10 @@ impl<K: PrefixKey> LpmIndex<K> {
     #[inline(always)]
     pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
         match &self.groups {
-            Groups::One => self.trie.first_touch(0, self.lpm_key(key)),
+            Groups::One => match &self.front {
+                Some(front) => front.first_touch(self.lpm_key(key)),
+                None => self.trie.first_touch(0, self.lpm_key(key)),
+            },
             Groups::Word { mask, index } => index.first_touch(key[0] & mask),
             Groups::Double { mask, index } => {
                 index.first_touch([key[0] & mask[0], key[1] & mask[1]])
@@ -132,7 +172,9 @@ impl<K: PrefixKey> LpmIndex<K> {
             group => group,
         };
         let key = self.lpm_key(value);
-        self.trie.insert(group, key, length_bits, order, leaf);
+        if self.trie.insert(group, key, length_bits, order, leaf) {
+            self.refresh_front(key, length_bits);
+        }
     }
 
     pub(crate) fn remove(&mut self, value: &[u64], length_bits: u32, order: u64) {
@@ -141,7 +183,9 @@ impl<K: PrefixKey> LpmIndex<K> {
             return;
         }
         let key = self.lpm_key(value);
-        self.trie.remove(group, key, length_bits, order);
+        if self.trie.remove(group, key, length_bits, order) {
+            self.refresh_front(key, length_bits);
+        }
         if !self.trie.sets[group as usize].is_empty() {
             return;
         }
@@ -161,9 +205,12 @@ impl<K: PrefixKey> LpmIndex<K> {
 
     pub(crate) fn set_leaf(&mut self, value: &[u64], length_bits: u32, order: u64, leaf: u32) {
         let group = self.group(value);
-        if group != NO_MATCH {
-            let key = self.lpm_key(value);
-            self.trie.set_leaf(group, key, length_bits, order, leaf);
+        if group == NO_MATCH {
+            return;
+        }
+        let key = self.lpm_key(value);
+        if self.trie.set_leaf(group, key, length_bits, order, leaf) {
+            self.refresh_front(key, length_bits);
         }
     }
 
@@ -183,6 +230,8 @@ impl<K: PrefixKey> LpmIndex<K> {
             Groups::Double { index, .. } => index.memory_bytes(),
             Groups::Words { places, index } => places.len() * 4 + index.memory_bytes(),
         };
-        groups + self.trie.memory_bytes()
+        groups
+            + self.trie.memory_bytes()
+            + self.front.as_ref().map_or(0, |front| front.memory_bytes())
     }
 }

@@ -250,9 +250,27 @@ impl<K: PrefixKey> PrefixSet<K> {
         }));
     }
 
+    /// How many routes [`PrefixSet::collect_inside`] would append; counted up to `most` only.
+    pub(crate) fn count_inside(&self, key: K, length_bits: u32, most: usize) -> usize {
+        self.routes
+            .range(Self::place(key.truncate(length_bits), 0)..)
+            .take_while(|(place, _)| K::load(place.key).common_bits(key) >= length_bits)
+            .filter(|(place, _)| u32::from(place.length_bits) > length_bits)
+            .take(most)
+            .count()
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         // Nodes of the standard library's map hold up to eleven, eight of them on average.
         let node_bytes = 11 * size_of::<(Place<K::Stored>, Winner)>() + 16;
         self.routes.len().div_ceil(8) * node_bytes + self.rivals.memory_bytes()
     }
+}
+
+/// The first of these routes that are longer than `depth_bits` and begin with the same so many bits.
+pub(crate) fn inside_slot<K: PrefixKey>(routes: &[Route<K>], depth_bits: u32) -> &[Route<K>] {
+    let first = routes[0].key;
+    let count =
+        routes.iter().take_while(|route| route.key.common_bits(first) >= depth_bits).count();
+    &routes[..count]
 }

@@ -5,7 +5,7 @@
 
 use super::NO_MATCH;
 use super::arena::Arena;
-use super::prefix::{PrefixKey, PrefixSet, Route};
+use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 use super::trie::{
     FAN_OUT, Head, MOST_STEPS, NO_CHILD, NO_ROOT, Node, ROOT_IS_NODE, SKIP_COUNT_MASK, STRIDE_BITS,
     Trie, is_node,
@@ -70,22 +70,43 @@ impl<K: PrefixKey> Trie<K> {
         self.free_groups.push(group);
     }
 
-    pub(crate) fn insert(&mut self, group: u32, key: K, length_bits: u32, order: u64, leaf: u32) {
-        if self.sets[group as usize].insert(key, length_bits, order, leaf) {
+    /// Adds a prefix. Returns whether its leaf is another now, as do the others that change one.
+    pub(crate) fn insert(
+        &mut self,
+        group: u32,
+        key: K,
+        length_bits: u32,
+        order: u64,
+        leaf: u32,
+    ) -> bool {
+        let is_changed = self.sets[group as usize].insert(key, length_bits, order, leaf);
+        if is_changed {
             self.refresh(group, key, length_bits);
         }
+        is_changed
     }
 
-    pub(crate) fn remove(&mut self, group: u32, key: K, length_bits: u32, order: u64) {
-        if self.sets[group as usize].remove(key, length_bits, order) {
+    pub(crate) fn remove(&mut self, group: u32, key: K, length_bits: u32, order: u64) -> bool {
+        let is_changed = self.sets[group as usize].remove(key, length_bits, order);
+        if is_changed {
             self.refresh(group, key, length_bits);
         }
+        is_changed
     }
 
-    pub(crate) fn set_leaf(&mut self, group: u32, key: K, length_bits: u32, order: u64, leaf: u32) {
-        if self.sets[group as usize].set_leaf(key, length_bits, order, leaf) {
+    pub(crate) fn set_leaf(
+        &mut self,
+        group: u32,
+        key: K,
+        length_bits: u32,
+        order: u64,
+        leaf: u32,
+    ) -> bool {
+        let is_changed = self.sets[group as usize].set_leaf(key, length_bits, order, leaf);
+        if is_changed {
             self.refresh(group, key, length_bits);
         }
+        is_changed
     }
 
     /// Brings the trie in line with the set after the leaf of a prefix changed, came or went.
@@ -446,12 +467,4 @@ impl<K: PrefixKey> Trie<K> {
         };
         self.chain(node.runs, taken, elsewhere, fork)
     }
-}
-
-/// The first of these routes that are longer than `depth_bits` and begin with the same so many bits.
-fn inside_slot<K: PrefixKey>(routes: &[Route<K>], depth_bits: u32) -> &[Route<K>] {
-    let first = routes[0].key;
-    let count =
-        routes.iter().take_while(|route| route.key.common_bits(first) >= depth_bits).count();
-    &routes[..count]
 }
