@@ -3,10 +3,10 @@
 //! up again where they may have moved. The cells and tables themselves are the state store's.
 #![allow(unsafe_code)] // Addresses go from thread to thread with the instance.
 
-use crate::runtime::pass::{Instance, Pass, TAILROOM_BYTES};
+use crate::runtime::pass::{Instance, Pass, Shortcut, TAILROOM_BYTES};
 use ir::{CounterId, Program, RegisterId, ValueType};
 use state::Cells;
-use state::forwarding::ForwardingState;
+use state::forwarding::{ForwardingState, ForwardingTable};
 use std::ptr::null;
 
 /// The addresses of one pipeline instance, to be kept from burst to burst.
@@ -16,9 +16,12 @@ pub struct BoundInstance {
     registers: Vec<*mut u64>,
     counters: Vec<*mut [u64; 2]>,
     zeros: Vec<u64>,
+    shortcuts: Vec<Shortcut>,
     pass: Box<Pass>,
     /// [`Cells::identity`] of the cells that the addresses are of.
     cells: Option<u64>,
+    /// [`ForwardingState::identity`] of the tables that the shortcuts are of.
+    tables: Option<u64>,
 }
 
 // SAFETY: the addresses are used only by code that `refresh` gave them to, which borrows the cells and
@@ -36,12 +39,15 @@ impl Default for BoundInstance {
                 counters: null(),
                 replication: null(),
                 zeros: null(),
+                shortcuts: null(),
             },
             registers: Vec::new(),
             counters: Vec::new(),
             zeros: Vec::new(),
+            shortcuts: Vec::new(),
             pass: Box::new(Pass::new()),
             cells: None,
+            tables: None,
         }
     }
 }
@@ -64,6 +70,13 @@ impl BoundInstance {
         if self.cells != Some(identity) {
             self.find_cells(program, cells);
             self.cells = Some(identity);
+        }
+        let identity = forwarding.identity();
+        if self.tables != Some(identity) {
+            self.shortcuts.clear();
+            self.shortcuts.extend(forwarding.tables().iter().map(shortcut));
+            self.instance.shortcuts = self.shortcuts.as_ptr();
+            self.tables = Some(identity);
         }
         self.instance.tables = forwarding.tables().as_ptr();
         self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
@@ -94,6 +107,17 @@ impl BoundInstance {
         self.instance.registers = self.registers.as_ptr();
         self.instance.counters = self.counters.as_ptr();
         self.instance.zeros = self.zeros.as_ptr().cast();
+    }
+}
+
+fn shortcut(table: &ForwardingTable) -> Shortcut {
+    let direct = table.direct();
+    Shortcut {
+        records: table.first_record() as u64,
+        default_record: table.default_record() as u64,
+        items: direct.address as u64,
+        length: direct.length as u64,
+        default_leaf: u64::from(direct.default_leaf),
     }
 }
 

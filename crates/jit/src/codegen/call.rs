@@ -36,7 +36,6 @@ constructors! {
     taking_3 3 (u64, u64, u64);
     taking_4 4 (u64, u64, u64, u64);
     taking_5 5 (u64, u64, u64, u64, u64);
-    giving_1 1 (u64) -> u64;
     giving_2 2 (u64, u64) -> u64;
     giving_3 3 (u64, u64, u64) -> u64;
     giving_4 4 (u64, u64, u64, u64) -> u64;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables as compiled code: packing keys, asking the runtime for the record of the entry that wins,
-//! and running its action inline. Tables whose entries are constant are in `compared`.
+//! Tables as compiled code: packing keys, and running the action of the record that a key leads to
+//! inline. How it leads there is in `lookup`; tables whose entries are constant are in `compared`.
 
 use super::facts::table_actions;
 use super::fields::Pristine;
 use super::function::FunctionCompiler;
 use super::values::Val;
-use crate::runtime::pass::{ENDED, Instance};
+use crate::runtime::pass::ENDED;
 use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Switch;
 use ir::{Bits, CounterId, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
 use state::forwarding::index::{KeyLayout, Packing};
-use state::forwarding::{ForwardingTable, INDIRECT_ACTION, RecordLayout};
-use std::mem::offset_of;
+use state::forwarding::{INDIRECT_ACTION, RecordLayout};
 
 mod compared;
+mod lookup;
+
+use lookup::Found;
 
 /// Up to so many actions are told apart by comparing, more by a jump table.
 const MOST_COMPARED_ACTIONS: usize = 3;
@@ -168,38 +170,9 @@ impl FunctionCompiler<'_, '_> {
         [address, self.number(words.len() as u64)]
     }
 
-    fn table_address(&mut self, table: TableId) -> Value {
-        let tables = self.load_word(self.instance, offset_of!(Instance, tables) as i32);
-        let distance = table.index() * size_of::<ForwardingTable>();
-        self.builder.ins().iadd_imm_s(tables, distance as i64)
-    }
-
-    /// The address of the default action's record.
-    fn default_record(&mut self, table: TableId) -> Value {
-        let address = self.table_address(table);
-        self.call_for_word(runtime::default_record(), &[address])
-    }
-
     /// The index of the action in a record.
     fn action_of(&mut self, record: Value) -> Value {
         self.builder.ins().uload32(MemFlagsData::trusted(), record, 0)
-    }
-
-    /// Asks the runtime for the record of the entry that wins; the lowest bit is set on a miss.
-    fn find(&mut self, table: TableId, keys: &Keys) -> Value {
-        let layout = KeyLayout::new(&self.program.tables[table.index()]);
-        let address = self.table_address(table);
-        let words = self.packed_key(&layout, &keys.matched);
-        match (layout.packing, &words[..]) {
-            (Packing::Word, [key]) => self.call_for_word(runtime::find_word(), &[address, *key]),
-            (Packing::DoubleWord, [low, high]) => {
-                self.call_for_word(runtime::find_double(), &[address, *low, *high])
-            }
-            (_, words) => {
-                let [key, count] = self.key_in_memory(words);
-                self.call_for_word(runtime::find_words(), &[address, key, count])
-            }
-        }
     }
 
     fn apply_looked_up(
@@ -210,10 +183,7 @@ impl FunctionCompiler<'_, '_> {
         exited: Block,
     ) {
         let declared = &self.program.tables[table.index()];
-        let found = self.find(table, keys);
-        let is_miss = self.builder.ins().band_imm_u(found, runtime::MISS as i64);
-        let is_hit = self.builder.ins().bxor_imm_u(is_miss, 1);
-        let record = self.builder.ins().bxor(found, is_miss);
+        let Found { record, is_hit } = self.find(table, keys);
         self.entry = Some((record, table));
 
         let counters = automatic_counters(self.program, table);

@@ -116,6 +116,24 @@ pub(crate) struct Instance {
     /// Zeros, as many as the largest header has bytes and some more: what a header reads that was
     /// never extracted.
     pub zeros: *const u8,
+    /// What is read inline of the tables, table 0 first.
+    pub shortcuts: *const Shortcut,
+}
+
+/// What compiled code reads of a table without a call. The addresses hold for one version of the tables.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Shortcut {
+    /// Address of record 0.
+    pub records: u64,
+    /// Address of the default action's record.
+    pub default_record: u64,
+    /// [`state::forwarding::index::Direct::address`].
+    pub items: u64,
+    /// [`state::forwarding::index::Direct::length`].
+    pub length: u64,
+    /// [`state::forwarding::index::Direct::default_leaf`].
+    pub default_leaf: u64,
 }
 
 /// What functions of the runtime need of their caller. Lives as long as one burst.

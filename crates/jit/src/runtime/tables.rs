@@ -8,15 +8,10 @@ use interpreter::bit_string::BitString;
 use ir::{Bits, MatchKind, TableId};
 use state::forwarding::{ForwardingTable, NO_ACTION};
 
-/// Set in the address of a record that is the default action's: nothing matched.
-pub(crate) const MISS: u64 = 1;
-
 /// What a lookup resolves to when no action runs.
 static NO_ACTION_RECORD: u64 = NO_ACTION as u64;
 
 functions! {
-    /// Table; the address of the record of its default action.
-    default_record = giving_1(default_record_of);
     /// Surroundings, table, address of an indirect record, words of the selector keys; the address of
     /// the record to run.
     resolve = giving_4(resolve_record);
@@ -30,16 +25,6 @@ functions! {
 unsafe fn table_at<'t>(address: u64) -> &'t ForwardingTable {
     // SAFETY: as the caller promises.
     unsafe { &*(address as *const ForwardingTable) }
-}
-
-/// The record's address, or that of the default action with [`MISS`]. Records are words, so the lowest
-/// bit of their addresses is free.
-#[inline(always)]
-fn found(table: &ForwardingTable, record: usize) -> u64 {
-    match record {
-        0 => table.default_record() as u64 | MISS,
-        record => record as u64,
-    }
 }
 
 /// Declares lookups in two variants: for every processor, and for those with the features that make
@@ -76,20 +61,21 @@ macro_rules! lookups {
 }
 
 lookups! {
-    /// Table, key of one word; the address of the record, with [`MISS`] for the default action's.
+    /// Table, key of one word; the number of the record, or
+    /// [`state::forwarding::index::NO_MATCH`].
     find_word = giving_2, find_word_plain, find_word_fast
-    |table, key| -> u64 { found(table, table.find_word(key)) }
+    |table, key| -> u64 { u64::from(table.index().find_word(key)) }
 
     /// Table, key of two words, the low one first; as above.
     find_double = giving_3, find_double_plain, find_double_fast
-    |table, low, high| -> u64 { found(table, table.find_double(low, high)) }
+    |table, low, high| -> u64 { u64::from(table.index().find_double(low, high)) }
 
     /// Table, address of the key, number of its words; as above.
     find_words = giving_3, find_words_plain, find_words_fast
     |table, address, count| -> u64 {
         // SAFETY: compiled code laid out so many words there.
         let key = unsafe { words_at(address, count as usize) };
-        found(table, table.find_words(key))
+        u64::from(table.index().find_words(key))
     }
 
     /// Table, key of one word: fetches what [`find_word`] reads first into the cache.
@@ -128,11 +114,6 @@ fn prefetch(address: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
-}
-
-unsafe extern "C" fn default_record_of(table: u64) -> u64 {
-    // SAFETY: compiled code hands in a table of its pass's forwarding state, which is held.
-    unsafe { table_at(table) }.default_record() as u64
 }
 
 unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words: u64) -> u64 {
