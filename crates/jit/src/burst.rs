@@ -12,7 +12,7 @@ use state::forwarding::ForwardingState;
 use std::fmt;
 
 /// Tables from this size on are fetched ahead.
-const LARGE_TABLE_BYTES: usize = 256 << 10;
+const LARGE_TABLE_BYTES: usize = 2 << 20;
 
 /// So many packets are fetched ahead for, before they run.
 const PACKETS_AHEAD: usize = 32;
@@ -47,6 +47,7 @@ pub struct Burst<'a> {
     compiled: &'a Compiled,
     instance: *const Instance,
     pass: &'a mut Pass,
+    has_large_table: bool,
     around: Surroundings<'a>,
 }
 
@@ -65,11 +66,13 @@ impl<'a> Burst<'a> {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Burst<'a> {
-        let (instance, pass) = instance.refresh_with_pass(compiled.program(), forwarding, cells);
+        let (instance, pass, has_large_table) =
+            instance.refresh_with_pass(compiled.program(), forwarding, cells);
         Burst {
             compiled,
             instance,
             pass,
+            has_large_table,
             around: Surroundings {
                 program: compiled.program(),
                 layout: compiled.layout(),
@@ -95,9 +98,7 @@ impl<'a> Burst<'a> {
     /// Whether fetching ahead pays for this unit: it looks up in some table that does not fit into the
     /// nearer caches.
     fn wants_prefetch(&self, unit: usize) -> bool {
-        let tables = self.around.forwarding.tables();
-        self.compiled.can_prefetch(unit)
-            && tables.iter().any(|table| table.memory_bytes() >= LARGE_TABLE_BYTES)
+        self.has_large_table && self.compiled.can_prefetch(unit)
     }
 
     /// Runs a fresh unit on packets from number `from` on, until all are done or one leaves the unit by

@@ -9,6 +9,9 @@ use state::Cells;
 use state::forwarding::{ForwardingState, ForwardingTable};
 use std::ptr::null;
 
+/// Tables whose lookups spread over this much are fetched ahead.
+const LARGE_TABLE_BYTES: usize = 256 << 10;
+
 /// The addresses of one pipeline instance, to be kept from burst to burst.
 #[derive(Debug)]
 pub struct BoundInstance {
@@ -22,6 +25,8 @@ pub struct BoundInstance {
     cells: Option<u64>,
     /// [`ForwardingState::identity`] of the tables that the shortcuts are of.
     tables: Option<u64>,
+    /// Whether some table does not fit into the nearer caches.
+    has_large_table: bool,
 }
 
 // SAFETY: the addresses are used only by code that `refresh` gave them to, which borrows the cells and
@@ -48,6 +53,7 @@ impl Default for BoundInstance {
             pass: Box::new(Pass::new()),
             cells: None,
             tables: None,
+            has_large_table: false,
         }
     }
 }
@@ -76,6 +82,8 @@ impl BoundInstance {
             self.shortcuts.clear();
             self.shortcuts.extend(forwarding.tables().iter().map(shortcut));
             self.instance.shortcuts = self.shortcuts.as_ptr();
+            let is_large = |table: &ForwardingTable| table.lookup_bytes() >= LARGE_TABLE_BYTES;
+            self.has_large_table = forwarding.tables().iter().any(is_large);
             self.tables = Some(identity);
         }
         self.instance.tables = forwarding.tables().as_ptr();
@@ -83,15 +91,16 @@ impl BoundInstance {
         &self.instance
     }
 
-    /// The same, and the memory in which compiled code and its callers talk, kept from burst to burst.
+    /// The same, the memory in which compiled code and its callers talk, kept from burst to burst, and
+    /// whether some table does not fit into the nearer caches.
     pub(crate) fn refresh_with_pass(
         &mut self,
         program: &Program,
         forwarding: &ForwardingState,
         cells: &mut Cells,
-    ) -> (*const Instance, &mut Pass) {
+    ) -> (*const Instance, &mut Pass, bool) {
         let instance = self.refresh(program, forwarding, cells);
-        (instance, &mut self.pass)
+        (instance, &mut self.pass, self.has_large_table)
     }
 
     fn find_cells(&mut self, program: &Program, cells: &mut Cells) {

@@ -75,6 +75,9 @@ impl FunctionCompiler<'_, '_> {
     fn ask(&mut self, table: TableId, layout: &KeyLayout, words: &[Value]) -> Value {
         let address = self.table_address(table);
         let leaf = match (layout.packing, words) {
+            (Packing::Word, [key]) if layout.is_exact_word() => {
+                self.call_for_word(runtime::find_exact_word(), &[address, *key])
+            }
             (Packing::Word, [key]) => self.call_for_word(runtime::find_word(), &[address, *key]),
             (Packing::DoubleWord, [low, high]) => {
                 self.call_for_word(runtime::find_double(), &[address, *low, *high])
