@@ -11,9 +11,6 @@ use state::Cells;
 use state::forwarding::ForwardingState;
 use std::fmt;
 
-/// Tables from this size on are fetched ahead.
-const LARGE_TABLE_BYTES: usize = 2 << 20;
-
 /// So many packets are fetched ahead for, before they run.
 const PACKETS_AHEAD: usize = 32;
 

@@ -10,7 +10,7 @@ use state::forwarding::{ForwardingState, ForwardingTable};
 use std::ptr::null;
 
 /// Tables whose lookups spread over this much are fetched ahead.
-const LARGE_TABLE_BYTES: usize = 256 << 10;
+const LARGE_TABLE_BYTES: usize = 2 << 20;
 
 /// The addresses of one pipeline instance, to be kept from burst to burst.
 #[derive(Debug)]

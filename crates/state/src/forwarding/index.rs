@@ -399,6 +399,25 @@ impl MatchIndex {
         }
     }
 
+    /// About how much memory lookups spread over; at most [`MatchIndex::memory_bytes`].
+    pub fn lookup_bytes(&self) -> usize {
+        match &self.kind {
+            _ if self.others.is_some() => self.memory_bytes(),
+            Kind::ExactShort(index) => index.lookup_bytes(),
+            Kind::Lpm32(index) => index.lookup_bytes(),
+            _ => self.memory_bytes(),
+        }
+    }
+
+    /// As [`MatchIndex::find_word`], and faster where [`KeyLayout::is_exact_word`] holds.
+    #[inline(always)]
+    pub fn find_exact_word(&self, key: u64) -> u32 {
+        match &self.kind {
+            Kind::ExactWord(index) if self.others.is_none() => index.find(key),
+            _ => self.find_word(key),
+        }
+    }
+
     /// About how much memory the index takes, itself included.
     pub fn memory_bytes(&self) -> usize {
         let kind = match &self.kind {

@@ -170,6 +170,11 @@ impl ForwardingTable {
                 .sum::<usize>()
     }
 
+    /// Memory that lookups spread over, records included.
+    pub fn lookup_bytes(&self) -> usize {
+        self.index.lookup_bytes() + self.records.memory_bytes()
+    }
+
     pub(super) fn profile(&self) -> Option<ActionProfileId> {
         self.profile
     }

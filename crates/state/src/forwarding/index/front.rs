@@ -32,6 +32,9 @@ const FEWEST_INSIDE: usize = 8;
 /// Blocks beyond these would not stay in the caches near the processor.
 const MOST_BLOCKS: usize = 1024;
 
+/// What is read at once.
+const CACHE_LINE_BYTES: usize = 64;
+
 /// The array and its blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Front {
@@ -167,6 +170,12 @@ impl Front {
         let first = self.items.allocate(1 << BLOCK_BITS);
         self.write(first as usize, 1 << BLOCK_BITS, BOTH_BITS, routes, inherited);
         first | IS_NO_LEAF
+    }
+
+    /// Memory that lookups of keys under so many prefixes spread over.
+    pub(crate) fn lookup_bytes(&self, prefixes: usize) -> usize {
+        let array = size_of::<u32>() << FRONT_BITS;
+        array.min(prefixes * CACHE_LINE_BYTES) + self.blocks * (size_of::<u32>() << BLOCK_BITS)
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

@@ -189,6 +189,12 @@ impl KeyLayout {
             && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
+    /// Whether all keys are exact and fit into one word: [`super::MatchIndex::find_exact_word`].
+    pub fn is_exact_word(&self) -> bool {
+        self.packing == Packing::Word
+            && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
+    }
+
     /// How code may find leaves without a call, where the index has items
     /// ([`super::MatchIndex::direct`]).
     pub fn direct(&self) -> DirectForm {

@@ -223,6 +223,14 @@ impl<K: PrefixKey> LpmIndex<K> {
         self.trie.sets[group as usize].find_candidate(self.lpm_key(key))
     }
 
+    /// Memory that lookups spread over.
+    pub(crate) fn lookup_bytes(&self) -> usize {
+        match &self.front {
+            Some(front) => front.lookup_bytes(self.trie.sets[0].len()),
+            None => self.memory_bytes(),
+        }
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         let groups = match &self.groups {
             Groups::One => 0,

@@ -71,6 +71,11 @@ impl ShortIndex {
         self.entries.find_candidate(key)
     }
 
+    /// Memory that lookups spread over.
+    pub(crate) fn lookup_bytes(&self) -> usize {
+        size_of_val(&*self.leaves)
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         self.leaves.capacity() * size_of::<u32>() + self.entries.memory_bytes()
     }
