@@ -26,7 +26,9 @@ mod trie_update;
 mod tuple_update;
 mod tuples;
 
+pub use exact::{BUCKET_BYTES, WORD_SLOTS};
 pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
+pub use hash::FIRST_MULTIPLIER as HASH_MULTIPLIER;
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
 
 use exact::{DoubleIndex, WordIndex};
@@ -75,7 +77,7 @@ pub struct Direct {
     /// Of the first of the items, which have 32 bits each; 0 when there are none, and lookups have to
     /// ask.
     pub address: usize,
-    /// Number of items that a key chooses from.
+    /// Number of items that a key chooses from; of [`DirectForm::Buckets`] the shift.
     pub length: usize,
     /// The leaf of a key where the items say [`NO_MATCH`].
     pub default_leaf: u32,
@@ -93,7 +95,7 @@ enum Home {
 impl MatchIndex {
     /// An index without entries.
     pub fn new(layout: &KeyLayout) -> MatchIndex {
-        let seed = hash::seed_of(layout.fields.iter().map(|field| u64::from(field.width_bits)));
+        let seed = layout.seed();
         let all_exact = layout.fields.iter().all(|field| field.kind == MatchKind::Exact);
         let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
         let lone_lpm = lpm.filter(|&lpm| {
@@ -390,6 +392,9 @@ impl MatchIndex {
                 length: index.leaves().len(),
                 ..none
             },
+            Kind::ExactWord(index) => {
+                Direct { address: index.address(), length: index.shift() as usize, ..none }
+            }
             Kind::Lpm32(index) => index.front().map_or(none, |front| Direct {
                 address: front.address(),
                 length: 1 << FRONT_BITS,
@@ -406,15 +411,6 @@ impl MatchIndex {
             Kind::ExactShort(index) => index.lookup_bytes(),
             Kind::Lpm32(index) => index.lookup_bytes(),
             _ => self.memory_bytes(),
-        }
-    }
-
-    /// As [`MatchIndex::find_word`], and faster where [`KeyLayout::is_exact_word`] holds.
-    #[inline(always)]
-    pub fn find_exact_word(&self, key: u64) -> u32 {
-        match &self.kind {
-            Kind::ExactWord(index) if self.others.is_none() => index.find(key),
-            _ => self.find_word(key),
         }
     }
 

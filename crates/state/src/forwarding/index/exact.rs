@@ -43,7 +43,7 @@ impl InlineKey for [u64; 2] {
 
 /// One cache line. Taken slots come first; a free one has a zero key and no leaf.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Bucket<K, const SLOTS: usize> {
     keys: [K; SLOTS],
     leaves: [u32; SLOTS],
@@ -86,6 +86,16 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     #[inline(always)]
     fn home(&self, key: K) -> usize {
         (key.hash_bits(self.seed) >> self.shift) as usize
+    }
+
+    /// The address of the first bucket.
+    pub(crate) fn address(&self) -> usize {
+        self.buckets.as_ptr() as usize
+    }
+
+    /// By how much a hash is shifted right to be the index of its home bucket.
+    pub(crate) fn shift(&self) -> u32 {
+        self.shift
     }
 
     /// The leaf of the entry with this key, or [`NO_MATCH`].
@@ -244,7 +254,13 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
 }
 
 /// Five keys of one word fill a cache line with their leaves.
-pub(crate) type WordIndex = ExactIndex<u64, 5>;
+pub(crate) type WordIndex = ExactIndex<u64, WORD_SLOTS>;
+
+/// Keys of one word in a bucket: they come first, as 64 bits each, their leaves follow as 32 bits each.
+pub const WORD_SLOTS: usize = 5;
+
+/// Bytes of a bucket.
+pub const BUCKET_BYTES: usize = size_of::<Bucket<u64, WORD_SLOTS>>();
 
 /// Three keys of two words fill a cache line with their leaves.
 pub(crate) type DoubleIndex = ExactIndex<[u64; 2], 3>;

@@ -22,15 +22,11 @@ pub const IS_NO_LEAF: u32 = 1 << 31;
 /// An item that says nothing: the trie knows.
 pub const ASK: u32 = u32::MAX - 1;
 
-/// Prefixes that make an array worth its memory, and those that are too many for it.
-const FEWEST_PREFIXES: usize = 256;
-const MOST_PREFIXES: usize = 1 << 16;
+/// Prefixes that make an array worth its memory.
+const FEWEST_PREFIXES: usize = 8;
 
 /// Prefixes inside an item that make a block worth its memory.
-const FEWEST_INSIDE: usize = 8;
-
-/// Blocks beyond these would not stay in the caches near the processor.
-const MOST_BLOCKS: usize = 1024;
+const FEWEST_INSIDE: usize = 1;
 
 /// What is read at once.
 const CACHE_LINE_BYTES: usize = 64;
@@ -47,7 +43,7 @@ pub(crate) struct Front {
 /// come, so that nothing flutters.
 pub(crate) fn is_worth_it(prefixes: usize, is_there: bool) -> bool {
     let slack = if is_there { 2 } else { 1 };
-    (FEWEST_PREFIXES / slack..=MOST_PREFIXES / 2 * slack).contains(&prefixes)
+    prefixes >= FEWEST_PREFIXES / slack
 }
 
 fn is_block(item: u32) -> bool {
@@ -81,10 +77,17 @@ impl Front {
         self.items.items.as_ptr() as usize
     }
 
-    /// The address of the item that a lookup reads first.
+    /// The address of the item that a lookup reads last. The array itself is small enough for the nearer
+    /// caches, so it is read here.
     #[inline(always)]
-    pub(crate) fn first_touch<K: PrefixKey>(&self, key: K) -> usize {
-        self.items.items.as_ptr().wrapping_add(key.root_index(FRONT_BITS)) as usize
+    pub(crate) fn last_touch<K: PrefixKey>(&self, key: K) -> usize {
+        let at = key.root_index(FRONT_BITS);
+        let item = self.items.items[at];
+        let at = match (item as i32) < -2 {
+            true => (item & !IS_NO_LEAF) as usize + (key.root_index(BOTH_BITS) & ((1 << BLOCK_BITS) - 1)),
+            false => at,
+        };
+        self.items.items.as_ptr().wrapping_add(at) as usize
     }
 
     /// Brings the items in line after the leaf of a prefix changed, came or went.
@@ -104,7 +107,7 @@ impl Front {
         }
         let item = self.items.items[at];
         let inside = set.count_inside(key, FRONT_BITS, FEWEST_INSIDE);
-        if is_block(item) && inside >= FEWEST_INSIDE / 2 {
+        if is_block(item) && inside >= FEWEST_INSIDE {
             let depth_bits = length_bits.min(BOTH_BITS);
             let in_block = key.root_index(BOTH_BITS) & ((1 << BLOCK_BITS) - 1);
             let first = (item & !IS_NO_LEAF) as usize + in_block;
@@ -116,7 +119,6 @@ impl Front {
         self.release(at);
         self.items.items[at] = match inside {
             0 => set.covering_leaf(key, FRONT_BITS),
-            _ if inside < FEWEST_INSIDE || self.blocks >= MOST_BLOCKS => ASK,
             _ => {
                 set.collect_inside(key, FRONT_BITS, &mut routes);
                 self.below(&routes, set.covering_leaf(key, FRONT_BITS))
@@ -163,9 +165,6 @@ impl Front {
 
     /// The item of routes longer than the array's bits that begin with the same ones.
     fn below<K: PrefixKey>(&mut self, routes: &[Route<K>], inherited: u32) -> u32 {
-        if routes.len() < FEWEST_INSIDE || self.blocks >= MOST_BLOCKS {
-            return ASK;
-        }
         self.blocks += 1;
         let first = self.items.allocate(1 << BLOCK_BITS);
         self.write(first as usize, 1 << BLOCK_BITS, BOTH_BITS, routes, inherited);

@@ -3,7 +3,7 @@
 //! highest bits, which is where tables take their place from. Not for keys of an adversary.
 
 /// Odd, without pattern: the golden ratio, and digits of pi.
-const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND_MULTIPLIER: u64 = 0x2438_6a88_85a3_08d3;
 
 #[inline(always)]

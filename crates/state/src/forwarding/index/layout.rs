@@ -48,6 +48,15 @@ pub enum DirectForm {
     /// The key is the index of its item, which is a leaf or [`super::NO_MATCH`]; so is what is past the
     /// end. Without items there is a length of 0.
     Array,
+    /// A hash table. Half by half, the product of the key, with this seed by exclusive or, and
+    /// [`super::HASH_MULTIPLIER`] is brought together by exclusive or; shifted right by
+    /// [`super::Direct::length`] it is the index of a bucket of [`super::BUCKET_BYTES`]: of
+    /// [`super::WORD_SLOTS`] keys, then as many leaves. The first slot with the key counts. When none
+    /// has it and the last slot's leaf is [`super::NO_MATCH`], nothing matches; else one has to ask.
+    Buckets {
+        /// What is put to the key.
+        seed: u64,
+    },
     /// The key, left aligned in 32 bits: its first [`super::FRONT_BITS`] choose an item. One with
     /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::ASK`] is, without that
     /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose. At
@@ -189,8 +198,13 @@ impl KeyLayout {
             && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
-    /// Whether all keys are exact and fit into one word: [`super::MatchIndex::find_exact_word`].
-    pub fn is_exact_word(&self) -> bool {
+    /// What the hashes of the table's index begin with.
+    pub(crate) fn seed(&self) -> u64 {
+        super::hash::seed_of(self.fields.iter().map(|field| u64::from(field.width_bits)))
+    }
+
+    /// Whether all keys are exact and fit into one word.
+    fn is_exact_word(&self) -> bool {
         self.packing == Packing::Word
             && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
@@ -203,6 +217,7 @@ impl KeyLayout {
             [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
                 DirectForm::Front { width_bits: field.width_bits }
             }
+            _ if self.is_exact_word() => DirectForm::Buckets { seed: self.seed() },
             _ => DirectForm::None,
         }
     }

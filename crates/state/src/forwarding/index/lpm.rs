@@ -138,7 +138,7 @@ impl<K: PrefixKey> LpmIndex<K> {
     pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
         match &self.groups {
             Groups::One => match &self.front {
-                Some(front) => front.first_touch(self.lpm_key(key)),
+                Some(front) => front.last_touch(self.lpm_key(key)),
                 None => self.trie.first_touch(0, self.lpm_key(key)),
             },
             Groups::Word { mask, index } => index.first_touch(key[0] & mask),
