@@ -66,10 +66,6 @@ lookups! {
     find_word = giving_2, find_word_plain, find_word_fast
     |table, key| -> u64 { u64::from(table.index().find_word(key)) }
 
-    /// The same, for tables that [`state::forwarding::index::KeyLayout::is_exact_word`] holds for.
-    find_exact_word = giving_2, find_exact_word_plain, find_exact_word_fast
-    |table, key| -> u64 { u64::from(table.index().find_exact_word(key)) }
-
     /// Table, key of two words, the low one first; as above.
     find_double = giving_3, find_double_plain, find_double_fast
     |table, low, high| -> u64 { u64::from(table.index().find_double(low, high)) }

@@ -10,7 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
-    ASK, BLOCK_BITS, DirectForm, FRONT_BITS, IS_NO_LEAF, KeyLayout, NO_MATCH, Packing,
+    ASK, BLOCK_BITS, BUCKET_BYTES, DirectForm, FRONT_BITS, HASH_MULTIPLIER, IS_NO_LEAF, KeyLayout,
+    NO_MATCH, Packing, WORD_SLOTS,
 };
 use state::forwarding::{ForwardingTable, RecordLayout};
 use std::mem::offset_of;
@@ -53,6 +54,7 @@ impl FunctionCompiler<'_, '_> {
         let words = self.packed_key(&layout, &keys.matched);
         let leaf = match (layout.direct(), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(table, *key),
+            (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(table, *key, seed),
             (DirectForm::Front { width_bits }, [key]) => {
                 self.find_in_front(table, *key, width_bits)
             }
@@ -75,9 +77,6 @@ impl FunctionCompiler<'_, '_> {
     fn ask(&mut self, table: TableId, layout: &KeyLayout, words: &[Value]) -> Value {
         let address = self.table_address(table);
         let leaf = match (layout.packing, words) {
-            (Packing::Word, [key]) if layout.is_exact_word() => {
-                self.call_for_word(runtime::find_exact_word(), &[address, *key])
-            }
             (Packing::Word, [key]) => self.call_for_word(runtime::find_word(), &[address, *key]),
             (Packing::DoubleWord, [low, high]) => {
                 self.call_for_word(runtime::find_double(), &[address, *low, *high])
@@ -128,6 +127,52 @@ impl FunctionCompiler<'_, '_> {
         self.switch_to_sealed(outside);
         let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
         self.builder.ins().brif(length, joined, &[no_match.into()], asking, &[]);
+
+        self.ask_aside(table, key, asking, joined);
+        self.switch_to_sealed(joined);
+        leaf
+    }
+
+    /// [`DirectForm::Buckets`].
+    fn find_in_buckets(&mut self, table: TableId, key: Value, seed: u64) -> Value {
+        let [reading, elsewhere, asking, joined] = [(); 4].map(|()| self.builder.create_block());
+        let leaf = self.builder.append_block_param(joined, types::I32);
+        let buckets = self.shortcut(table, offset_of!(Shortcut, items));
+        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+
+        self.switch_to_sealed(reading);
+        let seed = self.number(seed);
+        let multiplier = self.number(HASH_MULTIPLIER);
+        let seeded = self.builder.ins().bxor(key, seed);
+        let low = self.builder.ins().imul(seeded, multiplier);
+        let high = self.builder.ins().umulhi(seeded, multiplier);
+        let hash = self.builder.ins().bxor(low, high);
+        let shift = self.shortcut(table, offset_of!(Shortcut, length));
+        let home = self.builder.ins().ushr(hash, shift);
+        let bucket_bytes = self.number(BUCKET_BYTES as u64);
+        let distance = self.builder.ins().imul(home, bucket_bytes);
+        let bucket = self.builder.ins().iadd(buckets, distance);
+        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
+        // All slots without a branch: where in the bucket a key is cannot be foretold.
+        let mut found = no_match;
+        let mut last = no_match;
+        for slot in (0..WORD_SLOTS).rev() {
+            let own_key = self.load_word(bucket, (slot * 8) as i32);
+            let is_it = self.builder.ins().icmp(IntCC::Equal, own_key, key);
+            let offset = (WORD_SLOTS * 8 + slot * 4) as i32;
+            let flags = MemFlagsData::trusted();
+            let own_leaf = self.builder.ins().load(types::I32, flags, bucket, offset);
+            if slot == WORD_SLOTS - 1 {
+                last = own_leaf;
+            }
+            found = self.builder.ins().select(is_it, own_leaf, found);
+        }
+        let is_found = self.builder.ins().icmp(IntCC::NotEqual, found, no_match);
+        self.builder.ins().brif(is_found, joined, &[found.into()], elsewhere, &[]);
+
+        self.switch_to_sealed(elsewhere);
+        let is_last_free = self.builder.ins().icmp(IntCC::Equal, last, no_match);
+        self.builder.ins().brif(is_last_free, joined, &[no_match.into()], asking, &[]);
 
         self.ask_aside(table, key, asking, joined);
         self.switch_to_sealed(joined);
