@@ -2,6 +2,8 @@
 //! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
 //! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
 
+use crate::architecture::{EXIT_INGRESS_DROP, OUTPUT_PORT, OUTPUT_QUEUE};
+use crate::statistics::StraightStatistics;
 use jit::Descriptor;
 use std::fmt;
 use std::ops::Range;
@@ -217,15 +219,46 @@ impl Burst {
         &self.received[packet]
     }
 
-    /// Notes that a packet left as compiled code has left it.
-    #[inline]
-    pub(crate) fn send_in_place(&mut self, packet: usize, (port, queue): (u32, u32)) {
-        let descriptor = &self.received[packet];
-        let start = descriptor.outgoing_start(&self.arena) as u32;
-        let length_bytes = descriptor.outgoing_bytes;
-        let packet = packet as u32;
-        let is_copied = false;
-        self.sent.push(Sent { packet, port, queue, start, length_bytes, is_copied });
+    /// Notes what compiled code says of packets that it is done with. Returns how many were sent.
+    pub(crate) fn take_done(
+        &mut self,
+        packets: Range<usize>,
+        straight: &mut StraightStatistics,
+    ) -> u64 {
+        let arena = self.arena.as_ptr() as u64;
+        let already = self.sent.len();
+        // Neighbours often come from one port.
+        let mut port = 0;
+        let (mut count, mut bytes) = (0, 0);
+        for (descriptor, packet) in self.received[packets.clone()].iter().zip(packets.start as u32..)
+        {
+            if descriptor.input != port {
+                straight.received(port, count, bytes);
+                (port, count, bytes) = (descriptor.input, 0, 0);
+            }
+            count += 1;
+            bytes += u64::from(descriptor.length_bytes);
+            match descriptor.code {
+                0 => {
+                    let (port, queue) = (descriptor.outputs[OUTPUT_PORT] as u32, descriptor.outputs[OUTPUT_QUEUE] as u32);
+                    let length_bytes = descriptor.outgoing_bytes;
+                    straight.sent(port, length_bytes);
+                    let start = descriptor.start.wrapping_sub(arena) as u32;
+                    self.sent.push(Sent {
+                        packet,
+                        port,
+                        queue,
+                        start,
+                        length_bytes,
+                        is_copied: false,
+                    });
+                }
+                EXIT_INGRESS_DROP => straight.dropped(false),
+                _ => straight.dropped(true),
+            }
+        }
+        straight.received(port, count, bytes);
+        (self.sent.len() - already) as u64
     }
 
     /// Notes that something left on behalf of a packet.
@@ -257,7 +290,8 @@ mod tests {
         let start = burst.cell(packet).start + HEADROOM_BYTES + skipped;
         burst.received[packet].start = burst.arena[start..].as_ptr() as u64;
         burst.received[packet].outgoing_bytes = length_bytes;
-        burst.send_in_place(packet, (8, 0));
+        burst.received[packet].outputs[OUTPUT_PORT] = 8;
+        burst.take_done(packet..packet + 1, &mut StraightStatistics::default());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! that they did; one that leaves it is completed by the general way before the next is taken. Both
 //! ways give the same outputs, statistics and state.
 
-use crate::architecture::{EXIT_INGRESS_DROP, INPUT_TIME_US, LeftStraight};
+use crate::architecture::{INPUT_TIME_US, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
 use crate::device::Device;
@@ -63,26 +63,13 @@ fn run_straight(
     let (end, ending) = running.run(0, &mut memory, packets.start, &mut context, now_ps);
     drop(running);
     let straight = &mut machine.straight;
-    for packet in packets.start..end {
-        let descriptor = burst.descriptor(packet);
-        straight.received(descriptor.input, descriptor.length_bytes as usize);
-        match descriptor.code {
-            0 => {
-                let [port, queue, ..] = descriptor.outputs.map(|number| number as u32);
-                straight.sent(port, descriptor.outgoing_bytes as usize);
-                machine.sent += 1;
-                burst.send_in_place(packet, (port, queue));
-            }
-            EXIT_INGRESS_DROP => straight.dropped(false),
-            _ => straight.dropped(true),
-        }
-    }
+    machine.sent += burst.take_done(packets.start..end, straight);
     if ending == Ending::Done {
         engine.recycle(context);
         return None;
     }
     let descriptor = burst.descriptor(end);
-    straight.received(descriptor.input, descriptor.length_bytes as usize);
+    straight.received(descriptor.input, 1, u64::from(descriptor.length_bytes));
     let outputs = descriptor.outputs;
     let view = View::Forwarding(forwarding);
     Some(Leaving { packet: end, ending, context, outputs, view })

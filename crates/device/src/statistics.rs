@@ -167,18 +167,20 @@ impl StraightStatistics {
 
     /// Counts a packet that came in at a port.
     #[inline]
-    pub fn received(&mut self, port: u32, length_bytes: usize) {
-        let counters = self.port(port);
-        counters.received_packets += 1;
-        counters.received_bytes += length_bytes as u64;
+    pub fn received(&mut self, port: u32, packets: u64, bytes: u64) {
+        if packets > 0 {
+            let counters = self.port(port);
+            counters.received_packets += packets;
+            counters.received_bytes += bytes;
+        }
     }
 
     /// Counts a packet that left by a port.
     #[inline]
-    pub fn sent(&mut self, port: u32, length_bytes: usize) {
+    pub fn sent(&mut self, port: u32, length_bytes: u32) {
         let counters = self.port(port);
         counters.sent_packets += 1;
-        counters.sent_bytes += length_bytes as u64;
+        counters.sent_bytes += u64::from(length_bytes);
     }
 
     /// Counts a packet dropped after ingress, or after egress.

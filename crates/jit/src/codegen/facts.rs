@@ -221,15 +221,21 @@ fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
     for header in deparsed_headers(program) {
         insert_header(program, header, &mut known);
     }
+    let block_reads = |block: usize, known: &mut SlotSet| {
+        for region in regions_of(program, &Unit::block("", block)) {
+            reads_of(program, &program.regions[region.index()], known);
+        }
+    };
+    // Blocks that the unit lacks run after it, if at all.
+    for block in 0..program.blocks.len() {
+        if !unit.steps.contains(&Step::Block(block)) {
+            block_reads(block, &mut known);
+        }
+    }
     let mut sets = vec![known.clone(); unit.steps.len()];
     for (at, step) in unit.steps.iter().enumerate().rev() {
         match step {
-            Step::Block(block) => {
-                let alone = Unit::block("", *block);
-                for region in regions_of(program, &alone) {
-                    reads_of(program, &program.regions[region.index()], &mut known);
-                }
-            }
+            Step::Block(block) => block_reads(*block, &mut known),
             Step::Set(_, StepValue::Slot(slot))
             | Step::Output(_, StepValue::Slot(slot))
             | Step::OutputAtExit(_, StepValue::Slot(slot)) => {
