@@ -230,7 +230,8 @@ impl Burst {
         // Neighbours often come from one port.
         let mut port = 0;
         let (mut count, mut bytes) = (0, 0);
-        for (descriptor, packet) in self.received[packets.clone()].iter().zip(packets.start as u32..)
+        for (descriptor, packet) in
+            self.received[packets.clone()].iter().zip(packets.start as u32..)
         {
             if descriptor.input != port {
                 straight.received(port, count, bytes);
@@ -240,7 +241,10 @@ impl Burst {
             bytes += u64::from(descriptor.length_bytes);
             match descriptor.code {
                 0 => {
-                    let (port, queue) = (descriptor.outputs[OUTPUT_PORT] as u32, descriptor.outputs[OUTPUT_QUEUE] as u32);
+                    let (port, queue) = (
+                        descriptor.outputs[OUTPUT_PORT] as u32,
+                        descriptor.outputs[OUTPUT_QUEUE] as u32,
+                    );
                     let length_bytes = descriptor.outgoing_bytes;
                     straight.sent(port, length_bytes);
                     let start = descriptor.start.wrapping_sub(arena) as u32;

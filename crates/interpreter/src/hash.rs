@@ -130,7 +130,11 @@ mod tests {
     }
 
     fn check(algorithm: HashAlgorithm, bytes: &[u8], expected: u64) {
-        assert_eq!(hash(algorithm, bytes, configuration().replication()), expected, "{algorithm:?}");
+        assert_eq!(
+            hash(algorithm, bytes, configuration().replication()),
+            expected,
+            "{algorithm:?}"
+        );
     }
 
     #[test]

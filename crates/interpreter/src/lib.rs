@@ -27,5 +27,5 @@ pub mod trace;
 pub use context::PacketContext;
 pub use engine::{Interpreter, Outcome};
 pub use environment::{Environment, ExternCall};
-pub use operation::log_line;
 pub use observer::{Event, Observer, Slots};
+pub use operation::log_line;

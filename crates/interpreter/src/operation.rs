@@ -99,7 +99,8 @@ impl<'r> Run<'r> {
                 if *payload {
                     bytes.extend_from_slice(&self.context.payload());
                 }
-                let value = Bits::from_u64(64, hash(*algorithm, &bytes, self.configuration.replication()));
+                let value =
+                    Bits::from_u64(64, hash(*algorithm, &bytes, self.configuration.replication()));
                 let value = in_width(&value, self.temp_width_bits(frame, *result));
                 let algorithm = *algorithm;
                 self.tell(Some(origin), |_| Event::Hashed { algorithm, result: &value });

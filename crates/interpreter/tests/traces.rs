@@ -146,7 +146,11 @@ fn a_whole_packet_is_one_tree() {
     let outgoing = context.outgoing_packet();
     assert_eq!(outgoing.len(), 36);
     let configuration = store.configuration();
-    let sum = interpreter::hash::hash(ir::HashAlgorithm::Csum16, &outgoing[14..34], configuration.replication());
+    let sum = interpreter::hash::hash(
+        ir::HashAlgorithm::Csum16,
+        &outgoing[14..34],
+        configuration.replication(),
+    );
     assert_eq!(sum, 0);
 
     let json = to_json(&tree);

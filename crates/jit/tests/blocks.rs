@@ -61,11 +61,12 @@ fn packet(seed: u64, length: usize, header: &[u8]) -> Vec<u8> {
     let mut state = seed;
     let mut bytes: Vec<u8> = (0..length)
         .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            state =
+                state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
             (state >> 33) as u8
         })
         .collect();
-    if seed % 4 != 0 {
+    if !seed.is_multiple_of(4) {
         for (byte, header) in bytes.iter_mut().zip(header) {
             *byte = *header;
         }
@@ -131,7 +132,12 @@ fn check(name: &str, program: Arc<ir::Program>, packets: &[Vec<u8>]) {
     for (at, counter) in program.counters.iter().enumerate() {
         let id = ir::CounterId(at as u32);
         for index in 0..cells[0].counter_size(id).min(100) {
-            assert_eq!(cells[0].counter(id, index), cells[1].counter(id, index), "{}", counter.name);
+            assert_eq!(
+                cells[0].counter(id, index),
+                cells[1].counter(id, index),
+                "{}",
+                counter.name
+            );
         }
     }
 }
@@ -140,8 +146,8 @@ fn check(name: &str, program: Arc<ir::Program>, packets: &[Vec<u8>]) {
 fn examples_agree_block_by_block() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let ipv4 = [
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 8, 0, 0x45, 0, 0, 50, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 1,
-        10, 10, 0, 2, 20,
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 8, 0, 0x45, 0, 0, 50, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0,
+        1, 10, 10, 0, 2, 20,
     ];
     let packets: Vec<Vec<u8>> =
         (0..64).map(|seed| packet(seed, (seed * 7 % 120) as usize, &ipv4)).collect();

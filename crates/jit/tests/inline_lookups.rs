@@ -86,8 +86,11 @@ fn pattern(kind: &str, width_bits: u32, number: u64) -> KeyPattern {
         1 => width_bits,
         _ => width_bits * 3 / 4,
     };
-    let crowded =
-        if number % 3 == 0 { scattered } else { number << (width_bits - 24.min(width_bits - 2)) };
+    let crowded = if number.is_multiple_of(3) {
+        scattered
+    } else {
+        number << (width_bits - 24.min(width_bits - 2))
+    };
     let value = Bits::from_u64(width_bits, crowded)
         .binary(ir::BinaryOperation::And, &Bits::prefix_mask(width_bits, length_bits));
     KeyPattern::Prefix { value, length_bits }

@@ -3,9 +3,9 @@
 //! written are patched. Else the headers are kept aside, laid out anew before the payload, which
 //! never moves, and then patched.
 
+use super::call::RuntimeFunction;
 use super::facts::{fields_of, fixed_bits};
 use super::function::FunctionCompiler;
-use super::call::RuntimeFunction;
 use crate::runtime;
 use crate::runtime::pass::{Descriptor, ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -107,9 +107,11 @@ impl FunctionCompiler<'_, '_> {
         let no_way = self.builder.ins().bor(is_long, is_crowded);
         self.leave_if(no_way, ENDED_NO_ROOM, None);
 
-        let scratch =
-            self.builder.ins().iadd_imm_s(self.pass, offset_of!(Pass, scratch) as i64);
-        self.call(RuntimeFunction::taking_3(runtime::packet::copy_bytes), &[scratch, self.packet, cursor]);
+        let scratch = self.builder.ins().iadd_imm_s(self.pass, offset_of!(Pass, scratch) as i64);
+        self.call(
+            RuntimeFunction::taking_3(runtime::packet::copy_bytes),
+            &[scratch, self.packet, cursor],
+        );
         let start = self.builder.ins().iadd(self.packet, cursor);
         let start = self.builder.ins().isub(start, total);
         for emission in emissions {

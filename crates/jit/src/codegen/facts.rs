@@ -47,7 +47,6 @@ impl SlotSet {
         is_changed
     }
 
-
     /// Takes out what is in the other set.
     pub fn subtract(&mut self, other: &SlotSet) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
@@ -326,13 +325,15 @@ impl Facts {
                     }
                 }
                 Operation::Extract { header, .. } | Operation::Emit { header } => match header {
-                    HeaderRef::Header(id) => whole_bytes &= fixed_bits(program, *id) % 8 == 0,
+                    HeaderRef::Header(id) => {
+                        whole_bytes &= fixed_bits(program, *id).is_multiple_of(8)
+                    }
                     HeaderRef::Element { stack, index, .. } => {
                         if matches!(index, Operand::Temp(_)) {
                             index_stack(*stack);
                         }
                         for header in stack_headers(program, *stack) {
-                            whole_bytes &= fixed_bits(program, header) % 8 == 0;
+                            whole_bytes &= fixed_bits(program, header).is_multiple_of(8);
                         }
                     }
                 },
@@ -425,9 +426,11 @@ fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<V
     if !whole_bytes || region.kind != ir::RegionKind::Deparser {
         return None;
     }
-    let is_ordered = region.blocks.iter().enumerate().all(|(at, block)| {
-        successors(&block.terminator).iter().all(|next| next.index() > at)
-    });
+    let is_ordered = region
+        .blocks
+        .iter()
+        .enumerate()
+        .all(|(at, block)| successors(&block.terminator).iter().all(|next| next.index() > at));
     if !is_ordered {
         return None;
     }

@@ -6,9 +6,7 @@ use super::facts::{Facts, SlotSet, constant_element, fields_of, known_slot, succ
 use super::function::{FunctionCompiler, PacketBits};
 use super::values::Val;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use ir::{
-    HeaderId, HeaderRef, Operand, Operation, Program, Region, SlotId, ValueType,
-};
+use ir::{HeaderId, HeaderRef, Operand, Operation, Program, Region, SlotId, ValueType};
 
 /// Fields (of headers that stay in the packet) that are as in the packet, or zero when their header
 /// was never extracted.
@@ -291,8 +289,8 @@ impl FunctionCompiler<'_, '_> {
             let covered_to = end_bits.min(chunk_end);
             let bits = size * 8;
             if covered_to - covered_from < bits {
-                let covered = u64::MAX >> (64 - (covered_to - covered_from))
-                    << (chunk_end - covered_to);
+                let covered =
+                    u64::MAX >> (64 - (covered_to - covered_from)) << (chunk_end - covered_to);
                 let all = u64::MAX >> (64 - bits);
                 let old = self.load_bits(address, chunk_start, bits);
                 let keep = self.number(all & !covered);
@@ -327,5 +325,4 @@ impl FunctionCompiler<'_, '_> {
             }
         }
     }
-
 }

@@ -290,8 +290,8 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         }
         let number = code;
         let code = self.number(code);
-        let is_done = (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&number)
-            || number >= FIRST_RESERVED;
+        let is_done =
+            (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&number) || number >= FIRST_RESERVED;
         let to = if is_done && !self.prefetching { self.leave } else { self.finish };
         self.builder.ins().jump(to, &[code.into()]);
     }

@@ -2,11 +2,11 @@
 //! Instructions on the packet: extracting, looking ahead, advancing, emitting outside the packet, and
 //! stacks as a whole. Deparsing in place has a file of its own.
 
+use super::call::RuntimeFunction;
 use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
 use super::function::{Ends, FunctionCompiler, Home};
 use super::hashes::{ChecksumPart, Payload, takes_parameters};
 use super::values::Val;
-use super::call::RuntimeFunction;
 use crate::runtime;
 use crate::runtime::packet::FAILURE_PACKET_TOO_SHORT;
 use crate::runtime::pass::{Instance, Pass};
@@ -97,8 +97,7 @@ impl FunctionCompiler<'_, '_> {
     fn claim(&mut self, length_bytes: u32, ends: &Ends) -> (Value, Value) {
         let cursor = self.cursor();
         let end = self.builder.ins().iadd_imm_s(cursor, i64::from(length_bytes));
-        let is_short =
-            self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, self.length_bytes);
+        let is_short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, self.length_bytes);
         let error = self.error_number("PacketTooShort");
         self.reject_if(is_short, error, ends);
         let address = self.builder.ins().iadd(self.packet, cursor);
@@ -146,7 +145,10 @@ impl FunctionCompiler<'_, '_> {
             None => self.number(0),
         };
         self.publish_cursor();
-        let failure = self.call(RuntimeFunction::giving_3(runtime::packet::extract), &[self.pass, header_number, bits]);
+        let failure = self.call(
+            RuntimeFunction::giving_3(runtime::packet::extract),
+            &[self.pass, header_number, bits],
+        );
         self.reject_by_failure(failure, ends);
         self.take_cursor();
     }
@@ -177,7 +179,10 @@ impl FunctionCompiler<'_, '_> {
         }
         let buffer = self.buffer(width_bits.div_ceil(64).max(1));
         let width = self.number(u64::from(width_bits));
-        let failure = self.call(RuntimeFunction::giving_3(runtime::packet::lookahead), &[self.pass, width, buffer]);
+        let failure = self.call(
+            RuntimeFunction::giving_3(runtime::packet::lookahead),
+            &[self.pass, width, buffer],
+        );
         self.reject_by_failure(failure, ends);
         let value = self.values().load_words(ty, buffer, 0);
         self.define(result, value);
@@ -202,7 +207,8 @@ impl FunctionCompiler<'_, '_> {
         }
         let bits = self.index_operand(bits);
         self.publish_cursor();
-        let failure = self.call(RuntimeFunction::giving_2(runtime::packet::advance), &[self.pass, bits]);
+        let failure =
+            self.call(RuntimeFunction::giving_2(runtime::packet::advance), &[self.pass, bits]);
         self.reject_by_failure(failure, ends);
         self.take_cursor();
     }
@@ -269,7 +275,10 @@ impl FunctionCompiler<'_, '_> {
         ));
         let number = self.number(u64::from(stack.0));
         let by = self.builder.ins().iconst(cranelift_codegen::ir::types::I64, i64::from(by));
-        self.call(RuntimeFunction::taking_3(runtime::packet::shift_stack), &[self.pass, number, by]);
+        self.call(
+            RuntimeFunction::taking_3(runtime::packet::shift_stack),
+            &[self.pass, number, by],
+        );
     }
 
     /// `Operation::Hash`
@@ -283,17 +292,15 @@ impl FunctionCompiler<'_, '_> {
         let width_bits = self.temp_types[result.index()].width_bits();
         let is_fixed =
             inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
-        let is_sum =
-            matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
+        let is_sum = matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
         let hash = if is_sum && is_fixed && !payload {
             let parts = self.checksum_parts(inputs);
             self.values().checksum16(&parts)
         } else {
             let inputs = self.operands(inputs);
             let payload = payload.then(|| self.rest_of_packet());
-            let replication = takes_parameters(algorithm).then(|| {
-                self.load_word(self.instance, offset_of!(Instance, replication) as i32)
-            });
+            let replication = takes_parameters(algorithm)
+                .then(|| self.load_word(self.instance, offset_of!(Instance, replication) as i32));
             self.values().hash_bytes(algorithm, &inputs, payload, replication)
         };
         let hash = Val::Word(hash);
@@ -325,7 +332,8 @@ impl FunctionCompiler<'_, '_> {
             if let Some(bits) = self.packet_operand(&inputs[at]) {
                 let mut run = bits;
                 let mut next = at + 1;
-                while let Some(after) = inputs.get(next).and_then(|input| self.packet_operand(input))
+                while let Some(after) =
+                    inputs.get(next).and_then(|input| self.packet_operand(input))
                 {
                     let follows = after.address == run.address
                         && after.offset_bits == run.offset_bits + run.width_bits;
@@ -335,7 +343,10 @@ impl FunctionCompiler<'_, '_> {
                     run.width_bits += after.width_bits;
                     next += 1;
                 }
-                if stream_bits % 16 == 0 && run.offset_bits % 8 == 0 && run.width_bits % 8 == 0 {
+                if stream_bits.is_multiple_of(16)
+                    && run.offset_bits.is_multiple_of(8)
+                    && run.width_bits.is_multiple_of(8)
+                {
                     parts.push(ChecksumPart::PacketRun {
                         address: run.address,
                         offset_bytes: (run.offset_bits / 8) as i32,
@@ -351,7 +362,7 @@ impl FunctionCompiler<'_, '_> {
             let words = self.values().words(width_bits, value);
             let mut left = width_bits;
             for word in words.into_iter().rev() {
-                let bits = if left % 64 == 0 { left.min(64) } else { left % 64 };
+                let bits = if left.is_multiple_of(64) { left.min(64) } else { left % 64 };
                 if bits > 0 {
                     parts.push(ChecksumPart::Value { word, width_bits: bits });
                 }

@@ -71,18 +71,12 @@ impl<'a> FunctionCompiler<'a, '_> {
                     let error = Val::Word(error);
                     let value = match width_bits {
                         32 => error,
-                        0..32 => self.values().resize(
-                            ir::ResizeKind::Truncate,
-                            32,
-                            width_bits,
-                            error,
-                        ),
-                        _ => self.values().resize(
-                            ir::ResizeKind::ZeroExtend,
-                            32,
-                            width_bits,
-                            error,
-                        ),
+                        0..32 => {
+                            self.values().resize(ir::ResizeKind::Truncate, 32, width_bits, error)
+                        }
+                        _ => {
+                            self.values().resize(ir::ResizeKind::ZeroExtend, 32, width_bits, error)
+                        }
                     };
                     self.write_home(slot, value);
                 }

@@ -2,11 +2,11 @@
 //! Reading and writing slots: in variables, in storage, in the packet, and in stacks at indices known
 //! only at run time. Also what a unit does with all of them when it begins and when it is left.
 
+use super::call::RuntimeFunction;
 use super::facts::{fields_of, known_slot};
 use super::fields::Pristine;
 use super::function::{FunctionCompiler, Home, Known, PacketBits, words_of};
 use super::values::Val;
-use super::call::RuntimeFunction;
 use crate::runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -239,7 +239,10 @@ impl FunctionCompiler<'_, '_> {
             } else {
                 let address = self.builder.ins().iadd_imm_s(self.storage, i64::from(offset_bytes));
                 let words = self.number(words as u64);
-                self.call(RuntimeFunction::taking_2(runtime::packet::zero_words), &[address, words]);
+                self.call(
+                    RuntimeFunction::taking_2(runtime::packet::zero_words),
+                    &[address, words],
+                );
             }
         }
     }

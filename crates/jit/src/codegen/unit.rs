@@ -291,8 +291,7 @@ impl FunctionCompiler<'_, '_> {
             StepValue::Length { plus, minus } => {
                 let sum = self.builder.ins().iadd(self.length_bytes, measures[plus]);
                 let less = measures[minus];
-                let is_less =
-                    self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, less);
+                let is_less = self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, less);
                 let difference = self.builder.ins().isub(sum, less);
                 let zero = self.number(0);
                 self.builder.ins().select(is_less, zero, difference)

@@ -104,8 +104,7 @@ pub(crate) extern "C" fn extract(pass: u64, header: u64, varbit_bits: u64) -> u6
         if is_narrow {
             layout.set_number(storage, slot, read_number(packet, at, width_bits) as u64);
         } else {
-            let value =
-                read_bits(packet, at, width_bits).unwrap_or_else(|| Bits::zero(width_bits));
+            let value = read_bits(packet, at, width_bits).unwrap_or_else(|| Bits::zero(width_bits));
             layout.set_value(storage, slot, &value);
         }
         at += width_bits as usize;

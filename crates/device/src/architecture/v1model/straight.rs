@@ -6,8 +6,8 @@
 use super::metadata::{Field, InstanceType};
 use super::{Leaving, V1Model};
 use crate::architecture::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US,
-    LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US, LeftStraight,
+    OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
 use crate::engine::{Engine, Run};
 use crate::machine::Machine;

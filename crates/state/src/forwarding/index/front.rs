@@ -84,7 +84,10 @@ impl Front {
         let at = key.root_index(FRONT_BITS);
         let item = self.items.items[at];
         let at = match (item as i32) < -2 {
-            true => (item & !IS_NO_LEAF) as usize + (key.root_index(BOTH_BITS) & ((1 << BLOCK_BITS) - 1)),
+            true => {
+                (item & !IS_NO_LEAF) as usize
+                    + (key.root_index(BOTH_BITS) & ((1 << BLOCK_BITS) - 1))
+            }
             false => at,
         };
         self.items.items.as_ptr().wrapping_add(at) as usize
