@@ -15,7 +15,7 @@ pub enum StepValue {
     Constant(u64),
     /// What a slot of at most 64 bits holds.
     Slot(SlotId),
-    /// What the caller gives with each packet: an index into [`crate::Pass`]'s inputs.
+    /// What the caller gives: 0 is each packet's own, the others hold for a burst.
     Input(usize),
     /// The packet's length in bytes as it came into the unit.
     PacketLength,
