@@ -34,7 +34,9 @@ impl Run<'_> {
                 self.cells.note_hit(table, entry, self.environment.now_ps());
                 let bound = configuration
                     .select_action(table, &entry.action, || self.selector_hash(table, &values));
-                (bound, bound.and_then(|bound| state.action_index(bound.action)))
+                // A shared profile's member may have an action that is not the table's: none runs.
+                let index = bound.and_then(|bound| state.action_index(bound.action));
+                (bound.filter(|_| index.is_some()), index)
             }
             None => {
                 let default = state.default_action();

@@ -312,7 +312,8 @@ pub enum Operation {
     /// Looks the keys up and runs the action found, or the default action. `Exit` in the action ends
     /// the block. On a hit, the table's direct counters count the packet by themselves, except those
     /// that some action of the table counts by `CountDirect`; direct meters are never by themselves.
-    /// When the entry names a group without members, the table was hit and no action runs.
+    /// When the entry names a group without members, or a member whose action is not in the table's
+    /// list, the table was hit and no action runs.
     Apply {
         /// Which table.
         table: TableId,
