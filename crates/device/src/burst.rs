@@ -72,6 +72,7 @@ pub struct Burst {
     cell_bytes: usize,
     largest_bytes: usize,
     capacity: usize,
+    largest_port: u32,
     /// What came, and what compiled code says of it.
     received: Vec<Descriptor>,
     sent: Vec<Sent>,
@@ -96,6 +97,7 @@ impl Burst {
             cell_bytes,
             largest_bytes: buffer_bytes,
             capacity,
+            largest_port: 0,
             received: Vec::with_capacity(capacity),
             sent: Vec::with_capacity(capacity),
             copied: Vec::new(),
@@ -105,6 +107,7 @@ impl Burst {
 
     /// Forgets packets and outputs.
     pub fn clear(&mut self) {
+        self.largest_port = 0;
         self.received.clear();
         self.sent.clear();
         self.copied.clear();
@@ -124,6 +127,7 @@ impl Burst {
         }
         let start = self.cell(packet).start + HEADROOM_BYTES;
         self.arena[start..start + bytes.len()].copy_from_slice(bytes);
+        self.largest_port = self.largest_port.max(ingress_port);
         let (input, length_bytes) = (ingress_port, bytes.len() as u32);
         self.received.push(Descriptor { input, length_bytes, ..Descriptor::default() });
         Ok(packet)
@@ -190,6 +194,14 @@ impl Burst {
     /// Packets from here on are still to be taken.
     pub(crate) fn set_next(&mut self, packet: usize) {
         self.forwarded = packet;
+    }
+
+    /// The first packet from this one on that came from a port beyond `largest`.
+    pub(crate) fn first_beyond(&self, first: usize, largest: u32) -> Option<usize> {
+        if self.largest_port <= largest {
+            return None;
+        }
+        (first..self.received.len()).find(|&packet| self.port(packet) > largest)
     }
 
     /// The port that a packet came from.

@@ -132,7 +132,7 @@ impl Device {
     pub fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
         self.obey_control();
         while let Some(first) = burst.next() {
-            let last = match self.first_wrong_port(burst, first) {
+            let last = match burst.first_beyond(first, self.engine().largest_port()) {
                 Some(wrong) if wrong == first => {
                     burst.set_next(first + 1);
                     let (port, largest) = (burst.port(first), self.engine().largest_port());
@@ -149,11 +149,6 @@ impl Device {
             }
         }
         Ok(())
-    }
-
-    fn first_wrong_port(&self, burst: &Burst, first: usize) -> Option<usize> {
-        let largest = self.engine().largest_port();
-        (first..burst.len()).find(|&packet| burst.port(packet) > largest)
     }
 
     /// Whether packets of at most so many bytes may take the straight way now.

@@ -6,8 +6,8 @@ use crate::PacketContext;
 use crate::environment::Environment;
 use crate::observer::{Event, Observer};
 use ir::{
-    Bits, BlockId, CounterId, ExternId, Operand, Operation, OriginId, Program, Region, RegionId,
-    RegionKind, STEP_LIMIT, StorageLayout, TableId, Temp, Terminator, ValueType,
+    Bits, BlockId, CounterId, ExternId, Operand, OriginId, Program, Region, RegionId, RegionKind,
+    STEP_LIMIT, StorageLayout, TableId, Temp, Terminator,
 };
 use state::{Cells, Configuration, EntryRecord};
 use std::sync::Arc;
@@ -80,19 +80,9 @@ impl Interpreter {
     /// A direct counter counts by itself whenever an entry of its table is hit, unless an action of
     /// the table counts it explicitly.
     pub fn new(program: Arc<Program>) -> Interpreter {
-        let fixed_bits = program
-            .header_types
-            .iter()
-            .map(|ty| {
-                let fixed_bits = |ty| match ty {
-                    ValueType::Bits(width_bits) => width_bits as usize,
-                    ValueType::Varbit(_) => 0,
-                };
-                ty.fields.iter().map(|field| fixed_bits(field.ty)).sum::<usize>()
-            })
-            .collect();
+        let fixed_bits = program.header_types.iter().map(|ty| ty.fixed_bits() as usize).collect();
         let automatic_counters = (0..program.tables.len())
-            .map(|table| automatic_counters(&program, TableId(table as u32)))
+            .map(|table| program.automatic_counters(TableId(table as u32)))
             .collect();
         Interpreter {
             core_errors: CoreErrors::of(&program),
@@ -156,24 +146,6 @@ impl Interpreter {
         run.tell(origin, |_| Event::BlockEnded { block, outcome: &outcome });
         outcome
     }
-}
-
-/// The direct counters of a table that no action of the table counts explicitly.
-fn automatic_counters(program: &Program, table: TableId) -> Vec<CounterId> {
-    let table = &program.tables[table.index()];
-    let regions = table.actions.iter().filter_map(|listed| {
-        let action = program.actions.get(listed.action.index())?;
-        program.regions.get(action.region.index())
-    });
-    let explicit: Vec<CounterId> = regions
-        .flat_map(|region| &region.blocks)
-        .flat_map(|block| &block.instructions)
-        .filter_map(|instruction| match &instruction.operation {
-            Operation::CountDirect { counter } => Some(*counter),
-            _ => None,
-        })
-        .collect();
-    table.direct_counters.iter().copied().filter(|counter| !explicit.contains(counter)).collect()
 }
 
 /// One run of a block.

@@ -2,7 +2,7 @@
 //! What an IR program consists of, apart from its code: storage, state objects, actions, blocks and
 //! origins. Handles are indices into the program's lists.
 
-use crate::{Bits, Region};
+use crate::{Bits, Operation, Region};
 use source::Span;
 use std::sync::Arc;
 
@@ -155,6 +155,22 @@ pub struct HeaderType {
     pub name: Arc<str>,
     /// Fields in wire order; at most one is `Varbit`.
     pub fields: Vec<HeaderField>,
+}
+
+impl HeaderType {
+    /// Bits of all fields but a varbit.
+    pub fn fixed_bits(&self) -> u32 {
+        let bits = |field: &HeaderField| match field.ty {
+            ValueType::Bits(width_bits) => width_bits,
+            ValueType::Varbit(_) => 0,
+        };
+        self.fields.iter().map(bits).sum()
+    }
+
+    /// Index of the varbit among the fields.
+    pub fn varbit_field(&self) -> Option<usize> {
+        self.fields.iter().position(|field| matches!(field.ty, ValueType::Varbit(_)))
+    }
 }
 
 /// A field of a header type.
@@ -579,6 +595,46 @@ impl Program {
     /// The block with this role.
     pub fn block_with_role(&self, role: &str) -> Option<&Block> {
         self.blocks.iter().find(|block| &*block.role == role)
+    }
+
+    /// The layout of a header.
+    pub fn header_type(&self, header: HeaderId) -> &HeaderType {
+        &self.header_types[self.headers[header.index()].ty.index()]
+    }
+
+    /// Regions that a block runs: its own first, then those of the actions of its tables.
+    pub fn regions_of_block(&self, block: usize) -> Vec<RegionId> {
+        let own = self.blocks[block].region;
+        let mut regions = vec![own];
+        for instruction in self.regions[own.index()].blocks.iter().flat_map(|it| &it.instructions) {
+            let Operation::Apply { table, .. } = &instruction.operation else { continue };
+            for listed in &self.tables[table.index()].actions {
+                let region = self.actions[listed.action.index()].region;
+                if !regions.contains(&region) {
+                    regions.push(region);
+                }
+            }
+        }
+        regions
+    }
+
+    /// Direct counters of a table that count by themselves on a hit: no action of the table counts
+    /// them explicitly ([`Operation::Apply`]).
+    pub fn automatic_counters(&self, table: TableId) -> Vec<CounterId> {
+        let table = &self.tables[table.index()];
+        let regions = table.actions.iter().filter_map(|listed| {
+            let action = self.actions.get(listed.action.index())?;
+            self.regions.get(action.region.index())
+        });
+        let explicit: Vec<CounterId> = regions
+            .flat_map(|region| &region.blocks)
+            .flat_map(|block| &block.instructions)
+            .filter_map(|instruction| match &instruction.operation {
+                Operation::CountDirect { counter } => Some(*counter),
+                _ => None,
+            })
+            .collect();
+        table.direct_counters.iter().copied().filter(|it| !explicit.contains(it)).collect()
     }
 
     /// The number of an error by name.

@@ -11,7 +11,7 @@ use state::Cells;
 use state::forwarding::ForwardingState;
 use std::fmt;
 
-/// So many packets are fetched ahead for, before they run.
+/// So many packets are looked at, and fetched ahead for, before they run.
 const PACKETS_AHEAD: usize = 32;
 
 /// Packets side by side in memory, at equal distances, each with room before it for headers to come and
@@ -28,15 +28,6 @@ pub struct Packets<'m> {
     pub headroom_bytes: usize,
     /// One a packet.
     pub descriptors: &'m mut [Descriptor],
-}
-
-impl Descriptor {
-    /// Where the outgoing packet begins in the memory that the packets lie in, after a unit that
-    /// deparsed in place.
-    #[inline]
-    pub fn outgoing_start(&self, memory: &[u8]) -> usize {
-        (self.start as usize).wrapping_sub(memory.as_ptr() as usize)
-    }
 }
 
 /// A burst at work.
@@ -115,14 +106,14 @@ impl<'a> Burst<'a> {
         context: &mut PacketContext,
         now_ps: u64,
     ) -> (usize, Ending) {
+        assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
+        assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
         let count = packets.descriptors.len();
         let room = packets.stride_bytes.checked_sub(packets.headroom_bytes + TAILROOM_BYTES);
-        let longest = packets.descriptors[from..].iter().map(|it| it.length_bytes).max();
-        let is_fitting = room.is_some_and(|room| longest.unwrap_or(0) as usize <= room)
-            && packets.first >= packets.headroom_bytes
+        let is_inside = packets.first >= packets.headroom_bytes
             && packets.first - packets.headroom_bytes + count * packets.stride_bytes
                 <= packets.memory.len();
-        assert!(is_fitting, "packets have room before and after them");
+        assert!(is_inside, "packets lie in their memory");
         let wants_prefetch = self.wants_prefetch(unit);
         let pass = &mut *self.pass;
         pass.first = packets.memory.as_mut_ptr().wrapping_add(packets.first);
@@ -135,7 +126,11 @@ impl<'a> Burst<'a> {
         self.around.drawing = u64::MAX;
         let mut at = from;
         while at < count {
-            let end = if wants_prefetch { count.min(at + PACKETS_AHEAD) } else { count };
+            let end = count.min(at + PACKETS_AHEAD);
+            // Of so many only, as what is behind a packet that leaves the unit comes again.
+            let longest = packets.descriptors[at..end].iter().map(|it| it.length_bytes).max();
+            let is_fitting = room.is_some_and(|room| longest.unwrap_or(0) as usize <= room);
+            assert!(is_fitting, "packets have room before and after them");
             pass.count = end as u64;
             if wants_prefetch {
                 pass.index = at as u64;

@@ -53,6 +53,8 @@ pub struct Compiled {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
     units: Vec<Code>,
+    /// By unit: whether it begins with zeros, and so runs on bursts.
+    is_fresh: Vec<bool>,
     /// By unit: what fetches ahead for it.
     prefetches: Vec<Option<Code>>,
     /// `None` only while it is dropped.
@@ -147,12 +149,14 @@ impl Compiled {
             // SAFETY: the function was defined with this signature.
             unsafe { transmute::<*const u8, Code>(address) }
         };
+        let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
         let units = functions.into_iter().map(code_of).collect();
         let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
         Ok(Compiled {
             program,
             layout,
             units,
+            is_fresh,
             prefetches,
             module: Mutex::new(Some(module)),
             _constants: constants,
@@ -192,6 +196,8 @@ impl Compiled {
         cells: &mut Cells,
         environment: &mut dyn Environment,
     ) -> Outcome {
+        assert!(!self.is_fresh[unit], "a fresh unit runs on bursts only");
+        assert_eq!(context.storage().len(), self.layout.words(), "of one program");
         debug_assert_eq!(**context.layout(), *self.layout);
         // What is read after the end is memory of the packet's own buffer.
         context.packet.reserve(TAILROOM_BYTES);
@@ -252,6 +258,11 @@ impl Compiled {
         // room before and after as it says, and of storage by the program's layout; the instance has
         // the cells and tables of the same program, which are borrowed by `around` while it runs.
         unsafe { self.units[unit](pass, instance) }
+    }
+
+    /// Whether a unit runs on bursts.
+    pub(crate) fn is_fresh(&self, unit: usize) -> bool {
+        self.is_fresh[unit]
     }
 
     /// Whether there is code that fetches ahead for a unit.

@@ -3,6 +3,7 @@
 //! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
 
 use crate::unit::{Step, StepValue, Storage, Unit};
+use ir::effects;
 use ir::{
     ActionId, HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, RegionId, SlotId,
     StackId, TableId, ValueType,
@@ -25,6 +26,11 @@ impl SlotSet {
     /// Adds a slot.
     pub fn insert(&mut self, slot: SlotId) {
         self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
+    }
+
+    /// Adds slots.
+    fn extend(&mut self, slots: impl IntoIterator<Item = SlotId>) {
+        slots.into_iter().for_each(|slot| self.insert(slot));
     }
 
     /// Takes a slot out.
@@ -86,14 +92,7 @@ pub(crate) struct Facts {
 
 /// Bits of a header's fields without its varbit.
 pub(crate) fn fixed_bits(program: &Program, header: HeaderId) -> u32 {
-    let fields = &program.header_types[program.headers[header.index()].ty.index()].fields;
-    fields
-        .iter()
-        .map(|field| match field.ty {
-            ValueType::Bits(width_bits) => width_bits,
-            ValueType::Varbit(_) => 0,
-        })
-        .sum()
+    program.header_type(header).fixed_bits()
 }
 
 /// Fields of a header: slot, type, and first bit where all before have fixed widths.
@@ -114,7 +113,7 @@ pub(crate) fn fields_of(
 
 /// Whether a header has a field of variable length.
 pub(crate) fn has_varbit(program: &Program, header: HeaderId) -> bool {
-    fields_of(program, header).any(|(_, ty, _)| matches!(ty, ValueType::Varbit(_)))
+    program.header_type(header).varbit_field().is_some()
 }
 
 /// Headers of a stack.
@@ -149,29 +148,16 @@ pub(crate) fn known_slot(program: &Program, place: &Place) -> Option<Option<Slot
     }
 }
 
-/// Regions of a unit: those of its blocks, then those of the actions of their tables.
+/// Regions of a unit: those of its blocks with the actions of their tables.
 fn regions_of(program: &Program, unit: &Unit) -> Vec<RegionId> {
-    let mut regions: Vec<RegionId> = unit
-        .steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Block(block) => Some(program.blocks[*block].region),
-            _ => None,
-        })
-        .collect();
-    let mut at = 0;
-    while at < regions.len() {
-        for operation in operations(&program.regions[regions[at].index()]) {
-            if let Operation::Apply { table, .. } = operation {
-                for action in table_actions(program, *table) {
-                    let region = program.actions[action.index()].region;
-                    if !regions.contains(&region) {
-                        regions.push(region);
-                    }
-                }
+    let mut regions = Vec::new();
+    for step in &unit.steps {
+        let Step::Block(block) = step else { continue };
+        for region in program.regions_of_block(*block) {
+            if !regions.contains(&region) {
+                regions.push(region);
             }
         }
-        at += 1;
     }
     regions
 }
@@ -191,25 +177,6 @@ pub(crate) fn table_actions(
     program.tables[table.index()].actions.iter().map(|listed| listed.action)
 }
 
-/// Slots that code may write other than by extracting.
-fn writes_of(program: &Program, region: &Region, into: &mut SlotSet) {
-    for operation in operations(region) {
-        match operation {
-            Operation::Store { place, .. } => match known_slot(program, place) {
-                Some(Some(slot)) => into.insert(slot),
-                Some(None) => {}
-                None => {
-                    if let Place::Element { stack, .. } = place {
-                        insert_stack(program, *stack, into);
-                    }
-                }
-            },
-            Operation::ShiftStack { stack, .. } => insert_stack(program, *stack, into),
-            _ => {}
-        }
-    }
-}
-
 /// Slots that matter after an exit at each step: what later steps read and what the unit says.
 fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
     let mut known = SlotSet::empty(program);
@@ -218,12 +185,10 @@ fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
         list.slots.iter().for_each(|&slot| known.insert(slot));
     }
     for header in deparsed_headers(program) {
-        insert_header(program, header, &mut known);
+        known.extend(effects::header_reference_slots(program, &HeaderRef::Header(header)));
     }
     let block_reads = |block: usize, known: &mut SlotSet| {
-        for region in regions_of(program, &Unit::block("", block)) {
-            reads_of(program, &program.regions[region.index()], known);
-        }
+        known.extend(effects::of_region(program, program.blocks[block].region).slots_read());
     };
     // Blocks that the unit lacks run after it, if at all.
     for block in 0..program.blocks.len() {
@@ -252,42 +217,6 @@ fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
     sets
 }
 
-/// Slots that code may read.
-fn reads_of(program: &Program, region: &Region, into: &mut SlotSet) {
-    for operation in operations(region) {
-        match operation {
-            Operation::Load { place, .. } => match known_slot(program, place) {
-                Some(Some(slot)) => into.insert(slot),
-                Some(None) => {}
-                None => {
-                    if let Place::Element { stack, .. } = place {
-                        insert_stack(program, *stack, into);
-                    }
-                }
-            },
-            Operation::ShiftStack { stack, .. } => insert_stack(program, *stack, into),
-            Operation::Emit { header } => match header {
-                HeaderRef::Header(header) => insert_header(program, *header, into),
-                HeaderRef::Element { stack, .. } => insert_stack(program, *stack, into),
-            },
-            _ => {}
-        }
-    }
-}
-
-fn insert_header(program: &Program, header: HeaderId, into: &mut SlotSet) {
-    into.insert(program.headers[header.index()].valid_slot());
-    fields_of(program, header).for_each(|(slot, _, _)| into.insert(slot));
-}
-
-fn insert_stack(program: &Program, stack: StackId, into: &mut SlotSet) {
-    for header in stack_headers(program, stack) {
-        into.insert(program.headers[header.index()].valid_slot());
-        fields_of(program, header).for_each(|(slot, _, _)| into.insert(slot));
-    }
-    into.insert(program.stacks[stack.index()].next);
-}
-
 impl Facts {
     /// Looks at a unit.
     pub fn new(program: &Program, unit: &Unit) -> Facts {
@@ -300,14 +229,15 @@ impl Facts {
             .iter()
             .map(|action| {
                 let mut writes = SlotSet::empty(program);
-                writes_of(program, &program.regions[action.region.index()], &mut writes);
+                writes.extend(effects::of_region(program, action.region).slots_written());
                 action.parameters.iter().for_each(|parameter| writes.insert(parameter.slot));
                 writes
             })
             .collect();
         let mut written = SlotSet::empty(program);
-        for region in &regions {
-            writes_of(program, &program.regions[region.index()], &mut written);
+        // Extracting writes too, but what it writes is what is in the packet.
+        for operation in all().filter(|it| !matches!(it, Operation::Extract { .. })) {
+            written.extend(effects::of_operation(program, operation).slots_written());
         }
 
         // Headers that only run-time indices can tell apart, or that the runtime extracts.
@@ -430,13 +360,13 @@ fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<V
         .blocks
         .iter()
         .enumerate()
-        .all(|(at, block)| successors(&block.terminator).iter().all(|next| next.index() > at));
+        .all(|(at, block)| block.terminator.successors().iter().all(|next| next.index() > at));
     if !is_ordered {
         return None;
     }
     let mut headers = Vec::new();
     let mut writes = SlotSet::empty(program);
-    writes_of(program, region, &mut writes);
+    writes.extend(effects::of_region(program, program.blocks[block].region).slots_written());
     for operation in operations(region) {
         match operation {
             Operation::Emit { header: HeaderRef::Header(id) } => headers.push(*id),
@@ -469,16 +399,4 @@ fn deparsed_headers(program: &Program) -> Vec<HeaderId> {
         .map(HeaderId)
         .filter(|id| slots.contains(program.headers[id.index()].valid_slot()))
         .collect()
-}
-
-/// Where a terminator goes.
-pub(crate) fn successors(terminator: &ir::Terminator) -> Vec<ir::BlockId> {
-    match terminator {
-        ir::Terminator::Goto(next) => vec![*next],
-        ir::Terminator::Branch { then, otherwise, .. } => vec![*then, *otherwise],
-        ir::Terminator::Switch { cases, default, .. } => {
-            cases.iter().map(|case| case.1).chain([*default]).collect()
-        }
-        _ => Vec::new(),
-    }
 }

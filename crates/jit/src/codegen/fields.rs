@@ -2,7 +2,7 @@
 //! Fields in packet memory: reading bits from it, writing fields to it, and which fields are still as
 //! they were extracted.
 
-use super::facts::{Facts, SlotSet, constant_element, fields_of, known_slot, successors};
+use super::facts::{Facts, SlotSet, constant_element, fields_of, known_slot};
 use super::function::{FunctionCompiler, PacketBits};
 use super::values::Val;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
@@ -99,7 +99,7 @@ impl Pristine {
             for instruction in &block.instructions {
                 set.step(program, facts, &instruction.operation);
             }
-            for next in successors(&block.terminator) {
+            for next in block.terminator.successors() {
                 let is_changed = match &mut at_start[next.index()] {
                     Some(known) => known.0.intersect(&set.0),
                     unknown => {

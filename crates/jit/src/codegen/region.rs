@@ -2,7 +2,6 @@
 //! Regions: basic blocks, terminators, loops; and which part of the generator makes the code of which
 //! instruction.
 
-use super::facts::successors;
 use super::fields::Pristine;
 use super::function::{Ends, FunctionCompiler, Known, Site};
 use super::values::Val;
@@ -118,7 +117,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         let blocks: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
         let has_back_edges = region.blocks.iter().enumerate().any(|(at, block)| {
             starts[at].is_some()
-                && successors(&block.terminator).iter().any(|next| next.index() <= at)
+                && block.terminator.successors().iter().any(|next| next.index() <= at)
         });
         let back_edges = has_back_edges.then(|| {
             let variable = self.builder.declare_var(types::I64);
@@ -131,7 +130,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         open_ways[0] += 1;
         for (at, block) in region.blocks.iter().enumerate() {
             if starts[at].is_some() {
-                for next in successors(&block.terminator) {
+                for next in block.terminator.successors() {
                     open_ways[next.index()] += 1;
                 }
             }
@@ -184,7 +183,7 @@ impl<'a> FunctionCompiler<'a, '_> {
                 }
                 terminator => self.branch(terminator, at, &blocks, back_edges),
             }
-            for next in successors(&block.terminator) {
+            for next in block.terminator.successors() {
                 open_ways[next.index()] -= 1;
                 // A block that was emitted before is the head of a loop; it is sealed by its last
                 // way.

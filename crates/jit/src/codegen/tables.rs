@@ -11,7 +11,7 @@ use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Switch;
-use ir::{Bits, CounterId, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
+use ir::{Bits, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
 use state::forwarding::index::{KeyLayout, Packing};
 use state::forwarding::{INDIRECT_ACTION, RecordLayout};
 
@@ -36,17 +36,6 @@ struct Running {
     action: Value,
     /// Whether the index may be none of the table's.
     may_be_none: bool,
-}
-
-/// Direct counters of a table that no action of the table counts explicitly.
-fn automatic_counters(program: &Program, table: TableId) -> Vec<CounterId> {
-    let is_explicit = |counter: CounterId| {
-        action_operations(program, table).any(
-            |operation| matches!(operation, Operation::CountDirect { counter: it } if *it == counter),
-        )
-    };
-    let counters = &program.tables[table.index()].direct_counters;
-    counters.iter().copied().filter(|counter| !is_explicit(*counter)).collect()
 }
 
 /// Everything that a table's actions do.
@@ -186,7 +175,7 @@ impl FunctionCompiler<'_, '_> {
         let Found { record, is_hit } = self.find(table, keys);
         self.entry = Some((record, table));
 
-        let counters = automatic_counters(self.program, table);
+        let counters = self.program.automatic_counters(table);
         if declared.idle_timeout || !counters.is_empty() {
             let joined = self.when(is_hit);
             if declared.idle_timeout {

@@ -67,13 +67,7 @@ pub(crate) extern "C" fn extract(pass: u64, header: u64, varbit_bits: u64) -> u6
     let (program, layout) = (surroundings.program, surroundings.layout);
     let header = &program.headers[header as usize];
     let fields = &program.header_types[header.ty.index()].fields;
-    let fixed_bits: usize = fields
-        .iter()
-        .map(|field| match field.ty {
-            ValueType::Bits(width_bits) => width_bits as usize,
-            ValueType::Varbit(_) => 0,
-        })
-        .sum();
+    let fixed_bits = program.header_types[header.ty.index()].fixed_bits() as usize;
     // P4_16 v1.2.5 §13.8.2, in the order of its pseudo-code.
     let cut_bits = usize::try_from(varbit_bits).unwrap_or(usize::MAX / 16 * 8);
     let length_bits = fixed_bits.saturating_add(cut_bits);

@@ -3,7 +3,7 @@
 //! program's storage. When they are read and written is said in the parent module.
 
 use interpreter::PacketContext;
-use ir::{Bits, BlockKind, HeaderId, Program, SlotId, ValueType};
+use ir::{Bits, BlockKind, HeaderId, Program, SlotId};
 
 /// How a packet came to be, as `standard_metadata.instance_type` says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,17 +182,10 @@ fn deparsed_headers(program: &Program) -> Vec<(SlotId, u64, Option<SlotId>)> {
         }
     }
     let layout = |id: usize| {
-        let header = &program.headers[HeaderId(id as u32).index()];
-        let fields = &program.header_types[header.ty.index()].fields;
-        let fixed = fields.iter().map(|field| match field.ty {
-            ValueType::Bits(width_bits) => u64::from(width_bits),
-            ValueType::Varbit(_) => 0,
-        });
-        let varbit = fields
-            .iter()
-            .position(|field| matches!(field.ty, ValueType::Varbit(_)))
-            .map(|field| header.field_slot(field));
-        (header.valid_slot(), fixed.sum(), varbit)
+        let header = &program.headers[id];
+        let ty = program.header_type(HeaderId(id as u32));
+        let varbit = ty.varbit_field().map(|field| header.field_slot(field));
+        (header.valid_slot(), u64::from(ty.fixed_bits()), varbit)
     };
     (0..program.headers.len())
         .map(layout)

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
 use crate::trace::Cause;
-use ir::{Operation, Program, RegionId, ValueType};
+use ir::{Operation, Program};
 use jit::{Condition, Step, StepValue, Storage, Unit};
 
 /// Exit after the ingress block.
@@ -43,26 +43,16 @@ struct Doings {
 
 /// Looks at a block and at the actions of its tables.
 fn doings(program: &Program, block: usize) -> Doings {
-    let mut regions: Vec<RegionId> = vec![program.blocks[block].region];
     let mut doings = Doings::default();
-    let mut at = 0;
-    while let Some(region) = regions.get(at).map(|region| &program.regions[region.index()]) {
+    for region in program.regions_of_block(block) {
+        let region = &program.regions[region.index()];
         for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
             match &instruction.operation {
                 Operation::Request { .. } => doings.asks = true,
                 Operation::Random { .. } => doings.draws = true,
-                Operation::Apply { table, .. } => {
-                    for listed in &program.tables[table.index()].actions {
-                        let region = program.actions[listed.action.index()].region;
-                        if !regions.contains(&region) {
-                            regions.push(region);
-                        }
-                    }
-                }
                 _ => {}
             }
         }
-        at += 1;
     }
     doings
 }
@@ -70,12 +60,7 @@ fn doings(program: &Program, block: usize) -> Doings {
 /// Headers that end within a byte, which only the runtime can parse.
 fn part_bytes(program: &Program) -> Option<String> {
     let ends_within_a_byte = |header: &&ir::Header| {
-        let fields = &program.header_types[header.ty.index()].fields;
-        let bits = fields.iter().map(|field| match field.ty {
-            ValueType::Bits(width_bits) => width_bits,
-            ValueType::Varbit(_) => 0,
-        });
-        !bits.sum::<u32>().is_multiple_of(8)
+        !program.header_types[header.ty.index()].fixed_bits().is_multiple_of(8)
     };
     let header = program.headers.iter().find(ends_within_a_byte)?;
     Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
