@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lucid (SIGCOMM 2021): events, handlers and ordered persistent state in the data plane.
+//!
+//! `syntax` reads text, `check` finds types, `memop` and `order` hold programs to what one pass of a
+//! pipeline can do, `elaborate` makes a flat core program of a checked one, `interpreter` runs its
+//! handlers, `simulation` runs networks of switches, `specification` reads what a run should be, and
+//! `report` tells what happened. Nothing here reads files, except through loaders handed in.
+
+pub mod check;
+pub mod core;
+pub mod elaborate;
+pub mod interpreter;
+pub mod memop;
+pub mod order;
+pub mod report;
+pub mod simulation;
+pub mod specification;
+pub mod syntax;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a simulation tells while it runs, in order of time. Logs, JSON lines, time lines, expectations
+//! and recorded schedules are made of these; the simulation itself prints nothing.
+
+#![allow(missing_docs, reason = "the text of a variant explains its fields")]
+
+use crate::core::{EventId, GlobalId};
+use crate::interpreter::{EventValue, Value};
+use std::sync::Arc;
+
+/// Number of an occurrence of an event: each event that is put into the network gets the next.
+/// The same on every run with the same inputs and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Occurrence(pub u64);
+
+/// Something that happened, with its time in picoseconds.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// At which switch.
+    pub switch: u32,
+    /// What.
+    pub kind: ObservationKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum ObservationKind {
+    /// A handler ran, atomically. Prints and accesses follow with the same time, then what it generated.
+    Handled {
+        occurrence: Occurrence,
+        /// By which occurrence's handler it was generated; `None` for inputs.
+        cause: Option<Occurrence>,
+        event: Arc<EventValue>,
+        /// Where it came in; the recirculation port for local ones.
+        port: u32,
+        /// Whether it arrived as a packet from outside.
+        is_packet: bool,
+        /// Random numbers drawn, in order, for replay.
+        draws: Vec<u128>,
+    },
+    /// A handler generated an event.
+    Generated {
+        occurrence: Occurrence,
+        by: Occurrence,
+        event: Arc<EventValue>,
+        destination: Destination,
+    },
+    /// `printf` of the handler of this occurrence.
+    Printed { by: Occurrence, text: String },
+    /// An event left the network at a port without a link, or is an exit event or has no handler.
+    Left { occurrence: Occurrence, event: Arc<EventValue>, port: u32 },
+    /// An event was lost.
+    Dropped { occurrence: Occurrence, event: Option<Arc<EventValue>>, reason: DropReason },
+    /// A command read or wrote.
+    Commanded { text: String, result: Option<serde_json::Value> },
+    /// An access beyond the end of an array.
+    OutOfRange { by: Occurrence, global: GlobalId, index: u128 },
+    /// An extern function was called.
+    Called { by: Occurrence, function: Arc<str>, arguments: Vec<Value> },
+    /// A link went down or up, by the specification.
+    Link { ends: [(u32, u32); 2], up: bool },
+}
+
+/// Where a generated event goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Back into this switch, not before this time.
+    Recirculated { due_ps: u64 },
+    /// To a switch by its number, at this time.
+    Switch { switch: u32, arrives_ps: u64 },
+    /// Out of a port; to the switch and port at the other end, if there is a link.
+    Port { port: u32, to: Option<(u32, u32)>, arrives_ps: u64 },
+}
+
+/// Why an event was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The link loses messages at random.
+    Loss,
+    /// The link is down.
+    LinkDown,
+    /// The switch does not exist or cannot be reached.
+    Unreachable,
+    /// The parser dropped the packet.
+    Parser,
+    /// A queue was full.
+    QueueFull,
+}
+
+/// Counters of one switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events handled.
+    pub handled: u64,
+    /// Of them packet events.
+    pub packets: u64,
+    /// Events generated.
+    pub generated: u64,
+    /// Of them recirculated.
+    pub recirculated: u64,
+    /// Events that left the network here.
+    pub left: u64,
+    /// Events lost here.
+    pub dropped: u64,
+    /// Accesses beyond the end of an array.
+    pub out_of_range: u64,
+}
+
+/// Takes observations. What it does not ask for is not made (`wants`).
+pub trait Observer {
+    /// Whether observations should be made at all; counters and state are kept regardless.
+    fn wants(&self) -> bool {
+        true
+    }
+
+    /// Takes one.
+    fn observe(&mut self, observation: Observation);
+}
+
+/// Of which event a name in reports is.
+pub fn event_name(program: &crate::core::Program, event: EventId) -> &Arc<str> {
+    &program.events[event.0 as usize].name
+}

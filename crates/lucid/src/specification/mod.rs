@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run should be: switches, links, inputs, commands, expectations. Read from the reference
+//! implementation's JSON and from YAML and TOML of the same shape.
+
+mod run;
+
+pub use run::*;
