@@ -4,7 +4,14 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
+use source::Span;
 use std::collections::BTreeMap;
+
+/// Picoseconds in a nanosecond, the unit of times without one.
+pub const PS_PER_NS: u64 = 1_000;
+
+/// Where recirculated events come in unless the specification says otherwise.
+pub const DEFAULT_RECIRCULATION_PORT: u32 = 196;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +20,9 @@ pub struct Run {
     pub program: Option<String>,
     /// Symbolics given inline (`symbolics`, `sizes`).
     pub symbolics: crate::elaborate::Symbolics,
+    /// `symbolics file`: a file of symbolics, relative to the specification; what stands inline
+    /// counts over it.
+    pub symbolics_file: Option<String>,
     /// Number of switches; at least 1.
     pub switches: u32,
     /// Links.
@@ -37,15 +47,44 @@ pub struct Run {
     pub seed: u64,
     /// Extern values by name, one a switch.
     pub externs: BTreeMap<String, Vec<Argument>>,
+    /// Where each of them stands, for messages.
+    pub extern_places: BTreeMap<String, Span>,
     /// What happens from outside, in the order of the file.
     pub inputs: Vec<Input>,
     /// Expectations (`expect`).
     pub expectations: Vec<Expectation>,
-    /// Every field of the file that was not understood stands in the diagnostics, not here.
-    /// Multiplies delays of a pausable queue: released every so long (0: delays are exact).
+    /// Delayed events wait in a pausable queue that is released every so long (0: delays are exact).
     pub delay_granularity_ps: u64,
     /// Switches stop at an access beyond the end of an array (the reference does).
     pub stop_on_out_of_range: bool,
+}
+
+/// One switch that runs for 10,000 ns without inputs.
+impl Default for Run {
+    fn default() -> Run {
+        Run {
+            program: None,
+            symbolics: crate::elaborate::Symbolics::default(),
+            symbolics_file: None,
+            switches: 1,
+            links: Links::List(Vec::new()),
+            recirculation_ports: vec![DEFAULT_RECIRCULATION_PORT],
+            max_time_ps: 10_000 * PS_PER_NS,
+            default_input_gap_ps: PS_PER_NS,
+            generate_delay_ps: 600 * PS_PER_NS,
+            propagate_delay_ps: 0,
+            random_delay_range_ps: 0,
+            random_propagate_range_ps: 0,
+            drop_chance_percent: 0.0,
+            seed: 0,
+            externs: BTreeMap::new(),
+            extern_places: BTreeMap::new(),
+            inputs: Vec::new(),
+            expectations: Vec::new(),
+            delay_granularity_ps: 0,
+            stop_on_out_of_range: false,
+        }
+    }
 }
 
 /// How switches are connected.
@@ -72,17 +111,42 @@ pub struct Link {
     pub rate_bps: Option<u64>,
 }
 
-/// An argument in a specification.
+/// An argument in a specification. What a text means depends on the type it is wanted for:
+/// `argument.rs` has the conversions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A number.
     Int(u128),
     /// A boolean.
     Bool(bool),
-    /// A name, of a global for events over globals.
-    Name(String),
+    /// A text as it stands: a number (`"0xff"`, `"5<32>"`, `"10.0.0.1"`), a truth value, the bytes
+    /// of a payload in hexadecimal, or the name of a global for events over globals.
+    Text(String),
     /// A group, or the parts of a record or vector.
     List(Vec<Argument>),
+}
+
+/// Where the parts of an entry stand in the file, for messages about names and types that are found
+/// out only with the program. [`Span::NONE`] and empty lists where there is no such part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The whole entry.
+    pub whole: Span,
+    /// The event's, array's or table's name.
+    pub name: Span,
+    /// One an argument.
+    pub arguments: Vec<Span>,
+    /// One a field of a table's key.
+    pub key: Vec<Span>,
+    /// The action's name.
+    pub action: Span,
+}
+
+impl Default for Places {
+    fn default() -> Places {
+        let none = Span::NONE;
+        Places { whole: none, name: none, arguments: Vec::new(), key: Vec::new(), action: none }
+    }
 }
 
 /// Something that comes from outside.
@@ -94,6 +158,8 @@ pub struct Input {
     pub locations: Vec<(u32, u32)>,
     /// What.
     pub kind: InputKind,
+    /// Where it stands.
+    pub places: Places,
 }
 
 /// What comes from outside.
@@ -191,10 +257,12 @@ pub struct KeyPattern {
 /// What should be so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// Text of the entry in the file, and its place for messages: index in the list.
+    /// Its number in the list, from 0.
     pub index: usize,
     /// What.
     pub kind: ExpectationKind,
+    /// Where it stands.
+    pub places: Places,
 }
 
 /// Kinds of expectations.
