@@ -33,8 +33,10 @@ pub enum ObservationKind {
         /// By which occurrence's handler it was generated; `None` for inputs.
         cause: Option<Occurrence>,
         event: Arc<EventValue>,
-        /// Where it came in; the recirculation port for local ones.
+        /// Where it came in, the recirculation port for local ones; at egress, where it leaves.
         port: u32,
+        /// Which of the event's handlers ran.
+        stage: Stage,
         /// Whether it arrived as a packet from outside.
         is_packet: bool,
         /// Random numbers drawn, in order, for replay.
@@ -50,17 +52,46 @@ pub enum ObservationKind {
     /// `printf` of the handler of this occurrence.
     Printed { by: Occurrence, text: String },
     /// An event left the network at a port without a link, or is an exit event or has no handler.
-    Left { occurrence: Occurrence, event: Arc<EventValue>, port: u32 },
+    Left {
+        occurrence: Occurrence,
+        event: Arc<EventValue>,
+        port: u32,
+        /// What is on the wire if it leaves as a packet: its parameters, then its payload.
+        bytes: Option<Arc<[u8]>>,
+    },
     /// An event was lost.
     Dropped { occurrence: Occurrence, event: Option<Arc<EventValue>>, reason: DropReason },
     /// A command read or wrote.
     Commanded { text: String, result: Option<serde_json::Value> },
     /// An access beyond the end of an array.
     OutOfRange { by: Occurrence, global: GlobalId, index: u128 },
+    /// A handler installed an entry into a full table; the table is as before.
+    TableFull { by: Occurrence, table: GlobalId },
     /// An extern function was called.
-    Called { by: Occurrence, function: Arc<str>, arguments: Vec<Value> },
+    Called { by: Occurrence, function: Arc<str>, arguments: Vec<CallArgument> },
     /// A link went down or up, by the specification.
     Link { ends: [(u32, u32); 2], up: bool },
+}
+
+/// Which handler of an event ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// `handle`, as it arrives.
+    #[default]
+    Ingress,
+    /// `@egress handle`, as it leaves the switch.
+    Egress,
+    /// `control handle`, on the switch's processor.
+    Control,
+}
+
+/// An argument of a call of an extern function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallArgument {
+    /// A value.
+    Value(Value),
+    /// A text.
+    Text(Arc<str>),
 }
 
 /// Where a generated event goes.
@@ -106,6 +137,8 @@ pub struct Counts {
     pub dropped: u64,
     /// Accesses beyond the end of an array.
     pub out_of_range: u64,
+    /// Entries that a full table did not take.
+    pub tables_full: u64,
 }
 
 /// Takes observations. What it does not ask for is not made (`wants`).
