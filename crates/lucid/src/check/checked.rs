@@ -5,7 +5,7 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
-use crate::syntax::ast::{NodeId, Program};
+use crate::syntax::ast::{NodeId, Program, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,6 +31,18 @@ pub struct CheckedProgram {
     pub user_types: HashMap<NodeId, UserType>,
     /// Declared sizes, by binder: the value, or `None` if symbolic.
     pub declared_sizes: HashMap<NodeId, Option<Size>>,
+    /// Bounds of loops and comprehensions, by the binder of their variable.
+    pub loop_bounds: HashMap<NodeId, Size>,
+    /// Sizes that stand in an expression, by `Expression::id`: high and low of a slice, the index of
+    /// an `Index`, the size of a `SizeToInt`. (Widths of casts, hashes and literals are in the types.)
+    pub expression_sizes: HashMap<NodeId, Vec<Size>>,
+    /// What a parser skips, by the id of the `Skip`'s source expression.
+    pub skipped_types: HashMap<NodeId, Type>,
+    /// Name and place of everything declared, by binder. User types that only a module alias has
+    /// (`UserTypeBody::Aliased`) have numbers from `Program::node_count` up.
+    pub binders: HashMap<NodeId, Segment>,
+    /// How to call a variable of a polymorphic declaration, without the tick.
+    pub variable_names: HashMap<Variable, Arc<str>>,
 }
 
 /// A type. `int<32>` is `Int(Size::constant(32))`.

@@ -3,6 +3,7 @@
 //! effects, which `order` has). Memops' shapes are `memop`'s.
 
 mod checked;
+mod queries;
 
 pub use checked::*;
 
