@@ -12,11 +12,24 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
+pub mod arithmetic;
+mod print;
+mod verify;
+
+pub use print::{constant_text, print, type_text};
+pub use verify::verify;
+
 use source::Span;
 use std::sync::Arc;
 
 /// Widest integer, in bits. Elaboration reports wider ones with their place.
 pub const MAX_INTEGER_BITS: u32 = 128;
+
+/// Most cells of an array (2^28). Elaboration reports longer ones with their place.
+pub const MAX_ARRAY_LENGTH: u64 = 1 << 28;
+
+/// The ether type of events as the compiler puts them on the wire (`LUCID_ETHERTY`).
+pub const LUCID_ETHER_TYPE: u16 = 666;
 
 /// A core program.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +93,15 @@ pub enum Type {
     Group,
     /// The rest of a packet.
     Payload,
+}
+
+/// The type of a constant.
+pub fn constant_type(constant: &Constant) -> Type {
+    match constant {
+        Constant::Int(_, width_bits) => Type::Int(*width_bits),
+        Constant::Bool(_) => Type::Bool,
+        Constant::Group(_) => Type::Group,
+    }
 }
 
 /// A piece of persistent state.
@@ -175,7 +197,8 @@ pub struct Local {
     pub span: Span,
 }
 
-/// The body of a handler.
+/// The body of a handler. A local that is read before it is assigned (which happens only where a
+/// function of the source forgets a `return`) is zero, false or empty.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Locals: the parameters first.
@@ -205,7 +228,7 @@ pub enum StatementKind {
     /// One access to an array, pair array or counter, atomic. An index beyond the end changes
     /// nothing and reads zero cells; the run counts it and can be told to stop there.
     Access { global: GlobalId, index: Expression, access: Access, result: Option<LocalId> },
-    /// A lookup; parts of the result go to these locals.
+    /// A lookup; parts of the result go to these locals. Booleans in keys are cast to one bit.
     Lookup {
         table: GlobalId,
         key: Vec<Expression>,
