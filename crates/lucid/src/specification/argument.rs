@@ -109,7 +109,8 @@ pub enum NotBytes {
 
 /// Bytes in hexadecimal, two digits each; spaces and a leading `0x` may stand there.
 pub fn bytes(text: &str) -> Result<Vec<u8>, NotBytes> {
-    let offset = if text.trim_start().starts_with("0x") { text.find('x').unwrap_or(0) + 1 } else { 0 };
+    let offset =
+        if text.trim_start().starts_with("0x") { text.find('x').unwrap_or(0) + 1 } else { 0 };
     let mut digits = Vec::new();
     for (at, character) in text.char_indices().filter(|(at, _)| *at >= offset) {
         if character.is_whitespace() {

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries of `expect`: what should be so when the run is over, or at a time in it. They are only
+//! read here; what happened is compared with them elsewhere.
+
+use super::codes;
+use super::document::{Kind, Node};
+use super::fields::{Fields, Messages};
+use super::network::Network;
+use super::quantities;
+use super::run::{Count, Expectation, ExpectationKind, Happening, Places};
+use source::Diagnostic;
+
+/// The counters of a switch that can be expected.
+pub const COUNTERS: &[&str] =
+    &["handled", "packets", "generated", "recirculated", "left", "dropped", "out of range"];
+
+/// All entries of `expect`.
+pub(super) fn expectations(
+    node: &Node,
+    network: &Network,
+    max_time_ps: u64,
+    messages: &mut Messages,
+) -> Vec<Expectation> {
+    let Some(list) = messages.list(node, "`expect`") else { return Vec::new() };
+    let mut read = Vec::new();
+    for (index, entry) in list.iter().enumerate() {
+        read.extend(expectation(index, entry, network, max_time_ps, messages));
+    }
+    read
+}
+
+fn expectation(
+    index: usize,
+    node: &Node,
+    network: &Network,
+    max_time_ps: u64,
+    messages: &mut Messages,
+) -> Option<Expectation> {
+    let mut fields = Fields::of(node, "an expectation", messages)?;
+    let mut places = Places { whole: node.span, ..Places::default() };
+    let mut found = Vec::new();
+    for (name, what) in [
+        ("handled", Some(Happening::Handled)),
+        ("generated", Some(Happening::Generated)),
+        ("left", Some(Happening::Left)),
+        ("dropped", Some(Happening::Dropped)),
+        ("array", None),
+        ("counter", None),
+    ] {
+        // `event` is another word for `handled`.
+        let names: &[&'static str] =
+            if name == "handled" { &["handled", "event"] } else { &[name] };
+        if let Some(field) = fields.field(names) {
+            found.push((name, what, field));
+        }
+    }
+    let kind = match found.as_slice() {
+        [(_, Some(what), field)] => {
+            event(&mut fields, *what, &field.value, network, &mut places, messages)
+        }
+        [("array", _, field)] => {
+            array(&mut fields, &field.value, network, max_time_ps, &mut places, messages)
+        }
+        [(_, _, field)] => counter(&mut fields, &field.value, network, &mut places, messages),
+        [] => {
+            let message = "an expectation does not say what is expected";
+            let diagnostic = Diagnostic::error(codes::MISSING, node.span, message);
+            messages.list.push(diagnostic.help(
+                "write one of `handled`, `generated`, `left` and `dropped` with an event's name, \
+                 `array` with an array's name, or `counter` with a counter's name",
+            ));
+            return None;
+        }
+        [(first, _, at), (second, _, also), ..] => {
+            let message = format!("an expectation has both `{first}` and `{second}`");
+            let diagnostic = Diagnostic::error(codes::CONFLICT, also.name_span, message);
+            messages
+                .list
+                .push(diagnostic.label(at.name_span, "the first").help("write two expectations"));
+            return None;
+        }
+    };
+    fields.finish(messages);
+    Some(Expectation { index, kind: kind?, places })
+}
+
+fn event(
+    fields: &mut Fields<'_>,
+    what: Happening,
+    name: &Node,
+    network: &Network,
+    places: &mut Places,
+    messages: &mut Messages,
+) -> Option<ExpectationKind> {
+    places.name = name.span;
+    let name = messages.text(name, "an event's name").map(str::to_string);
+    let arguments = match fields.get(&["args", "arguments"]) {
+        Some(node) => {
+            let list = messages.list(node, "`args`")?;
+            places.arguments = list.iter().map(|argument| argument.span).collect();
+            let mut arguments = Vec::new();
+            for node in list {
+                arguments.push(match &node.kind {
+                    Kind::Null => None,
+                    Kind::Text(text) if text == "_" => None,
+                    _ => Some(messages.argument(node)?),
+                });
+            }
+            Some(arguments)
+        }
+        None => None,
+    };
+    let switch = match fields.get(&["switch"]) {
+        Some(node) => Some(switch(node, network, messages)?),
+        None => None,
+    };
+    let port = match fields.get(&["port"]) {
+        Some(node) => Some(messages.small(node, "`port`")?),
+        None => None,
+    };
+    let (after, before) = (fields.get(&["after"]), fields.get(&["before"]));
+    let after_ps = match after {
+        Some(node) => Some(messages.time(node, "`after`")?),
+        None => None,
+    };
+    let before_ps = match before {
+        Some(node) => Some(messages.time(node, "`before`")?),
+        None => None,
+    };
+    if let (Some(after_ps), Some(before_ps), Some(node)) = (after_ps, before_ps, before)
+        && before_ps < after_ps
+    {
+        let message = "`before` is earlier than `after`, so nothing can be between";
+        messages.error(codes::CONFLICT, node.span, message, "");
+        return None;
+    }
+    let count = match fields.get(&["count"]) {
+        Some(node) => count(node, messages)?,
+        None => Count { least: 1, most: None },
+    };
+    let name = name?;
+    Some(ExpectationKind::Event { what, name, arguments, switch, port, after_ps, before_ps, count })
+}
+
+fn switch(node: &Node, network: &Network, messages: &mut Messages) -> Option<u32> {
+    let number = messages.integer(node, "`switch`", u128::MAX)?;
+    network.switch(node, number, messages)
+}
+
+fn array(
+    fields: &mut Fields<'_>,
+    name: &Node,
+    network: &Network,
+    max_time_ps: u64,
+    places: &mut Places,
+    messages: &mut Messages,
+) -> Option<ExpectationKind> {
+    places.name = name.span;
+    let name = messages.text(name, "an array's name").map(str::to_string);
+    let at_switch = match fields.get(&["switch"]) {
+        Some(node) => switch(node, network, messages)?,
+        None => 0,
+    };
+    let start = match fields.get(&["start", "index"]) {
+        Some(node) => messages.long(node, "`start`")?,
+        None => 0,
+    };
+    let node = fields.need(&["values", "value"], "\"values\": [1, 0, 3]", messages);
+    let at_ps = match fields.get(&["at"]) {
+        Some(node) => {
+            let at_ps = messages.time(node, "`at`")?;
+            if at_ps > max_time_ps {
+                let message = "the run ends before this time";
+                let help = "leave `at` out for the end of the run";
+                messages.error(codes::CONFLICT, node.span, message, help);
+                return None;
+            }
+            Some(at_ps)
+        }
+        None => None,
+    };
+    let node = node?;
+    let cells = match &node.kind {
+        Kind::List(cells) => cells.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    places.arguments = cells.iter().map(|cell| cell.span).collect();
+    let mut values = Vec::new();
+    for cell in cells {
+        let parts = match &cell.kind {
+            Kind::List(parts) if (1..=2).contains(&parts.len()) => parts.as_slice(),
+            Kind::List(_) => {
+                messages.wrong_type(cell, "a cell", "a number, or a list of one or two numbers");
+                return None;
+            }
+            _ => std::slice::from_ref(cell),
+        };
+        let numbers = parts.iter().map(|part| messages.integer(part, "a cell", u128::MAX));
+        values.push(numbers.collect::<Option<Vec<u128>>>()?);
+    }
+    Some(ExpectationKind::Array { name: name?, switch: at_switch, start, values, at_ps })
+}
+
+fn counter(
+    fields: &mut Fields<'_>,
+    node: &Node,
+    network: &Network,
+    places: &mut Places,
+    messages: &mut Messages,
+) -> Option<ExpectationKind> {
+    places.name = node.span;
+    let name = super::fields::normal(messages.text(node, "a counter's name")?);
+    if !COUNTERS.contains(&name.as_str()) {
+        let message = format!("there is no counter `{name}`");
+        let help = match super::fields::nearest(&name, COUNTERS) {
+            Some(near) => format!("`{near}` may be meant"),
+            None => format!("counters are {}", COUNTERS.join(", ")),
+        };
+        messages.error(codes::UNKNOWN_KIND, node.span, message, &help);
+        return None;
+    }
+    let switch = match fields.get(&["switch"]) {
+        Some(node) => Some(switch(node, network, messages)?),
+        None => None,
+    };
+    let count = match fields.need(&["count"], "\"count\": 3", messages) {
+        Some(node) => count(node, messages)?,
+        None => return None,
+    };
+    Some(ExpectationKind::Counter { name, switch, count })
+}
+
+/// `3`, `"at least 3"`, `"at most 3"`, `"2..5"`, `{"least": 2, "most": 5}`
+fn count(node: &Node, messages: &mut Messages) -> Option<Count> {
+    match &node.kind {
+        Kind::Int(_) => {
+            let exact = messages.long(node, "`count`")?;
+            Some(Count { least: exact, most: Some(exact) })
+        }
+        Kind::Text(text) => {
+            let count = quantities::count(text);
+            if count.is_none() {
+                let message = format!("{text:?} is no count");
+                let help = "write 3, \"at least 3\", \"at most 3\" or \"2..5\"";
+                messages.error(codes::BAD_QUANTITY, node.span, message, help);
+            }
+            count
+        }
+        Kind::Object(_) => {
+            let mut fields = Fields::of(node, "a count", messages)?;
+            let (least, most) = (fields.get(&["least", "min"]), fields.get(&["most", "max"]));
+            fields.finish(messages);
+            let least = match least {
+                Some(node) => messages.long(node, "`least`")?,
+                None => 0,
+            };
+            let most = match most {
+                Some(node) => Some(messages.long(node, "`most`")?),
+                None => None,
+            };
+            if most.is_some_and(|most| most < least) {
+                let message = "`most` is less than `least`";
+                messages.error(codes::CONFLICT, node.span, message, "");
+                return None;
+            }
+            Some(Count { least, most })
+        }
+        _ => {
+            messages.wrong_type(node, "`count`", "a number, a text or an object");
+            None
+        }
+    }
+}

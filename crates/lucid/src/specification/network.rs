@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Links of a specification, and places written as `switch:port`.
+
+use super::codes;
+use super::document::{Kind, Node};
+use super::fields::{Fields, Messages};
+use super::quantities;
+use super::run::{Link, Links};
+use source::{Diagnostic, Span};
+use std::collections::HashMap;
+
+/// What is known of the network while entries are read.
+pub(super) struct Network {
+    pub switches: u32,
+    /// Where `switches` is said.
+    said: Option<Span>,
+    /// The other end of each port, and where the link is written.
+    ends: HashMap<(u32, u32), ((u32, u32), Span)>,
+    pub full_mesh: bool,
+}
+
+impl Network {
+    pub fn new(switches: u32, said: Option<Span>) -> Network {
+        Network { switches, said, ends: HashMap::new(), full_mesh: false }
+    }
+
+    /// Where the link of a port leads.
+    pub fn other_end(&self, end: (u32, u32)) -> Option<(u32, u32)> {
+        let (switch, port) = end;
+        if self.full_mesh {
+            return (port < self.switches && port != switch).then_some((port, switch));
+        }
+        self.ends.get(&end).map(|(other, _)| *other)
+    }
+
+    /// Checks that a switch is there.
+    pub fn switch(&self, node: &Node, switch: u128, messages: &mut Messages) -> Option<u32> {
+        if switch < u128::from(self.switches) {
+            return Some(switch as u32);
+        }
+        let last = self.switches - 1;
+        let message = match last {
+            0 => format!("there is no switch {switch}: the only switch is 0"),
+            _ => format!("there is no switch {switch}: they are numbered 0 to {last}"),
+        };
+        let mut diagnostic = Diagnostic::error(codes::BAD_LOCATION, node.span, message);
+        diagnostic = match self.said {
+            Some(said) => diagnostic.label(said, "so many switches are there"),
+            None => diagnostic.help(format!("say `\"switches\": {}`", switch + 1)),
+        };
+        messages.list.push(diagnostic);
+        None
+    }
+
+    /// A place: `"switch:port"`, or a switch's number (port 0).
+    pub fn location(&self, node: &Node, messages: &mut Messages) -> Option<(u32, u32)> {
+        if let Kind::Int(switch) = node.kind {
+            return Some((self.switch(node, switch, messages)?, 0));
+        }
+        let Kind::Text(text) = &node.kind else {
+            messages.wrong_type(node, "a place", "a text \"switch:port\" or a switch's number");
+            return None;
+        };
+        self.written_location(node, text, messages)
+    }
+
+    /// The same from a text that stands at this node (or is the name of a field there).
+    pub fn written_location(
+        &self,
+        node: &Node,
+        text: &str,
+        messages: &mut Messages,
+    ) -> Option<(u32, u32)> {
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let (switch, port) = match text.split_once(':') {
+            Some((switch, port)) => (number(switch), number(port)),
+            None => (number(text), Some(0)),
+        };
+        let (Some(switch), Some(port)) = (switch, port) else {
+            let message = format!("{text:?} is no place");
+            let help = "write \"switch:port\" with two numbers, such as \"0:3\"";
+            messages.error(codes::BAD_LOCATION, node.span, message, help);
+            return None;
+        };
+        Some((self.switch(node, switch.into(), messages)?, port))
+    }
+
+    fn connect(&mut self, ends: [(u32, u32); 2], span: Span, messages: &mut Messages) -> Added {
+        let name = |end: (u32, u32)| format!("{}:{}", end.0, end.1);
+        if ends[0] == ends[1] {
+            let message = format!("port {} is linked with itself", name(ends[0]));
+            messages.error(codes::BAD_LINK, span, message, "");
+            return Added::No;
+        }
+        for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+            match self.ends.get(&end) {
+                Some((earlier, _)) if *earlier == other => return Added::Again,
+                Some((earlier, at)) => {
+                    let message = format!(
+                        "port {} has two links, to {} and to {}",
+                        name(end),
+                        name(*earlier),
+                        name(other)
+                    );
+                    let diagnostic = Diagnostic::error(codes::BAD_LINK, span, message);
+                    messages.list.push(diagnostic.label(*at, "the other link"));
+                    return Added::No;
+                }
+                None => {}
+            }
+        }
+        self.ends.insert(ends[0], (ends[1], span));
+        self.ends.insert(ends[1], (ends[0], span));
+        Added::New
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Added {
+    New,
+    /// The same link is already there (the reference implementation allows both directions).
+    Again,
+    No,
+}
+
+/// `links`: `"full mesh"`, an object from end to end, or a list of links.
+pub(super) fn links(node: &Node, network: &mut Network, messages: &mut Messages) -> Links {
+    let mut list = Vec::new();
+    match &node.kind {
+        Kind::Text(text) if super::fields::normal(text) == "full mesh" => return Links::FullMesh,
+        Kind::Text(text) => {
+            let message = format!("`links` is \"full mesh\" or names the links, not {text:?}");
+            messages.error(codes::BAD_LINK, node.span, message, LINK_HELP);
+        }
+        Kind::Object(_) => pairs(node, network, &mut list, messages),
+        Kind::List(links) => {
+            for link in links {
+                one(link, network, &mut list, messages);
+            }
+        }
+        _ => messages.wrong_type(node, "`links`", "\"full mesh\", an object or a list"),
+    }
+    Links::List(list)
+}
+
+const LINK_HELP: &str =
+    "write {\"0:1\": \"1:1\"}, or [{\"ends\": [\"0:1\", \"1:1\"], \"latency\": \"5us\"}]";
+
+/// `{"0:1": "1:1", "0:2": {"to": "2:1", "latency": "5us"}}`
+fn pairs(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mut Messages) {
+    let Kind::Object(fields) = &node.kind else { return };
+    for field in fields {
+        let named = Node { span: field.name_span, kind: Kind::Null };
+        let from = network.written_location(&named, &field.name, messages);
+        match &field.value.kind {
+            Kind::Object(_) => {
+                let Some(mut link) = Fields::of(&field.value, "a link", messages) else { continue };
+                let to = link.need(&["to"], "{\"to\": \"1:1\"}", messages);
+                let to = to.and_then(|to| network.location(to, messages));
+                let made = properties(&mut link, messages);
+                link.finish(messages);
+                add(from, to, made, field.value.span, network, list, messages);
+            }
+            _ => {
+                let to = network.location(&field.value, messages);
+                let span = field.name_span.to(field.value.span);
+                add(from, to, unlimited(), span, network, list, messages);
+            }
+        }
+    }
+}
+
+/// A link in a list: `{"ends": [...], ...}`, `{"0:1": "1:1"}` or `["0:1", "1:1"]`.
+fn one(node: &Node, network: &mut Network, list: &mut Vec<Link>, messages: &mut Messages) {
+    match &node.kind {
+        Kind::Object(fields) if fields.iter().any(|field| field.name.contains(':')) => {
+            pairs(node, network, list, messages);
+        }
+        Kind::Object(_) => {
+            let Some(mut link) = Fields::of(node, "a link", messages) else { return };
+            let ends = link.need(&["ends"], "\"ends\": [\"0:1\", \"1:1\"]", messages);
+            let ends = ends.and_then(|ends| two_ends(ends, network, messages));
+            let made = properties(&mut link, messages);
+            link.finish(messages);
+            if let Some([from, to]) = ends {
+                add(Some(from), Some(to), made, node.span, network, list, messages);
+            }
+        }
+        Kind::List(_) => {
+            if let Some([from, to]) = two_ends(node, network, messages) {
+                add(Some(from), Some(to), unlimited(), node.span, network, list, messages);
+            }
+        }
+        _ => messages.wrong_type(node, "a link", "an object or a list of two ends"),
+    }
+}
+
+fn two_ends(node: &Node, network: &Network, messages: &mut Messages) -> Option<[(u32, u32); 2]> {
+    match messages.list(node, "`ends`")? {
+        [from, to] => {
+            let (from, to) = (network.location(from, messages), network.location(to, messages));
+            Some([from?, to?])
+        }
+        list => {
+            let message = format!("a link has two ends, not {}", list.len());
+            messages.error(codes::BAD_LINK, node.span, message, LINK_HELP);
+            None
+        }
+    }
+}
+
+fn add(
+    from: Option<(u32, u32)>,
+    to: Option<(u32, u32)>,
+    made: Link,
+    span: Span,
+    network: &mut Network,
+    list: &mut Vec<Link>,
+    messages: &mut Messages,
+) {
+    let (Some(from), Some(to)) = (from, to) else { return };
+    if network.connect([from, to], span, messages) == Added::New {
+        list.push(Link { ends: [from, to], ..made });
+    }
+}
+
+fn unlimited() -> Link {
+    Link { ends: [(0, 0), (0, 0)], latency_ps: None, jitter_ps: None, loss: None, rate_bps: None }
+}
+
+fn properties(fields: &mut Fields<'_>, messages: &mut Messages) -> Link {
+    let latency = fields.get(&["latency"]);
+    let jitter = fields.get(&["jitter"]);
+    let loss = fields.get(&["loss"]);
+    let rate = fields.get(&["rate"]);
+    let loss = loss.and_then(|node| match quantities::probability(&node.kind) {
+        Some(loss) => Some(loss),
+        None => {
+            let message = "`loss` is a probability from 0 to 1, or \"0%\" to \"100%\"";
+            messages.error(codes::BAD_QUANTITY, node.span, message, "");
+            None
+        }
+    });
+    let rate = rate.and_then(|node| {
+        let rate = messages.rate(node, "`rate`")?;
+        if rate == 0 {
+            let help = "leave `rate` out for an unlimited link; `\"loss\": 1` loses everything";
+            messages.error(codes::BAD_QUANTITY, node.span, "`rate` is zero", help);
+            return None;
+        }
+        Some(rate)
+    });
+    Link {
+        latency_ps: latency.and_then(|node| messages.time(node, "`latency`")),
+        jitter_ps: jitter.and_then(|node| messages.time(node, "`jitter`")),
+        loss,
+        rate_bps: rate,
+        ..unlimited()
+    }
+}
