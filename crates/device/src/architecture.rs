@@ -99,7 +99,7 @@ pub(crate) struct LeftStraight {
     /// The packet as received, and what has become of it.
     pub context: PacketContext,
     /// What the unit gave so far.
-    pub outputs: [u64; jit::DESCRIPTOR_OUTPUTS],
+    pub outputs: [u32; jit::OUTPUTS],
     /// What it read its tables from.
     pub view: View,
 }

@@ -2,16 +2,14 @@
 //! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
 //! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
 
-use crate::architecture::{EXIT_INGRESS_DROP, OUTPUT_PORT, OUTPUT_QUEUE};
+use crate::architecture::{OUTPUT_PORT, OUTPUT_QUEUE};
 use crate::statistics::StraightStatistics;
-use jit::Descriptor;
+use jit::Packets;
 use std::fmt;
 use std::ops::Range;
 
 /// Room before each packet, for headers that it gets.
 pub const HEADROOM_BYTES: usize = 256;
-
-const CACHE_LINE_BYTES: usize = 64;
 
 /// Why a packet does not fit into a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,31 +51,11 @@ pub struct Output<'b> {
     pub bytes: &'b [u8],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    packet: u32,
-    port: u32,
-    queue: u32,
-    /// In the arena, or in what was copied.
-    start: u32,
-    length_bytes: u32,
-    is_copied: bool,
-}
-
 /// Packets that arrive together, and what became of them. It is made once and used again and again.
 #[derive(Debug)]
 pub struct Burst {
-    arena: Vec<u8>,
-    first_cell: usize,
-    cell_bytes: usize,
-    largest_bytes: usize,
-    capacity: usize,
+    packets: Packets,
     largest_port: u32,
-    /// What came, and what compiled code says of it.
-    received: Vec<Descriptor>,
-    sent: Vec<Sent>,
-    /// Outputs of packets that did not go straight through.
-    copied: Vec<u8>,
     /// Packets that a device has taken.
     forwarded: usize,
 }
@@ -85,110 +63,78 @@ pub struct Burst {
 impl Burst {
     /// Room for so many packets of at most so many bytes each.
     pub fn new(capacity: usize, buffer_bytes: usize) -> Burst {
-        // An odd number of cache lines: packets' first bytes then fall into different sets of a cache.
-        let room = HEADROOM_BYTES + buffer_bytes + jit::TAILROOM_BYTES;
-        let cell_bytes = (room.div_ceil(CACHE_LINE_BYTES) | 1) * CACHE_LINE_BYTES;
-        let arena = vec![0; capacity * cell_bytes + CACHE_LINE_BYTES];
-        let first_cell = arena.as_ptr().align_offset(CACHE_LINE_BYTES).min(CACHE_LINE_BYTES);
-        assert!(u32::try_from(arena.len()).is_ok(), "a burst takes less than 4 GiB");
-        Burst {
-            arena,
-            first_cell,
-            cell_bytes,
-            largest_bytes: buffer_bytes,
-            capacity,
-            largest_port: 0,
-            received: Vec::with_capacity(capacity),
-            sent: Vec::with_capacity(capacity),
-            copied: Vec::new(),
-            forwarded: 0,
-        }
+        let packets = Packets::new(capacity, buffer_bytes, HEADROOM_BYTES);
+        Burst { packets, largest_port: 0, forwarded: 0 }
     }
 
     /// Forgets packets and outputs.
     pub fn clear(&mut self) {
         self.largest_port = 0;
-        self.received.clear();
-        self.sent.clear();
-        self.copied.clear();
+        self.packets.clear();
         self.forwarded = 0;
     }
 
     /// Adds a packet; returns its place in the burst, from 0.
     #[inline]
     pub fn push(&mut self, ingress_port: u32, bytes: &[u8]) -> Result<usize, BurstError> {
-        let packet = self.received.len();
-        if packet >= self.capacity {
+        if self.packets.len() >= self.packets.capacity() {
             return Err(BurstError::Full);
         }
-        if bytes.len() > self.largest_bytes {
-            let (length_bytes, largest_bytes) = (bytes.len(), self.largest_bytes);
+        if bytes.len() > self.packets.largest_bytes() {
+            let (length_bytes, largest_bytes) = (bytes.len(), self.packets.largest_bytes());
             return Err(BurstError::TooLong { length_bytes, largest_bytes });
         }
-        let start = self.cell(packet).start + HEADROOM_BYTES;
-        self.arena[start..start + bytes.len()].copy_from_slice(bytes);
         self.largest_port = self.largest_port.max(ingress_port);
-        let (input, length_bytes) = (ingress_port, bytes.len() as u32);
-        self.received.push(Descriptor { input, length_bytes, ..Descriptor::default() });
-        Ok(packet)
+        Ok(self.packets.push(ingress_port, bytes))
     }
 
-    /// Forgets what became of the packets, to forward them again. Their bytes are what forwarding made of
-    /// them: [`Burst::set_first_bytes`] sets headers back. For measurements.
+    /// Forgets outputs and lets packets be forwarded again. A packet that went straight through has
+    /// changed where it is; what was overwritten stays so, until [`Burst::set_first_bytes`].
+    #[inline]
     pub fn rewind(&mut self) {
-        self.sent.clear();
-        self.copied.clear();
+        self.packets.forget_sent();
         self.forwarded = 0;
     }
 
     /// Overwrites the first bytes of a packet where it was pushed to. It has at least as many bytes.
     #[inline]
     pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
-        let start = self.cell(packet).start + HEADROOM_BYTES;
-        self.arena[start..start + bytes.len()].copy_from_slice(bytes);
+        self.packets.set_first_bytes(packet, bytes);
     }
 
     /// How many packets were pushed.
     pub fn len(&self) -> usize {
-        self.received.len()
+        self.packets.len()
     }
 
     /// Whether there are no packets.
     pub fn is_empty(&self) -> bool {
-        self.received.is_empty()
+        self.packets.is_empty()
     }
 
     /// How many packets it holds.
     pub fn capacity(&self) -> usize {
-        self.capacity
+        self.packets.capacity()
     }
 
     /// How long the packets may be.
     pub fn largest_bytes(&self) -> usize {
-        self.largest_bytes
+        self.packets.largest_bytes()
     }
 
     /// What left the device, in order of departure.
+    #[inline]
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = Output<'_>> {
-        self.sent.iter().map(|sent| {
-            let memory = if sent.is_copied { &self.copied } else { &self.arena };
-            let start = sent.start as usize;
-            Output {
-                packet: sent.packet as usize,
-                port: sent.port,
-                bytes: &memory[start..start + sent.length_bytes as usize],
-            }
+        self.packets.sent().map(|sent| Output {
+            packet: sent.packet,
+            port: sent.outputs[OUTPUT_PORT],
+            bytes: sent.bytes,
         })
-    }
-
-    fn cell(&self, packet: usize) -> Range<usize> {
-        let start = self.first_cell + packet * self.cell_bytes;
-        start..start + self.cell_bytes
     }
 
     /// The first packet that no device has taken yet.
     pub(crate) fn next(&self) -> Option<usize> {
-        (self.forwarded < self.received.len()).then_some(self.forwarded)
+        (self.forwarded < self.packets.len()).then_some(self.forwarded)
     }
 
     /// Packets from here on are still to be taken.
@@ -201,114 +147,55 @@ impl Burst {
         if self.largest_port <= largest {
             return None;
         }
-        (first..self.received.len()).find(|&packet| self.port(packet) > largest)
+        (first..self.packets.len()).find(|&packet| self.port(packet) > largest)
     }
 
     /// The port that a packet came from.
     pub(crate) fn port(&self, packet: usize) -> u32 {
-        self.received[packet].input
+        self.packets.input(packet)
     }
 
     /// A packet as it came, as long as nothing went through.
     pub(crate) fn bytes(&self, packet: usize) -> &[u8] {
-        let start = self.cell(packet).start + HEADROOM_BYTES;
-        &self.arena[start..start + self.received[packet].length_bytes as usize]
+        self.packets.bytes(packet)
     }
 
-    /// The packets up to this one as compiled code takes them.
-    pub(crate) fn packets(&mut self, end: usize) -> jit::Packets<'_> {
-        jit::Packets {
-            first: self.first_cell + HEADROOM_BYTES,
-            stride_bytes: self.cell_bytes,
-            headroom_bytes: HEADROOM_BYTES,
-            memory: &mut self.arena,
-            descriptors: &mut self.received[..end],
+    /// The packets as compiled code takes them.
+    pub(crate) fn packets(&mut self) -> &mut Packets {
+        &mut self.packets
+    }
+
+    /// Counts packets that a device has taken, and what left since there were `already` outputs.
+    pub(crate) fn count(
+        &self,
+        taken: Range<usize>,
+        already: usize,
+        statistics: &mut StraightStatistics,
+    ) {
+        for packet in taken {
+            statistics.received(self.port(packet), self.packets.length_bytes(packet));
         }
-    }
-
-    /// What compiled code says of a packet.
-    pub(crate) fn descriptor(&self, packet: usize) -> &Descriptor {
-        &self.received[packet]
-    }
-
-    /// Notes what compiled code says of packets that it is done with. Returns how many were sent.
-    pub(crate) fn take_done(
-        &mut self,
-        packets: Range<usize>,
-        straight: &mut StraightStatistics,
-    ) -> u64 {
-        let arena = self.arena.as_ptr() as u64;
-        let already = self.sent.len();
-        // Neighbours often come from one port.
-        let mut port = 0;
-        let (mut count, mut bytes) = (0, 0);
-        for (descriptor, packet) in
-            self.received[packets.clone()].iter().zip(packets.start as u32..)
-        {
-            if descriptor.input != port {
-                straight.received(port, count, bytes);
-                (port, count, bytes) = (descriptor.input, 0, 0);
-            }
-            count += 1;
-            bytes += u64::from(descriptor.length_bytes);
-            match descriptor.code {
-                0 => {
-                    let (port, queue) = (
-                        descriptor.outputs[OUTPUT_PORT] as u32,
-                        descriptor.outputs[OUTPUT_QUEUE] as u32,
-                    );
-                    let length_bytes = descriptor.outgoing_bytes;
-                    straight.sent(port, length_bytes);
-                    let start = descriptor.start.wrapping_sub(arena) as u32;
-                    self.sent.push(Sent {
-                        packet,
-                        port,
-                        queue,
-                        start,
-                        length_bytes,
-                        is_copied: false,
-                    });
-                }
-                EXIT_INGRESS_DROP => straight.dropped(false),
-                _ => straight.dropped(true),
-            }
+        for sent in self.outputs().skip(already) {
+            statistics.sent(sent.port, sent.bytes.len() as u32);
         }
-        straight.received(port, count, bytes);
-        (self.sent.len() - already) as u64
     }
 
     /// Notes that something left on behalf of a packet.
     pub(crate) fn send_copy(&mut self, packet: usize, port: u32, queue: u32, bytes: &[u8]) {
-        let start = self.copied.len() as u32;
-        self.copied.extend_from_slice(bytes);
-        self.sent.push(Sent {
-            packet: packet as u32,
-            port,
-            queue,
-            start,
-            length_bytes: bytes.len() as u32,
-            is_copied: true,
-        });
+        let mut outputs = [0; jit::OUTPUTS];
+        (outputs[OUTPUT_PORT], outputs[OUTPUT_QUEUE]) = (port, queue);
+        self.packets.send_copy(packet, outputs, bytes);
     }
 
     /// The queue of the last output.
     pub(crate) fn last_queue(&self) -> u32 {
-        self.sent.last().map_or(0, |sent| sent.queue)
+        self.packets.last_sent().map_or(0, |outputs| outputs[OUTPUT_QUEUE])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Says of a packet, as compiled code would, that it leaves by port 8 without its first bytes.
-    fn leave_in_place(burst: &mut Burst, packet: usize, skipped: usize, length_bytes: u32) {
-        let start = burst.cell(packet).start + HEADROOM_BYTES + skipped;
-        burst.received[packet].start = burst.arena[start..].as_ptr() as u64;
-        burst.received[packet].outgoing_bytes = length_bytes;
-        burst.received[packet].outputs[OUTPUT_PORT] = 8;
-        burst.take_done(packet..packet + 1, &mut StraightStatistics::default());
-    }
 
     #[test]
     fn packets_that_do_not_fit_are_refused() {
@@ -329,7 +216,7 @@ mod tests {
         let mut burst = Burst::new(1, 100);
         burst.push(5, &[1, 2, 3]).expect("it fits");
         burst.set_first_bytes(0, &[7, 8, 9]);
-        leave_in_place(&mut burst, 0, 0, 3);
+        burst.send_copy(0, 8, 0, &[7, 8, 9]);
         burst.set_next(1);
         burst.rewind();
         burst.set_first_bytes(0, &[1, 2]);
@@ -342,11 +229,11 @@ mod tests {
         let mut burst = Burst::new(2, 100);
         burst.push(1, &[1, 2, 3]).expect("it fits");
         burst.push(1, &[4, 5]).expect("it fits");
-        burst.send_copy(1, 9, 0, &[6, 6]);
-        leave_in_place(&mut burst, 0, 1, 2);
-        burst.send_copy(0, 7, 0, &[7]);
+        burst.send_copy(1, 9, 2, &[6, 6]);
+        burst.send_copy(0, 7, 3, &[7]);
         let seen: Vec<_> =
             burst.outputs().map(|sent| (sent.packet, sent.port, sent.bytes)).collect();
-        assert_eq!(seen, [(1, 9, &[6, 6][..]), (0, 8, &[2, 3]), (0, 7, &[7])]);
+        assert_eq!(seen, [(1, 9, &[6, 6][..]), (0, 7, &[7])]);
+        assert_eq!(burst.last_queue(), 3);
     }
 }

@@ -31,6 +31,8 @@ impl Bound {
 pub(crate) struct BoundStraight {
     pub bound: Bound,
     pub last_pass: u32,
+    /// Rows that it counts in; `None` when it does not count.
+    pub tally_rows: Option<u32>,
 }
 
 /// Machine code of a program.
@@ -56,8 +58,9 @@ impl CompiledProgram {
         };
         match straight {
             Some(Straight { unit, last_pass, notes }) => {
+                let tally_rows = unit.tallying.map(|tallying| tallying.rows);
                 let bound = Bound::new(program, &[unit])?;
-                compiled.straight = Some(BoundStraight { bound, last_pass });
+                compiled.straight = Some(BoundStraight { bound, last_pass, tally_rows });
                 compiled.notes = notes;
             }
             None => {

@@ -3,7 +3,7 @@
 //! that they did; one that leaves it is completed by the general way before the next is taken. Both
 //! ways give the same outputs, statistics and state.
 
-use crate::architecture::{INPUT_TIME_US, LeftStraight};
+use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME_US, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
 use crate::device::Device;
@@ -20,12 +20,16 @@ use std::ops::Range;
 /// The longest packet that takes the straight way alone.
 const LARGEST_SINGLE_BYTES: usize = 1 << 14;
 
+/// Where drops are counted among the ends of the straight unit.
+const AT_INGRESS_DROP: usize = (EXIT_INGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
+const AT_EGRESS_DROP: usize = (EXIT_EGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
+
 /// How a packet left the straight way.
 struct Leaving {
     packet: usize,
     ending: Ending,
     context: PacketContext,
-    outputs: [u64; jit::DESCRIPTOR_OUTPUTS],
+    outputs: [u32; jit::OUTPUTS],
     view: View,
 }
 
@@ -41,7 +45,7 @@ fn run_straight(
     let mut context = engine.used_context();
     let forwarding = engine.store.forwarding();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
-    let BoundStraight { bound, .. } = compiled.straight()?;
+    let BoundStraight { bound, tally_rows, .. } = compiled.straight()?;
     let (now_ps, now_us) = (machine.now_ps, machine.now_us());
     let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
@@ -59,20 +63,24 @@ fn run_straight(
     let mut running =
         jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
     running.inputs()[INPUT_TIME_US] = now_us;
-    let mut memory = burst.packets(packets.end);
-    let (end, ending) = running.run(0, &mut memory, packets.start, &mut context, now_ps);
-    drop(running);
+    let already = burst.outputs().len();
     let straight = &mut machine.straight;
-    machine.sent += burst.take_done(packets.start..end, straight);
-    if ending == Ending::Done {
+    let tallies = straight.tallies(tally_rows.unwrap_or(0));
+    let ended = running.run(0, burst.packets(), packets.clone(), tallies, &mut context, now_ps);
+    drop(running);
+    let jit::Ended { packet, ending, outputs, ended } = ended;
+    machine.sent += (burst.outputs().len() - already) as u64;
+    straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);
+    let is_done = ending == Ending::Done;
+    if tally_rows.is_none() {
+        burst.count(packets.start..packet + usize::from(!is_done), already, straight);
+    }
+    if is_done {
         engine.recycle(context);
         return None;
     }
-    let descriptor = burst.descriptor(end);
-    straight.received(descriptor.input, 1, u64::from(descriptor.length_bytes));
-    let outputs = descriptor.outputs;
     let view = View::Forwarding(forwarding);
-    Some(Leaving { packet: end, ending, context, outputs, view })
+    Some(Leaving { packet, ending, context, outputs, view })
 }
 
 /// Does what the general way does with a packet that left the straight one, to where it is queued.

@@ -2,6 +2,7 @@
 //! What a device counts about its packets: per port what came in and went out, per reason what was
 //! dropped. Counters of the program are state of the program and not here.
 
+use jit::Tally;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -134,68 +135,75 @@ impl Statistics {
     }
 }
 
-/// Ports from this number on are counted in an ordered map.
-const MOST_FLAT_PORTS: usize = 1 << 12;
+/// A device with more ports counts them in an ordered map, and not in compiled code.
+const MOST_FLAT_PORTS: u32 = 1 << 12;
+
+/// Rows for compiled code to count in, one a port; `None` when ports are too many.
+pub(crate) fn tally_rows(largest_port: u32) -> Option<u32> {
+    (largest_port < MOST_FLAT_PORTS).then(|| (largest_port + 1).next_power_of_two())
+}
 
 /// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StraightStatistics {
-    ports: Vec<PortStatistics>,
+    /// By port, as far as compiled code counts.
+    tallies: Vec<Tally>,
+    /// What is not in `tallies`.
     further_ports: BTreeMap<u32, PortStatistics>,
     drops: [u64; 2],
 }
 
 impl StraightStatistics {
+    /// The rows that compiled code counts in.
     #[inline]
-    fn port(&mut self, port: u32) -> &mut PortStatistics {
-        if port as usize >= self.ports.len() {
-            return self.new_port(port);
+    pub fn tallies(&mut self, rows: u32) -> &mut [Tally] {
+        if self.tallies.len() < rows as usize {
+            self.tallies.resize(rows as usize, Tally::default());
         }
-        &mut self.ports[port as usize]
-    }
-
-    #[cold]
-    fn new_port(&mut self, port: u32) -> &mut PortStatistics {
-        if port as usize >= MOST_FLAT_PORTS {
-            return self.further_ports.entry(port).or_default();
-        }
-        let count = (port as usize + 1).next_power_of_two();
-        self.ports.resize(count, PortStatistics::default());
-        &mut self.ports[port as usize]
+        &mut self.tallies
     }
 
     /// Counts a packet that came in at a port.
-    #[inline]
-    pub fn received(&mut self, port: u32, packets: u64, bytes: u64) {
-        if packets > 0 {
-            let counters = self.port(port);
-            counters.received_packets += packets;
-            counters.received_bytes += bytes;
-        }
+    pub fn received(&mut self, port: u32, length_bytes: u32) {
+        let counters = self.further_ports.entry(port).or_default();
+        counters.received_packets += 1;
+        counters.received_bytes += u64::from(length_bytes);
     }
 
     /// Counts a packet that left by a port.
-    #[inline]
     pub fn sent(&mut self, port: u32, length_bytes: u32) {
-        let counters = self.port(port);
+        if let Some(row) = self.tallies.get_mut(port as usize) {
+            row.sent_packets += 1;
+            row.sent_bytes += u64::from(length_bytes);
+            return;
+        }
+        let counters = self.further_ports.entry(port).or_default();
         counters.sent_packets += 1;
         counters.sent_bytes += u64::from(length_bytes);
     }
 
-    /// Counts a packet dropped after ingress, or after egress.
+    /// Counts packets dropped after ingress, and after egress.
     #[inline]
-    pub fn dropped(&mut self, after_egress: bool) {
-        self.drops[usize::from(after_egress)] += 1;
+    pub fn dropped(&mut self, after_ingress: u64, after_egress: u64) {
+        self.drops[0] += after_ingress;
+        self.drops[1] += after_egress;
     }
 
     /// Adds what was counted here.
     pub fn add_to(&self, statistics: &mut Statistics) {
-        let is_used =
-            |counters: &PortStatistics| counters.received_packets > 0 || counters.sent_packets > 0;
-        let flat = (0u32..).zip(&self.ports);
-        let further = self.further_ports.iter().map(|(port, counters)| (*port, counters));
-        for (port, counters) in flat.chain(further).filter(|port| is_used(port.1)) {
+        let flat = (0u32..).zip(&self.tallies).map(|(port, row)| {
+            let counters = PortStatistics {
+                received_packets: row.received_packets,
+                received_bytes: row.received_bytes,
+                sent_packets: row.sent_packets,
+                sent_bytes: row.sent_bytes,
+            };
+            (port, counters)
+        });
+        let further = self.further_ports.iter().map(|(port, counters)| (*port, *counters));
+        let is_used = |counters: &PortStatistics| *counters != PortStatistics::default();
+        for (port, counters) in flat.chain(further).filter(|port| is_used(&port.1)) {
             let sum = statistics.ports.entry(port).or_default();
             sum.received_packets += counters.received_packets;
             sum.received_bytes += counters.received_bytes;

@@ -5,29 +5,28 @@
 
 use crate::compiled::{Compiled, Ending};
 use crate::instance::BoundInstance;
-use crate::runtime::pass::{Descriptor, Instance, NUMBERS, Pass, Surroundings, TAILROOM_BYTES};
+use crate::packets::Packets;
+use crate::runtime::pass::{ENDS, Instance, NUMBERS, OUTPUTS, Pass, Surroundings, Tally};
 use interpreter::{Environment, PacketContext};
 use state::Cells;
 use state::forwarding::ForwardingState;
 use std::fmt;
+use std::ops::Range;
 
-/// So many packets are looked at, and fetched ahead for, before they run.
+/// So many packets are fetched ahead for before they run.
 const PACKETS_AHEAD: usize = 32;
 
-/// Packets side by side in memory, at equal distances, each with room before it for headers to come and
-/// at least [`TAILROOM_BYTES`] after it.
-#[derive(Debug)]
-pub struct Packets<'m> {
-    /// What they lie in.
-    pub memory: &'m mut [u8],
-    /// Where the first byte of packet 0 is.
-    pub first: usize,
-    /// Bytes from one packet to the next.
-    pub stride_bytes: usize,
-    /// Room before each packet, that nobody else uses.
-    pub headroom_bytes: usize,
-    /// One a packet.
-    pub descriptors: &'m mut [Descriptor],
+/// How far a run came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The packet that left the unit early, or the end of the range.
+    pub packet: usize,
+    /// How it left.
+    pub ending: Ending,
+    /// The unit's outputs of that packet.
+    pub outputs: [u32; OUTPUTS],
+    /// Packets that ended by an exit without storage, by these exits.
+    pub ended: [u64; ENDS],
 }
 
 /// A burst at work.
@@ -89,54 +88,47 @@ impl<'a> Burst<'a> {
         self.has_large_table && self.compiled.can_prefetch(unit)
     }
 
-    /// Runs a fresh unit on packets from number `from` on, until all are done or one leaves the unit by
-    /// an exit with storage or by a failure. Returns that packet's number, or how many there are, and
-    /// how it ended; descriptors of the packets before it say what became of them. The context has what
-    /// that packet has by then: its slots, cursor, and what it asked of the device; its bytes stay
-    /// where they are.
+    /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
+    /// storage or by a failure. What leaves is noted with the packets. `tallies` are what the unit counts
+    /// in ([`crate::Unit::tallying`]): a packet that leaves early came, too. The context has what that
+    /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
+    /// are.
     ///
     /// # Panics
     ///
-    /// When packets do not lie in the memory with room before and after them.
+    /// When there are fewer packets, or fewer tallies than the unit counts in.
     pub fn run(
         &mut self,
         unit: usize,
-        packets: &mut Packets<'_>,
-        from: usize,
+        packets: &mut Packets,
+        range: Range<usize>,
+        tallies: &mut [Tally],
         context: &mut PacketContext,
         now_ps: u64,
-    ) -> (usize, Ending) {
+    ) -> Ended {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
-        let count = packets.descriptors.len();
-        let room = packets.stride_bytes.checked_sub(packets.headroom_bytes + TAILROOM_BYTES);
-        let is_inside = packets.first >= packets.headroom_bytes
-            && packets.first - packets.headroom_bytes + count * packets.stride_bytes
-                <= packets.memory.len();
-        assert!(is_inside, "packets lie in their memory");
+        assert!(tallies.len() >= self.compiled.tally_rows(unit), "there is a row for every number");
         let wants_prefetch = self.wants_prefetch(unit);
         let pass = &mut *self.pass;
-        pass.first = packets.memory.as_mut_ptr().wrapping_add(packets.first);
-        pass.stride_bytes = packets.stride_bytes as u64;
-        pass.descriptors = packets.descriptors.as_mut_ptr();
-        pass.headroom_bytes = packets.headroom_bytes as u64;
+        packets.lend_to(pass, &range);
+        pass.tallies = tallies.as_mut_ptr();
+        pass.ended = [0; ENDS];
         pass.storage = context.storage_mut().as_mut_ptr();
         pass.now_ps = now_ps;
         self.around.draw_count = 0;
         self.around.drawing = u64::MAX;
-        let mut at = from;
-        while at < count {
-            let end = count.min(at + PACKETS_AHEAD);
-            // Of so many only, as what is behind a packet that leaves the unit comes again.
-            let longest = packets.descriptors[at..end].iter().map(|it| it.length_bytes).max();
-            let is_fitting = room.is_some_and(|room| longest.unwrap_or(0) as usize <= room);
-            assert!(is_fitting, "packets have room before and after them");
+        let mut at = range.start;
+        while at < range.end {
+            let end = match wants_prefetch {
+                true => range.end.min(at + PACKETS_AHEAD),
+                false => range.end,
+            };
+            pass.index = at as u64;
             pass.count = end as u64;
             if wants_prefetch {
-                pass.index = at as u64;
                 self.compiled.prefetch(unit, pass, self.instance, &mut self.around);
             }
-            pass.index = at as u64;
             let code = self.compiled.enter(unit, pass, self.instance, &mut self.around);
             if code != crate::runtime::pass::ENDED {
                 context.cursor_bits = pass.cursor_bits as usize;
@@ -145,10 +137,18 @@ impl<'a> Burst<'a> {
                 std::mem::swap(&mut context.requests, &mut self.around.requests);
                 self.around.requests.clear();
                 let message = std::mem::take(&mut self.around.message);
-                return (pass.index as usize, Ending::new(code, pass, message));
+                let ending = Ending::new(code, pass, message);
+                let outputs = packets.take_back(pass);
+                return Ended {
+                    packet: pass.running() as usize,
+                    ending,
+                    outputs,
+                    ended: pass.ended,
+                };
             }
             at = end;
         }
-        (count, Ending::Done)
+        let outputs = packets.take_back(pass);
+        Ended { packet: range.end, ending: Ending::Done, outputs, ended: pass.ended }
     }
 }

@@ -6,7 +6,7 @@ use crate::codegen::unit::{self as function, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
 use crate::runtime::pass::{
-    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, Instance, NUMBERS,
+    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, Instance, NUMBERS,
     OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
     TAILROOM_BYTES,
 };
@@ -55,6 +55,8 @@ pub struct Compiled {
     units: Vec<Code>,
     /// By unit: whether it begins with zeros, and so runs on bursts.
     is_fresh: Vec<bool>,
+    /// By unit: how many rows it counts in.
+    tally_rows: Vec<usize>,
     /// By unit: what fetches ahead for it.
     prefetches: Vec<Option<Code>>,
     /// `None` only while it is dropped.
@@ -150,6 +152,8 @@ impl Compiled {
             unsafe { transmute::<*const u8, Code>(address) }
         };
         let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
+        let rows = |unit: &Unit| unit.tallying.map_or(0, |tallying| tallying.rows as usize);
+        let tally_rows = units.iter().map(rows).collect();
         let units = functions.into_iter().map(code_of).collect();
         let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
         Ok(Compiled {
@@ -157,6 +161,7 @@ impl Compiled {
             layout,
             units,
             is_fresh,
+            tally_rows,
             prefetches,
             module: Mutex::new(Some(module)),
             _constants: constants,
@@ -265,6 +270,11 @@ impl Compiled {
         self.is_fresh[unit]
     }
 
+    /// How many rows of tallies a unit counts in.
+    pub(crate) fn tally_rows(&self, unit: usize) -> usize {
+        self.tally_rows[unit]
+    }
+
     /// Whether there is code that fetches ahead for a unit.
     pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
         self.prefetches[unit].is_some()
@@ -357,7 +367,10 @@ impl Pass {
             length_bytes: 0,
             index: 0,
             count: 0,
-            descriptors: std::ptr::null_mut(),
+            received: std::ptr::null(),
+            sent: std::ptr::null_mut(),
+            tallies: std::ptr::null_mut(),
+            ended: [0; ENDS],
             first: std::ptr::null_mut(),
             stride_bytes: 0,
             storage: std::ptr::null_mut(),

@@ -16,12 +16,15 @@ pub(crate) mod codegen;
 #[allow(unsafe_code)] // Calls compiled code, and frees it.
 mod compiled;
 mod instance;
+#[allow(unsafe_code)] // Compiled code notes where packets are.
+mod packets;
 #[allow(unsafe_code)] // Called from compiled code, with addresses that compiled code hands in.
 pub(crate) mod runtime;
 mod unit;
 
-pub use burst::{Burst, Packets};
+pub use burst::{Burst, Ended};
 pub use compiled::{CompileError, Compiled, Ending};
 pub use instance::BoundInstance;
-pub use runtime::pass::{DESCRIPTOR_OUTPUTS, Descriptor, NUMBERS, TAILROOM_BYTES};
-pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Step, StepValue, Storage, Unit};
+pub use packets::{Packets, SentPacket};
+pub use runtime::pass::{ENDS, NUMBERS, OUTPUTS, TAILROOM_BYTES, Tally};
+pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Step, StepValue, Storage, Tallying, Unit};

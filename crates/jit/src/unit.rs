@@ -5,7 +5,8 @@
 use crate::codegen::facts::Facts;
 use ir::{Program, SlotId};
 
-/// Exits are numbered from 1; those from here on leave nothing in storage, for packets that end there.
+/// Exits are numbered from 1; those from here on leave nothing in storage, for packets that end there,
+/// and are counted. There are at most [`crate::ENDS`] of them.
 pub const FIRST_WITHOUT_STORAGE: u32 = 1 << 15;
 
 /// A number that a step puts into a slot, truncated to the slot's width, or hands out.
@@ -73,6 +74,16 @@ pub enum Storage {
     Fresh,
 }
 
+/// What a fresh unit counts: packets and their bytes as they come, in the row of their input 0, and as
+/// they leave, in the row of an output. Rows are the caller's ([`crate::Tally`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tallying {
+    /// The output.
+    pub output: usize,
+    /// How many rows there are: a power of two. A number's row is its remainder.
+    pub rows: u32,
+}
+
 /// A list of steps that becomes one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -89,6 +100,8 @@ pub struct Unit {
     /// function then tells where the outgoing packet starts and how long it is. Else what it emits
     /// is appended to the outgoing bits.
     pub in_place: bool,
+    /// What it counts, of a fresh unit.
+    pub tallying: Option<Tallying>,
 }
 
 impl Unit {
@@ -106,6 +119,7 @@ impl Unit {
             storage: Storage::Kept,
             observed: Vec::new(),
             in_place: false,
+            tallying: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::call::RuntimeFunction;
 use super::facts::{fields_of, fixed_bits};
 use super::function::FunctionCompiler;
 use crate::runtime;
-use crate::runtime::pass::{Descriptor, ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
+use crate::runtime::pass::{ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::HeaderId;
@@ -71,12 +71,9 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
-        let Some(descriptor) = self.descriptor else { return };
-        self.store_word(start, descriptor, offset_of!(Descriptor, start) as i32);
         let payload = self.builder.ins().isub(self.length_bytes, cursor);
         let length = self.builder.ins().iadd(payload, total);
-        let offset = offset_of!(Descriptor, outgoing_bytes) as i32;
-        self.builder.ins().istore32(MemFlagsData::trusted(), length, descriptor, offset);
+        self.send(start, length);
     }
 
     /// Writes fields that are not as in the packet.

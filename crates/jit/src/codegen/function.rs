@@ -2,12 +2,13 @@
 //! The function under construction: what every part of the code generator shares. Instructions are in
 //! the files beside.
 
+use super::burst_loop::Place;
 use super::call::{RuntimeFunction, Signatures};
 use super::facts::Facts;
 use super::fields::Pristine;
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
-use crate::runtime::pass::{Descriptor, ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
-use crate::unit::FIRST_WITHOUT_STORAGE;
+use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
+use crate::unit::{FIRST_WITHOUT_STORAGE, Tallying};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -122,8 +123,10 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub exit_outputs: Vec<(usize, Value)>,
     /// Which step of the unit is under construction.
     pub step: usize,
-    /// What there is to know of the packet, in a unit that runs on bursts.
-    pub descriptor: Option<Value>,
+    /// Which packet runs, in a unit that runs on bursts.
+    pub place: Option<Place>,
+    /// What is counted of packets that come and leave.
+    pub tallying: Option<Tallying>,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
     /// Where a packet that is done leads to: a block with one parameter, the code. Of a burst the next
@@ -281,15 +284,16 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         if is_spilled && !self.prefetching {
             self.publish_cursor();
             self.spill();
-            if let Some(descriptor) = self.descriptor {
-                for (at, number) in self.exit_outputs.clone() {
-                    let offset = offset_of!(Descriptor, outputs) + at * 8;
-                    self.store_word(number, descriptor, offset as i32);
-                }
+            for (at, number) in self.exit_outputs.clone() {
+                self.put_output(at, number);
             }
         }
         let number = code;
         let code = self.number(code);
+        let is_counted = (u64::from(FIRST_WITHOUT_STORAGE)..FIRST_RESERVED).contains(&number);
+        if is_counted && !self.prefetching && self.place.is_some() {
+            self.count_end(number);
+        }
         let is_done =
             (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&number) || number >= FIRST_RESERVED;
         let to = if is_done && !self.prefetching { self.leave } else { self.finish };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Machine code for one unit. `unit` puts steps together, `region` basic blocks, and the other files
+//! Machine code for one unit. `unit` puts steps together, `burst_loop` the
+//! loop around them, `region` basic blocks, and the other files
 //! have an instruction each or a few: `values` and `hashes` arithmetic, `slots` storage, `packet`,
 //! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance. `facts`
 //! says what is known before; `function` is what all of them share.
 
+pub(crate) mod burst_loop;
 pub(crate) mod call;
 mod deparse;
 pub(crate) mod facts;

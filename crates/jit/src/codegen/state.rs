@@ -219,7 +219,10 @@ impl FunctionCompiler<'_, '_> {
 
     /// What counters and meters take as the packet's length.
     fn counted_bytes(&mut self) -> Value {
-        self.load_word(self.pass, offset_of!(Pass, counted_bytes) as i32)
+        match self.facts.is_fresh {
+            true => self.length_bytes,
+            false => self.load_word(self.pass, offset_of!(Pass, counted_bytes) as i32),
+        }
     }
 
     fn now_ps(&mut self) -> Value {

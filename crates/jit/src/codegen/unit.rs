@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
+use super::burst_loop::Loop;
 use super::call::Signatures;
 use super::facts::Facts;
 use super::fields::Pristine;
 use super::function::{FunctionCompiler, Home};
 use super::values::{ConstantPool, ScratchSlots, Val};
-use crate::runtime::pass::{Descriptor, ENDED, Instance, Pass};
+use crate::runtime::pass::{ENDED, Instance, Pass, Received};
 use crate::unit::{Condition, Step, StepValue, Unit};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, Function, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use ir::{HeaderId, Operation, Program, StorageLayout, ValueType};
@@ -65,18 +66,19 @@ pub(crate) fn build(
     let storage = word(&mut builder, offset_of!(Pass, storage));
     let leave = builder.create_block();
     builder.append_block_param(leave, types::I64);
-    let (packet, length_bytes, descriptor, next, finish);
+    let (packet, length_bytes, place, next, finish);
+    let tallying = unit.tallying.filter(|_| !prefetching);
     if facts.is_fresh {
-        let head = Loop::new(&mut builder, pass);
+        let head = Loop::new(&mut builder, pass, tallying);
         (packet, length_bytes) = (head.packet, head.length_bytes);
         finish = builder.create_block();
         builder.append_block_param(finish, types::I64);
-        descriptor = Some(head.descriptor);
+        place = Some(head.place);
         next = Some(head);
     } else {
         packet = word(&mut builder, offset_of!(Pass, packet));
         length_bytes = word(&mut builder, offset_of!(Pass, length_bytes));
-        (descriptor, next, finish) = (None, None, leave);
+        (place, next, finish) = (None, None, leave);
     }
     let cursor_bytes = builder.declare_var(types::I64);
     let has_requests = builder.declare_var(types::I64);
@@ -129,7 +131,8 @@ pub(crate) fn build(
         prefetching,
         exit_outputs: Vec::new(),
         step: 0,
-        descriptor,
+        place,
+        tallying,
         leave,
         finish,
         constants,
@@ -138,7 +141,7 @@ pub(crate) fn build(
     compiler.unit(unit);
     let mut builder = compiler.builder;
     if let Some(next) = next {
-        next.close(&mut builder, finish);
+        next.close(&mut builder, pass, finish);
     }
     builder.seal_block(leave);
     builder.switch_to_block(leave);
@@ -146,71 +149,6 @@ pub(crate) fn build(
     builder.ins().return_(&[code]);
     builder.seal_all_blocks();
     builder.finalize(around.frontend_config);
-}
-
-/// The loop over the packets of a burst, at the start of one packet.
-struct Loop {
-    head: Block,
-    index: Value,
-    packet: Value,
-    length_bytes: Value,
-    descriptor: Value,
-}
-
-impl Loop {
-    /// Begins the loop; code goes on at the start of a packet.
-    fn new(builder: &mut FunctionBuilder<'_>, pass: Value) -> Loop {
-        let flags = MemFlagsData::trusted();
-        let mut word = |offset| builder.ins().load(types::I64, flags, pass, offset as i32);
-        let first_index = word(offset_of!(Pass, index));
-        let head = builder.create_block();
-        let index = builder.append_block_param(head, types::I64);
-        let body = builder.create_block();
-        let done = builder.create_block();
-        builder.ins().jump(head, &[first_index.into()]);
-        builder.switch_to_block(head);
-        let mut word = |offset| builder.ins().load(types::I64, flags, pass, offset as i32);
-        // Loaded again for each packet: that is cheaper than to keep them in registers.
-        let count = word(offset_of!(Pass, count));
-        let first = word(offset_of!(Pass, first));
-        let stride = word(offset_of!(Pass, stride_bytes));
-        let descriptors = word(offset_of!(Pass, descriptors));
-        builder.ins().store(flags, index, pass, offset_of!(Pass, index) as i32);
-        let is_left = builder.ins().icmp(IntCC::UnsignedLessThan, index, count);
-        builder.ins().brif(is_left, body, &[], done, &[]);
-        builder.seal_block(body);
-        builder.seal_block(done);
-        builder.switch_to_block(done);
-        let ended = builder.ins().iconst(types::I64, ENDED as i64);
-        builder.ins().return_(&[ended]);
-        builder.switch_to_block(body);
-        let distance = builder.ins().imul(index, stride);
-        let packet = builder.ins().iadd(first, distance);
-        let distance = builder.ins().imul_imm_s(index, size_of::<Descriptor>() as i64);
-        let descriptor = builder.ins().iadd(descriptors, distance);
-        let length_offset = offset_of!(Descriptor, length_bytes) as i32;
-        let length_bytes = builder.ins().uload32(flags, descriptor, length_offset);
-        for (value, offset) in [
-            (packet, offset_of!(Pass, packet)),
-            (length_bytes, offset_of!(Pass, length_bytes)),
-            (length_bytes, offset_of!(Pass, counted_bytes)),
-        ] {
-            builder.ins().store(flags, value, pass, offset as i32);
-        }
-        Loop { head, index, packet, length_bytes, descriptor }
-    }
-
-    /// Ends the loop: packets that are done lead to `finish` with their codes.
-    fn close(self, builder: &mut FunctionBuilder<'_>, finish: Block) {
-        builder.seal_block(finish);
-        builder.switch_to_block(finish);
-        let code = builder.block_params(finish)[0];
-        let offset = offset_of!(Descriptor, code) as i32;
-        builder.ins().istore32(MemFlagsData::trusted(), code, self.descriptor, offset);
-        let next = builder.ins().iadd_imm_s(self.index, 1);
-        builder.ins().jump(self.head, &[next.into()]);
-        builder.seal_block(self.head);
-    }
 }
 
 impl FunctionCompiler<'_, '_> {
@@ -248,10 +186,7 @@ impl FunctionCompiler<'_, '_> {
                 Step::ExitIf(condition, exit) => self.exit_if(condition, *exit),
                 Step::Output(at, value) => {
                     let number = self.step_value(value, &measures);
-                    if let Some(descriptor) = self.descriptor {
-                        let offset = offset_of!(Descriptor, outputs) + at * 8;
-                        self.store_word(number, descriptor, offset as i32);
-                    }
+                    self.put_output(*at, number);
                 }
                 Step::OutputAtExit(at, value) => {
                     let number = self.step_value(value, &measures);
@@ -279,15 +214,16 @@ impl FunctionCompiler<'_, '_> {
             StepValue::Constant(number) => self.number(*number),
             StepValue::Slot(from) => self.slot_number(*from),
             StepValue::PacketLength => self.length_bytes,
-            StepValue::Input(0) if self.descriptor.is_some() => {
-                let descriptor = self.descriptor.unwrap_or(self.pass);
-                let offset = offset_of!(Descriptor, input) as i32;
-                self.builder.ins().uload32(MemFlagsData::trusted(), descriptor, offset)
-            }
-            StepValue::Input(at) => {
-                let offset = offset_of!(Pass, inputs) + at * 8;
-                self.load_word(self.pass, offset as i32)
-            }
+            StepValue::Input(at) => match (at, self.place) {
+                (0, Some(place)) => {
+                    let offset = offset_of!(Received, input) as i32;
+                    self.builder.ins().uload32(MemFlagsData::trusted(), place.received, offset)
+                }
+                _ => {
+                    let offset = offset_of!(Pass, inputs) + at * 8;
+                    self.load_word(self.pass, offset as i32)
+                }
+            },
             StepValue::Length { plus, minus } => {
                 let sum = self.builder.ins().iadd(self.length_bytes, measures[plus]);
                 let less = measures[minus];

@@ -37,26 +37,54 @@ pub const OUTCOME_EXITED: u64 = 1;
 /// By a parser's error: this plus the error's number.
 pub const OUTCOME_REJECTED: u64 = 1 << 32;
 
-/// One packet of a burst, as compiled code sees it: what came, and what became of it.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Descriptor {
-    /// Length of the packet as it came.
+/// A packet of a burst as it came.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Its length.
     pub length_bytes: u32,
     /// Input 0 of the unit.
     pub input: u32,
-    /// How the unit ended: 0 at its end, else an exit without storage.
-    pub code: u32,
-    /// Length of the outgoing packet, after a unit that deparses in place.
-    pub outgoing_bytes: u32,
-    /// Address of the outgoing packet's first byte.
-    pub start: u64,
-    /// Outputs of the unit.
-    pub outputs: [u64; DESCRIPTOR_OUTPUTS],
 }
 
 /// How many outputs a unit has that runs on bursts.
-pub const DESCRIPTOR_OUTPUTS: usize = 4;
+pub const OUTPUTS: usize = 4;
+
+/// A packet that left.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    /// Address of its first byte; of a copy its place among the copies' bytes.
+    pub start: u64,
+    /// Its length.
+    pub length_bytes: u32,
+    /// Which packet of the burst it was; with [`Sent::IS_COPIED`] a copy.
+    pub packet: u32,
+    /// Outputs of the unit.
+    pub outputs: [u32; OUTPUTS],
+}
+
+impl Sent {
+    /// In [`Sent::packet`]: the bytes are among the copies'.
+    pub const IS_COPIED: u32 = 1 << 31;
+}
+
+/// What is counted of the packets of a burst that have the same number ([`crate::Tallying`]).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets that came.
+    pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Packets that left.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+}
+
+/// How many exits without storage a unit may have.
+pub const ENDS: usize = 4;
 
 /// One run of a unit on one packet, or on the packets of a burst one after another.
 #[repr(C)]
@@ -67,12 +95,18 @@ pub(crate) struct Pass {
     pub packet: *mut u8,
     /// Length of the packet.
     pub length_bytes: u64,
-    /// Of a burst: which packet runs.
+    /// Of a burst: which packet runs first.
     pub index: u64,
-    /// Of a burst: how many packets there are.
+    /// Of a burst: behind which packet it ends.
     pub count: u64,
-    /// Of a burst: what there is to know of each packet.
-    pub descriptors: *mut Descriptor,
+    /// Of a burst: packet 0 as it came.
+    pub received: *const Received,
+    /// Of a burst: where to note the next packet that leaves.
+    pub sent: *mut Sent,
+    /// Of a burst: row 0 of what is counted.
+    pub tallies: *mut Tally,
+    /// Of a burst: packets by the exit without storage that they ended by.
+    pub ended: [u64; ENDS],
     /// Of a burst: first byte of packet 0.
     pub first: *mut u8,
     /// Of a burst: bytes from one packet to the next.
@@ -99,6 +133,14 @@ pub(crate) struct Pass {
     pub surroundings: *mut Surroundings<'static>,
     /// Where headers are kept while they are moved.
     pub scratch: [u8; SCRATCH_BYTES],
+}
+
+impl Pass {
+    /// Of a burst: which packet runs. Of a single one 0.
+    pub fn running(&self) -> u64 {
+        let distance = (self.packet as u64).wrapping_sub(self.first as u64);
+        distance.checked_div(self.stride_bytes).unwrap_or(0)
+    }
 }
 
 /// The state of one pipeline instance as compiled code reaches it. One code serves many instances.
@@ -166,7 +208,7 @@ impl Surroundings<'_> {
     /// Tells the environment which packet runs, before it is asked for something of the packet's.
     pub fn at_packet(&mut self) {
         // SAFETY: surroundings are reached from compiled code only, which runs on this pass.
-        let index = unsafe { (*self.pass).index };
+        let index = unsafe { (*self.pass).running() };
         if self.drawing != index {
             self.drawing = index;
             self.draw_count = 0;

@@ -6,16 +6,17 @@
 use super::metadata::{Field, InstanceType};
 use super::{Leaving, V1Model};
 use crate::architecture::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US, LeftStraight,
-    OUTPUT_PORT, OUTPUT_QUEUE, Straight,
+    Architecture, EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US,
+    LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
 use crate::engine::{Engine, Run};
 use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
+use crate::statistics::tally_rows;
 use crate::trace::Cause;
 use ir::{Operation, Program};
-use jit::{Condition, Step, StepValue, Storage, Unit};
+use jit::{Condition, Step, StepValue, Storage, Tallying, Unit};
 
 /// Exit after the ingress block.
 const AFTER_INGRESS: u32 = 1;
@@ -89,6 +90,8 @@ pub(super) fn describe(
     }
     // Whoever goes on reads standard metadata, and headers that the unit knows of itself.
     let observed = metadata.slots();
+    let tallying =
+        tally_rows(model.largest_port()).map(|rows| Tallying { output: OUTPUT_PORT, rows });
     let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
         let unit = Unit {
             name: "straight".to_string(),
@@ -96,6 +99,7 @@ pub(super) fn describe(
             storage: Storage::Fresh,
             observed: observed.clone(),
             in_place,
+            tallying,
         };
         notes.extend(note.map(str::to_string));
         Some(Straight { unit, last_pass, notes: std::mem::take(&mut notes) })
@@ -174,6 +178,7 @@ pub(super) fn describe(
         storage: Storage::Fresh,
         observed: Vec::new(),
         in_place: true,
+        tallying: None,
     };
     if !in_deparser.asks && whole.can_deparse_in_place(program) {
         return finish(steps, 1, true, None);
@@ -203,7 +208,7 @@ pub(super) fn leave(
         reception: Reception::after_passes(left.number, left.port, passes),
         context: left.context,
         received_bytes,
-        length_bytes: left.outputs[OUTPUT_QUEUED_LENGTH] as u32,
+        length_bytes: left.outputs[OUTPUT_QUEUED_LENGTH],
         wishes: Wishes::default(),
         cause: Cause::Queue,
         parent: None,
@@ -214,11 +219,11 @@ pub(super) fn leave(
     let leaving = Leaving {
         view: &left.view,
         run: &run,
-        port: left.outputs[OUTPUT_PORT] as u32,
-        queue: left.outputs[OUTPUT_QUEUE] as u32,
+        port: left.outputs[OUTPUT_PORT],
+        queue: left.outputs[OUTPUT_QUEUE],
     };
     if left.exit == Some(AFTER_EGRESS) {
-        let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] as u32 - received_bytes;
+        let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] - received_bytes;
         return model.after_egress(engine, machine, &leaving, packet, before_bytes);
     }
     // Requests made in checksum computation are with the packet.
