@@ -24,4 +24,6 @@ find ../examples -name '*.txt' -o -name '*.json' | seed entries 40000
 find ../examples -name '*.pcap' | seed capture 4096
 find ../examples "${folders[@]}" -name '*.stf' | seed stf 40000
 find ../crates/ir/tests -name '*.txt' | seed ir_text 40000
+find ../crates/lucid/tests/specification -name '*.json' -o -name '*.yaml' -o -name '*.toml' \
+    | seed lucid_specification 40000
 mkdir -p corpus/packets

@@ -92,6 +92,7 @@ fn event(
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<ExpectationKind> {
+    fields.expect(&["args", "arguments", "switch", "port", "after", "before", "count"]);
     places.name = name.span;
     let name = messages.text(name, "an event's name").map(str::to_string);
     let arguments = match fields.get(&["args", "arguments"]) {
@@ -155,6 +156,7 @@ fn array(
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<ExpectationKind> {
+    fields.expect(&["switch", "start", "index", "values", "value", "at"]);
     places.name = name.span;
     let name = messages.text(name, "an array's name").map(str::to_string);
     let at_switch = match fields.get(&["switch"]) {
@@ -208,6 +210,7 @@ fn counter(
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<ExpectationKind> {
+    fields.expect(&["switch", "count"]);
     places.name = node.span;
     let name = super::fields::normal(messages.text(node, "a counter's name")?);
     if !COUNTERS.contains(&name.as_str()) {

@@ -249,6 +249,14 @@ impl<'n> Fields<'n> {
         self.field(names).map(|field| &field.value)
     }
 
+    /// Says that these fields are read, so that they are not reported even if a mistake in another
+    /// field keeps them from being looked at.
+    pub fn expect(&mut self, names: &[&'static str]) {
+        for name in names {
+            self.field(&[*name]);
+        }
+    }
+
     /// The field itself.
     pub fn field(&mut self, names: &[&'static str]) -> Option<&'n Field> {
         self.asked.extend(names);

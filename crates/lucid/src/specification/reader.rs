@@ -20,7 +20,18 @@ pub fn read(map: &SourceMap, file: FileId, format: Format) -> (Option<Run>, Diag
     let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
     let run = read_run(&root, &mut messages);
     let run = run.filter(|_| !messages.list.has_errors());
-    (run, messages.list)
+    (run, in_order(messages.list))
+}
+
+/// In the order of the file, which is not quite the order of reading.
+fn in_order(diagnostics: Diagnostics) -> Diagnostics {
+    let mut list: Vec<Diagnostic> = diagnostics.into_iter().collect();
+    list.sort_by_key(|diagnostic| diagnostic.primary.span.start);
+    let mut sorted = Diagnostics::new();
+    for diagnostic in list {
+        sorted.push(diagnostic);
+    }
+    sorted
 }
 
 /// Reads a file of symbolics: an object with `sizes` and `symbolics`, as the reference
