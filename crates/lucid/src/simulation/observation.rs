@@ -4,7 +4,7 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
-use crate::core::{EventId, GlobalId};
+use crate::core::{ActionId, EventId, GlobalId};
 use crate::interpreter::{EventValue, Value};
 use std::sync::Arc;
 
@@ -67,6 +67,27 @@ pub enum ObservationKind {
     OutOfRange { by: Occurrence, global: GlobalId, index: u128 },
     /// A handler installed an entry into a full table; the table is as before.
     TableFull { by: Occurrence, table: GlobalId },
+    /// A cell was read or written: only for observers that want accesses.
+    Accessed {
+        by: Occurrence,
+        global: GlobalId,
+        /// 0 for counters.
+        index: u128,
+        /// The cell (two values in a pair array) before and after.
+        before: Vec<u128>,
+        after: Vec<u128>,
+        /// What the handler got, if it wanted something.
+        result: Option<u128>,
+    },
+    /// A table was looked up: only for observers that want accesses.
+    LookedUp {
+        by: Occurrence,
+        table: GlobalId,
+        key: Vec<u128>,
+        action: ActionId,
+        /// False if the default action ran.
+        hit: bool,
+    },
     /// An extern function was called.
     Called { by: Occurrence, function: Arc<str>, arguments: Vec<CallArgument> },
     /// A link went down or up, by the specification.
@@ -146,6 +167,11 @@ pub trait Observer {
     /// Whether observations should be made at all; counters and state are kept regardless.
     fn wants(&self) -> bool {
         true
+    }
+
+    /// Whether it wants each access to a cell and each lookup besides.
+    fn wants_accesses(&self) -> bool {
+        false
     }
 
     /// Takes one.

@@ -11,8 +11,16 @@ use super::run::{Count, Expectation, ExpectationKind, Happening, Places};
 use source::Diagnostic;
 
 /// The counters of a switch that can be expected.
-pub const COUNTERS: &[&str] =
-    &["handled", "packets", "generated", "recirculated", "left", "dropped", "out of range"];
+pub const COUNTERS: &[&str] = &[
+    "handled",
+    "packets",
+    "generated",
+    "recirculated",
+    "left",
+    "dropped",
+    "out of range",
+    "tables full",
+];
 
 /// All entries of `expect`.
 pub(super) fn expectations(
