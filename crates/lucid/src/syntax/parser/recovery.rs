@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where to go on after an error: at the next statement or declaration, so that one mistake gives one
+//! report and the next mistake still gets its own.
+
+use super::super::codes;
+use super::super::token::TokenKind;
+use super::Parser;
+use source::{Diagnostic, Span};
+
+impl Parser<'_> {
+    /// Whether a type begins `distance` ahead that is a reserved word.
+    pub(super) fn type_word_ahead(&self, distance: usize) -> bool {
+        matches!(
+            self.ahead(distance),
+            TokenKind::Int
+                | TokenKind::Bool
+                | TokenKind::Auto
+                | TokenKind::Event
+                | TokenKind::Group
+                | TokenKind::Memop
+                | TokenKind::Bitstring
+                | TokenKind::Variable
+        )
+    }
+
+    /// Whether a word stands here that only begins a statement.
+    fn at_statement_word(&self) -> bool {
+        matches!(
+            self.kind(),
+            TokenKind::If
+                | TokenKind::Match
+                | TokenKind::Return
+                | TokenKind::Printf
+                | TokenKind::Generate
+                | TokenKind::GenerateMany
+                | TokenKind::GenerateSwitch
+                | TokenKind::GeneratePort
+                | TokenKind::GeneratePorts
+                | TokenKind::For
+        )
+    }
+
+    /// Whether a statement begins here.
+    pub(super) fn begins_statement(&self) -> bool {
+        self.at_statement_word() || self.at_type_word() || self.at(TokenKind::Identifier)
+    }
+
+    /// Whether a declaration begins here.
+    pub(super) fn at_declaration(&self) -> bool {
+        let next = self.ahead(1);
+        match self.kind() {
+            TokenKind::Const
+            | TokenKind::Symbolic
+            | TokenKind::Extern
+            | TokenKind::Global
+            | TokenKind::Handle
+            | TokenKind::Fun
+            | TokenKind::Type
+            | TokenKind::Constructor
+            | TokenKind::Module
+            | TokenKind::Action
+            | TokenKind::Include => true,
+            TokenKind::Size | TokenKind::Parser => next == TokenKind::Identifier,
+            TokenKind::Memop => {
+                next == TokenKind::Identifier && self.ahead(2) == TokenKind::OpenParen
+            }
+            // `event e = f();` is a statement.
+            TokenKind::Event => {
+                next == TokenKind::Identifier
+                    && matches!(self.ahead(2), TokenKind::OpenParen | TokenKind::Annotation)
+            }
+            TokenKind::Annotation => self.text_of(self.token()) != "@noinline",
+            TokenKind::Identifier if next == TokenKind::Event => {
+                self.at_word("packet") || self.at_word("entry") || self.at_word("exit")
+            }
+            TokenKind::Identifier if next == TokenKind::Handle => self.at_word("control"),
+            TokenKind::Identifier if next == TokenKind::Identifier => {
+                self.at_word("table_type") || self.at_word("action_constr")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the current token can stand after a `;`: then a forgotten one is only reported.
+    pub(super) fn can_follow_semicolon(&self) -> bool {
+        if matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            return true;
+        }
+        if self.at_statement_word() || self.at_declaration() || self.at_type_word() {
+            return true;
+        }
+        let before = self.previous_span();
+        let between = self.text.get(before.end as usize..self.span().start as usize);
+        let is_next_line = between.is_some_and(|text| text.contains('\n'));
+        self.at(TokenKind::Identifier)
+            && (is_next_line
+                || matches!(
+                    self.after_path().0,
+                    TokenKind::Assign | TokenKind::OpenParen | TokenKind::Identifier
+                ))
+    }
+
+    /// Skips to the end of a statement: past its `;`, or to the `}` that closes what it stands in, or
+    /// to where the next one evidently begins.
+    pub(super) fn skip_statement(&mut self) {
+        let start = self.position;
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::CloseBrace => return,
+                TokenKind::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                TokenKind::OpenBrace => {
+                    self.skip_braces();
+                    // A block ends a statement unless the statement goes on.
+                    if !matches!(
+                        self.kind(),
+                        TokenKind::Semicolon
+                            | TokenKind::CloseParen
+                            | TokenKind::Comma
+                            | TokenKind::Else
+                            | TokenKind::Pipe
+                    ) {
+                        return;
+                    }
+                }
+                _ if self.position > start
+                    && (self.at_statement_word() || self.at_declaration()) =>
+                {
+                    return;
+                }
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// Skips the rest of a declaration: past its `;` or its block.
+    pub(super) fn skip_declaration(&mut self) {
+        if std::mem::take(&mut self.recovered) {
+            return;
+        }
+        let start = self.position;
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::CloseBrace => return,
+                TokenKind::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                TokenKind::OpenBrace => {
+                    self.skip_braces();
+                    if self.at(TokenKind::OpenBrace) || self.at(TokenKind::Else) {
+                        continue;
+                    }
+                    self.eat(TokenKind::Semicolon);
+                    return;
+                }
+                _ if self.position > start && self.at_declaration() => return,
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// Skips to the next declaration outside of braces, past everything else.
+    pub(super) fn skip_to_declaration(&mut self) {
+        while !self.at(TokenKind::End) && !self.at_declaration() {
+            match self.kind() {
+                TokenKind::OpenBrace => self.skip_braces(),
+                _ => self.bump(),
+            }
+        }
+    }
+
+    /// Skips from `{` past its `}`.
+    pub(super) fn skip_braces(&mut self) {
+        let mut depth = 0u32;
+        loop {
+            match self.kind() {
+                TokenKind::End => return,
+                TokenKind::OpenBrace => depth += 1,
+                TokenKind::CloseBrace => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.bump();
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// The column of a place, from 0, in bytes.
+    fn column(&self, span: Span) -> usize {
+        let before = self.text.get(..span.start as usize).unwrap_or("");
+        before.len() - before.rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    /// How far the line of a place is indented, in bytes.
+    fn indentation(&self, span: Span) -> usize {
+        let before = self.text.get(..span.start as usize).unwrap_or("");
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text.get(line_start..).unwrap_or("");
+        line.len() - line.trim_start_matches([' ', '\t']).len()
+    }
+
+    /// Whether a block ends here: at its `}`, at the end of the file, or where a declaration that
+    /// is not indented further than the block shows that the `}` is missing.
+    pub(super) fn at_block_end(&self, opener: Span) -> bool {
+        matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End)
+            || (self.at_declaration() && self.column(self.span()) <= self.indentation(opener))
+    }
+
+    /// The end of a block in braces: takes the `}`, or reports that it is missing and goes on as if
+    /// it were there.
+    pub(super) fn close_block(&mut self, opener: Span, what: &str) {
+        if self.eat(TokenKind::CloseBrace) {
+            return;
+        }
+        // The blocks around an unclosed one are unclosed too.
+        if self.reported_at == Some(self.position) {
+            return;
+        }
+        let found = self.found();
+        let suspect = self.suspect_opener(opener);
+        let mut diagnostic = Diagnostic::error(
+            codes::UNCLOSED_DELIMITER,
+            self.span(),
+            format!("the body of {what} is not closed: expected `}}`, found {found}"),
+        )
+        .here("expected `}` before this")
+        .label(opener, "this `{` has no `}`");
+        if let Some((open, close)) = suspect {
+            diagnostic = diagnostic
+                .label(open, "perhaps it is missing for this `{`")
+                .label(close, "whose `}` seems to be this one, which is indented differently");
+        }
+        let _ = self.report(diagnostic);
+    }
+
+    /// The last pair of braces between `opener` and here whose lines are indented differently.
+    fn suspect_opener(&self, opener: Span) -> Option<(Span, Span)> {
+        let first = self.tokens.partition_point(|token| token.span.start <= opener.start);
+        let mut open = Vec::new();
+        let mut suspect = None;
+        for token in &self.tokens[first..self.position] {
+            match token.kind {
+                TokenKind::OpenBrace => open.push(token.span),
+                TokenKind::CloseBrace => {
+                    let Some(start) = open.pop() else { continue };
+                    let begins_line = self.indentation(token.span) == self.column(token.span);
+                    if begins_line && self.indentation(start) != self.indentation(token.span) {
+                        suspect = Some((start, token.span));
+                    }
+                }
+                _ => {}
+            }
+        }
+        suspect
+    }
+
+    /// A `}` outside of all blocks.
+    pub(super) fn report_stray_brace(&mut self) {
+        let span = self.span();
+        let mut diagnostic = Diagnostic::error(codes::STRAY_BRACE, span, "this `}` closes nothing")
+            .here("unmatched");
+        // The block that ended before was perhaps meant to go on.
+        let mut open: Vec<Span> = Vec::new();
+        let mut last = None;
+        for token in &self.tokens[..self.position] {
+            match token.kind {
+                TokenKind::OpenBrace => open.push(token.span),
+                TokenKind::CloseBrace => last = open.pop().map(|start| (start, token.span)),
+                _ => {}
+            }
+        }
+        if let Some((start, end)) =
+            last.filter(|(start, end)| self.indentation(*start) != self.indentation(*end))
+        {
+            diagnostic = diagnostic
+                .label(start, "this block")
+                .label(end, "ended here, which is indented differently");
+        }
+        let _ = self.report(diagnostic.help("remove it, or add the `{` that it should close"));
+        self.bump();
+    }
+}
