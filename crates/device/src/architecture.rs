@@ -84,8 +84,19 @@ pub(crate) struct Straight {
     pub unit: jit::Unit,
     /// The pass of the packet in which its last block runs, from 0.
     pub last_pass: u32,
+    /// The way of copies that nothing holds up, if they have one.
+    pub replicas: Option<Replicas>,
     /// What keeps it from being as fast as can be, for people.
     pub notes: Vec<String>,
+}
+
+/// The way of copies.
+#[derive(Clone, Debug)]
+pub(crate) struct Replicas {
+    /// From a multicast group to the outgoing bits, on storage as ingress left it.
+    pub unit: jit::Unit,
+    /// No port has fewer queues.
+    pub least_queue_count: u32,
 }
 
 /// A packet that left the straight way.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's machine code in a device: one unit a block, made when the first packet needs them, and
-//! the straight way as one unit, made when the program is loaded. Which packets take which is not here.
+//! A program's machine code in a device: one unit a block and one for copies, made when the first packet
+//! needs them, and the straight way as one unit, made when the program is loaded. Which packets take
+//! which is not here.
 
-use crate::architecture::Straight;
+use crate::architecture::{Replicas, Straight};
 use crate::environment::BlockEnvironment;
 use interpreter::{Outcome, PacketContext};
 use ir::{Program, StorageLayout};
@@ -35,6 +36,17 @@ pub(crate) struct BoundStraight {
     pub tally_rows: Option<u32>,
 }
 
+/// Code of the way of copies.
+#[derive(Debug)]
+pub(crate) struct BoundReplicas {
+    pub bound: Bound,
+    pub least_queue_count: u32,
+    /// For the storage that each copy begins with.
+    pub storage: Vec<u64>,
+    /// For the copies in order.
+    pub ordered: Vec<state::Replica>,
+}
+
 /// Machine code of a program.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
@@ -42,6 +54,9 @@ pub(crate) struct CompiledProgram {
     /// A unit a block, in the order of the program's blocks.
     blocks: Option<Bound>,
     straight: Option<BoundStraight>,
+    replicas: Option<BoundReplicas>,
+    /// Until the first copy.
+    replicas_to_come: Option<Replicas>,
     notes: Vec<String>,
 }
 
@@ -54,10 +69,13 @@ impl CompiledProgram {
             layout: Arc::new(StorageLayout::new(program)),
             blocks: None,
             straight: None,
+            replicas: None,
+            replicas_to_come: None,
             notes: Vec::new(),
         };
         match straight {
-            Some(Straight { unit, last_pass, notes }) => {
+            Some(Straight { unit, last_pass, replicas, notes }) => {
+                compiled.replicas_to_come = replicas;
                 let tally_rows = unit.tallying.map(|tallying| tallying.rows);
                 let bound = Bound::new(program, &[unit])?;
                 compiled.straight = Some(BoundStraight { bound, last_pass, tally_rows });
@@ -79,6 +97,19 @@ impl CompiledProgram {
         self.straight.as_mut()
     }
 
+    /// The way of copies, if they have one.
+    pub fn replicas(
+        &mut self,
+        program: &Arc<Program>,
+    ) -> Result<Option<&mut BoundReplicas>, CompileError> {
+        if let Some(Replicas { unit, least_queue_count }) = self.replicas_to_come.take() {
+            let bound = Bound::new(program, &[unit])?;
+            let (storage, ordered) = (Vec::new(), Vec::new());
+            self.replicas = Some(BoundReplicas { bound, least_queue_count, storage, ordered });
+        }
+        Ok(self.replicas.as_mut())
+    }
+
     pub fn has_straight(&self) -> bool {
         self.straight.is_some()
     }
@@ -90,7 +121,8 @@ impl CompiledProgram {
 
     fn all(&self) -> impl Iterator<Item = &Compiled> {
         let straight = self.straight.as_ref().map(|straight| &straight.bound);
-        self.blocks.as_ref().into_iter().chain(straight).map(|bound| &bound.code)
+        let replicas = self.replicas.as_ref().map(|replicas| &replicas.bound);
+        self.blocks.as_ref().into_iter().chain(straight).chain(replicas).map(|bound| &bound.code)
     }
 
     /// Time spent on compiling so far.

@@ -213,9 +213,15 @@ impl Device {
 
     /// Moves what was sent since then to the burst.
     fn take_outputs(&mut self, burst: &mut Burst, packet: usize, already: usize) {
-        for sent in self.machine.transmitted.drain(already..) {
+        let mut taken = 0;
+        while self.machine.transmitted.len() > already + taken {
+            let sent = &mut self.machine.transmitted[already + taken];
             burst.send_copy(packet, sent.port, sent.queue, &sent.bytes);
+            let bytes = std::mem::take(&mut sent.bytes);
+            self.machine.recycle_bytes(bytes);
+            taken += 1;
         }
+        self.machine.transmitted.truncate(already);
     }
 
     /// Runs a packet that arrives now on the straight way, if it may take it; it is then done, or

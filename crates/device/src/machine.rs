@@ -12,6 +12,9 @@ use interpreter::trace::TraceNode;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// So many packets' memory is kept for later packets.
+const MOST_FREE_BYTES: usize = 64;
+
 /// Something that happens at a time.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -44,6 +47,8 @@ pub(crate) struct Machine {
     sequence: u64,
     /// Packets sent so far.
     pub sent: u64,
+    /// Memory of packets that are gone, for the next ones.
+    free_bytes: Vec<Vec<u8>>,
 }
 
 impl Machine {
@@ -60,7 +65,29 @@ impl Machine {
             recorder: options.trace.then(PassRecorder::default),
             sequence: 0,
             sent: 0,
+            free_bytes: Vec::new(),
             options,
+        }
+    }
+
+    /// Whether copies of a packet that may go straight through may do so too, each to a port of its own:
+    /// queues that all wait for a moment share no buffer then.
+    pub fn lets_copies_through(&self) -> bool {
+        self.options.traffic_manager.shared_buffer_bytes.is_none()
+    }
+
+    /// A copy of these bytes, in memory that was used before.
+    pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut copy = self.free_bytes.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    /// Takes memory to be used again. It may as well be dropped.
+    pub fn recycle_bytes(&mut self, bytes: Vec<u8>) {
+        if self.free_bytes.len() < MOST_FREE_BYTES {
+            self.free_bytes.push(bytes);
         }
     }
 

@@ -190,8 +190,7 @@ impl Compiled {
         self.code_bytes
     }
 
-    /// Runs a unit that keeps its storage on a packet in its context: its slots, bytes, cursor, what
-    /// it emits and asks.
+    /// Runs a block's unit on a packet in its context: its slots, bytes, cursor, what it emits and asks.
     pub fn run_on_context(
         &self,
         unit: usize,
@@ -201,13 +200,54 @@ impl Compiled {
         cells: &mut Cells,
         environment: &mut dyn Environment,
     ) -> Outcome {
+        let mut pass = Pass::new();
+        match self.run_kept(unit, &mut pass, context, instance, forwarding, cells, environment) {
+            Ending::StepLimit { .. } => Outcome::StepLimit,
+            Ending::AssertionFailed { origin, is_assume, .. } => {
+                Outcome::AssertionFailed { origin, is_assume }
+            }
+            Ending::ExternFailed { target, message, .. } => {
+                Outcome::ExternFailed { target, message }
+            }
+            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
+                OUTCOME_RETURNED => Outcome::Returned,
+                OUTCOME_EXITED => Outcome::Exited,
+                rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
+            },
+        }
+    }
+
+    /// Runs a unit that keeps its storage on a packet in its context, with these inputs.
+    pub fn run_with_inputs(
+        &self,
+        unit: usize,
+        inputs: &[u64; NUMBERS],
+        context: &mut PacketContext,
+        around: (&mut BoundInstance, &ForwardingState, &mut Cells, &mut dyn Environment),
+    ) -> Ending {
+        let mut pass = Pass::new();
+        pass.inputs = *inputs;
+        let (instance, forwarding, cells, environment) = around;
+        self.run_kept(unit, &mut pass, context, instance, forwarding, cells, environment)
+    }
+
+    #[allow(clippy::too_many_arguments)] // They are what a unit works with.
+    fn run_kept(
+        &self,
+        unit: usize,
+        pass: &mut Pass,
+        context: &mut PacketContext,
+        instance: &mut BoundInstance,
+        forwarding: &ForwardingState,
+        cells: &mut Cells,
+        environment: &mut dyn Environment,
+    ) -> Ending {
         assert!(!self.is_fresh[unit], "a fresh unit runs on bursts only");
         assert_eq!(context.storage().len(), self.layout.words(), "of one program");
         debug_assert_eq!(**context.layout(), *self.layout);
         // What is read after the end is memory of the packet's own buffer.
         context.packet.reserve(TAILROOM_BYTES);
         let instance = instance.refresh(&self.program, forwarding, cells);
-        let mut pass = Pass::new();
         pass.packet = context.packet.as_mut_ptr();
         pass.length_bytes = context.packet.len() as u64;
         pass.storage = context.storage_mut().as_mut_ptr();
@@ -227,26 +267,13 @@ impl Compiled {
             pass: std::ptr::null(),
             drawing: 0,
         };
-        let code = self.enter(unit, &mut pass, instance, &mut around);
+        let code = self.enter(unit, pass, instance, &mut around);
         context.cursor_bits = pass.cursor_bits as usize;
         context.draw_count = around.draw_count;
         context.requests = std::mem::take(&mut around.requests);
         context.emitted = std::mem::take(&mut around.emitted);
         let message = std::mem::take(&mut around.message);
-        match Ending::new(code, &pass, message) {
-            Ending::StepLimit { .. } => Outcome::StepLimit,
-            Ending::AssertionFailed { origin, is_assume, .. } => {
-                Outcome::AssertionFailed { origin, is_assume }
-            }
-            Ending::ExternFailed { target, message, .. } => {
-                Outcome::ExternFailed { target, message }
-            }
-            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
-                OUTCOME_RETURNED => Outcome::Returned,
-                OUTCOME_EXITED => Outcome::Exited,
-                rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
-            },
-        }
+        Ending::new(code, pass, message)
     }
 
     /// Runs a function of the code.

@@ -20,6 +20,7 @@
 
 mod copies;
 mod metadata;
+mod replicas;
 mod straight;
 
 use super::{Architecture, LeftStraight, Straight};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bursts through programs that the straight way cannot run to the end: deparsers that do not work in
-//! place, headers without room, random numbers in egress. Outputs are those of the interpreter.
+//! place, headers without room, random numbers in egress; and copies. Outputs are those of the
+//! interpreter.
+
+mod replicas;
 
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
@@ -16,10 +19,14 @@ impl IncludeLoader for NoFiles {
 }
 
 fn program(defines: &[&str]) -> Arc<ir::Program> {
-    let text = include_str!("program.p4").to_string();
+    compile("program.p4", include_str!("program.p4"), defines)
+}
+
+fn compile(name: &str, text: &str, defines: &[&str]) -> Arc<ir::Program> {
+    let text = text.to_string();
     let defines = defines.iter().map(|name| (name.to_string(), None)).collect();
     let options = PreprocessorOptions { defines, ..PreprocessorOptions::default() };
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
+    let mut compiled = p4::compile::compile(name, text, &NoFiles, &options);
     let lowered = compiled
         .program
         .as_ref()

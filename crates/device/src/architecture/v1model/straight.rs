@@ -4,7 +4,7 @@
 //! `ingress` to `transmit`, written as steps of one unit; what leaves it goes on in the parent module.
 
 use super::metadata::{Field, InstanceType};
-use super::{Leaving, V1Model};
+use super::{Leaving, V1Model, replicas};
 use crate::architecture::{
     Architecture, EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US,
     LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
@@ -26,7 +26,7 @@ const AFTER_EGRESS: u32 = 2;
 const BEFORE_DEPARSER: u32 = 3;
 
 /// Output: the length that the packet has for its queue.
-const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
+pub(super) const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
 /// Output: the packet's length as received and the bytes of its valid headers before egress.
 const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
 
@@ -37,13 +37,14 @@ const BEFORE_EGRESS: usize = 2;
 
 /// What a block's code does that matters here.
 #[derive(Clone, Copy, Debug, Default)]
-struct Doings {
-    asks: bool,
-    draws: bool,
+pub(super) struct Doings {
+    pub asks: bool,
+    pub draws: bool,
+    pub asserts: bool,
 }
 
 /// Looks at a block and at the actions of its tables.
-fn doings(program: &Program, block: usize) -> Doings {
+pub(super) fn doings(program: &Program, block: usize) -> Doings {
     let mut doings = Doings::default();
     for region in program.regions_of_block(block) {
         let region = &program.regions[region.index()];
@@ -51,6 +52,7 @@ fn doings(program: &Program, block: usize) -> Doings {
             match &instruction.operation {
                 Operation::Request { .. } => doings.asks = true,
                 Operation::Random { .. } => doings.draws = true,
+                Operation::Assert { .. } => doings.asserts = true,
                 _ => {}
             }
         }
@@ -102,7 +104,8 @@ pub(super) fn describe(
             tallying,
         };
         notes.extend(note.map(str::to_string));
-        Some(Straight { unit, last_pass, notes: std::mem::take(&mut notes) })
+        let replicas = replicas::describe(model, program, least_queue_count);
+        Some(Straight { unit, last_pass, replicas, notes: std::mem::take(&mut notes) })
     };
 
     // To the end of ingress.
@@ -196,6 +199,13 @@ pub(super) fn leave(
     left: LeftStraight,
 ) -> Result<(), DeviceError> {
     let is_in_ingress = left.exit == Some(AFTER_INGRESS);
+    let left = match is_in_ingress {
+        true => match replicas::send(model, engine, machine, left)? {
+            Some(left) => left,
+            None => return Ok(()),
+        },
+        false => left,
+    };
     let passes = if is_in_ingress { 1 } else { 2 };
     let received_bytes = u32::try_from(left.context.packet.len()).unwrap_or(u32::MAX);
     let run = Run {
