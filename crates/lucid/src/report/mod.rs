@@ -1,3 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What people and tools read of a run: event log, JSON lines, final state, counters, time line,
 //! verdicts on expectations. Nothing here runs anything.
+
+mod counters;
+#[cfg(test)]
+pub(crate) mod example;
+mod expected;
+mod json;
+mod observers;
+mod text;
+mod values;
+mod verdicts;
+
+pub use counters::{counter, counter_names, table as counters_table, total};
+pub use json::{JsonLines, kind_name, object as observation_json};
+pub use observers::Observers;
+pub use text::{Detail, TextLog};
+pub use values::{event_text, integer_json, nanoseconds, value_json, value_text};
+pub use verdicts::{ReadCell, Verdict, Verdicts};

@@ -26,6 +26,10 @@ pub const BAD_BYTES: Code = Code("LU-E0509");
 pub const BAD_KEY: Code = Code("LU-E0510");
 /// Two fields that exclude each other.
 pub const CONFLICT: Code = Code("LU-E0511");
+/// An expectation names something that the program does not have.
+pub const EXPECTED_NAME: Code = Code("LU-E0521");
+/// Values in an expectation that the program's types do not take.
+pub const EXPECTED_ARGUMENTS: Code = Code("LU-E0522");
 /// A field that nobody reads.
 pub const UNKNOWN_FIELD: Code = Code("LU-W0501");
 /// A field that is there twice.
@@ -135,6 +139,23 @@ pub const EXPLANATIONS: &[Explanation] = &[
                 3, \"gap\": 10, \"rate\": 1000}]}\n",
         right: "{\"events\": [{\"type\": \"generator\", \"name\": \"e\", \"args\": [], \"count\": \
                 3, \"gap\": 10}]}\n",
+    },
+    Explanation {
+        code: EXPECTED_NAME,
+        title: "an expectation names an event or array that the program does not have",
+        text: "Expectations name events as the program declares them, and arrays by their full \
+               names, such as `counts` or `M.counts`. The message names the nearest one.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: EXPECTED_ARGUMENTS,
+        title: "an expectation has values that cannot be",
+        text: "An expectation has one value (or \"_\") for each parameter of its event, of the \
+               parameter's type and width, and one value for each cell of an array, two in an \
+               array of pairs.",
+        wrong: "",
+        right: "",
     },
     Explanation {
         code: UNKNOWN_FIELD,

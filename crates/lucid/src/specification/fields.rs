@@ -328,7 +328,7 @@ impl<'n> Fields<'n> {
 }
 
 /// The name that is most like `wanted`, if one is near.
-pub(super) fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
     let near = |name: &'a str| (strsim::jaro_winkler(wanted, name), name);
     names
         .iter()

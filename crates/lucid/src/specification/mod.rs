@@ -22,5 +22,6 @@ pub use argument::{NotBytes, bytes, integer};
 pub use codes::EXPLANATIONS;
 pub use document::Format;
 pub use expectations::COUNTERS;
+pub(crate) use fields::nearest;
 pub use reader::{MOST_SWITCHES, read, read_symbolics};
 pub use run::*;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Several observers of one run. What each of them does with observations is its own.
+
+use crate::simulation::{Observation, ObservationKind, Observer};
+
+/// Hands each observation to all of them, in order.
+#[derive(Default)]
+pub struct Observers<'o> {
+    list: Vec<&'o mut dyn Observer>,
+}
+
+impl<'o> Observers<'o> {
+    /// None yet.
+    pub fn new() -> Observers<'o> {
+        Observers::default()
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, observer: &'o mut dyn Observer) {
+        self.list.push(observer);
+    }
+}
+
+impl Observer for Observers<'_> {
+    fn wants(&self) -> bool {
+        self.list.iter().any(|observer| observer.wants())
+    }
+
+    fn wants_accesses(&self) -> bool {
+        self.list.iter().any(|observer| observer.wants_accesses())
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        let access = matches!(
+            observation.kind,
+            ObservationKind::Accessed { .. } | ObservationKind::LookedUp { .. }
+        );
+        for observer in &mut self.list {
+            // What one asked for is no business of the others.
+            if observer.wants() && (!access || observer.wants_accesses()) {
+                observer.observe(observation.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    struct Counting {
+        wants: bool,
+        accesses: bool,
+        seen: usize,
+    }
+
+    impl Observer for Counting {
+        fn wants(&self) -> bool {
+            self.wants
+        }
+
+        fn wants_accesses(&self) -> bool {
+            self.accesses
+        }
+
+        fn observe(&mut self, _: Observation) {
+            self.seen += 1;
+        }
+    }
+
+    #[test]
+    fn each_gets_what_it_wants() {
+        let new = |wants, accesses| Counting { wants, accesses, seen: 0 };
+        let mut list = [new(true, true), new(true, false), new(false, true)];
+        let mut observers = Observers::new();
+        list.iter_mut().for_each(|observer| observers.push(observer));
+        assert!(observers.wants() && observers.wants_accesses());
+        let all = example::observations();
+        all.iter().cloned().for_each(|observation| observers.observe(observation));
+        assert_eq!(list.map(|observer| observer.seen), [all.len(), all.len() - 3, 0]);
+        assert!(!Observers::new().wants());
+    }
+}
