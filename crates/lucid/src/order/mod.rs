@@ -1,10 +1,286 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether every handler touches globals in the order of their declarations (Lucid §5, appendix A).
+//! Whether every handler touches globals in the order of their declarations, each at most once
+//! (Lucid §5, appendix A). This is the paper's type-and-effect system with its inference, run after
+//! types are known: an effect is the set of places that have been passed, a function is summarised
+//! once, and what depends on its arguments is asked of its callers.
+//!
+//! A program that passes never reaches a global out of order, whatever its branches do. What is
+//! rejected has an execution out of order, except that
+//!
+//! - all branches count as possible, and what follows from their conditions is not looked at;
+//! - a loop whose number of rounds is a variable counts as one of at least two rounds, which passes
+//!   all of a vector that it walks through;
+//! - elements of a vector are told apart by their indexes only if one is the other plus a number;
+//! - functions of a module with an interface do what the interface says, and handlers of events
+//!   over globals run for all globals that the event's constraints allow;
+//! - of a module alias whose condition is not known, functions of both modules count;
+//! - each function must be callable with some arguments, and each handler may run, even if nothing
+//!   calls or generates it.
+//!
+//! Calls marked `unordered` are left out, except that event values keep their constraints.
+//! `Table.install` is an access; the artifact's `table_install` statement, which the switch's
+//! processor carries out, is none.
 
-use crate::check::CheckedProgram;
-use source::Diagnostics;
+mod body;
+mod calls;
+pub mod codes;
+mod constraints;
+mod effect;
+mod facts;
+mod gress;
+mod index;
+mod interfaces;
+mod loops;
+mod place;
+mod report;
+mod unit;
 
-/// Checks a whole program.
-pub fn check(_program: &CheckedProgram) -> Diagnostics {
-    Diagnostics::new()
+use crate::check::{CheckedProgram, Definition};
+use crate::syntax::ast::{
+    Block, Declaration, DeclarationKind, HandlerSort, NodeId, Parameter, ParserActionKind,
+    ParserBlock, ParserStep,
+};
+use effect::{Demand, Flow, Passed, Reason, Summary, merge};
+use gress::HandlerTouches;
+use index::{Index, Ordered};
+use place::Base;
+use report::Violation;
+use source::{Diagnostics, Span};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+use unit::{Owner, Unit};
+
+/// So many module aliases that choose between globals are followed, each both ways.
+const ALIASES: usize = 8;
+
+/// Checks a whole program. Where an earlier check has left gaps, nothing is said.
+pub fn check(program: &CheckedProgram) -> Diagnostics {
+    let mut order = Order::new(program, HashMap::new());
+    order.run();
+    if order.undecided.is_empty() {
+        return order.diagnostics();
+    }
+    // Which globals an alias means decides about their order, so both choices are checked.
+    let aliases: Vec<NodeId> = order.undecided.iter().copied().take(ALIASES).collect();
+    let mut found = Diagnostics::new();
+    for choice in 0..1_u32 << aliases.len() {
+        let chosen =
+            aliases.iter().enumerate().map(|(at, alias)| (*alias, choice >> at & 1 == 0)).collect();
+        let mut order = Order::new(program, chosen);
+        order.run();
+        found.append(order.diagnostics());
+    }
+    found
+}
+
+/// The check of one program.
+pub(crate) struct Order<'p> {
+    program: &'p CheckedProgram,
+    index: Index<'p>,
+    /// Of functions checked so far, by binder.
+    summaries: HashMap<NodeId, Rc<Summary>>,
+    /// Which way module aliases go, where it matters.
+    choices: HashMap<NodeId, bool>,
+    /// Aliases whose choice would have mattered.
+    undecided: BTreeSet<NodeId>,
+    violations: Vec<Violation>,
+    /// For two globals, who accesses them in this order, and where.
+    witnesses: HashMap<(u32, u32), (Arc<str>, Span)>,
+    handlers: Vec<HandlerTouches>,
+    found: Diagnostics,
+}
+
+impl<'p> Order<'p> {
+    fn new(program: &'p CheckedProgram, choices: HashMap<NodeId, bool>) -> Order<'p> {
+        Order {
+            program,
+            index: Index::new(&program.tree),
+            summaries: HashMap::new(),
+            choices,
+            undecided: BTreeSet::new(),
+            violations: Vec::new(),
+            witnesses: HashMap::new(),
+            handlers: Vec::new(),
+            found: Diagnostics::new(),
+        }
+    }
+
+    fn run(&mut self) {
+        let program = self.program;
+        self.declarations(&program.tree.declarations, &mut Vec::new());
+        gress::check(self);
+    }
+
+    /// What was found; of one pair of accesses, the first report.
+    fn diagnostics(mut self) -> Diagnostics {
+        let mut reported = HashSet::new();
+        for violation in std::mem::take(&mut self.violations) {
+            let demand = &violation.demand;
+            let spans = match &demand.reason {
+                Reason::Sequence { first, second, .. } => {
+                    (first.outer(), first.span, second.outer(), second.span)
+                }
+                Reason::Declared { constraint, site, .. } => {
+                    let (span, calls) = match site {
+                        Some((span, calls)) => (*span, calls.as_ref()),
+                        None => (*constraint, None),
+                    };
+                    (calls.map_or(span, |link| link.span), span, *constraint, *constraint)
+                }
+            };
+            if reported.insert(spans) {
+                let diagnostic = self.describe(&violation);
+                self.found.push(diagnostic);
+            }
+        }
+        self.found
+    }
+
+    /// Notes that an order holds, for advice about others.
+    fn satisfied(&mut self, who: &Arc<str>, demand: &Demand) {
+        if let (Base::Global(before), Base::Global(after), Reason::Sequence { second, .. }) =
+            (demand.before.base, demand.after.base, &demand.reason)
+            && before != after
+        {
+            let witness = || (who.clone(), second.outer());
+            self.witnesses.entry((before, after)).or_insert_with(witness);
+        }
+    }
+
+    /// Which of its two modules an alias means.
+    fn choose(&mut self, alias: NodeId) -> bool {
+        match self.choices.get(&alias) {
+            Some(choice) => *choice,
+            None => {
+                self.undecided.insert(alias);
+                true
+            }
+        }
+    }
+
+    fn declarations(&mut self, declarations: &'p [Declaration], around: &mut Vec<usize>) {
+        for declaration in declarations {
+            match &declaration.kind {
+                DeclarationKind::Function { name, parameters, constraints, body, .. } => {
+                    let span = name.span;
+                    let ordered = Ordered { name: &name.name, span, parameters, constraints };
+                    let summary = self.function(name.id, ordered, body, around);
+                    self.summaries.insert(name.id, Rc::new(summary));
+                }
+                DeclarationKind::Event { name, parameters, body: Some(body), .. } => {
+                    let sort = HandlerSort::Ingress;
+                    self.handler(Some(name.id), &name.name, sort, parameters, body, around);
+                }
+                DeclarationKind::Handler { event, sort, parameters, body } => {
+                    let id = match self.program.definitions.get(&event.id) {
+                        Some(Definition::Event(id)) => Some(*id),
+                        _ => None,
+                    };
+                    if let Some(last) = event.segments.last() {
+                        self.handler(id, &last.name, *sort, parameters, body, around);
+                    }
+                }
+                DeclarationKind::Module { name, interface, declarations } => {
+                    let Some(number) = self.index.module(name.id) else { continue };
+                    around.push(number);
+                    self.declarations(declarations, around);
+                    if let Some(interface) = interface {
+                        interfaces::check(self, &name.name, interface, declarations);
+                    }
+                    around.pop();
+                }
+                DeclarationKind::Parser { name, body, .. } => {
+                    let who = format!("parser {}", name.name).into();
+                    let owner = Owner::Handler { event: None };
+                    let mut unit = Unit::new(self, who, owner, around);
+                    unit.parser_block(body, &mut Flow::default());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        id: NodeId,
+        ordered: Ordered<'p>,
+        body: &'p Block,
+        around: &[usize],
+    ) -> Summary {
+        let who = format!("function {}", self.index.name_from(id, &[])).into();
+        let mut unit = Unit::new(self, who, Owner::Function, around);
+        for parameter in ordered.parameters {
+            unit.parameter(parameter.name.id, true);
+        }
+        let declared_end = constraints::declare_own(&mut unit, ordered);
+        let mut flow = Flow::default();
+        unit.block(body, &mut flow);
+        unit.leave(&mut flow);
+        let mut end: Vec<Passed> = std::mem::take(&mut unit.returned);
+        merge(&mut end, declared_end);
+        Summary {
+            name: ordered.name.clone(),
+            parameters: unit.parameters,
+            first: unit.first,
+            demands: unit.demands,
+            end,
+            touches: unit.touches,
+            opaque: false,
+        }
+    }
+
+    fn handler(
+        &mut self,
+        event: Option<NodeId>,
+        name: &Arc<str>,
+        sort: HandlerSort,
+        parameters: &'p [Parameter],
+        body: &'p Block,
+        around: &[usize],
+    ) {
+        let kind = match sort {
+            HandlerSort::Ingress => "handler",
+            HandlerSort::Control => "control handler",
+            HandlerSort::Egress => "egress handler",
+        };
+        let name = event.map_or_else(|| name.clone(), |event| self.index.name_from(event, &[]));
+        let who: Arc<str> = format!("{kind} {name}").into();
+        let mut unit = Unit::new(self, who.clone(), Owner::Handler { event }, around);
+        for parameter in parameters {
+            unit.parameter(parameter.name.id, true);
+        }
+        if let Some(event) = event {
+            unit.assume_event(event, parameters);
+        }
+        unit.block(body, &mut Flow::default());
+        let touches =
+            HandlerTouches { who, event, sort, parameters: unit.parameters, touches: unit.touches };
+        self.handlers.push(touches);
+    }
+}
+
+impl<'p> Unit<'_, 'p> {
+    /// A parser's events are made under the constraints of any other; parsers touch no globals.
+    fn parser_block(&mut self, block: &'p ParserBlock, flow: &mut Flow) {
+        for action in &block.actions {
+            match &action.kind {
+                ParserActionKind::Local { value, .. } | ParserActionKind::Assign { value, .. } => {
+                    self.expression(value, flow);
+                }
+                ParserActionKind::Read { .. } | ParserActionKind::Skip { .. } => {}
+            }
+        }
+        match &block.step {
+            ParserStep::Match { subjects, branches, .. } => {
+                self.expressions(subjects, flow);
+                for branch in branches {
+                    self.parser_block(&branch.body, &mut flow.clone());
+                }
+            }
+            ParserStep::Generate { event, .. } => self.expression(event, flow),
+            ParserStep::Call { arguments, .. } => self.expressions(arguments, flow),
+            ParserStep::Drop { .. } => {}
+        }
+    }
 }

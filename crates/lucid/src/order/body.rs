@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements and expressions in the order they run, and the places of expressions that are globals.
+//! Calls are in `calls`, loops in `loops`.
+
+use super::effect::Flow;
+use super::place::{Base, Place, Step};
+use super::unit::Unit;
+use crate::check::{Definition, Size, SizeTerm, Type, UserTypeBody};
+use crate::syntax::ast::{
+    Block, Branch, Expression, ExpressionKind, GenerateTarget, NodeId, PatternKind, Segment,
+    Statement, StatementKind,
+};
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+/// Stack kept free, and added when there is less, in bytes: programs nest as deep as they like.
+const STACK_FREE: usize = 128 << 10;
+const STACK_MORE: usize = 2 << 20;
+
+impl<'p> Unit<'_, 'p> {
+    /// The statements of a block.
+    pub(crate) fn block(&mut self, block: &'p Block, flow: &mut Flow) {
+        stacker::maybe_grow(STACK_FREE, STACK_MORE, || {
+            for statement in &block.statements {
+                self.statement(statement, flow);
+            }
+        });
+    }
+
+    fn statement(&mut self, statement: &'p Statement, flow: &mut Flow) {
+        match &statement.kind {
+            StatementKind::Skip => {}
+            StatementKind::Local { name, value, .. } => {
+                self.expression(value, flow);
+                if self.holds_globals(value) {
+                    match self.place(value) {
+                        Some(place) => {
+                            self.places.insert(name.id, place);
+                        }
+                        None => self.no_place(value),
+                    }
+                }
+            }
+            StatementKind::Assign { target, value, .. } => {
+                self.expression(value, flow);
+                if self.holds_globals(value) {
+                    self.assign_global(target, value);
+                }
+            }
+            StatementKind::Call(call) => self.expression(call, flow),
+            StatementKind::If { condition, then, otherwise } => {
+                self.expression(condition, flow);
+                let mut other = flow.clone();
+                self.block(then, flow);
+                if let Some(otherwise) = otherwise {
+                    self.block(otherwise, &mut other);
+                }
+                *flow = std::mem::take(flow).join(other);
+            }
+            StatementKind::Match { subjects, branches } => {
+                self.expressions(subjects, flow);
+                self.branches(branches, flow);
+            }
+            StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    self.expression(value, flow);
+                }
+                self.leave(flow);
+            }
+            StatementKind::Print { arguments, .. } => self.expressions(arguments, flow),
+            StatementKind::Generate { target, event } => {
+                match target {
+                    GenerateTarget::Event | GenerateTarget::Many => {}
+                    GenerateTarget::Switch(place)
+                    | GenerateTarget::Port(place)
+                    | GenerateTarget::Ports(place) => self.expression(place, flow),
+                }
+                self.expression(event, flow);
+            }
+            StatementKind::For { variable, body, .. } => {
+                self.repeated(variable.id, flow, &mut |unit, flow| unit.block(body, flow))
+            }
+            // The switch's processor installs these entries, so no stage is passed.
+            StatementKind::TableInstall { table, entries } => {
+                self.expression(table, flow);
+                for entry in entries {
+                    self.expressions(&entry.patterns, flow);
+                    self.expressions(&entry.arguments, flow);
+                }
+            }
+        }
+    }
+
+    /// The branches of a `match`. If none matches, nothing happens.
+    fn branches(&mut self, branches: &'p [Branch], flow: &mut Flow) {
+        let before = std::mem::take(flow);
+        let mut after = Flow { passed: Vec::new(), stopped: true };
+        let mut complete = false;
+        for branch in branches {
+            let mut own = before.clone();
+            for pattern in &branch.patterns {
+                if let PatternKind::Event { event, parameters } = &pattern.kind {
+                    self.event_pattern(event, parameters);
+                }
+            }
+            complete |= branch.patterns.iter().all(|pattern| pattern.kind == PatternKind::Wildcard);
+            self.block(&branch.body, &mut own);
+            after = after.join(own);
+        }
+        *flow = if complete { after } else { after.join(before) };
+    }
+
+    pub(crate) fn expressions(&mut self, list: &'p [Expression], flow: &mut Flow) {
+        for expression in list {
+            self.expression(expression, flow);
+        }
+    }
+
+    /// What an expression does, operands left to right.
+    pub(crate) fn expression(&mut self, expression: &'p Expression, flow: &mut Flow) {
+        stacker::maybe_grow(STACK_FREE, STACK_MORE, || self.expression_parts(expression, flow));
+    }
+
+    fn expression_parts(&mut self, expression: &'p Expression, flow: &mut Flow) {
+        match &expression.kind {
+            ExpressionKind::Integer { .. }
+            | ExpressionKind::Boolean(_)
+            | ExpressionKind::String(_)
+            | ExpressionKind::Name(_)
+            | ExpressionKind::SizeToInt { .. }
+            | ExpressionKind::Pattern(_) => {}
+            ExpressionKind::Call { function, arguments, unordered } => {
+                self.expressions(arguments, flow);
+                self.call(expression.span, function, arguments, *unordered, flow);
+            }
+            ExpressionKind::New { arguments, .. } => self.expressions(arguments, flow),
+            ExpressionKind::Unary { operand, .. }
+            | ExpressionKind::Cast { operand, .. }
+            | ExpressionKind::Slice { operand, .. }
+            | ExpressionKind::Flood(operand) => self.expression(operand, flow),
+            ExpressionKind::Binary { left, right, .. } => {
+                self.expression(left, flow);
+                self.expression(right, flow);
+            }
+            ExpressionKind::Hash { arguments, .. } => self.expressions(arguments, flow),
+            ExpressionKind::Record(fields) => {
+                for (_, value) in fields {
+                    self.expression(value, flow);
+                }
+            }
+            ExpressionKind::With { record, fields } => {
+                self.expression(record, flow);
+                for (_, value) in fields {
+                    self.expression(value, flow);
+                }
+            }
+            ExpressionKind::Field { record, .. } => self.expression(record, flow),
+            ExpressionKind::Index { vector, .. } => self.expression(vector, flow),
+            ExpressionKind::Vector(parts)
+            | ExpressionKind::Tuple(parts)
+            | ExpressionKind::Group(parts) => self.expressions(parts, flow),
+            ExpressionKind::Comprehension { element, variable, .. } => {
+                self.repeated(variable.id, flow, &mut |unit, flow| unit.expression(element, flow))
+            }
+            ExpressionKind::Masked { value, mask } => {
+                self.expression(value, flow);
+                self.expression(mask, flow);
+            }
+        }
+    }
+
+    /// Whether an expression is or holds persistent state.
+    pub(crate) fn holds_globals(&self, expression: &Expression) -> bool {
+        let program = self.order.program;
+        program.types.get(&expression.id).is_some_and(|ty| program.is_global(ty))
+    }
+
+    /// The place of an expression that is a global or a part of one.
+    pub(crate) fn place(&mut self, expression: &Expression) -> Option<Place> {
+        let program = self.order.program;
+        match &expression.kind {
+            ExpressionKind::Name(path) => match program.definitions.get(&path.id)? {
+                Definition::Local(id) => self.places.get(id).cloned(),
+                definition => self.global(definition),
+            },
+            ExpressionKind::Field { record, label } => {
+                let place = self.place(record)?;
+                let step = self.field(record, label)?;
+                Some(place.part(step))
+            }
+            ExpressionKind::Index { vector, .. } => {
+                let place = self.place(vector)?;
+                let index = program.expression_sizes.get(&expression.id)?.first()?;
+                let index = index.replace(|term| match term {
+                    SizeTerm::Loop(id) => self.rounds.get(&id).cloned(),
+                    _ => None,
+                });
+                Some(place.part(Step::Element(index)))
+            }
+            // Fields that hold globals must stay, or it would stand for two globals.
+            ExpressionKind::With { record, fields } => {
+                let kept = fields.iter().all(|(_, value)| !self.holds_globals(value));
+                if kept { self.place(record) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    fn global(&mut self, definition: &Definition) -> Option<Place> {
+        match definition {
+            Definition::Global(id) => {
+                let number = self.order.index.global_numbers.get(id)?;
+                Some(Place::whole(Base::Global(*number)))
+            }
+            Definition::Aliased { alias, then, otherwise } => {
+                let chosen = if self.order.choose(*alias) { then } else { otherwise };
+                self.global(chosen)
+            }
+            _ => None,
+        }
+    }
+
+    /// The step from a record to a field.
+    fn field(&self, record: &Expression, label: &Segment) -> Option<Step> {
+        let program = self.order.program;
+        let mut ty = program.types.get(&record.id)?;
+        let mut declared = None;
+        // A chain of user types cannot be longer than there are user types.
+        for _ in 0..=program.user_types.len() {
+            match ty {
+                Type::User { definition, .. } => {
+                    declared = self.order.index.field(*definition, &label.name).or(declared);
+                    ty = match &program.user_types.get(definition)?.body {
+                        UserTypeBody::Known(ty) => ty,
+                        UserTypeBody::Aliased { .. } => return None,
+                    };
+                }
+                Type::Record(fields) => {
+                    let position = fields.iter().position(|(own, _)| *own == label.name)?;
+                    return Some(Step::Field {
+                        position: position as u32,
+                        label: label.name.clone(),
+                        declared: declared.unwrap_or(Span::NONE),
+                    });
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn assign_global(&mut self, target: &crate::syntax::ast::Path, value: &Expression) {
+        let Some(Definition::Local(id)) = self.order.program.definitions.get(&target.id) else {
+            return;
+        };
+        let (old, new) = (self.places.get(id).cloned(), self.place(value));
+        if old.is_some() && old == new {
+            return;
+        }
+        self.order.found.push(
+            Diagnostic::error(
+                super::codes::WHICH_GLOBAL,
+                target.span,
+                "a variable that stands for a global cannot be changed to stand for another",
+            )
+            .note("which stage an access needs must be known when the program is compiled")
+            .help("declare another variable for the other global"),
+        );
+    }
+
+    /// Says that it cannot be told which global an expression is.
+    pub(crate) fn no_place(&mut self, expression: &Expression) {
+        self.order.found.push(
+            Diagnostic::error(
+                super::codes::WHICH_GLOBAL,
+                expression.span,
+                "which global this is cannot be told",
+            )
+            .note(
+                "globals are ordered by their declarations; a record or vector of globals that is \
+                 put together in a body has no place in that order",
+            )
+            .help("name the global, or declare a global that is the record or vector"),
+        );
+    }
+
+    /// The bound of a loop, if it is known.
+    pub(crate) fn bound(&self, variable: NodeId) -> Option<u128> {
+        let bound = self.order.program.loop_bounds.get(&variable)?;
+        let replaced = bound.replace(|term| match term {
+            SizeTerm::Loop(id) => self.rounds.get(&id).cloned(),
+            _ => None,
+        });
+        replaced.known()
+    }
+
+    /// The name of a loop's variable.
+    pub(crate) fn loop_variable(&self, variable: NodeId) -> Size {
+        Size::term(SizeTerm::Loop(variable))
+    }
+
+    /// How a function or event is called here.
+    pub(crate) fn name_of(&self, id: NodeId) -> Arc<str> {
+        self.order.index.name_from(id, &self.around)
+    }
+}

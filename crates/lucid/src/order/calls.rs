@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls: accesses by the language's own methods, functions by their summaries, and event values by
+//! the constraints of their events. A function's body is never looked at again at a call.
+
+use super::constraints::Constraints;
+use super::effect::{Access, Demand, Flow, Passed, Reason, Site, Summary, Touch, merge};
+use super::index::View;
+use super::place::{Base, Place, Step};
+use super::unit::{Held, Unit};
+use crate::check::{Builtin, Definition, Instantiation, SizeTerm};
+use crate::syntax::ast::{Expression, NodeId, Parameter, Path};
+use source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a method of the language does to its first argument.
+fn access(builtin: Builtin, arguments: usize) -> Option<Access> {
+    Some(match builtin {
+        Builtin::ArrayGet | Builtin::ArrayGetm => Access::Read,
+        Builtin::ArraySet | Builtin::ArraySetm => Access::Write,
+        Builtin::ArrayUpdate | Builtin::ArrayUpdateComplex | Builtin::PairArrayUpdate => {
+            Access::Update
+        }
+        Builtin::CounterAdd => Access::Count,
+        Builtin::TableLookup => Access::LookUp,
+        Builtin::TableInstall | Builtin::TableInstallTernary => Access::Install,
+        _ => return None,
+    })
+    .filter(|_| arguments > 0)
+}
+
+/// A call at hand.
+struct Call<'a> {
+    span: Span,
+    /// How the callee is called here.
+    name: Arc<str>,
+    /// Its arguments' places, those that have one.
+    arguments: &'a [Option<Place>],
+    instantiation: Option<&'a Instantiation>,
+}
+
+impl<'p> Unit<'_, 'p> {
+    /// A call whose arguments have been evaluated.
+    pub(crate) fn call(
+        &mut self,
+        span: Span,
+        function: &'p Path,
+        arguments: &'p [Expression],
+        unordered: bool,
+        flow: &mut Flow,
+    ) {
+        let Some(definition) = self.order.program.definitions.get(&function.id) else { return };
+        if let Definition::Builtin(builtin) = definition {
+            let Some(access) = access(*builtin, arguments.len()) else { return };
+            match self.place(&arguments[0]) {
+                Some(place) => {
+                    let site = Site { access, span, calls: None };
+                    self.touches.push(Touch::Access { place: place.clone(), site: site.clone() });
+                    if !unordered {
+                        self.pass(flow, place, site);
+                    }
+                }
+                None if self.holds_globals(&arguments[0]) => self.no_place(&arguments[0]),
+                None => {}
+            }
+            return;
+        }
+        let places: Vec<Option<Place>> = arguments
+            .iter()
+            .map(|argument| {
+                let place = self.place(argument);
+                if place.is_none() && self.holds_globals(argument) {
+                    self.no_place(argument);
+                }
+                place
+            })
+            .collect();
+        let instantiation = self.order.program.instantiations.get(&function.id);
+        self.callee(definition, span, &places, instantiation, unordered, flow);
+    }
+
+    fn callee(
+        &mut self,
+        definition: &Definition,
+        span: Span,
+        arguments: &[Option<Place>],
+        instantiation: Option<&Instantiation>,
+        unordered: bool,
+        flow: &mut Flow,
+    ) {
+        match definition {
+            Definition::Function(id) => {
+                let Some(inside) = self.order.summaries.get(id).cloned() else { return };
+                let call = Call { span, name: self.name_of(*id), arguments, instantiation };
+                self.touch(&inside, &call);
+                let seen = match self.order.index.view(*id, &self.around) {
+                    View::Inside => inside,
+                    View::Interface(ordered) => {
+                        let name = call.name.clone();
+                        Rc::new(Constraints::of_function(self.order, ordered, &name).summary())
+                    }
+                };
+                self.apply(&seen, &call, unordered, flow);
+            }
+            Definition::Event(id) => self.make_event(*id, span, arguments, flow),
+            // Either of the two may be meant, so both must do.
+            Definition::Aliased { alias, then, otherwise } => {
+                if let Some(chosen) = self.order.choices.get(alias) {
+                    let chosen = if *chosen { then } else { otherwise };
+                    self.callee(chosen, span, arguments, instantiation, unordered, flow);
+                    return;
+                }
+                let mut other = flow.clone();
+                self.callee(then, span, arguments, instantiation, unordered, flow);
+                self.callee(otherwise, span, arguments, instantiation, unordered, &mut other);
+                *flow = std::mem::take(flow).join(other);
+            }
+            _ => {}
+        }
+    }
+
+    /// Holds a function's summary against what has been passed.
+    fn apply(&mut self, summary: &Summary, call: &Call<'_>, unordered: bool, flow: &mut Flow) {
+        if flow.stopped {
+            return;
+        }
+        for demand in &summary.demands {
+            let of_event = matches!(demand.reason, Reason::Declared { of_event: true, .. });
+            if unordered && !of_event {
+                continue;
+            }
+            let (Some(before), Some(after)) = (
+                handed_over(&demand.before, summary, call),
+                handed_over(&demand.after, summary, call),
+            ) else {
+                continue;
+            };
+            let reason = reason_through(&demand.reason, summary, call);
+            self.require(Demand { before, after, strict: demand.strict, reason });
+        }
+        if unordered {
+            return;
+        }
+        let mut late = Vec::new();
+        for first in &summary.first {
+            let Some(place) = handed_over(&first.place, summary, call) else { continue };
+            let site = site_through(&first.site, summary, call);
+            merge(&mut late, self.enter(flow, &place, &site, false));
+        }
+        let end: Vec<Passed> = summary
+            .end
+            .iter()
+            .filter_map(|passed| {
+                let place = handed_over(&passed.place, summary, call)?;
+                Some(Passed { place, site: site_through(&passed.site, summary, call) })
+            })
+            .collect();
+        if !end.is_empty() {
+            flow.passed = late;
+            merge(&mut flow.passed, end);
+        }
+    }
+
+    /// Notes what a function touches, in any order.
+    fn touch(&mut self, summary: &Summary, call: &Call<'_>) {
+        for touch in &summary.touches {
+            match touch {
+                Touch::Access { place, site } => {
+                    let Some(place) = handed_over(place, summary, call) else { continue };
+                    let site = site.through(call.span, &call.name);
+                    let known = self.touches.iter().any(|own| match own {
+                        Touch::Access { place: own, .. } => *own == place,
+                        Touch::Event { .. } => false,
+                    });
+                    if !known {
+                        self.touches.push(Touch::Access { place, site });
+                    }
+                }
+                Touch::Event { event, arguments, span } => {
+                    let arguments: Vec<Option<Place>> = arguments
+                        .iter()
+                        .map(|place| handed_over(place.as_ref()?, summary, call))
+                        .collect();
+                    let known = self.touches.iter().any(|own| match own {
+                        Touch::Event { event: own, arguments: others, .. } => {
+                            own == event && *others == arguments
+                        }
+                        Touch::Access { .. } => false,
+                    });
+                    if !known {
+                        self.touches.push(Touch::Event { event: *event, arguments, span: *span });
+                    }
+                }
+            }
+        }
+    }
+
+    /// An event value: its event's constraints must hold, because the handler relies on them. Making
+    /// it passes no stage.
+    fn make_event(
+        &mut self,
+        event: NodeId,
+        span: Span,
+        arguments: &[Option<Place>],
+        flow: &mut Flow,
+    ) {
+        if flow.stopped {
+            return;
+        }
+        let name = self.name_of(event);
+        let ordered = match self.order.index.view(event, &self.around) {
+            View::Interface(ordered) => Some(ordered),
+            View::Inside => self.order.index.events.get(&event).copied(),
+        };
+        if arguments.iter().any(Option::is_some) {
+            let arguments = arguments.to_vec();
+            self.touches.push(Touch::Event { event, arguments, span });
+        }
+        let Some(ordered) = ordered else { return };
+        let constraints = Constraints::of_event(self.order, ordered, &name);
+        let summary = Summary { demands: constraints.demands, ..constraints.empty };
+        let call = Call { span, name, arguments, instantiation: None };
+        for demand in &summary.demands {
+            let (Some(before), Some(after)) = (
+                handed_over(&demand.before, &summary, &call),
+                handed_over(&demand.after, &summary, &call),
+            ) else {
+                continue;
+            };
+            let Reason::Declared { who, names, constraint, of_event, .. } = &demand.reason else {
+                continue;
+            };
+            let reason = Reason::Declared {
+                who: who.clone(),
+                names: names.clone(),
+                constraint: *constraint,
+                site: Some((span, None)),
+                of_event: *of_event,
+            };
+            let _: Held = self.require(Demand { before, after, strict: demand.strict, reason });
+        }
+    }
+
+    /// The arguments of an event in a pattern: they are in the order that the event asks for.
+    pub(crate) fn event_pattern(&mut self, event: &'p Path, parameters: &'p [Parameter]) {
+        for parameter in parameters {
+            self.parameter(parameter.name.id, false);
+        }
+        if let Some(Definition::Event(id)) = self.order.program.definitions.get(&event.id) {
+            self.assume_event(*id, parameters);
+        }
+    }
+
+    /// Takes an event's constraints for granted, for these parameters of its handler or pattern.
+    pub(crate) fn assume_event(&mut self, event: NodeId, parameters: &[Parameter]) {
+        let Some(ordered) = self.order.index.events.get(&event).copied() else { return };
+        let name = self.name_of(event);
+        let constraints = Constraints::of_event(self.order, ordered, &name);
+        let arguments: Vec<Option<Place>> = parameters
+            .iter()
+            .map(|parameter| Some(Place::whole(Base::Parameter(parameter.name.id))))
+            .collect();
+        let summary = constraints.empty;
+        let call = Call { span: ordered.span, name, arguments: &arguments, instantiation: None };
+        for demand in constraints.demands {
+            if let (Some(before), Some(after)) = (
+                handed_over(&demand.before, &summary, &call),
+                handed_over(&demand.after, &summary, &call),
+            ) {
+                self.assume(Demand { before, after, ..demand });
+            }
+        }
+    }
+}
+
+/// A place of a callee as its caller sees it.
+fn handed_over(place: &Place, summary: &Summary, call: &Call<'_>) -> Option<Place> {
+    let base = match place.base {
+        Base::Start => return None,
+        Base::Global(_) => Place::whole(place.base),
+        Base::Parameter(id) => {
+            let at = summary.parameters.iter().position(|parameter| *parameter == id)?;
+            call.arguments.get(at)?.clone()?
+        }
+    };
+    // A size that the call says nothing about is not the same in two calls.
+    let unknown = |term: SizeTerm| match term {
+        SizeTerm::Variable(variable) => call
+            .instantiation
+            .is_none_or(|instantiation| !instantiation.sizes.contains_key(&variable)),
+        SizeTerm::Symbolic(_) | SizeTerm::Loop(_) => false,
+    };
+    let own = place.cut_before(unknown);
+    let mut steps = base.steps;
+    for step in own.steps {
+        steps.push(match (step, call.instantiation) {
+            (Step::Element(index), Some(instantiation)) => {
+                Step::Element(instantiation.apply_to_size(&index))
+            }
+            (step, _) => step,
+        });
+    }
+    Some(Place { base: base.base, steps })
+}
+
+/// An access of a callee as its caller sees it.
+fn site_through(site: &Site, summary: &Summary, call: &Call<'_>) -> Site {
+    if summary.opaque {
+        return Site { access: Access::Opaque(call.name.clone()), span: call.span, calls: None };
+    }
+    site.through(call.span, &call.name)
+}
+
+fn reason_through(reason: &Reason, summary: &Summary, call: &Call<'_>) -> Reason {
+    match reason {
+        Reason::Sequence { first, second, next_round } => Reason::Sequence {
+            first: site_through(first, summary, call),
+            second: site_through(second, summary, call),
+            next_round: *next_round,
+        },
+        Reason::Declared { who, names, constraint, site, of_event } => {
+            let site = match site {
+                None => (call.span, None),
+                Some((span, calls)) => {
+                    let inner =
+                        Site { access: Access::Declared, span: *span, calls: calls.clone() };
+                    (*span, inner.through(call.span, &call.name).calls)
+                }
+            };
+            Reason::Declared {
+                who: who.clone(),
+                names: names.clone(),
+                constraint: *constraint,
+                site: Some(site),
+                of_event: *of_event,
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Constraints as written, `[start <= p; p < q; end q]`, as demands: of functions, events and entries
+//! of interfaces. What they are held against is in `unit` and `interfaces`.
+
+use super::Order;
+use super::codes;
+use super::effect::{Access, Demand, Flow, Passed, Reason, Site, Summary};
+use super::index::Ordered;
+use super::place::{Base, Place};
+use super::unit::Unit;
+use crate::check::{Definition, Type};
+use crate::syntax::ast::{Constraint, Path};
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+/// Constraints in terms of the parameters they are declared with.
+#[derive(Debug)]
+pub(crate) struct Constraints {
+    pub demands: Vec<Demand>,
+    /// Places that `start` is at or before.
+    pub first: Vec<Place>,
+    /// What has been passed at the end, and the constraint that says so.
+    pub end: Option<(Place, Span)>,
+    /// Name and parameters.
+    pub empty: Summary,
+}
+
+impl Constraints {
+    /// Of a function, or of a function in an interface. `name` is how it is called where they count.
+    pub(crate) fn of_function(
+        order: &mut Order<'_>,
+        ordered: Ordered<'_>,
+        name: &Arc<str>,
+    ) -> Constraints {
+        Constraints::read(order, ordered, &format!("function {name}"), false)
+    }
+
+    /// Of an event.
+    pub(crate) fn of_event(
+        order: &mut Order<'_>,
+        ordered: Ordered<'_>,
+        name: &Arc<str>,
+    ) -> Constraints {
+        Constraints::read(order, ordered, &format!("event {name}"), true)
+    }
+
+    fn read(order: &mut Order<'_>, ordered: Ordered<'_>, who: &str, of_event: bool) -> Constraints {
+        let parameters = ordered.parameters.iter().map(|each| each.name.id).collect();
+        let empty = Summary { name: ordered.name.clone(), parameters, ..Summary::default() };
+        let mut constraints =
+            Constraints { demands: Vec::new(), first: Vec::new(), end: None, empty };
+        for constraint in ordered.constraints {
+            match constraint {
+                Constraint::Chain { operands, strict, .. } => {
+                    for (pair, strict) in operands.windows(2).zip(strict) {
+                        constraints
+                            .pair(order, ordered, &pair[0], &pair[1], *strict, who, of_event);
+                    }
+                }
+                Constraint::End { operand, span } => {
+                    let Some(place) = operand_place(order, ordered, operand) else { continue };
+                    if let Some((_, first)) = constraints.end {
+                        order.found.push(
+                            Diagnostic::error(
+                                codes::CONSTRAINT,
+                                *span,
+                                "a function has one end; here is a second",
+                            )
+                            .label(first, "the first")
+                            .help("keep the later of the two"),
+                        );
+                        continue;
+                    }
+                    constraints.end = Some((place, *span));
+                }
+            }
+        }
+        constraints.infer(order, ordered);
+        constraints
+    }
+
+    /// Without constraints, what has one global as its only one starts before it and ends behind it,
+    /// as in the reference implementation.
+    fn infer(&mut self, order: &Order<'_>, ordered: Ordered<'_>) {
+        if !ordered.constraints.is_empty() {
+            return;
+        }
+        let program = order.program;
+        let mut globals = ordered.parameters.iter().filter(|parameter| {
+            program.types.get(&parameter.name.id).is_some_and(|ty| program.is_global(ty))
+        });
+        if let (Some(only), None) = (globals.next(), globals.next()) {
+            let place = Place::whole(Base::Parameter(only.name.id));
+            self.first.push(place.clone());
+            self.end = Some((place, only.name.span));
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one pair of operands")]
+    fn pair(
+        &mut self,
+        order: &mut Order<'_>,
+        ordered: Ordered<'_>,
+        left: &Path,
+        right: &Path,
+        strict: bool,
+        who: &str,
+        of_event: bool,
+    ) {
+        let (Some(before), Some(after)) =
+            (operand_place(order, ordered, left), operand_place(order, ordered, right))
+        else {
+            return;
+        };
+        if after.base == Base::Start {
+            order.found.push(
+                Diagnostic::error(codes::CONSTRAINT, right.span, "nothing comes before the start")
+                    .help("write `start <= ...` at the beginning of a constraint"),
+            );
+            return;
+        }
+        if before.base == Base::Start {
+            self.first.push(after);
+            return;
+        }
+        let name = |path: &Path| path.segments.last().map(|last| last.name.clone());
+        let names = (name(left).unwrap_or_default(), name(right).unwrap_or_default());
+        self.demands.push(Demand {
+            before,
+            after,
+            strict,
+            reason: Reason::Declared {
+                who: who.into(),
+                names,
+                constraint: left.span.to(right.span),
+                site: None,
+                of_event,
+            },
+        });
+    }
+
+    /// What those know who know nothing but the constraints.
+    pub(crate) fn summary(self) -> Summary {
+        let site =
+            Site { access: Access::Opaque(self.empty.name.clone()), span: Span::NONE, calls: None };
+        let passed = |place: Place| Passed { place, site: site.clone() };
+        Summary {
+            first: self.first.into_iter().map(passed).collect(),
+            demands: self.demands,
+            end: self.end.into_iter().map(|(place, _)| passed(place)).collect(),
+            opaque: true,
+            ..self.empty
+        }
+    }
+}
+
+/// What an operand of a constraint stands for.
+fn operand_place(order: &mut Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Option<Place> {
+    let name = &operand.segments.last()?.name;
+    let parameter = ordered.parameters.iter().rfind(|parameter| parameter.name.name == *name);
+    let simple = operand.segments.len() == 1;
+    let program = order.program;
+    let place = match program.definitions.get(&operand.id) {
+        Some(Definition::Global(id)) => {
+            let number = order.index.global_numbers.get(id)?;
+            return Some(Place::whole(Base::Global(*number)));
+        }
+        Some(Definition::Aliased { alias, then, otherwise }) => {
+            let chosen = if order.choose(*alias) { then } else { otherwise };
+            match &**chosen {
+                Definition::Global(id) => {
+                    let number = order.index.global_numbers.get(id)?;
+                    return Some(Place::whole(Base::Global(*number)));
+                }
+                _ => None,
+            }
+        }
+        _ => match parameter.filter(|_| simple) {
+            Some(parameter) => {
+                let id = parameter.name.id;
+                // A type variable may turn out to be global.
+                let global = program.types.get(&id).is_none_or(|ty| {
+                    program.is_global(ty) || matches!(ty, Type::Variable(_) | Type::Error)
+                });
+                global.then(|| Place::whole(Base::Parameter(id)))
+            }
+            None if simple && **name == *"start" => return Some(Place::whole(Base::Start)),
+            // Names that mean nothing were complained about.
+            None if !program.definitions.contains_key(&operand.id) => return None,
+            None => None,
+        },
+    };
+    if place.is_none() {
+        order.found.push(
+            Diagnostic::error(
+                codes::CONSTRAINT,
+                operand.span,
+                format!("{name} is not a global, so it has no place in the order"),
+            )
+            .help("constraints are about parameters that are globals, and declared globals"),
+        );
+    }
+    place
+}
+
+/// Makes the constraints that a function declares for itself part of what it asks for.
+pub(crate) fn declare_own(unit: &mut Unit<'_, '_>, ordered: Ordered<'_>) -> Option<Passed> {
+    if ordered.constraints.is_empty() {
+        return None;
+    }
+    let name = ordered.name.clone();
+    let constraints = Constraints::of_function(unit.order, ordered, &name);
+    for place in constraints.first {
+        let span = ordered.span;
+        let site = Site { access: Access::Declared, span, calls: None };
+        unit.enter(&Flow::default(), &place, &site, false);
+    }
+    for demand in constraints.demands {
+        unit.require(demand);
+    }
+    constraints.end.map(|(place, span)| Passed {
+        place,
+        site: Site { access: Access::Declared, span, calls: None },
+    })
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Effects: which places have been passed, with where and through which calls (Lucid §5.2, the stage
+//! of the typing judgement). The paper's stage is one number; here it is a set of places that the
+//! branches of a body may end behind, so that two branches need not end at the same one. What effects
+//! a body has is `body`'s.
+
+use super::place::{Place, Relation};
+use crate::syntax::ast::NodeId;
+use source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What an access does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// `Array.get`, `Array.getm`
+    Read,
+    /// `Array.set`, `Array.setm`
+    Write,
+    /// `Array.update`, `Array.update_complex`, `PairArray.update`
+    Update,
+    /// `Counter.add`
+    Count,
+    /// `Table.lookup`
+    LookUp,
+    /// `Table.install`
+    Install,
+    /// A call of a function of which only its interface is known; its name.
+    Opaque(Arc<str>),
+    /// `start <= p` or `end p` in a function's own constraints.
+    Declared,
+}
+
+/// A call on the way to an access; the outermost first.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// The call.
+    pub span: Span,
+    /// What is called.
+    pub function: Arc<str>,
+    pub next: Option<Rc<Link>>,
+}
+
+/// Where an access happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub access: Access,
+    /// The access itself, in the body that has it.
+    pub span: Span,
+    /// The calls that lead there.
+    pub calls: Option<Rc<Link>>,
+}
+
+impl Site {
+    /// The place in the body at hand: the outermost call, or the access.
+    pub(crate) fn outer(&self) -> Span {
+        self.calls.as_ref().map_or(self.span, |link| link.span)
+    }
+
+    /// The same access, reached through one more call.
+    pub(crate) fn through(&self, span: Span, function: &Arc<str>) -> Site {
+        let link = Link { span, function: function.clone(), next: self.calls.clone() };
+        Site { calls: Some(Rc::new(link)), ..self.clone() }
+    }
+}
+
+/// A place that has been passed, and by what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub place: Place,
+    pub site: Site,
+}
+
+/// What has been passed when control reaches a point. Nothing passed means: what was passed before
+/// the body began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flow {
+    pub passed: Vec<Passed>,
+    /// Whether no path reaches this point.
+    pub stopped: bool,
+}
+
+impl Flow {
+    /// What may have been passed on either of two ways.
+    pub(crate) fn join(self, other: Flow) -> Flow {
+        if self.stopped {
+            return other;
+        }
+        if other.stopped {
+            return self;
+        }
+        let mut passed = self.passed;
+        merge(&mut passed, other.passed);
+        Flow { passed, stopped: false }
+    }
+}
+
+/// Adds what has been passed on another way; of two places of which one is behind the other, the
+/// later is enough.
+pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = Passed>) {
+    for other in others {
+        let covered = |own: &Passed| {
+            matches!(
+                other.place.relation(&own.place),
+                Relation::Before | Relation::Same | Relation::Within
+            )
+        };
+        if passed.iter().any(covered) {
+            continue;
+        }
+        passed.retain(|own| {
+            !matches!(own.place.relation(&other.place), Relation::Before | Relation::Within)
+        });
+        passed.push(other);
+    }
+}
+
+/// Why one place has to be before another.
+#[derive(Clone, Debug)]
+pub(crate) enum Reason {
+    /// They are accessed in this order.
+    Sequence {
+        first: Site,
+        second: Site,
+        /// Whether the second access is one round of a loop later.
+        next_round: bool,
+    },
+    /// A constraint that somebody wrote.
+    Declared {
+        /// What asks: `event update`, `function f`.
+        who: Arc<str>,
+        /// The names of the operands as they are in the constraint.
+        names: (Arc<str>, Arc<str>),
+        /// The constraint.
+        constraint: Span,
+        /// The call or event value that it is checked for, and the calls that lead there.
+        site: Option<(Span, Option<Rc<Link>>)>,
+        /// Whether an event asks, whose handler relies on it even if the call is unordered.
+        of_event: bool,
+    },
+}
+
+/// `before < after` (or `<=`), asked for by a body of those who call it.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand {
+    pub before: Place,
+    pub after: Place,
+    pub strict: bool,
+    pub reason: Reason,
+}
+
+/// What a body has to do with globals, in whatever order.
+#[derive(Clone, Debug)]
+pub(crate) enum Touch {
+    /// An access.
+    Access { place: Place, site: Site },
+    /// An event value made, with the places of its arguments.
+    Event { event: NodeId, arguments: Vec<Option<Place>>, span: Span },
+}
+
+impl Touch {
+    /// Makes it one of all rounds of a loop.
+    pub(crate) fn any_round(&mut self, variable: NodeId) {
+        match self {
+            Touch::Access { place, .. } => *place = place.of_all_rounds(variable),
+            Touch::Event { arguments, .. } => {
+                for place in arguments.iter_mut().flatten() {
+                    *place = place.of_all_rounds(variable);
+                }
+            }
+        }
+    }
+}
+
+/// What callers of a function need to know of its accesses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Summary {
+    pub name: Arc<str>,
+    /// Its parameters in order.
+    pub parameters: Vec<NodeId>,
+    /// Places that must not have been passed when it is called.
+    pub first: Vec<Passed>,
+    /// What it asks of its arguments.
+    pub demands: Vec<Demand>,
+    /// What has been passed when it returns.
+    pub end: Vec<Passed>,
+    /// All that it touches.
+    pub touches: Vec<Touch>,
+    /// Known by its interface only: what is inside is told as an access by the call.
+    pub opaque: bool,
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Loops and comprehensions. A loop with few rounds is followed round by round, which is exact. Of
+//! one whose number of rounds is a variable, or large, one round is checked whatever its number, then
+//! the first round against what came before, and a round against the one before it; the rest follows,
+//! because a place with a loop variable only moves forward from round to round. That is conservative
+//! where a loop runs no round or one: it is checked as if it ran at least two.
+
+use super::effect::{Demand, Flow, Passed, Reason, merge};
+use super::place::Place;
+use super::unit::Unit;
+use crate::check::Size;
+use crate::syntax::ast::NodeId;
+
+/// Loops are followed round by round up to so many rounds, loops around counted in.
+pub(crate) const FOLLOWED_ROUNDS: u128 = 256;
+
+impl<'p> Unit<'_, 'p> {
+    /// Runs a body once for each value of a variable below its bound.
+    pub(crate) fn repeated(
+        &mut self,
+        variable: NodeId,
+        flow: &mut Flow,
+        body: &mut dyn FnMut(&mut Self, &mut Flow),
+    ) {
+        if flow.stopped {
+            return;
+        }
+        match self.bound(variable) {
+            Some(rounds) if rounds.saturating_mul(self.unrolled) <= FOLLOWED_ROUNDS => {
+                let unrolled = self.unrolled;
+                self.unrolled *= rounds.max(1);
+                for round in 0..rounds {
+                    self.rounds.insert(variable, Size::constant(round));
+                    body(self, flow);
+                }
+                self.rounds.remove(&variable);
+                self.unrolled = unrolled;
+            }
+            _ => self.any_round(variable, flow, body),
+        }
+    }
+
+    fn any_round(
+        &mut self,
+        variable: NodeId,
+        flow: &mut Flow,
+        body: &mut dyn FnMut(&mut Self, &mut Flow),
+    ) {
+        let outer_first = std::mem::take(&mut self.first);
+        let outer_returned = std::mem::take(&mut self.returned);
+        let (demands, touches) = (self.demands.len(), self.touches.len());
+        let mut round = Flow::default();
+        body(self, &mut round);
+        let first = std::mem::replace(&mut self.first, outer_first);
+        let returned = std::mem::replace(&mut self.returned, outer_returned);
+
+        // The first round behind what came before the loop.
+        let zero = Size::constant(0);
+        let mut late = Vec::new();
+        for access in &first {
+            let place = access.place.at_round(variable, &zero);
+            merge(&mut late, self.enter(flow, &place, &access.site, false));
+        }
+        // A round behind the one before it.
+        let next = self.loop_variable(variable).plus(&Size::constant(1));
+        for access in &first {
+            let place = access.place.at_round(variable, &next);
+            for passed in &round.passed {
+                self.require(Demand {
+                    before: passed.place.clone(),
+                    after: place.clone(),
+                    strict: true,
+                    reason: Reason::Sequence {
+                        first: passed.site.clone(),
+                        second: access.site.clone(),
+                        next_round: true,
+                    },
+                });
+            }
+        }
+
+        // From outside, a round may have been any.
+        let any = |passed: Passed| Passed {
+            place: passed.place.of_all_rounds(variable),
+            site: passed.site,
+        };
+        if !returned.is_empty() {
+            merge(&mut self.returned, flow.passed.iter().cloned());
+            merge(&mut self.returned, returned.into_iter().map(any));
+        }
+        if !round.passed.is_empty() {
+            flow.passed = late;
+            merge(&mut flow.passed, round.passed.into_iter().map(any));
+        }
+        for demand in self.demands.split_off(demands) {
+            let before: Place = demand.before.of_all_rounds(variable);
+            let after = demand.after.of_all_rounds(variable);
+            // Held against the declarations again, now for all rounds at once.
+            self.require(Demand { before, after, ..demand });
+        }
+        for touch in &mut self.touches[touches..] {
+            touch.any_round(variable);
+        }
+    }
+}
