@@ -2,16 +2,110 @@
 //! Names, modules, types and sizes in one pass of inference (Lucid §5.2, appendix A without its
 //! effects, which `order` has). Memops' shapes are `memop`'s.
 
+mod aliases;
+mod body;
+mod builtins;
+mod calls;
 mod checked;
+pub mod codes;
+mod declarations;
+mod expressions;
+mod handlers;
+mod interfaces;
+mod late;
+mod operators;
+mod parsers;
+mod printing;
 mod queries;
+mod records;
+mod recursion;
+mod reports;
+mod scopes;
+mod statements;
+mod types;
+mod unused;
+mod variables;
 
 pub use checked::*;
+pub use printing::{FormatError, FormatPiece, format_pieces};
 
-use crate::syntax::ast::Program;
-use source::Diagnostics;
+use crate::syntax::ast::{NodeId, Program, Segment};
+use body::Body;
+use scopes::{Namespace, Scope, ScopeId};
+use source::{Diagnostics, Span};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use variables::Variables;
 
 /// Checks a program. The result is whole if there are no errors among the diagnostics.
 pub fn check(tree: Arc<Program>) -> (CheckedProgram, Diagnostics) {
-    (CheckedProgram { tree, ..CheckedProgram::default() }, Diagnostics::new())
+    let mut checker = Checker::new(tree.clone());
+    checker.declarations(&tree.declarations);
+    checker.unhandled_events();
+    if !checker.diagnostics.has_errors() {
+        checker.unused(&tree);
+    }
+    (checker.out, checker.diagnostics)
+}
+
+/// Where the check is and what it found out so far.
+struct Checker {
+    out: CheckedProgram,
+    diagnostics: Diagnostics,
+    variables: Variables,
+    /// All modules and interfaces; the first is the program.
+    scopes: Vec<Scope>,
+    /// The modules around what is being checked, innermost last.
+    stack: Vec<ScopeId>,
+    /// Names that a module will declare, for messages about names used too early.
+    later: HashMap<(ScopeId, Namespace, Arc<str>), Vec<Span>>,
+    /// User types that cannot be looked through outside of a module; `None`: nowhere.
+    opaque: HashMap<NodeId, Option<ScopeId>>,
+    /// Parameters as declared, by the binder of what has them, for messages.
+    parameters: HashMap<NodeId, Vec<Segment>>,
+    /// How many of an action's parameters are installed, by binder.
+    install_counts: HashMap<NodeId, usize>,
+    /// Record types that can be built by their labels, latest last.
+    records: Vec<NodeId>,
+    /// Binders that something refers to.
+    used: HashSet<NodeId>,
+    events: handlers::Events,
+    /// The declaration being checked.
+    body: Body,
+    /// The function being checked.
+    function_name: Option<Arc<str>>,
+    /// What is being looked at, for sizes that can only be solved later.
+    at: Span,
+    /// The next number for user types that no binder declares.
+    next_node: u32,
+}
+
+impl Checker {
+    fn new(tree: Arc<Program>) -> Checker {
+        let next_node = tree.node_count;
+        Checker {
+            out: CheckedProgram { tree, ..CheckedProgram::default() },
+            diagnostics: Diagnostics::new(),
+            variables: Variables::default(),
+            scopes: vec![Scope::new("".into())],
+            stack: vec![ScopeId(0)],
+            later: HashMap::new(),
+            opaque: HashMap::new(),
+            parameters: HashMap::new(),
+            install_counts: HashMap::new(),
+            records: Vec::new(),
+            used: HashSet::new(),
+            events: handlers::Events::default(),
+            body: Body::default(),
+            function_name: None,
+            at: Span::NONE,
+            next_node,
+        }
+    }
+
+    /// A number that no node of the tree has.
+    fn new_node(&mut self) -> NodeId {
+        self.next_node += 1;
+        NodeId(self.next_node - 1)
+    }
 }

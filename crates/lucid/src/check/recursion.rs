@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions that call themselves, which names alone forbid: a function can be called only after its
+//! declaration. What is here finds the circle, so that the message can name it.
+
+use super::Checker;
+use super::codes;
+use crate::syntax::ast::{
+    Block, Declaration, DeclarationKind, Expression, ExpressionKind, GenerateTarget, Path,
+    StatementKind,
+};
+use source::{Diagnostic, Span};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Checker {
+    /// Whether a call of something that is not declared yet is part of a circle of functions; then
+    /// that is reported.
+    pub(super) fn recursive(&mut self, path: &Path) -> bool {
+        let ([callee], Some(caller)) = (&path.segments[..], self.function_name.clone()) else {
+            return false;
+        };
+        let tree = self.out.tree.clone();
+        let mut declarations = &tree.declarations;
+        // The modules around this place, by where they are.
+        while let Some(inner) =
+            declarations.iter().find_map(|declaration| match &declaration.kind {
+                DeclarationKind::Module { declarations, .. }
+                    if around(declaration.span, path.span) =>
+                {
+                    Some(declarations)
+                }
+                _ => None,
+            })
+        {
+            declarations = inner;
+        }
+        let functions = functions(declarations);
+        let mut circle: Vec<Arc<str>> = Vec::new();
+        if !reaches(&functions, &callee.name, &caller, &mut circle) {
+            return false;
+        }
+        let message = if circle.len() == 1 {
+            format!("function `{caller}` calls itself")
+        } else {
+            let names: Vec<String> =
+                [&caller].into_iter().chain(&circle).map(|name| format!("`{name}`")).collect();
+            format!("functions call each other in a circle: {}", names.join(", "))
+        };
+        let mut diagnostic = Diagnostic::error(codes::RECURSION, path.span, message)
+            .note("functions are put in place of their calls, so they must end somewhere")
+            .help("to do something again, generate an event");
+        for name in &circle {
+            if let Some((span, _)) = functions.get(name) {
+                diagnostic = diagnostic.label(*span, format!("`{name}` is declared here"));
+            }
+        }
+        self.diagnostics.push(diagnostic);
+        true
+    }
+}
+
+type Functions<'a> = HashMap<Arc<str>, (Span, &'a Block)>;
+
+fn functions(declarations: &[Declaration]) -> Functions<'_> {
+    let functions = declarations.iter().filter_map(|declaration| match &declaration.kind {
+        DeclarationKind::Function { name, body, .. } => {
+            Some((name.name.clone(), (name.span, body)))
+        }
+        _ => None,
+    });
+    functions.collect()
+}
+
+fn around(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Whether `from` is `to` or calls, perhaps through others, `to`; the way is put into `circle`.
+fn reaches(
+    functions: &Functions<'_>,
+    from: &Arc<str>,
+    to: &Arc<str>,
+    circle: &mut Vec<Arc<str>>,
+) -> bool {
+    if circle.contains(from) {
+        return false;
+    }
+    let Some((_, body)) = functions.get(from) else { return false };
+    circle.push(from.clone());
+    if from == to {
+        return true;
+    }
+    let mut called = Vec::new();
+    calls_of_block(body, &mut called);
+    if called.iter().any(|name| reaches(functions, name, to, circle)) {
+        return true;
+    }
+    circle.pop();
+    false
+}
+
+fn calls_of_block(block: &Block, called: &mut Vec<Arc<str>>) {
+    for statement in &block.statements {
+        match &statement.kind {
+            StatementKind::Skip => {}
+            StatementKind::Local { value, .. } | StatementKind::Assign { value, .. } => {
+                calls(value, called);
+            }
+            StatementKind::Call(call) => calls(call, called),
+            StatementKind::If { condition, then, otherwise } => {
+                calls(condition, called);
+                calls_of_block(then, called);
+                if let Some(otherwise) = otherwise {
+                    calls_of_block(otherwise, called);
+                }
+            }
+            StatementKind::Match { subjects, branches } => {
+                subjects.iter().for_each(|subject| calls(subject, called));
+                branches.iter().for_each(|branch| calls_of_block(&branch.body, called));
+            }
+            StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    calls(value, called);
+                }
+            }
+            StatementKind::Print { arguments, .. } => {
+                arguments.iter().for_each(|argument| calls(argument, called));
+            }
+            StatementKind::Generate { target, event } => {
+                match target {
+                    GenerateTarget::Switch(to)
+                    | GenerateTarget::Port(to)
+                    | GenerateTarget::Ports(to) => calls(to, called),
+                    GenerateTarget::Event | GenerateTarget::Many => {}
+                }
+                calls(event, called);
+            }
+            StatementKind::For { body, .. } => calls_of_block(body, called),
+            StatementKind::TableInstall { table, entries } => {
+                calls(table, called);
+                for entry in entries {
+                    entry.arguments.iter().for_each(|argument| calls(argument, called));
+                }
+            }
+        }
+    }
+}
+
+/// The names that an expression calls, without modules.
+fn calls(e: &Expression, called: &mut Vec<Arc<str>>) {
+    let mut all = |list: &[Expression]| list.iter().for_each(|e| calls(e, called));
+    match &e.kind {
+        ExpressionKind::Call { function, arguments, .. } => {
+            all(arguments);
+            if let [segment] = &function.segments[..] {
+                called.push(segment.name.clone());
+            }
+        }
+        ExpressionKind::New { arguments, .. } | ExpressionKind::Hash { arguments, .. } => {
+            all(arguments);
+        }
+        ExpressionKind::Vector(list)
+        | ExpressionKind::Tuple(list)
+        | ExpressionKind::Group(list) => all(list),
+        ExpressionKind::Unary { operand, .. }
+        | ExpressionKind::Cast { operand, .. }
+        | ExpressionKind::Slice { operand, .. }
+        | ExpressionKind::Flood(operand)
+        | ExpressionKind::Field { record: operand, .. }
+        | ExpressionKind::Comprehension { element: operand, .. }
+        | ExpressionKind::Index { vector: operand, .. } => calls(operand, called),
+        ExpressionKind::Binary { left, right, .. }
+        | ExpressionKind::Masked { value: left, mask: right } => {
+            calls(left, called);
+            calls(right, called);
+        }
+        ExpressionKind::Record(fields) => {
+            fields.iter().for_each(|(_, value)| calls(value, called));
+        }
+        ExpressionKind::With { record, fields } => {
+            calls(record, called);
+            fields.iter().for_each(|(_, value)| calls(value, called));
+        }
+        ExpressionKind::Integer { .. }
+        | ExpressionKind::Boolean(_)
+        | ExpressionKind::String(_)
+        | ExpressionKind::Name(_)
+        | ExpressionKind::SizeToInt { .. }
+        | ExpressionKind::Pattern(_) => {}
+    }
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Modules as sets of names, and looking names up. Sizes, values, types, parsers and modules have
+//! name spaces of their own; constructors are looked for after other values. A name means the latest
+//! declaration in front of it, in the innermost module that has one.
+
+use super::Checker;
+use super::checked::{Builtin, Definition, Instantiation, Signature};
+use super::codes;
+use crate::syntax::ast::{NodeId, Path, Segment};
+use source::{Diagnostic, Span};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Kinds of names that do not get in each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Namespace {
+    Sizes,
+    Values,
+    Constructors,
+    Types,
+    Parsers,
+    Modules,
+}
+
+impl Namespace {
+    /// What a name of it is called in messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Namespace::Sizes => "size",
+            Namespace::Values => "name",
+            Namespace::Constructors => "constructor",
+            Namespace::Types => "type",
+            Namespace::Parsers => "parser",
+            Namespace::Modules => "module",
+        }
+    }
+}
+
+/// Index into `Checker::scopes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ScopeId(pub usize);
+
+/// What a name means in a scope.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub definition: Definition,
+    /// Where it is declared.
+    pub span: Span,
+    /// How it looks from outside its module, if that is not how it looks from inside.
+    pub view: Option<Rc<View>>,
+    /// The names in it, if it is a module.
+    pub scope: Option<ScopeId>,
+}
+
+/// Something in a module as its interface or a module alias shows it.
+pub(super) struct View {
+    /// With the variables of the interface.
+    pub signature: Signature,
+    /// What the variables of the declarations behind it are, in terms of those.
+    pub behind: Instantiation,
+}
+
+/// A module, or its interface.
+pub(super) struct Scope {
+    pub name: Arc<str>,
+    pub names: BTreeMap<(Namespace, Arc<str>), Entry>,
+    /// Of an interface: the module's own names.
+    pub behind: Option<ScopeId>,
+}
+
+impl Scope {
+    pub fn new(name: Arc<str>) -> Scope {
+        Scope { name, names: BTreeMap::new(), behind: None }
+    }
+
+    pub fn get(&self, namespace: Namespace, name: &Arc<str>) -> Option<&Entry> {
+        self.names.get(&(namespace, name.clone()))
+    }
+}
+
+/// Names of the built-in modules.
+pub(super) const BUILTIN_MODULES: [&str; 7] =
+    ["Array", "PairArray", "Counter", "Table", "Event", "Sys", "Payload"];
+
+/// Names of built-in values that need no module.
+pub(super) const BUILTIN_VALUES: [(&str, Builtin); 7] = [
+    ("self", Builtin::SelfSwitch),
+    ("SELF", Builtin::SelfSwitch),
+    ("this", Builtin::This),
+    ("ingress_port", Builtin::IngressPort),
+    ("recirculation_port", Builtin::RecirculationPort),
+    ("LUCID_ETHERTY", Builtin::LucidEtherType),
+    ("checksum", Builtin::Checksum),
+];
+
+/// Members of the built-in modules. The artifact's `Event.sslocate` and so on say by their letters
+/// whether they take and give events to one switch (`s`) or to many (`m`).
+pub(super) const BUILTIN_MEMBERS: [(&str, &str, Builtin); 27] = [
+    ("Array", "create", Builtin::ArrayCreate),
+    ("Array", "get", Builtin::ArrayGet),
+    ("Array", "getm", Builtin::ArrayGetm),
+    ("Array", "set", Builtin::ArraySet),
+    ("Array", "setm", Builtin::ArraySetm),
+    ("Array", "update", Builtin::ArrayUpdate),
+    ("Array", "update_complex", Builtin::ArrayUpdateComplex),
+    ("PairArray", "create", Builtin::PairArrayCreate),
+    ("PairArray", "update", Builtin::PairArrayUpdate),
+    ("Counter", "create", Builtin::CounterCreate),
+    ("Counter", "add", Builtin::CounterAdd),
+    ("Table", "create", Builtin::TableCreate),
+    ("Table", "lookup", Builtin::TableLookup),
+    ("Table", "install", Builtin::TableInstall),
+    ("Table", "install_ternary", Builtin::TableInstallTernary),
+    ("Event", "delay", Builtin::EventDelay),
+    ("Event", "mdelay", Builtin::EventDelay),
+    ("Event", "locate", Builtin::EventLocate),
+    ("Event", "sslocate", Builtin::EventLocate),
+    ("Event", "mslocate", Builtin::EventLocate),
+    ("Event", "smlocate", Builtin::EventLocateMany),
+    ("Event", "mmlocate", Builtin::EventLocateMany),
+    ("Sys", "time", Builtin::SysTime),
+    ("Sys", "random", Builtin::SysRandom),
+    ("Sys", "dequeue_depth", Builtin::SysDequeueDepth),
+    ("Payload", "empty", Builtin::PayloadEmpty),
+    ("Payload", "parse", Builtin::PayloadParse),
+];
+
+/// What came of looking a path up.
+pub(super) enum Found {
+    Entry(Entry),
+    Builtin(Builtin),
+    /// Nothing; it was complained about.
+    Missing,
+}
+
+impl Checker {
+    /// Declares a name in the innermost module.
+    pub(super) fn declare(&mut self, namespace: Namespace, binder: &Segment, entry: Entry) {
+        let scope = self.innermost();
+        self.scopes[scope.0].names.insert((namespace, binder.name.clone()), entry);
+    }
+
+    /// The module being checked.
+    pub(super) fn innermost(&self) -> ScopeId {
+        *self.stack.last().unwrap_or(&ScopeId(0))
+    }
+
+    /// The name with the modules it is declared in.
+    pub(super) fn full_name(&self, name: &Arc<str>) -> Arc<str> {
+        let mut full = String::new();
+        for scope in self.stack.iter().skip(1) {
+            full.push_str(&self.scopes[scope.0].name);
+            full.push('.');
+        }
+        full.push_str(name);
+        full.into()
+    }
+
+    /// The nearest declaration of a name, from the inside out.
+    pub(super) fn lookup_name(&self, namespace: Namespace, name: &Arc<str>) -> Option<&Entry> {
+        self.stack.iter().rev().find_map(|scope| {
+            let scope = &self.scopes[scope.0];
+            scope.get(namespace, name).or_else(|| {
+                let constructors = namespace == Namespace::Values;
+                constructors.then(|| scope.get(Namespace::Constructors, name)).flatten()
+            })
+        })
+    }
+
+    /// The scope that the modules in front of a path's last segment lead to. `Err(None)` is a
+    /// built-in module, `Err(Some(i))` says that segment `i` is no module.
+    pub(super) fn lookup_modules(&self, path: &Path) -> Result<ScopeId, Option<usize>> {
+        let first = &path.segments[0].name;
+        let mut scope = match self.lookup_name(Namespace::Modules, first).and_then(|e| e.scope) {
+            Some(scope) => scope,
+            None if path.segments.len() == 2 && BUILTIN_MODULES.contains(&&**first) => {
+                return Err(None);
+            }
+            None => return Err(Some(0)),
+        };
+        for (at, segment) in
+            path.segments.iter().enumerate().take(path.segments.len().saturating_sub(1)).skip(1)
+        {
+            match self.scopes[scope.0].get(Namespace::Modules, &segment.name) {
+                Some(Entry { scope: Some(inner), .. }) => scope = *inner,
+                _ => return Err(Some(at)),
+            }
+        }
+        Ok(scope)
+    }
+
+    /// Looks a path up, without saying anything.
+    pub(super) fn peek(&self, namespace: Namespace, path: &Path) -> Option<Found> {
+        let last = &path.segments[path.segments.len() - 1].name;
+        if path.segments.len() == 1 {
+            if let Some(entry) = self.lookup_name(namespace, last) {
+                return Some(Found::Entry(entry.clone()));
+            }
+            return match namespace {
+                Namespace::Values => builtin_value(last).map(Found::Builtin),
+                Namespace::Parsers if &**last == "do_lucid_parsing" => {
+                    Some(Found::Builtin(Builtin::LucidParser))
+                }
+                _ => None,
+            };
+        }
+        match self.lookup_modules(path) {
+            Ok(scope) => {
+                let scope = &self.scopes[scope.0];
+                let constructors = namespace == Namespace::Values;
+                let found = scope.get(namespace, last).or_else(|| {
+                    constructors.then(|| scope.get(Namespace::Constructors, last)).flatten()
+                });
+                found.map(|entry| Found::Entry(entry.clone()))
+            }
+            Err(None) if namespace == Namespace::Values => {
+                builtin_member(&path.segments[0].name, last).map(Found::Builtin)
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Looks a path up and records what it means; complains if it means nothing.
+    pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Found {
+        match self.peek(namespace, path) {
+            Some(found) => {
+                match &found {
+                    Found::Entry(entry) => {
+                        self.use_definition(&entry.definition);
+                        self.out.definitions.insert(path.id, entry.definition.clone());
+                    }
+                    Found::Builtin(builtin) => {
+                        self.out.definitions.insert(path.id, Definition::Builtin(*builtin));
+                    }
+                    Found::Missing => {}
+                }
+                found
+            }
+            None => {
+                self.undeclared(namespace, path);
+                Found::Missing
+            }
+        }
+    }
+
+    /// Marks what a path means as used.
+    pub(super) fn use_definition(&mut self, definition: &Definition) {
+        match definition {
+            Definition::Aliased { then, otherwise, .. } => {
+                self.use_definition(then);
+                self.use_definition(otherwise);
+            }
+            Definition::Builtin(_) => {}
+            other => {
+                if let Some(id) = binder_of(other) {
+                    self.used.insert(id);
+                }
+            }
+        }
+    }
+
+    /// Complains about a path that means nothing.
+    pub(super) fn undeclared(&mut self, namespace: Namespace, path: &Path) {
+        let last = &path.segments[path.segments.len() - 1];
+        let shown = show_path(path);
+        if path.segments.len() > 1 {
+            match self.lookup_modules(path) {
+                Ok(scope) => self.not_in_module(namespace, path, scope),
+                Err(None) => {
+                    let module = path.segments[0].name.clone();
+                    let members: Vec<Arc<str>> = BUILTIN_MEMBERS
+                        .iter()
+                        .filter(|(of, _, _)| *of == &*module)
+                        .map(|(_, member, _)| Arc::from(*member))
+                        .collect();
+                    let mut diagnostic = Diagnostic::error(
+                        codes::UNDECLARED,
+                        last.span,
+                        format!("`{module}` has no `{}`", last.name),
+                    );
+                    diagnostic = match nearest(&last.name, members.iter()) {
+                        Some(near) => diagnostic.help(format!("did you mean `{module}.{near}`?")),
+                        None => diagnostic.note(format!("it has `{}`", members.join("`, `"))),
+                    };
+                    self.diagnostics.push(diagnostic);
+                }
+                Err(Some(at)) => {
+                    let segment = path.segments[at].clone();
+                    let diagnostic = Diagnostic::error(
+                        codes::UNDECLARED,
+                        segment.span,
+                        format!("there is no module `{}`", segment.name),
+                    );
+                    let diagnostic = self.suggest(diagnostic, Namespace::Modules, &segment.name);
+                    self.diagnostics.push(diagnostic);
+                }
+            }
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(
+            codes::UNDECLARED,
+            path.span,
+            format!("there is no {} `{shown}`", namespace.noun()),
+        );
+        if let Some(later) = self.declared_later(namespace, &last.name) {
+            diagnostic = diagnostic
+                .label(later, "it is declared only here")
+                .help("names can be used only after their declaration: move the declaration up");
+        } else if let Some((other, span)) = self.other_namespace(namespace, &last.name) {
+            let noun = match other {
+                Namespace::Values | Namespace::Constructors => "value",
+                _ => other.noun(),
+            };
+            diagnostic = diagnostic.label(span, format!("`{shown}` is a {noun}"));
+            if other == Namespace::Sizes {
+                diagnostic = diagnostic
+                    .help(format!("the number of a size is a value with `size_to_int({shown})`"));
+            }
+        } else {
+            diagnostic = self.suggest(diagnostic, namespace, &last.name);
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn not_in_module(&mut self, namespace: Namespace, path: &Path, scope: ScopeId) {
+        let last = &path.segments[path.segments.len() - 1];
+        let module = show_path_but_last(path);
+        let mut diagnostic = Diagnostic::error(
+            codes::UNDECLARED,
+            last.span,
+            format!("module `{module}` has no {} `{}`", namespace.noun(), last.name),
+        );
+        let hidden = self.scopes[scope.0].behind.and_then(|behind| {
+            self.scopes[behind.0].get(namespace, &last.name).map(|entry| entry.span)
+        });
+        if let Some(hidden) = hidden {
+            diagnostic = diagnostic
+                .label(hidden, "the module has it, but its interface does not list it")
+                .help(format!("add `{}` to the interface of `{module}`", last.name));
+        } else {
+            let names = self.scopes[scope.0].names.iter();
+            let names: Vec<(Arc<str>, Span)> = names
+                .filter(|((of, _), _)| same_kind(*of, namespace))
+                .map(|((_, name), entry)| (name.clone(), entry.span))
+                .collect();
+            if let Some(near) = nearest(&last.name, names.iter().map(|(name, _)| name)) {
+                let span = names.iter().find(|(name, _)| *name == near).map(|(_, span)| *span);
+                diagnostic = diagnostic.help(format!("did you mean `{module}.{near}`?"));
+                if let Some(span) = span {
+                    diagnostic = diagnostic.label(span, format!("`{near}` is declared here"));
+                }
+            }
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Where a name is declared further down in one of the modules around.
+    fn declared_later(&self, namespace: Namespace, name: &Arc<str>) -> Option<Span> {
+        self.stack.iter().rev().find_map(|scope| {
+            let spans = self.later.get(&(*scope, namespace, name.clone()))?;
+            spans
+                .iter()
+                .copied()
+                .find(|span| span.file != self.at.file || span.start > self.at.start)
+        })
+    }
+
+    /// The same name with another kind of meaning.
+    fn other_namespace(&self, namespace: Namespace, name: &Arc<str>) -> Option<(Namespace, Span)> {
+        if namespace == Namespace::Values
+            && let Some((_, id)) = self.body.loops.iter().rev().find(|(other, _)| other == name)
+        {
+            return Some((Namespace::Sizes, self.out.binders.get(id)?.span));
+        }
+        if namespace == Namespace::Sizes
+            && let Some((_, id)) = self.body.locals.iter().rev().find(|(other, _)| other == name)
+        {
+            return Some((Namespace::Values, self.out.binders.get(id)?.span));
+        }
+        let all = [
+            Namespace::Sizes,
+            Namespace::Values,
+            Namespace::Types,
+            Namespace::Parsers,
+            Namespace::Modules,
+        ];
+        let others = all.into_iter().filter(|other| *other != namespace);
+        others
+            .filter_map(|other| self.lookup_name(other, name).map(|entry| (other, entry.span)))
+            .next()
+    }
+
+    /// Adds the nearest visible name to a diagnostic.
+    fn suggest(&self, diagnostic: Diagnostic, namespace: Namespace, name: &Arc<str>) -> Diagnostic {
+        let mut names: Vec<(Arc<str>, Option<Span>)> = Vec::new();
+        if namespace == Namespace::Values {
+            for (local, id) in self.body.locals.iter().rev() {
+                names.push((local.clone(), self.out.binders.get(id).map(|binder| binder.span)));
+            }
+            names.extend(BUILTIN_VALUES.iter().map(|(name, _)| (Arc::from(*name), None)));
+        }
+        if namespace == Namespace::Sizes {
+            for (local, id) in self.body.loops.iter().rev() {
+                names.push((local.clone(), self.out.binders.get(id).map(|binder| binder.span)));
+            }
+        }
+        if namespace == Namespace::Modules {
+            names.extend(BUILTIN_MODULES.iter().map(|name| (Arc::from(*name), None)));
+        }
+        for scope in self.stack.iter().rev() {
+            for ((of, name), entry) in &self.scopes[scope.0].names {
+                if same_kind(*of, namespace) {
+                    names.push((name.clone(), Some(entry.span)));
+                }
+            }
+        }
+        let Some(near) = nearest(name, names.iter().map(|(name, _)| name)) else {
+            return diagnostic;
+        };
+        let place = names.iter().find(|(name, _)| *name == near).and_then(|(_, span)| *span);
+        let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        match place {
+            Some(span) => diagnostic.label(span, format!("`{near}` is declared here")),
+            None => diagnostic,
+        }
+    }
+}
+
+fn same_kind(of: Namespace, wanted: Namespace) -> bool {
+    of == wanted || of == Namespace::Constructors && wanted == Namespace::Values
+}
+
+/// The binder that a definition is about, if it is a single one.
+pub(super) fn binder_of(definition: &Definition) -> Option<NodeId> {
+    match definition {
+        Definition::Local(id)
+        | Definition::Loop(id)
+        | Definition::Constant(id)
+        | Definition::Symbolic(id)
+        | Definition::Size(id)
+        | Definition::Extern(id)
+        | Definition::ExternFunction(id)
+        | Definition::Global(id)
+        | Definition::Event(id)
+        | Definition::Function(id)
+        | Definition::Memop(id)
+        | Definition::Constructor(id)
+        | Definition::Action(id)
+        | Definition::Parser(id)
+        | Definition::Type(id)
+        | Definition::Module(id) => Some(*id),
+        Definition::Aliased { .. } | Definition::Builtin(_) => None,
+    }
+}
+
+fn builtin_value(name: &str) -> Option<Builtin> {
+    BUILTIN_VALUES.iter().find(|(other, _)| *other == name).map(|(_, builtin)| *builtin)
+}
+
+fn builtin_member(module: &str, name: &str) -> Option<Builtin> {
+    let mut members = BUILTIN_MEMBERS.iter();
+    members.find(|(of, member, _)| *of == module && *member == name).map(|(_, _, builtin)| *builtin)
+}
+
+/// A path as it is written.
+pub(super) fn show_path(path: &Path) -> String {
+    path.segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join(".")
+}
+
+fn show_path_but_last(path: &Path) -> String {
+    let segments = &path.segments[..path.segments.len() - 1];
+    segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join(".")
+}
+
+/// The candidate that is most like a name, if one is near enough to be a slip.
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a Arc<str>>,
+) -> Option<Arc<str>> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= limit && candidate.len() > *distance)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.clone())
+}
+
+/// Insertions, deletions, replacements and exchanges of neighbours that make one text the other; one
+/// if only the case of letters differs.
+fn edit_distance(left: &str, right: &str) -> usize {
+    if left.eq_ignore_ascii_case(right) {
+        return usize::from(left != right);
+    }
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=right.len()).collect()];
+    for (i, a) in left.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in right.iter().enumerate() {
+            let mut best =
+                (rows[i][j] + usize::from(a != b)).min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
+                best = best.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[left.len()][right.len()]
+}

@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements: scopes of locals, assignments, what is returned and whether something always is.
+
+use super::Checker;
+use super::body::{Frame, Later, NotGlobal};
+use super::checked::{Definition, Size, TableType, Type};
+use super::codes;
+use super::expressions::cell;
+use super::printing::FormatPiece;
+use super::reports::{Why, arguments as count_arguments};
+use super::scopes::{Found, Namespace, show_path};
+use crate::syntax::ast::{
+    self, Binder, Block, Branch, Expression, GenerateTarget, Path, Pattern, PatternKind, Statement,
+    StatementKind, TableEntry,
+};
+use source::{Diagnostic, Span};
+
+impl Checker {
+    /// Checks a block; gives whether every way through it returns.
+    pub(super) fn block(&mut self, block: &Block) -> bool {
+        let locals = self.body.locals.len();
+        let mut returned = false;
+        for statement in &block.statements {
+            returned |= self.statement(statement);
+        }
+        self.body.locals.truncate(locals);
+        returned
+    }
+
+    fn statement(&mut self, statement: &Statement) -> bool {
+        match &statement.kind {
+            StatementKind::Skip => false,
+            StatementKind::Local { name, ty, value, no_inline: _ } => {
+                self.local_statement(name, ty, value);
+                false
+            }
+            StatementKind::Assign { target, value, no_inline: _ } => {
+                self.assign(target, value);
+                false
+            }
+            StatementKind::Call(call) => {
+                let ty = self.infer(call);
+                self.dropped(call, ty);
+                false
+            }
+            StatementKind::If { condition, then, otherwise } => {
+                self.condition(condition, "`if`");
+                let then = self.block(then);
+                let otherwise = otherwise.as_ref().is_some_and(|block| self.block(block));
+                then && otherwise
+            }
+            StatementKind::Match { subjects, branches } => {
+                self.match_statement(subjects, branches, statement.span)
+            }
+            StatementKind::Return(value) => {
+                self.return_statement(value.as_ref(), statement.span);
+                true
+            }
+            StatementKind::Print { format, format_span, arguments } => {
+                self.print(format, *format_span, arguments);
+                false
+            }
+            StatementKind::Generate { target, event } => {
+                self.generate(target, event, statement.span);
+                false
+            }
+            StatementKind::For { variable, bound, body } => {
+                self.loop_variable(variable, bound);
+                self.block(body);
+                self.body.loops.pop();
+                false
+            }
+            StatementKind::TableInstall { table, entries } => {
+                self.table_install(table, entries);
+                false
+            }
+        }
+    }
+
+    fn local_statement(&mut self, name: &Binder, written: &ast::Type, value: &Expression) {
+        let ty = self.resolve_type(written);
+        if ty == Type::Void {
+            self.diagnostics.push(Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                written.span,
+                format!("local `{}` cannot be `void`", name.name),
+            ));
+            self.infer(value);
+            self.local(name, Type::Error);
+            return;
+        }
+        let why = Why::new(written.span.to(name.span), format!("`{}` is {{}}", name.name));
+        let found = self.expect(value, &ty, Some(&why));
+        if self.variables.head(&found) == Type::Void {
+            self.diagnostics.push(Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                value.span,
+                format!("this gives nothing that `{}` could hold", name.name),
+            ));
+        }
+        self.forbid_global(&ty, NotGlobal::Local(name.name.clone()), name.span);
+        self.local(name, ty);
+    }
+
+    fn assign(&mut self, target: &Path, value: &Expression) {
+        if let [segment] = &target.segments[..] {
+            if let Some((_, id)) =
+                self.body.locals.iter().rev().find(|(name, _)| *name == segment.name)
+            {
+                let id = *id;
+                self.out.definitions.insert(target.id, Definition::Local(id));
+                let ty = self.out.types.get(&id).cloned().unwrap_or(Type::Error);
+                let place = self.out.binders.get(&id).map_or(target.span, |binder| binder.span);
+                let why = Why::new(place, format!("`{}` is {{}}", segment.name));
+                self.expect(value, &ty, Some(&why));
+                return;
+            }
+            if let Frame::Memop(arguments, width) = &self.body.frame
+                && let Some(cell) = cell(&segment.name).filter(|_| *arguments > 2)
+            {
+                let ty = Type::Int(width.clone());
+                self.out.definitions.insert(target.id, Definition::Builtin(cell));
+                let why = Why::new(target.span, "cells are {}");
+                self.expect(value, &ty, Some(&why));
+                return;
+            }
+        }
+        self.infer(value);
+        self.at = target.span;
+        let shown = show_path(target);
+        let (what, span, help) = match self.peek(Namespace::Values, target) {
+            None => return self.undeclared(Namespace::Values, target),
+            Some(Found::Entry(entry)) => {
+                self.out.definitions.insert(target.id, entry.definition.clone());
+                let (what, help) = match &entry.definition {
+                    Definition::Constant(_) => ("a constant", "use a local of another name"),
+                    Definition::Symbolic(_) => ("symbolic", "use a local of another name"),
+                    Definition::Extern(_) => ("extern", "use a local of another name"),
+                    Definition::Global(_) => {
+                        ("a global", "change an array with `Array.set(a, i, value)`")
+                    }
+                    Definition::Event(_) => ("an event", "use a local of another name"),
+                    _ => ("not a local", "use a local of another name"),
+                };
+                (what, Some(entry.span), help)
+            }
+            Some(_) => ("built in", None, "use a local of another name"),
+        };
+        let mut diagnostic = Diagnostic::error(
+            codes::NOT_ASSIGNABLE,
+            target.span,
+            format!("`{shown}` is {what} and cannot be assigned to"),
+        )
+        .help(help);
+        if let Some(span) = span {
+            diagnostic = diagnostic.label(span, "declared here");
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn return_statement(&mut self, value: Option<&Expression>, span: Span) {
+        let (ty, place) = match self.body.frame.clone() {
+            Frame::Function(ty, place) | Frame::Action(ty, place) => (ty, place),
+            Frame::Memop(_, width) => {
+                let why = Why::new(span, "memops return what their cells hold, {}");
+                match value {
+                    Some(value) => {
+                        self.expect(value, &Type::Int(width), Some(&why));
+                    }
+                    None => self.diagnostics.push(Diagnostic::error(
+                        codes::RETURN,
+                        span,
+                        "a memop returns a value",
+                    )),
+                }
+                return;
+            }
+            _ => {
+                if let Some(value) = value {
+                    self.infer(value);
+                }
+                self.diagnostics.push(
+                    Diagnostic::error(codes::RETURN, span, "handlers do not return")
+                        .note("`return` stands only in functions, memops and actions")
+                        .help(
+                            "put what follows into the other branch of an `if`, or into a function",
+                        ),
+                );
+                return;
+            }
+        };
+        match (value, self.variables.head(&ty)) {
+            (None, Type::Void | Type::Error) => {}
+            (None, _) => {
+                let shown = self.describe(&self.variables.resolve(&ty));
+                self.diagnostics.push(
+                    Diagnostic::error(codes::RETURN, span, "this returns no value")
+                        .label(place, format!("the function returns {shown}")),
+                );
+            }
+            (Some(value), Type::Void) => {
+                let found = self.infer(value);
+                let shown = self.describe(&self.variables.resolve(&found));
+                self.diagnostics.push(
+                    Diagnostic::error(codes::RETURN, value.span, "this returns a value")
+                        .here(format!("this is {shown}"))
+                        .label(place, "the function returns nothing"),
+                );
+            }
+            (Some(value), _) => {
+                let why = Why::new(place, "the function returns {}");
+                self.expect(value, &ty, Some(&why));
+            }
+        }
+    }
+
+    fn match_statement(
+        &mut self,
+        subjects: &[Expression],
+        branches: &[Branch],
+        _span: Span,
+    ) -> bool {
+        let types: Vec<(Type, Span)> =
+            subjects.iter().map(|subject| (self.infer(subject), subject.span)).collect();
+        let mut all_return = !branches.is_empty();
+        let mut complete = false;
+        for branch in branches {
+            let locals = self.body.locals.len();
+            self.patterns(&branch.patterns, &types, branch.span);
+            all_return &= self.block(&branch.body);
+            self.body.locals.truncate(locals);
+            complete |=
+                branch.patterns.iter().all(|pattern| matches!(pattern.kind, PatternKind::Wildcard));
+        }
+        all_return && complete
+    }
+
+    /// Checks a branch's patterns against the types that are matched on.
+    pub(super) fn patterns(&mut self, patterns: &[Pattern], types: &[(Type, Span)], span: Span) {
+        let single_wildcard = matches!(patterns, [Pattern { kind: PatternKind::Wildcard, .. }]);
+        if single_wildcard {
+            return;
+        }
+        if patterns.len() != types.len() {
+            let place = match (patterns.first(), patterns.last()) {
+                (Some(first), Some(last)) => first.span.to(last.span),
+                _ => span,
+            };
+            let mut diagnostic = Diagnostic::error(
+                codes::PATTERN,
+                place,
+                format!(
+                    "{} here, but {} matched",
+                    count(patterns.len(), "pattern"),
+                    match types.len() {
+                        1 => "1 value is".to_owned(),
+                        number => format!("{number} values are"),
+                    }
+                ),
+            );
+            if let (Some((_, first)), Some((_, last))) = (types.first(), types.last()) {
+                diagnostic = diagnostic.label(first.to(*last), "matched here");
+            }
+            self.diagnostics.push(diagnostic);
+        }
+        for (at, pattern) in patterns.iter().enumerate() {
+            let subject = types.get(at).cloned().unwrap_or((Type::Error, span));
+            self.pattern(pattern, &subject);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, subject: &(Type, Span)) {
+        self.at = pattern.span;
+        let (ty, place) = subject;
+        match &pattern.kind {
+            PatternKind::Wildcard => {}
+            PatternKind::Number(value) => {
+                let width = self.variables.fresh_size();
+                if self.unify(ty, &Type::Int(width.clone())) {
+                    let later = Later::Pattern { value: *value, width, span: pattern.span };
+                    self.body.later.push(later);
+                } else {
+                    self.pattern_mismatch(pattern.span, "an integer", ty, *place);
+                }
+            }
+            PatternKind::Bits(bits) => {
+                let width = Size::constant(bits.len() as u128);
+                if !self.unify(ty, &Type::Int(width)) {
+                    let what = format!("a pattern of {} bits", bits.len());
+                    self.pattern_mismatch(pattern.span, &what, ty, *place);
+                }
+            }
+            PatternKind::Named(path) => {
+                let found = self.pattern_name(path);
+                if !self.unify(&found, ty) {
+                    let shown = self.describe(&self.variables.resolve(&found));
+                    self.pattern_mismatch(pattern.span, &shown, ty, *place);
+                }
+            }
+            PatternKind::Event { event, parameters } => {
+                if !self.unify(ty, &Type::Event) {
+                    self.pattern_mismatch(pattern.span, "an event", ty, *place);
+                }
+                self.event_pattern(event, parameters);
+            }
+        }
+    }
+
+    fn pattern_mismatch(&mut self, span: Span, found: &str, ty: &Type, place: Span) {
+        let wanted = self.describe(&self.variables.resolve(ty));
+        self.diagnostics.push(
+            Diagnostic::error(codes::PATTERN, span, format!("this is {found}"))
+                .label(place, format!("but {wanted} is matched")),
+        );
+    }
+
+    /// A name as a pattern: something that has one value in the whole run.
+    fn pattern_name(&mut self, path: &Path) -> Type {
+        if let [segment] = &path.segments[..]
+            && let Some((_, id)) =
+                self.body.locals.iter().rev().find(|(name, _)| *name == segment.name)
+            && self.lookup_name(Namespace::Values, &segment.name).is_none()
+        {
+            let id = *id;
+            self.used.insert(id);
+            let mut diagnostic = Diagnostic::error(
+                codes::PATTERN,
+                path.span,
+                format!("`{}` is a local, and patterns are constants", segment.name),
+            )
+            .help(format!("compare it in an `if`: `... == {}`", segment.name));
+            if let Some(binder) = self.out.binders.get(&id) {
+                diagnostic = diagnostic.label(binder.span, "declared here");
+            }
+            self.diagnostics.push(diagnostic);
+            return Type::Error;
+        }
+        let Found::Entry(entry) = self.lookup(Namespace::Values, path) else {
+            return match self.out.definitions.get(&path.id) {
+                Some(Definition::Builtin(builtin)) => {
+                    let builtin = *builtin;
+                    self.builtin_value_type(builtin).unwrap_or(Type::Error)
+                }
+                _ => Type::Error,
+            };
+        };
+        let mut definition = &entry.definition;
+        while let Definition::Aliased { then, .. } = definition {
+            definition = then;
+        }
+        match definition {
+            Definition::Constant(id) | Definition::Symbolic(id) | Definition::Extern(id) => {
+                match &entry.view {
+                    Some(view) => view.signature.result.clone(),
+                    None => self.out.types.get(id).cloned().unwrap_or(Type::Error),
+                }
+            }
+            _ => {
+                let shown = show_path(path);
+                let mut diagnostic = Diagnostic::error(
+                    codes::PATTERN,
+                    path.span,
+                    format!("`{shown}` is no constant, and patterns are constants"),
+                )
+                .label(entry.span, "declared here");
+                if matches!(definition, Definition::Event(_)) {
+                    diagnostic = diagnostic
+                        .help(format!("match on the event with its parameters: `{shown}(...)`"));
+                }
+                self.diagnostics.push(diagnostic);
+                Type::Error
+            }
+        }
+    }
+
+    fn event_pattern(&mut self, path: &Path, parameters: &[ast::Parameter]) {
+        let Found::Entry(entry) = self.lookup(Namespace::Values, path) else {
+            self.parameters(parameters);
+            return;
+        };
+        let types = self.parameters(parameters);
+        let shown = show_path(path);
+        let mut definition = &entry.definition;
+        while let Definition::Aliased { then, .. } = definition {
+            definition = then;
+        }
+        if !matches!(definition, Definition::Event(_)) {
+            self.diagnostics.push(
+                Diagnostic::error(codes::PATTERN, path.span, format!("`{shown}` is no event"))
+                    .label(entry.span, "declared here"),
+            );
+            return;
+        }
+        let Some((declared, _)) = self.instantiate(path, &entry) else { return };
+        if declared.len() != types.len() {
+            let expected = count_arguments(declared.len());
+            let what = format!("event `{shown}`");
+            self.wrong_count(path.span, &what, &expected, types.len(), Some(entry.span));
+        }
+        for ((found, declared), parameter) in types.iter().zip(&declared).zip(parameters) {
+            self.at = parameter.ty.span;
+            if !self.unify(found, declared) {
+                let why = Why::new(entry.span, "the event has {} here");
+                self.mismatch(parameter.ty.span, found, declared, Some(&why));
+            }
+        }
+    }
+
+    fn print(&mut self, format: &str, span: Span, arguments: &[Expression]) {
+        let pieces = match super::format_pieces(format) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                for argument in arguments {
+                    self.infer(argument);
+                }
+                self.diagnostics.push(
+                    Diagnostic::error(codes::FORMAT, span, error.message())
+                        .note("`%d` prints an integer, `%b` a boolean, `\\%` a percent sign"),
+                );
+                return;
+            }
+        };
+        let values = pieces.iter().filter(|piece| !matches!(piece, FormatPiece::Text(_)));
+        let values: Vec<&FormatPiece> = values.collect();
+        if values.len() != arguments.len() {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::FORMAT,
+                    span,
+                    format!(
+                        "the text has {}, but {} given",
+                        count(values.len(), "place for a value"),
+                        match arguments.len() {
+                            0 => "no value is".to_owned(),
+                            1 => "1 value is".to_owned(),
+                            number => format!("{number} values are"),
+                        }
+                    ),
+                )
+                .note("`%d` and `%b` are places for values"),
+            );
+        }
+        for (at, argument) in arguments.iter().enumerate() {
+            let found = self.infer(argument);
+            let (letter, wanted) = match values.get(at) {
+                Some(FormatPiece::Integer) => ("%d", self.variables.fresh_int()),
+                Some(FormatPiece::Boolean) => ("%b", Type::Bool),
+                _ => continue,
+            };
+            if !self.unify(&found, &wanted) {
+                let shown = self.describe(&self.variables.resolve(&found));
+                let wanted = self.describe(&self.variables.resolve(&wanted));
+                let mut diagnostic = Diagnostic::error(
+                    codes::FORMAT,
+                    argument.span,
+                    format!("`{letter}` prints {wanted}, but this is {shown}"),
+                )
+                .label(span, "in this text");
+                match (letter, self.variables.head(&found)) {
+                    ("%d", Type::Bool) => diagnostic = diagnostic.help("print it with `%b`"),
+                    ("%b", Type::Int(_)) => diagnostic = diagnostic.help("print it with `%d`"),
+                    _ => {}
+                }
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    fn generate(&mut self, target: &GenerateTarget, event: &Expression, span: Span) {
+        match target {
+            GenerateTarget::Event | GenerateTarget::Many => {}
+            GenerateTarget::Switch(switch) => {
+                self.integer(switch, "a switch");
+            }
+            GenerateTarget::Port(port) => {
+                self.integer(port, "a port");
+            }
+            GenerateTarget::Ports(ports) => {
+                let why = Why::new(ports.span, "ports are a group, such as `{1, 2}`");
+                self.expect(ports, &Type::Group, Some(&why));
+            }
+        }
+        let why = Why::new(span, "what is generated is an event");
+        self.expect(event, &Type::Event, Some(&why));
+        if matches!(self.body.frame, Frame::Memop(..) | Frame::Action(..)) {
+            self.diagnostics.push(Diagnostic::error(
+                codes::WRONG_KIND,
+                span,
+                "events are generated only in handlers and functions",
+            ));
+        }
+    }
+
+    fn table_install(&mut self, table: &Expression, entries: &[TableEntry]) {
+        let found = self.infer(table);
+        let ty = match self.see_through(&found) {
+            Type::Table(table) => *table,
+            other => {
+                let wanted = TableType {
+                    key: self.variables.fresh_type(),
+                    install: self.variables.fresh_type(),
+                    argument: self.variables.fresh_type(),
+                    result: self.variables.fresh_type(),
+                };
+                let table_type = Type::Table(Box::new(wanted.clone()));
+                if !self.unify(&other, &table_type) {
+                    self.expression_mismatch(table, &found, &table_type, None);
+                }
+                wanted
+            }
+        };
+        let keys = match self.see_through(&ty.key) {
+            Type::Tuple(types) => types,
+            Type::Record(fields) => fields.into_iter().map(|(_, ty)| ty).collect(),
+            single => vec![single],
+        };
+        for entry in entries {
+            if entry.patterns.len() != keys.len() {
+                let what = "a key of this table";
+                let expected = count(keys.len(), "pattern");
+                let found = entry.patterns.len();
+                self.wrong_count(entry.span, what, &expected, found, Some(table.span));
+            }
+            for (at, pattern) in entry.patterns.iter().enumerate() {
+                let found = self.infer(pattern);
+                let Some(key) = keys.get(at) else { continue };
+                let key = self.see_through(key);
+                let fits = match (self.variables.head(&found), &key) {
+                    (Type::Pattern(width), Type::Int(key)) => self.unify_sizes(&width, key),
+                    (Type::Pattern(width), Type::Bool) => {
+                        self.unify_sizes(&width, &Size::constant(1))
+                    }
+                    (other, key) => self.unify(&other, key),
+                };
+                if !fits {
+                    let why = Why::new(table.span, "the table's key has {} here");
+                    self.mismatch(pattern.span, &found, &key, Some(&why));
+                }
+            }
+            self.installed_action(entry, &ty);
+        }
+    }
+
+    fn installed_action(&mut self, entry: &TableEntry, table: &TableType) {
+        let path = &entry.action;
+        let mut installed = None;
+        if let Found::Entry(found) = self.lookup(Namespace::Values, path) {
+            let mut definition = &found.definition;
+            while let Definition::Aliased { then, .. } = definition {
+                definition = then;
+            }
+            if !matches!(definition, Definition::Action(_)) {
+                let shown = show_path(path);
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::WRONG_KIND,
+                        path.span,
+                        format!("`{shown}` is no action"),
+                    )
+                    .label(found.span, "declared here"),
+                );
+            } else {
+                let action = self.action_value(path, &found);
+                let wanted = Type::Action(Box::new(table.clone()));
+                if !self.unify(&action, &wanted) {
+                    self.diagnostics.push(
+                        Diagnostic::error(
+                            codes::TYPE_MISMATCH,
+                            path.span,
+                            format!("action `{}` does not fit the table", show_path(path)),
+                        )
+                        .label(found.span, "declared here"),
+                    );
+                }
+                if let Type::Action(action) = action {
+                    installed = Some(match self.variables.head(&action.install) {
+                        Type::Tuple(types) => types,
+                        single => vec![single],
+                    });
+                }
+            }
+        }
+        let Some(wanted) = installed else {
+            for argument in &entry.arguments {
+                self.infer(argument);
+            }
+            return;
+        };
+        if wanted.len() != entry.arguments.len() {
+            let what = format!("action `{}`", show_path(path));
+            let expected = count_arguments(wanted.len());
+            self.wrong_count(entry.span, &what, &expected, entry.arguments.len(), None);
+        }
+        for (argument, ty) in entry.arguments.iter().zip(&wanted) {
+            let why = Why::new(path.span, "this action is installed with {}");
+            self.expect(argument, ty, Some(&why));
+        }
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        _ => match what.split_once(' ') {
+            Some((noun, rest)) => format!("{number} {noun}s {rest}"),
+            None => format!("{number} {what}s"),
+        },
+    }
+}

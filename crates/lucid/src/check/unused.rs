@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Warnings about what is declared and never used. Only what surely is a slip is told: not parameters
+//! that an event, a table or a memop wants, not what a module or an included file offers, and nothing
+//! of a file without handlers, which is a library.
+
+use super::Checker;
+use super::codes;
+use crate::syntax::ast::{
+    Binder, Block, Declaration, DeclarationKind, Parameter, Program, StatementKind,
+};
+use source::{Code, Diagnostic, FileId};
+
+impl Checker {
+    pub(super) fn unused(&mut self, tree: &Program) {
+        let handles = |declaration: &Declaration| {
+            matches!(
+                declaration.kind,
+                DeclarationKind::Handler { .. } | DeclarationKind::Event { body: Some(_), .. }
+            )
+        };
+        let Some(main) = main_file(tree) else { return };
+        let own = || tree.declarations.iter().filter(|declaration| declaration.span.file == main);
+        let is_program = own().any(handles);
+        for declaration in own() {
+            self.unused_in(declaration, is_program);
+        }
+    }
+
+    /// `offered`: nothing outside of the module can be meant to use it.
+    fn unused_in(&mut self, declaration: &Declaration, told: bool) {
+        match &declaration.kind {
+            DeclarationKind::Global { name, .. } => {
+                if told {
+                    self.warn(codes::UNUSED_GLOBAL, name, "global", "remove it");
+                }
+            }
+            DeclarationKind::Function { name, parameters, body, .. } => {
+                if told {
+                    self.warn(codes::UNUSED_FUNCTION, name, "function", "remove it");
+                }
+                self.unused_parameters(parameters);
+                self.unused_locals(body);
+            }
+            DeclarationKind::Memop { name, body, .. } => {
+                if told {
+                    self.warn(codes::UNUSED_FUNCTION, name, "memop", "remove it");
+                }
+                self.unused_locals(body);
+            }
+            DeclarationKind::Action { name, body, .. } => {
+                if told {
+                    self.warn(codes::UNUSED_FUNCTION, name, "action", "remove it");
+                }
+                self.unused_locals(body);
+            }
+            DeclarationKind::Event { body: Some(body), .. }
+            | DeclarationKind::Handler { body, .. } => self.unused_locals(body),
+            DeclarationKind::Module { declarations, interface: _, .. } => {
+                for inner in declarations {
+                    self.unused_in(inner, false);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn unused_parameters(&mut self, parameters: &[Parameter]) {
+        for parameter in parameters {
+            self.warn(
+                codes::UNUSED_PARAMETER,
+                &parameter.name,
+                "parameter",
+                "remove it, or begin its name with `_`",
+            );
+        }
+    }
+
+    fn unused_locals(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Local { name, .. } => {
+                    self.warn(
+                        codes::UNUSED_LOCAL,
+                        name,
+                        "local",
+                        "remove it, or begin its name with `_`",
+                    );
+                }
+                StatementKind::If { then, otherwise, .. } => {
+                    self.unused_locals(then);
+                    if let Some(otherwise) = otherwise {
+                        self.unused_locals(otherwise);
+                    }
+                }
+                StatementKind::Match { branches, .. } => {
+                    for branch in branches {
+                        self.unused_locals(&branch.body);
+                    }
+                }
+                StatementKind::For { body, .. } => self.unused_locals(body),
+                _ => {}
+            }
+        }
+    }
+
+    fn warn(&mut self, code: Code, name: &Binder, what: &str, help: &str) {
+        let meant = name.name.starts_with('_') || matches!(&*name.name, "unused" | "dummy");
+        if meant || self.used.contains(&name.id) {
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::warning(code, name.span, format!("{what} `{}` is never used", name.name))
+                .help(help),
+        );
+    }
+}
+
+/// The program's own file, which is loaded before those that it includes.
+fn main_file(tree: &Program) -> Option<FileId> {
+    tree.declarations.iter().map(|declaration| declaration.span.file).min()
+}

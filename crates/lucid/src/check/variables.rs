@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Inference variables of types and sizes: what they are bound to, and unification. A variable that
+//! was generalized is rigid: it stands for anything and is never bound again. What a mismatch is
+//! called and where it is reported is the caller's matter.
+
+use super::Checker;
+use super::checked::{Size, SizeTerm, TableType, Type, Variable};
+use source::Span;
+use std::sync::Arc;
+
+/// All variables of a program.
+#[derive(Default)]
+pub(super) struct Variables {
+    entries: Vec<Entry>,
+    /// How many arguments memop types have whose number is not known yet.
+    counts: Vec<Count>,
+}
+
+struct Entry {
+    binding: Binding,
+    rigid: bool,
+    /// As the user wrote it, without the tick.
+    name: Option<Arc<str>>,
+}
+
+enum Binding {
+    Free,
+    Type(Type),
+    Size(Size),
+}
+
+#[derive(Clone, Copy)]
+enum Count {
+    Free,
+    Known(usize),
+    Same(usize),
+}
+
+/// Numbers of arguments from here on are indices into `Variables::counts`.
+const FIRST_COUNT: usize = 1 << 16;
+
+/// Two sizes that must be equal, which cannot be solved yet.
+pub(super) struct Equation {
+    pub left: Size,
+    pub right: Size,
+    pub span: Span,
+}
+
+impl Variables {
+    /// A new variable; whether it is one of types or of sizes is seen where it stands.
+    pub fn fresh(&mut self) -> Variable {
+        self.named(None)
+    }
+
+    pub fn named(&mut self, name: Option<Arc<str>>) -> Variable {
+        self.entries.push(Entry { binding: Binding::Free, rigid: false, name });
+        Variable(self.entries.len() as u32 - 1)
+    }
+
+    pub fn fresh_size(&mut self) -> Size {
+        Size::term(SizeTerm::Variable(self.fresh()))
+    }
+
+    pub fn fresh_int(&mut self) -> Type {
+        Type::Int(self.fresh_size())
+    }
+
+    pub fn fresh_type(&mut self) -> Type {
+        Type::Variable(self.fresh())
+    }
+
+    /// A memop type with an unknown number of arguments.
+    pub fn fresh_memop(&mut self, width: Size) -> Type {
+        self.counts.push(Count::Free);
+        Type::Memop { arguments: FIRST_COUNT + self.counts.len() - 1, width }
+    }
+
+    pub fn name(&self, variable: Variable) -> Option<&Arc<str>> {
+        self.entries[variable.0 as usize].name.as_ref()
+    }
+
+    pub fn make_rigid(&mut self, variable: Variable) {
+        self.entries[variable.0 as usize].rigid = true;
+    }
+
+    pub fn is_rigid(&self, variable: Variable) -> bool {
+        self.entries[variable.0 as usize].rigid
+    }
+
+    pub fn bind_size(&mut self, variable: Variable, size: Size) {
+        self.entries[variable.0 as usize].binding = Binding::Size(size);
+    }
+
+    pub fn bind_type(&mut self, variable: Variable, ty: Type) {
+        self.entries[variable.0 as usize].binding = Binding::Type(ty);
+    }
+
+    fn is_flexible(&self, term: SizeTerm) -> bool {
+        matches!(term, SizeTerm::Variable(variable) if !self.is_rigid(variable))
+    }
+
+    fn count(&self, mut arguments: usize) -> (usize, Count) {
+        loop {
+            let Some(index) = arguments.checked_sub(FIRST_COUNT) else {
+                return (arguments, Count::Known(arguments));
+            };
+            match self.counts[index] {
+                Count::Free => return (arguments, Count::Free),
+                Count::Known(number) => return (number, Count::Known(number)),
+                Count::Same(other) => arguments = other,
+            }
+        }
+    }
+
+    /// The type with what its variables are bound to; of its head only.
+    pub fn head(&self, ty: &Type) -> Type {
+        let mut ty = ty;
+        while let Type::Variable(variable) = ty {
+            match &self.entries[variable.0 as usize].binding {
+                Binding::Type(bound) => ty = bound,
+                Binding::Free | Binding::Size(_) => break,
+            }
+        }
+        ty.clone()
+    }
+
+    /// The type with what its variables are bound to.
+    pub fn resolve(&self, ty: &Type) -> Type {
+        match self.head(ty) {
+            Type::Memop { arguments, width } => {
+                let (number, count) = self.count(arguments);
+                let arguments = if matches!(count, Count::Free) { 0 } else { number };
+                Type::Memop { arguments, width: self.resolve_size(&width) }
+            }
+            head => head.map(&mut |ty| self.resolve(ty), &mut |size| self.resolve_size(size)),
+        }
+    }
+
+    /// As [`Variables::resolve`], but leaves numbers of memop arguments open.
+    fn resolve_open(&self, ty: &Type) -> Type {
+        let head = self.head(ty);
+        head.map(&mut |ty| self.resolve_open(ty), &mut |size| self.resolve_size(size))
+    }
+
+    /// The size with what its variables are bound to.
+    pub fn resolve_size(&self, size: &Size) -> Size {
+        if size.terms.is_empty() {
+            return size.clone();
+        }
+        size.replace(|term| match term {
+            SizeTerm::Variable(variable) => match &self.entries[variable.0 as usize].binding {
+                Binding::Size(bound) => Some(self.resolve_size(bound)),
+                Binding::Free | Binding::Type(_) => None,
+            },
+            SizeTerm::Symbolic(_) | SizeTerm::Loop(_) => None,
+        })
+    }
+
+    /// The free variables of a resolved type: those of types, those of sizes, in order of appearance.
+    pub fn free(&self, ty: &Type, types: &mut Vec<Variable>, sizes: &mut Vec<Variable>) {
+        let _ = ty.replace(
+            &mut |variable| {
+                if !types.contains(&variable) {
+                    types.push(variable);
+                }
+                None
+            },
+            &mut |term| {
+                if let SizeTerm::Variable(variable) = term
+                    && !sizes.contains(&variable)
+                {
+                    sizes.push(variable);
+                }
+                None
+            },
+        );
+    }
+}
+
+impl Checker {
+    /// Makes two types equal if that is possible. User types are looked through where the place
+    /// being checked may see what they are.
+    pub(super) fn unify(&mut self, left: &Type, right: &Type) -> bool {
+        let left = self.variables.head(left);
+        let right = self.variables.head(right);
+        match (&left, &right) {
+            (Type::Error, _) | (_, Type::Error) => true,
+            (Type::Variable(a), Type::Variable(b)) if a == b => true,
+            (Type::Variable(a), other) if !self.variables.is_rigid(*a) => self.bind(*a, other),
+            (other, Type::Variable(b)) if !self.variables.is_rigid(*b) => self.bind(*b, other),
+            (Type::Bool, Type::Bool)
+            | (Type::Void, Type::Void)
+            | (Type::Event, Type::Event)
+            | (Type::Group, Type::Group)
+            | (Type::Bitstring, Type::Bitstring)
+            | (Type::Payload, Type::Payload)
+            | (Type::String, Type::String) => true,
+            (Type::Int(a), Type::Int(b))
+            | (Type::Array(a), Type::Array(b))
+            | (Type::PairArray(a), Type::PairArray(b))
+            | (Type::Counter(a), Type::Counter(b))
+            | (Type::Pattern(a), Type::Pattern(b)) => self.unify_sizes(a, b),
+            (
+                Type::Memop { arguments: a, width: left },
+                Type::Memop { arguments: b, width: right },
+            ) => self.unify_counts(*a, *b) && self.unify_sizes(left, right),
+            (
+                Type::User { definition: a, sizes: left_sizes, .. },
+                Type::User { definition: b, sizes: right_sizes, .. },
+            ) if a == b => {
+                left_sizes.len() == right_sizes.len()
+                    && left_sizes
+                        .iter()
+                        .zip(right_sizes)
+                        .all(|(left, right)| self.unify_sizes(left, right))
+            }
+            (Type::User { .. }, _) | (_, Type::User { .. }) => {
+                // One at a time, so that two names of one type meet before they are taken apart.
+                if let Some(expanded) = self.expand_here(&left) {
+                    self.unify(&expanded, &right)
+                } else if let Some(expanded) = self.expand_here(&right) {
+                    self.unify(&left, &expanded)
+                } else {
+                    false
+                }
+            }
+            (Type::Vector(a, m), Type::Vector(b, n)) => self.unify_sizes(m, n) & self.unify(a, b),
+            (Type::Tuple(a), Type::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.unify(a, b))
+            }
+            (Type::Record(a), Type::Record(b)) => {
+                // The order of labels does not matter, as in the reference implementation.
+                a.len() == b.len()
+                    && a.iter().all(|(label, ty)| {
+                        let other = b.iter().find(|(other, _)| other == label);
+                        other.is_some_and(|(_, other)| self.unify(ty, other))
+                    })
+            }
+            (Type::Table(a), Type::Table(b)) | (Type::Action(a), Type::Action(b)) => {
+                self.unify_tables(a, b)
+            }
+            _ => false,
+        }
+    }
+
+    fn unify_tables(&mut self, left: &TableType, right: &TableType) -> bool {
+        self.unify(&left.key, &right.key)
+            & self.unify(&left.install, &right.install)
+            & self.unify(&left.argument, &right.argument)
+            & self.unify(&left.result, &right.result)
+    }
+
+    fn unify_counts(&mut self, left: usize, right: usize) -> bool {
+        let variables = &mut self.variables;
+        match (variables.count(left), variables.count(right)) {
+            ((_, Count::Known(a)), (_, Count::Known(b))) => a == b || a == 0 || b == 0,
+            ((free, Count::Free), (_, Count::Known(number)))
+            | ((_, Count::Known(number)), (free, Count::Free)) => {
+                variables.counts[free - FIRST_COUNT] = Count::Known(number);
+                true
+            }
+            ((a, _), (b, _)) => {
+                if a != b {
+                    variables.counts[a - FIRST_COUNT] = Count::Same(b);
+                }
+                true
+            }
+        }
+    }
+
+    fn bind(&mut self, variable: Variable, ty: &Type) -> bool {
+        let resolved = self.variables.resolve_open(ty);
+        let (mut types, mut sizes) = (Vec::new(), Vec::new());
+        self.variables.free(&resolved, &mut types, &mut sizes);
+        if types.contains(&variable) {
+            return false;
+        }
+        if let Type::Variable(other) = resolved
+            && !self.variables.is_rigid(other)
+            && self.variables.name(other).is_none()
+        {
+            // The user's name is the one to keep.
+            let name = self.variables.entries[variable.0 as usize].name.clone();
+            self.variables.entries[other.0 as usize].name = name;
+        }
+        self.variables.bind_type(variable, resolved);
+        true
+    }
+
+    /// Makes two sizes equal. What cannot be decided yet is kept for the end of the declaration.
+    pub(super) fn unify_sizes(&mut self, left: &Size, right: &Size) -> bool {
+        let left = self.variables.resolve_size(left);
+        let right = self.variables.resolve_size(right);
+        if left == right {
+            return true;
+        }
+        let (left, right) = without_common(left, right);
+        let flexible = |variables: &Variables, size: &Size| {
+            size.terms.iter().any(|term| variables.is_flexible(*term))
+        };
+        for (side, other) in [(&left, &right), (&right, &left)] {
+            let Some(SizeTerm::Variable(variable)) = side.terms.first().copied() else { continue };
+            if self.variables.is_rigid(variable) || side.constant > 0 {
+                continue;
+            }
+            if side.terms.len() == 1 {
+                if let [SizeTerm::Variable(target)] = other.terms[..]
+                    && other.constant == 0
+                    && !self.variables.is_rigid(target)
+                    && self.variables.name(target).is_none()
+                {
+                    let name = self.variables.entries[variable.0 as usize].name.clone();
+                    self.variables.entries[target.0 as usize].name = name;
+                }
+                self.variables.bind_size(variable, other.clone());
+                return true;
+            }
+            let times = side.terms.len() as u128;
+            let all_same = side.terms.iter().all(|term| *term == side.terms[0]);
+            if all_same && other.terms.is_empty() {
+                let even = other.constant % times == 0;
+                if even {
+                    self.variables.bind_size(variable, Size::constant(other.constant / times));
+                }
+                return even;
+            }
+        }
+        let too_large = |side: &Size, other: &Size| side.constant > 0 && other.terms.is_empty();
+        let (open_left, open_right) =
+            (flexible(&self.variables, &left), flexible(&self.variables, &right));
+        if !open_left && !open_right || too_large(&left, &right) || too_large(&right, &left) {
+            return false;
+        }
+        let span = self.at;
+        self.body.equations.push(Equation { left, right, span });
+        true
+    }
+
+    /// Unification that leaves no trace if it fails, for choosing between possibilities.
+    pub(super) fn would_unify(&self, left: &Type, right: &Type) -> bool {
+        let left = self.see_through(&self.variables.resolve(left));
+        let right = self.see_through(&self.variables.resolve(right));
+        match (&left, &right) {
+            (Type::Variable(_) | Type::Error, _) | (_, Type::Variable(_) | Type::Error) => true,
+            (Type::Int(a), Type::Int(b)) => match (a.known(), b.known()) {
+                (Some(a), Some(b)) => a == b,
+                _ => true,
+            },
+            (Type::Record(a), Type::Record(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(label, ty)| {
+                        let other = b.iter().find(|(other, _)| other == label);
+                        other.is_some_and(|(_, other)| self.would_unify(ty, other))
+                    })
+            }
+            (Type::Vector(a, _), Type::Vector(b, _)) => self.would_unify(a, b),
+            (Type::User { definition: a, .. }, Type::User { definition: b, .. }) => a == b,
+            _ => std::mem::discriminant(&left) == std::mem::discriminant(&right),
+        }
+    }
+}
+
+/// Two sizes without the terms and the part of the constants that both have.
+fn without_common(mut left: Size, mut right: Size) -> (Size, Size) {
+    let constant = left.constant.min(right.constant);
+    left.constant -= constant;
+    right.constant -= constant;
+    left.terms.retain(|term| match right.terms.iter().position(|other| other == term) {
+        Some(at) => {
+            right.terms.remove(at);
+            false
+        }
+        None => true,
+    });
+    (left, right)
+}
