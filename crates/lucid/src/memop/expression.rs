@@ -25,6 +25,19 @@ pub(crate) enum Role {
     Argument,
 }
 
+/// How many comparisons a condition of a two-argument memop makes, its constants not counted.
+pub(crate) fn comparisons(
+    program: &CheckedProgram,
+    declared: Declared<'_>,
+    condition: &Expression,
+) -> usize {
+    let variables = declared.parameters.iter().map(|each| (each.name.id, Role::Cell)).collect();
+    let mut used = Used::default();
+    let check = ExpressionCheck::new(program, declared, variables);
+    check.walk_boolean(condition, &mut used, &mut Diagnostics::new());
+    used.comparisons.len()
+}
+
 /// Checks expressions of one memop.
 pub(crate) struct ExpressionCheck<'p> {
     program: &'p CheckedProgram,

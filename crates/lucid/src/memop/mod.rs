@@ -8,6 +8,7 @@ mod expression;
 mod rewrite;
 mod shape;
 mod uses;
+mod walk;
 
 pub use shape::{Complex, Shape, shape};
 

@@ -55,7 +55,7 @@ impl<'p> Unit<'_, 'p> {
             match self.place(&arguments[0]) {
                 Some(place) => {
                     let site = Site { access, span, calls: None };
-                    self.touches.push(Touch::Access { place: place.clone(), site: site.clone() });
+                    self.touch(Touch::Access { place: place.clone(), site: site.clone() });
                     if !unordered {
                         self.pass(flow, place, site);
                     }
@@ -92,7 +92,7 @@ impl<'p> Unit<'_, 'p> {
             Definition::Function(id) => {
                 let Some(inside) = self.order.summaries.get(id).cloned() else { return };
                 let call = Call { span, name: self.name_of(*id), arguments, instantiation };
-                self.touch(&inside, &call);
+                self.touch_all(&inside, &call);
                 let seen = match self.order.index.view(*id, &self.around) {
                     View::Inside => inside,
                     View::Interface(ordered) => {
@@ -162,34 +162,21 @@ impl<'p> Unit<'_, 'p> {
     }
 
     /// Notes what a function touches, in any order.
-    fn touch(&mut self, summary: &Summary, call: &Call<'_>) {
+    fn touch_all(&mut self, summary: &Summary, call: &Call<'_>) {
         for touch in &summary.touches {
             match touch {
                 Touch::Access { place, site } => {
-                    let Some(place) = handed_over(place, summary, call) else { continue };
-                    let site = site.through(call.span, &call.name);
-                    let known = self.touches.iter().any(|own| match own {
-                        Touch::Access { place: own, .. } => *own == place,
-                        Touch::Event { .. } => false,
-                    });
-                    if !known {
-                        self.touches.push(Touch::Access { place, site });
+                    if let Some(place) = handed_over(place, summary, call) {
+                        let site = site.through(call.span, &call.name);
+                        self.touch(Touch::Access { place, site });
                     }
                 }
                 Touch::Event { event, arguments, span } => {
-                    let arguments: Vec<Option<Place>> = arguments
+                    let arguments = arguments
                         .iter()
                         .map(|place| handed_over(place.as_ref()?, summary, call))
                         .collect();
-                    let known = self.touches.iter().any(|own| match own {
-                        Touch::Event { event: own, arguments: others, .. } => {
-                            own == event && *others == arguments
-                        }
-                        Touch::Access { .. } => false,
-                    });
-                    if !known {
-                        self.touches.push(Touch::Event { event: *event, arguments, span: *span });
-                    }
+                    self.touch(Touch::Event { event: *event, arguments, span: *span });
                 }
             }
         }
@@ -214,7 +201,7 @@ impl<'p> Unit<'_, 'p> {
         };
         if arguments.iter().any(Option::is_some) {
             let arguments = arguments.to_vec();
-            self.touches.push(Touch::Event { event, arguments, span });
+            self.touch(Touch::Event { event, arguments, span });
         }
         let Some(ordered) = ordered else { return };
         let constraints = Constraints::of_event(self.order, ordered, &name);

@@ -115,7 +115,8 @@ fn held_against(
     let has_end = ordered.constraints.iter().any(|each| matches!(each, Constraint::End { .. }));
     let mut written: Vec<&str> = Vec::new();
     for Missing { constraint, .. } in &missing {
-        if !(has_end && constraint.starts_with("end ")) && !written.contains(&&**constraint) {
+        let ends_twice = has_end && constraint.starts_with("end ");
+        if !ends_twice && !written.contains(&&**constraint) {
             written.push(constraint);
         }
     }

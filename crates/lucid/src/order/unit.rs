@@ -49,6 +49,9 @@ pub(crate) struct Unit<'c, 'p> {
     /// What has been passed where it returns.
     pub returned: Vec<Passed>,
     pub touches: Vec<Touch>,
+    /// What is among them.
+    touched: HashSet<Place>,
+    made: HashSet<(NodeId, Vec<Option<Place>>)>,
     /// Product of the rounds of unrolled loops around.
     pub unrolled: u128,
 }
@@ -75,6 +78,8 @@ impl<'c, 'p> Unit<'c, 'p> {
             first: Vec::new(),
             returned: Vec::new(),
             touches: Vec::new(),
+            touched: HashSet::new(),
+            made: HashSet::new(),
             unrolled: 1,
         }
     }
@@ -95,6 +100,17 @@ impl<'c, 'p> Unit<'c, 'p> {
             strict: demand.strict,
         });
         self.reasons.push(demand);
+    }
+
+    /// Notes what it has to do with globals, whatever the order.
+    pub(crate) fn touch(&mut self, touch: Touch) {
+        let new = match &touch {
+            Touch::Access { place, .. } => self.touched.insert(place.clone()),
+            Touch::Event { event, arguments, .. } => self.made.insert((*event, arguments.clone())),
+        };
+        if new {
+            self.touches.push(touch);
+        }
     }
 
     /// Whether callers know what this place stands for.
