@@ -80,6 +80,15 @@ impl Checker {
     fn named_type(&mut self, path: &Path, sizes: &[ast::Size], span: Span) -> Type {
         let found = self.peek(Namespace::Types, path);
         if found.is_none()
+            && let Some(arguments) = memop_word(path)
+        {
+            let width = match sizes.first() {
+                Some(size) => self.resolve_size(size),
+                None => self.variables.fresh_size(),
+            };
+            return Type::Memop { arguments, width };
+        }
+        if found.is_none()
             && let Some(builtin) = builtin_type(path)
         {
             let resolved: Vec<Size> = sizes.iter().map(|size| self.resolve_size(size)).collect();
@@ -449,6 +458,19 @@ fn builtin_type(path: &Path) -> Option<&'static str> {
         _ => return None,
     };
     ["Array", "PairArray", "Counter", "Table", "Payload"].into_iter().find(|name| *name == module)
+}
+
+/// The number of arguments in `memop2`, `memop3` and `memop4`.
+fn memop_word(path: &Path) -> Option<usize> {
+    match &path.segments[..] {
+        [word] => match &*word.name {
+            "memop2" => Some(2),
+            "memop3" => Some(3),
+            "memop4" => Some(4),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// A size that a parser of types read as a type.

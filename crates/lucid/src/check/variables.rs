@@ -4,7 +4,8 @@
 //! called and where it is reported is the caller's matter.
 
 use super::Checker;
-use super::checked::{Size, SizeTerm, TableType, Type, Variable};
+use super::checked::{Size, SizeTerm, TableType, Type, UserTypeBody, Variable};
+use crate::syntax::ast::NodeId;
 use source::Span;
 use std::sync::Arc;
 
@@ -208,11 +209,11 @@ impl Checker {
                 Type::User { definition: a, sizes: left_sizes, .. },
                 Type::User { definition: b, sizes: right_sizes, .. },
             ) if a == b => {
+                // Where it is visible that the type does not depend on a size, that need not agree.
                 left_sizes.len() == right_sizes.len()
-                    && left_sizes
-                        .iter()
-                        .zip(right_sizes)
-                        .all(|(left, right)| self.unify_sizes(left, right))
+                    && left_sizes.iter().zip(right_sizes).enumerate().all(|(at, (left, right))| {
+                        self.unify_sizes(left, right) || !self.depends_on(*a, at)
+                    })
             }
             (Type::User { .. }, _) | (_, Type::User { .. }) => {
                 // One at a time, so that two names of one type meet before they are taken apart.
@@ -241,6 +242,39 @@ impl Checker {
             }
             _ => false,
         }
+    }
+
+    /// Whether what is visible of a user type mentions its size parameter of that number.
+    fn depends_on(&self, definition: NodeId, parameter: usize) -> bool {
+        let Some(user) = self.out.user_types.get(&definition) else { return true };
+        let (UserTypeBody::Known(body), Some(parameter)) =
+            (&user.body, user.parameters.get(parameter))
+        else {
+            return true;
+        };
+        !self.is_transparent(definition) || self.mentions(body, *parameter)
+    }
+
+    /// Whether a type depends on a size variable.
+    fn mentions(&self, ty: &Type, variable: Variable) -> bool {
+        let term = SizeTerm::Variable(variable);
+        if let Type::User { definition, sizes, .. } = ty {
+            let mut given = sizes.iter().enumerate();
+            return given
+                .any(|(at, size)| size.terms.contains(&term) && self.depends_on(*definition, at));
+        }
+        let found = std::cell::Cell::new(false);
+        let _ = ty.map(
+            &mut |inner| {
+                found.set(found.get() || self.mentions(inner, variable));
+                Type::Error
+            },
+            &mut |size| {
+                found.set(found.get() || size.terms.contains(&term));
+                Size::default()
+            },
+        );
+        found.get()
     }
 
     fn unify_tables(&mut self, left: &TableType, right: &TableType) -> bool {
