@@ -9,6 +9,7 @@ mod expected;
 mod json;
 mod observers;
 mod text;
+mod timeline;
 mod values;
 mod verdicts;
 
@@ -16,5 +17,6 @@ pub use counters::{counter, counter_names, table as counters_table, total};
 pub use json::{JsonLines, kind_name, object as observation_json};
 pub use observers::Observers;
 pub use text::{Detail, TextLog};
+pub use timeline::{MOST_ITEMS, TimeLine};
 pub use values::{event_text, integer_json, nanoseconds, value_json, value_text};
 pub use verdicts::{ReadCell, Verdict, Verdicts};

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the lanes and the overview on canvases. Few items are drawn one by one, with arrows from
+// generating to handled events; many are summed up in columns.
+
+// Colours told apart by most people with colour vision deficiencies, then hues around the circle.
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8b6bd6", "#8c6239",
+  "#7a9a01", "#c2185b"];
+const NO_NAME = "#8a8f98";
+
+function colourOf(name) {
+  if (name < 0) return NO_NAME;
+  if (name < COLOURS.length) return COLOURS[name];
+  return `hsl(${Math.round((name * 137.508) % 360)} 55% 48%)`;
+}
+
+const LEFT_MARGIN = 86, AXIS = 26, LEAST_LANE = 30, RADIUS = 5;
+// More chosen items than this in the view are summed up.
+const MOST_SINGLE = 3000;
+const COLUMN = 4;
+
+function makeDrawing(model, canvas, overview) {
+  return {
+    model, canvas, overview, width: 0, height: 0, laneHeight: LEAST_LANE,
+    // Of the items drawn one by one: number, x, y.
+    places: [], where: new Map(), summed: false, selected: -1, hovered: -1,
+  };
+}
+
+function style(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function prepareCanvas(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+function xOf(drawing, time) {
+  const { model } = drawing;
+  return LEFT_MARGIN + ((time - model.from) / (model.to - model.from)) * (drawing.width - LEFT_MARGIN);
+}
+
+function timeOf(drawing, x) {
+  const { model } = drawing;
+  const part = (x - LEFT_MARGIN) / Math.max(1, drawing.width - LEFT_MARGIN);
+  return model.from + part * (model.to - model.from);
+}
+
+// Chosen switches have lanes, in order.
+function rows(model) {
+  const list = [], row = new Int32Array(model.run.switches).fill(-1);
+  for (let lane = 0; lane < model.run.switches; lane++) {
+    if (model.lanes[lane]) { row[lane] = list.length; list.push(lane); }
+  }
+  return { list, row };
+}
+
+function draw(drawing) {
+  const { model, canvas } = drawing;
+  const box = canvas.parentElement;
+  const { list, row } = rows(model);
+  drawing.width = Math.max(200, box.clientWidth);
+  const room = Math.max(120, box.clientHeight) - AXIS;
+  drawing.laneHeight = Math.max(LEAST_LANE, Math.min(160, Math.floor(room / Math.max(1, list.length))));
+  drawing.height = Math.max(room, list.length * drawing.laneHeight) + AXIS;
+  const context = prepareCanvas(canvas, drawing.width, drawing.height);
+  context.font = "12px system-ui, sans-serif";
+
+  drawLanes(drawing, context, list);
+  drawAxis(drawing, context);
+  context.save();
+  context.beginPath();
+  context.rect(LEFT_MARGIN, AXIS, drawing.width - LEFT_MARGIN, drawing.height - AXIS);
+  context.clip();
+  const [from, to] = shown(model);
+  drawing.places = [];
+  drawing.where = new Map();
+  drawing.summed = to - from > MOST_SINGLE;
+  if (drawing.summed) drawColumns(drawing, context, from, to, row);
+  else drawItems(drawing, context, from, to, row);
+  context.restore();
+  drawOverview(drawing);
+}
+
+function drawLanes(drawing, context, list) {
+  const { laneHeight, width } = drawing;
+  const lane = style("--lane"), text = style("--text"), line = style("--line");
+  list.forEach((number, index) => {
+    const top = AXIS + index * laneHeight;
+    if (index % 2 === 0) {
+      context.fillStyle = lane;
+      context.fillRect(0, top, width, laneHeight);
+    }
+    context.fillStyle = text;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.fillText(`switch ${number}`, 14, top + laneHeight / 2);
+  });
+  context.strokeStyle = line;
+  context.beginPath();
+  context.moveTo(LEFT_MARGIN + 0.5, AXIS);
+  context.lineTo(LEFT_MARGIN + 0.5, drawing.height);
+  context.stroke();
+}
+
+function drawAxis(drawing, context) {
+  const { model, width, height } = drawing;
+  const span = model.to - model.from;
+  const most = Math.max(2, Math.floor((width - LEFT_MARGIN) / 110));
+  const raw = span / most;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw));
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let tick = Math.ceil(model.from / step); tick * step <= model.to; tick++) {
+    const time = tick * step;
+    if (time < 0) continue;
+    const x = xOf(drawing, time);
+    context.strokeStyle = style("--line");
+    context.beginPath();
+    context.moveTo(x, AXIS - 5);
+    context.lineTo(x, height);
+    context.stroke();
+    if (x > LEFT_MARGIN + 20 && x < width - 30) {
+      context.fillStyle = style("--soft");
+      context.fillText(timeText(time, step, model.to), x, AXIS / 2);
+    }
+  }
+}
+
+// Bars a column, in each lane, coloured by name; heights by the logarithm of the count.
+function drawColumns(drawing, context, from, to, row) {
+  const { model, laneHeight, width } = drawing;
+  const columns = Math.ceil((width - LEFT_MARGIN) / COLUMN);
+  const names = model.run.names.length + 1;
+  const bins = new Map();
+  let most = 1;
+  for (let position = from; position < to; position++) {
+    const at = model.chosen[position];
+    const column = Math.floor((xOf(drawing, model.time[at]) - LEFT_MARGIN) / COLUMN);
+    const key = row[model.lane[at]] * columns + Math.min(column, columns - 1);
+    let bin = bins.get(key);
+    if (!bin) bins.set(key, (bin = { total: 0, names: new Uint32Array(names) }));
+    bin.names[model.name[at] < 0 ? names - 1 : model.name[at]]++;
+    bin.total++;
+    if (bin.total > most) most = bin.total;
+  }
+  for (const [key, bin] of bins) {
+    const index = Math.floor(key / columns), column = key % columns;
+    const height = Math.max(2, (laneHeight - 6) * Math.log1p(bin.total) / Math.log1p(most));
+    let bottom = AXIS + (index + 1) * laneHeight - 3;
+    bin.names.forEach((count, name) => {
+      if (count === 0) return;
+      const part = height * count / bin.total;
+      context.fillStyle = colourOf(name === names - 1 ? -1 : name);
+      context.fillRect(LEFT_MARGIN + column * COLUMN, bottom - part, COLUMN - 1, part);
+      bottom -= part;
+    });
+  }
+}
+
+function drawItems(drawing, context, from, to, row) {
+  const { model, laneHeight } = drawing;
+  // Items so near that they would hide each other stand above each other.
+  const lastX = new Float64Array(model.run.switches).fill(-1e9);
+  const level = new Uint8Array(model.run.switches);
+  const levels = Math.max(1, Math.floor((laneHeight - 2 * RADIUS) / (2 * RADIUS + 1)));
+  for (let position = from; position < to; position++) {
+    const at = model.chosen[position], lane = model.lane[at];
+    const x = xOf(drawing, model.time[at]);
+    level[lane] = x - lastX[lane] < 2 * RADIUS ? (level[lane] + 1) % levels : 0;
+    lastX[lane] = x;
+    const offset = (level[lane] % 2 ? 1 : -1) * Math.ceil(level[lane] / 2) * (2 * RADIUS + 1);
+    const y = AXIS + (row[lane] + 0.5) * laneHeight + offset;
+    drawing.where.set(at, drawing.places.length);
+    drawing.places.push({ at, x, y });
+  }
+  const related = relatedTo(model, drawing.selected);
+  for (const place of drawing.places) {
+    drawArrow(drawing, context, model.cause[place.at], place.at, row, related);
+    for (const child of model.children.get(place.at) ?? []) {
+      if (!drawing.where.has(child)) drawArrow(drawing, context, place.at, child, row, related);
+    }
+  }
+  for (const { at, x, y } of drawing.places) drawMark(drawing, context, at, x, y, related);
+}
+
+// The selected item with its causes and all that came of it.
+function relatedTo(model, selected) {
+  const related = new Set();
+  if (selected < 0) return related;
+  for (let at = selected; at >= 0 && !related.has(at); at = model.cause[at]) related.add(at);
+  const open = [selected];
+  while (open.length > 0 && related.size < 5000) {
+    for (const child of model.children.get(open.pop()) ?? []) {
+      if (!related.has(child)) { related.add(child); open.push(child); }
+    }
+  }
+  return related;
+}
+
+function placeOf(drawing, at, row) {
+  const index = drawing.where.get(at);
+  if (index !== undefined) return drawing.places[index];
+  const { model } = drawing;
+  if (row[model.lane[at]] < 0) return null;
+  return { at, x: xOf(drawing, model.time[at]), y: AXIS + (row[model.lane[at]] + 0.5) * drawing.laneHeight };
+}
+
+function drawArrow(drawing, context, from, to, row, related) {
+  if (from < 0) return;
+  const start = placeOf(drawing, from, row), end = placeOf(drawing, to, row);
+  if (!start || !end) return;
+  const strong = related.has(from) && related.has(to);
+  context.globalAlpha = strong ? 0.95 : related.size > 0 ? 0.12 : 0.4;
+  context.lineWidth = strong ? 2 : 1.1;
+  context.strokeStyle = context.fillStyle = colourOf(drawing.model.name[to]);
+  const middle = (start.x + end.x) / 2;
+  // Within a lane the arrow goes over it, so that it is seen.
+  const bend = Math.abs(start.y - end.y) < 1 ? -Math.min(drawing.laneHeight * 0.42, 26) : 0;
+  context.beginPath();
+  context.moveTo(start.x, start.y);
+  context.bezierCurveTo(middle, start.y + bend, middle, end.y + bend, end.x, end.y);
+  context.stroke();
+  if (end.x - start.x > 16) {
+    const angle = Math.atan2(end.y - (end.y + bend) || 0.001, end.x - middle);
+    const tip = { x: end.x - Math.cos(angle) * RADIUS, y: end.y - Math.sin(angle) * RADIUS };
+    context.beginPath();
+    context.moveTo(tip.x, tip.y);
+    context.lineTo(tip.x - 8 * Math.cos(angle - 0.4), tip.y - 8 * Math.sin(angle - 0.4));
+    context.lineTo(tip.x - 8 * Math.cos(angle + 0.4), tip.y - 8 * Math.sin(angle + 0.4));
+    context.fill();
+  }
+  context.globalAlpha = 1;
+}
+
+function drawMark(drawing, context, at, x, y, related) {
+  const { model } = drawing;
+  const colour = colourOf(model.name[at]);
+  context.globalAlpha = related.size > 0 && !related.has(at) ? 0.3 : 1;
+  context.fillStyle = context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  switch (model.kind[at]) {
+    case HANDLED:
+      context.arc(x, y, RADIUS, 0, 2 * Math.PI);
+      if (model.items.stage[at] === 0) context.fill(); else context.stroke();
+      break;
+    case LEFT:
+      context.moveTo(x + RADIUS + 1, y);
+      context.lineTo(x - RADIUS, y - RADIUS);
+      context.lineTo(x - RADIUS, y + RADIUS);
+      context.fill();
+      break;
+    case DROPPED:
+      context.moveTo(x - RADIUS, y - RADIUS);
+      context.lineTo(x + RADIUS, y + RADIUS);
+      context.moveTo(x + RADIUS, y - RADIUS);
+      context.lineTo(x - RADIUS, y + RADIUS);
+      context.stroke();
+      break;
+    default:
+      context.moveTo(x, y - RADIUS - 1);
+      context.lineTo(x + RADIUS + 1, y);
+      context.lineTo(x, y + RADIUS + 1);
+      context.lineTo(x - RADIUS - 1, y);
+      context.fill();
+  }
+  if (at === drawing.selected || at === drawing.hovered) {
+    context.globalAlpha = 1;
+    context.strokeStyle = style("--text");
+    context.lineWidth = at === drawing.selected ? 2 : 1;
+    context.beginPath();
+    context.arc(x, y, RADIUS + 4, 0, 2 * Math.PI);
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+// The whole run, with the part that the lanes show.
+function drawOverview(drawing) {
+  const { model, overview } = drawing;
+  const width = drawing.width, height = 44;
+  const context = prepareCanvas(overview, width, height);
+  const columns = Math.max(1, Math.floor((width - LEFT_MARGIN) / 2));
+  const counts = new Uint32Array(columns);
+  let most = 1;
+  for (const at of model.chosen) {
+    const part = (model.time[at] - model.first) / (model.last - model.first);
+    const column = Math.min(columns - 1, Math.floor(part * columns));
+    if (++counts[column] > most) most = counts[column];
+  }
+  context.fillStyle = style("--soft");
+  counts.forEach((count, column) => {
+    if (count === 0) return;
+    const bar = Math.max(2, (height - 8) * Math.log1p(count) / Math.log1p(most));
+    context.fillRect(LEFT_MARGIN + column * 2, height - 3 - bar, 2, bar);
+  });
+  const scale = (width - LEFT_MARGIN) / (model.last - model.first);
+  const start = LEFT_MARGIN + (model.from - model.first) * scale;
+  const span = Math.max(2, (model.to - model.from) * scale);
+  context.fillStyle = style("--strong");
+  context.globalAlpha = 0.14;
+  context.fillRect(start, 1, span, height - 2);
+  context.globalAlpha = 1;
+  context.strokeStyle = style("--strong");
+  context.strokeRect(start + 0.5, 1.5, Math.max(1, span - 1), height - 3);
+}
+
+// The item drawn nearest to a place on the canvas, if any is near.
+function itemNear(drawing, x, y) {
+  let best = -1, distance = (RADIUS + 5) ** 2;
+  for (const place of drawing.places) {
+    const away = (place.x - x) ** 2 + (place.y - y) ** 2;
+    if (away < distance) { distance = away; best = place.at; }
+  }
+  return best;
+}
