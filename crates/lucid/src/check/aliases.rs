@@ -269,6 +269,7 @@ impl Checker {
                     let found = fresh.apply(found);
                     self.unify(&found, wanted)
                 });
+        self.solve();
         if !fits {
             let shown = (self.show_signature(&first), self.show_signature(&second));
             self.body = super::body::Body::default();

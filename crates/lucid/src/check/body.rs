@@ -6,10 +6,11 @@
 use super::Checker;
 use super::checked::{Instantiation, Signature, Size, SizeTerm, Type, Variable};
 use super::codes;
+use super::scopes::Namespace;
 use super::variables::Equation;
 use crate::syntax::ast::{Binder, NodeId, Segment};
 use source::{Diagnostic, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Width in bits of integers whose width nothing says.
@@ -49,6 +50,11 @@ pub(super) struct Body {
     pub written_types: HashMap<Arc<str>, Variable>,
     /// Whether a `'a` that was not seen before is an error, because all must be declared.
     pub closed: bool,
+    /// The event whose own body is being checked, and where that names it.
+    pub own_event: Option<NodeId>,
+    pub own_uses: Vec<NodeId>,
+    /// Undeclared names that were told.
+    pub reported: HashSet<(Namespace, Arc<str>)>,
     pub equations: Vec<Equation>,
     pub later: Vec<Later>,
     /// What to resolve at the end, besides what the checks above mention.
@@ -167,12 +173,22 @@ impl Checker {
         for later in std::mem::take(&mut self.body.later) {
             self.late_check(later);
         }
+        let own_uses = std::mem::take(&mut self.body.own_uses);
         for (id, mut signature) in signatures {
             let mut variables = Vec::new();
             let (mut of_types, mut of_sizes) = (Vec::new(), Vec::new());
             for ty in signature.parameters.iter_mut().chain([&mut signature.result]) {
                 *ty = self.variables.resolve(ty);
                 self.variables.free(ty, &mut of_types, &mut of_sizes);
+            }
+            for path in &own_uses {
+                // In its own body the variables stand for themselves.
+                let mut own = Instantiation::default();
+                own.sizes.extend(of_sizes.iter().map(|v| (*v, Size::term(SizeTerm::Variable(*v)))));
+                own.types.extend(of_types.iter().map(|v| (*v, Type::Variable(*v))));
+                if !of_sizes.is_empty() || !of_types.is_empty() {
+                    self.out.instantiations.insert(*path, own);
+                }
             }
             variables.extend(of_sizes);
             variables.extend(of_types);
@@ -201,7 +217,7 @@ impl Checker {
     }
 
     /// Retries the equations that could not be solved before, as long as that helps.
-    fn solve(&mut self) {
+    pub(super) fn solve(&mut self) {
         loop {
             let equations = std::mem::take(&mut self.body.equations);
             let before = equations.len();

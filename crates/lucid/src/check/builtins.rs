@@ -28,19 +28,22 @@ impl Checker {
         let memop = |arguments: usize| Type::Memop { arguments, width: width.clone() };
         let mut takes = None;
         let (parameters, result) = match builtin {
-            Builtin::ArrayCreate => (vec![("number of cells", variables.fresh_int())], array),
+            Builtin::ArrayCreate => (vec![("the number of cells", variables.fresh_int())], array),
             Builtin::PairArrayCreate => {
                 let pairs = Type::PairArray(width.clone());
-                (vec![("number of pairs", variables.fresh_int())], pairs)
+                (vec![("the number of pairs", variables.fresh_int())], pairs)
             }
-            Builtin::CounterCreate => (vec![("initial value", cell)], Type::Counter(width.clone())),
+            Builtin::CounterCreate => {
+                (vec![("the initial value", cell)], Type::Counter(width.clone()))
+            }
             Builtin::CounterAdd => {
                 let counter = Type::Counter(width.clone());
-                (vec![("counter", counter), ("number to add", cell.clone())], cell)
+                (vec![("the counter", counter), ("the number to add", cell.clone())], cell)
             }
             // With a memop, `get` is `getm` and `set` is `setm` (Lucid §4.2).
             Builtin::ArrayGet | Builtin::ArrayGetm | Builtin::ArraySet | Builtin::ArraySetm => {
-                let mut parameters = vec![("array", array), ("index", variables.fresh_int())];
+                let mut parameters =
+                    vec![("the array", array), ("the index", variables.fresh_int())];
                 let plain = match builtin {
                     Builtin::ArrayGet => Some(2),
                     Builtin::ArraySet => Some(3),
@@ -58,21 +61,21 @@ impl Checker {
                     _ => {}
                 }
                 if plain.is_none() || given == 4 {
-                    parameters.push(("memop", memop(2)));
+                    parameters.push(("the memop", memop(2)));
                     parameters.push(("the memop's argument", cell.clone()));
                 } else if builtin == Builtin::ArraySet {
-                    parameters.push(("value", cell.clone()));
+                    parameters.push(("the value", cell.clone()));
                 }
                 // What is written may be taken for the old value, as in the reference.
                 (parameters, cell)
             }
             Builtin::ArrayUpdate => (
                 vec![
-                    ("array", array),
-                    ("index", variables.fresh_int()),
-                    ("memop that reads", memop(2)),
+                    ("the array", array),
+                    ("the index", variables.fresh_int()),
+                    ("the memop that reads", memop(2)),
                     ("its argument", cell.clone()),
-                    ("memop that writes", memop(2)),
+                    ("the memop that writes", memop(2)),
                     ("its argument", cell.clone()),
                 ],
                 cell,
@@ -83,12 +86,12 @@ impl Checker {
                     _ => (Type::PairArray(width.clone()), 4),
                 };
                 let parameters = vec![
-                    ("array", of),
-                    ("index", variables.fresh_int()),
-                    ("memop", memop(arguments)),
-                    ("first argument", cell.clone()),
-                    ("second argument", cell.clone()),
-                    ("default", cell.clone()),
+                    ("the array", of),
+                    ("the index", variables.fresh_int()),
+                    ("the memop", memop(arguments)),
+                    ("the first argument", cell.clone()),
+                    ("the second argument", cell.clone()),
+                    ("the default", cell.clone()),
                 ];
                 (parameters, cell)
             }
@@ -108,24 +111,28 @@ impl Checker {
                     Builtin::TableCreate => {
                         // The list of actions is checked apart: it may be a vector or a tuple.
                         let parameters = vec![
-                            ("number of entries", variables.fresh_int()),
-                            ("actions", action.clone()),
-                            ("default action", action),
+                            ("the number of entries", variables.fresh_int()),
+                            ("the actions", action.clone()),
+                            ("the default action", action),
                             ("the default action's argument", table.install),
                         ];
                         (parameters, of)
                     }
                     Builtin::TableLookup => {
-                        let parameters =
-                            vec![("table", of), ("key", table.key), ("argument", table.argument)];
+                        let parameters = vec![
+                            ("the table", of),
+                            ("the key", table.key),
+                            ("the argument", table.argument),
+                        ];
                         (parameters, table.result)
                     }
                     _ => {
-                        let mut parameters = vec![("table", of), ("key", table.key.clone())];
+                        let mut parameters =
+                            vec![("the table", of), ("the key", table.key.clone())];
                         if builtin == Builtin::TableInstallTernary {
-                            parameters.push(("mask", table.key));
+                            parameters.push(("the mask", table.key));
                         }
-                        parameters.push(("action", action));
+                        parameters.push(("the action", action));
                         parameters.push(("the action's argument", table.install));
                         (parameters, Type::Void)
                     }
@@ -133,18 +140,19 @@ impl Checker {
             }
             Builtin::EventDelay => {
                 let delay = Type::Int(Size::constant(32));
-                (vec![("event", Type::Event), ("delay in nanoseconds", delay)], Type::Event)
+                (vec![("the event", Type::Event), ("the delay in nanoseconds", delay)], Type::Event)
             }
-            Builtin::EventLocate => {
-                (vec![("event", Type::Event), ("switch", variables.fresh_int())], Type::Event)
-            }
+            Builtin::EventLocate => (
+                vec![("the event", Type::Event), ("the switch", variables.fresh_int())],
+                Type::Event,
+            ),
             Builtin::EventLocateMany => {
-                (vec![("event", Type::Event), ("switches", Type::Group)], Type::Event)
+                (vec![("the event", Type::Event), ("the switches", Type::Group)], Type::Event)
             }
             Builtin::SysTime | Builtin::SysRandom => (Vec::new(), Type::Int(Size::constant(32))),
             Builtin::SysDequeueDepth => (Vec::new(), cell),
             Builtin::PayloadEmpty => (Vec::new(), Type::Payload),
-            Builtin::PayloadParse => (vec![("packet", Type::Bitstring)], Type::Payload),
+            Builtin::PayloadParse => (vec![("the packet", Type::Bitstring)], Type::Payload),
             Builtin::SelfSwitch
             | Builtin::This
             | Builtin::IngressPort

@@ -161,6 +161,9 @@ impl Checker {
             Some(view) => (view.signature.clone(), Some(view.behind.clone())),
             None => {
                 let id = binder_of(&entry.definition)?;
+                if self.body.own_event == Some(id) {
+                    self.body.own_uses.push(path.id);
+                }
                 (self.out.signatures.get(&id)?.clone(), None)
             }
         };
@@ -272,9 +275,9 @@ impl Checker {
                     // The first argument fixes the widths; it is what the others must fit to.
                     let why = match arguments.first() {
                         Some(first) if at > 0 => {
-                            Why::new(first.span, format!("so the {name} must be {{}}"))
+                            Why::new(first.span, format!("so {name} must be {{}}"))
                         }
-                        _ => Why::new(path.span, format!("the {name} must be {{}}")),
+                        _ => Why::new(path.span, format!("{name} must be {{}}")),
                     };
                     let found = self.expect(argument, ty, Some(&why));
                     if let Type::Action(table) = self.variables.head(&found) {
@@ -358,19 +361,52 @@ impl Checker {
 
     /// The actions of a new table.
     fn table_actions(&mut self, e: &Expression, action: &Type) {
-        match &e.kind {
-            ExpressionKind::Tuple(actions) | ExpressionKind::Vector(actions) => {
-                for one in actions {
-                    let why = Why::new(e.span, "all actions of a table must fit it");
-                    self.expect(one, action, Some(&why));
-                }
-                let length = Size::constant(actions.len() as u128);
-                self.out.types.insert(e.id, Type::Vector(Box::new(action.clone()), length));
-                self.body.typed.push(e.id);
+        let list = match &e.kind {
+            ExpressionKind::Tuple(actions) | ExpressionKind::Vector(actions) => &actions[..],
+            _ => std::slice::from_ref(e),
+        };
+        for one in list {
+            self.table_action(one, action, list.first().map(|first| first.span));
+        }
+        if !std::ptr::eq(list, std::slice::from_ref(e)) {
+            let length = Size::constant(list.len() as u128);
+            self.out.types.insert(e.id, Type::Vector(Box::new(action.clone()), length));
+            self.body.typed.push(e.id);
+        }
+    }
+
+    fn table_action(&mut self, e: &Expression, wanted: &Type, first: Option<Span>) {
+        let found = self.infer(e);
+        let (Type::Action(action), Type::Action(table)) =
+            (self.variables.head(&found), self.variables.head(wanted))
+        else {
+            if !self.unify(&found, wanted) {
+                self.expression_mismatch(e, &found, wanted, None);
             }
-            _ => {
-                self.expect(e, action, None);
+            return;
+        };
+        self.unify(&action.key, &table.key);
+        let parts = [
+            ("is installed with", &action.install, &table.install),
+            ("takes", &action.argument, &table.argument),
+            ("returns", &action.result, &table.result),
+        ];
+        for (verb, own, others) in parts {
+            if self.unify(own, others) {
+                continue;
             }
+            let own = self.describe(&self.variables.resolve(own));
+            let others = self.describe(&self.variables.resolve(others));
+            let name = super::reports::snippet(e);
+            let mut diagnostic = Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                e.span,
+                format!("action `{name}` {verb} {own}, but the table wants {others}"),
+            );
+            if let Some(first) = first.filter(|first| *first != e.span) {
+                diagnostic = diagnostic.label(first, "as this action and the table's type have it");
+            }
+            self.diagnostics.push(diagnostic);
         }
     }
 

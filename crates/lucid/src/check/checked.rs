@@ -16,9 +16,11 @@ pub struct CheckedProgram {
     /// The tree.
     pub tree: Arc<Program>,
     /// Types of expressions (by `Expression::id`) and of value binders (by `Binder::id`): locals,
-    /// parameters, constants, globals. Inside a polymorphic declaration they mention its variables.
+    /// parameters, constants, globals. Inside a polymorphic declaration they mention its variables;
+    /// inside a handler, those of its event's signature.
     pub types: HashMap<NodeId, Type>,
-    /// What each path means, by `Path::id`.
+    /// What each path means, by `Path::id`; paths of built-in types, and `start` in constraints of the
+    /// order, have no entry.
     pub definitions: HashMap<NodeId, Definition>,
     /// Sizes as written, resolved, by the id of the path in them (named sizes only).
     pub sizes: HashMap<NodeId, Size>,

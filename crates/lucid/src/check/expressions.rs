@@ -214,19 +214,19 @@ impl Checker {
                 if parameters.is_empty() {
                     return Type::Event;
                 }
-                self.without_arguments(path, entry, "event");
+                self.without_arguments(path, entry, "an event");
                 Type::Error
             }
             Definition::Function(_) => {
-                self.without_arguments(path, entry, "function");
+                self.without_arguments(path, entry, "a function");
                 Type::Error
             }
             Definition::Constructor(_) => {
-                self.without_arguments(path, entry, "constructor");
+                self.without_arguments(path, entry, "a constructor");
                 Type::Error
             }
             Definition::ExternFunction(_) => {
-                self.without_arguments(path, entry, "extern function");
+                self.without_arguments(path, entry, "an extern function");
                 Type::Error
             }
             _ => Type::Error,
@@ -239,7 +239,7 @@ impl Checker {
             Diagnostic::error(
                 codes::WRONG_KIND,
                 path.span,
-                format!("`{shown}` is a {what} and stands here without arguments"),
+                format!("`{shown}` is {what} and stands here without arguments"),
             )
             .label(entry.span, "declared here")
             .help(format!("write `{shown}(...)`")),
@@ -335,6 +335,13 @@ impl Checker {
         self.body.sized.push(e.id);
         if let Some(width) = width {
             let span = high.span;
+            let (known, width) = (high_size.known(), self.variables.resolve_size(&width));
+            if let (Some(high), Some(there)) = (known, width.known())
+                && high >= there
+            {
+                self.slice_is_inside(&high_size, &width, span);
+                return Type::Error;
+            }
             self.body.later.push(Later::Slice { high: high_size.clone(), width, span });
         }
         let high_size = self.variables.resolve_size(&high_size);

@@ -75,9 +75,42 @@ impl Checker {
         self.out.signatures.insert(name.id, signature.clone());
         self.declare_named(Namespace::Values, name, Definition::Event(name.id));
         if let Some(body) = body {
+            self.body.own_event = Some(name.id);
             self.block(body);
         }
         self.finish(vec![(name.id, signature)]);
+        self.fixed_parameters(name, parameters);
+    }
+
+    /// What an event carries has a fixed type; only what follows from a global may be left open, as
+    /// there is one copy of the event for each choice of globals.
+    fn fixed_parameters(&mut self, name: &Binder, parameters: &[Parameter]) {
+        let Some(signature) = self.out.signatures.get(&name.id) else { return };
+        let types = signature.parameters.clone();
+        let (mut known, mut of_globals) = (Vec::new(), Vec::new());
+        for ty in types.iter().filter(|ty| self.out.is_global(ty)) {
+            self.variables.free(ty, &mut known, &mut of_globals);
+        }
+        known.extend(of_globals);
+        for (ty, parameter) in types.iter().zip(parameters) {
+            let (mut open, mut sizes) = (Vec::new(), Vec::new());
+            self.variables.free(ty, &mut open, &mut sizes);
+            open.extend(sizes);
+            if open.iter().all(|variable| known.contains(variable)) {
+                continue;
+            }
+            let shown = self.out.show(ty);
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::NOT_DETERMINED,
+                    parameter.ty.span,
+                    format!("nothing fixes the type of the event's parameter `{}`", parameter.name.name),
+                )
+                .here(format!("this is `{shown}`"))
+                .note("an event carries values of fixed widths; only what follows from a global may be open")
+                .help("write the width"),
+            );
+        }
     }
 
     fn wire_number(&mut self, name: &Binder, number: u128, span: Span) {
@@ -202,7 +235,15 @@ impl Checker {
         let (first, span) = (event.handlers[slot], event.span);
         event.handlers[slot].get_or_insert(path.span);
         if let Some(first) = first {
-            self.duplicate(what, &shown, path.span, first);
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::DUPLICATE,
+                    path.span,
+                    format!("{what} `{shown}` is declared twice"),
+                )
+                .label(first, "first declared here")
+                .help("put both into one"),
+            );
         }
         Some((id, span))
     }
@@ -251,7 +292,7 @@ impl Checker {
                 Diagnostic::error(
                     codes::HANDLER_PARAMETERS,
                     path.span,
-                    format!("event `{shown}` has {takes}, but its handler {has}"),
+                    format!("event `{shown}` has {takes}, but its handler has {has}"),
                 )
                 .label(declared, "the event is declared here"),
             );

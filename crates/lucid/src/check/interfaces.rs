@@ -383,7 +383,7 @@ impl Checker {
         let parts = found.parameters.iter().zip(&wanted.parameters).enumerate();
         for (at, (found, wanted)) in parts {
             let found = fresh.apply(found);
-            if !self.inside(body, |checker| checker.unify(&found, wanted)) {
+            if fits && !self.inside(body, |checker| checker.unify(&found, wanted)) {
                 fits = false;
                 let part = match names.get(at) {
                     Some(segment) => format!("parameter `{}`", segment.name),
@@ -393,10 +393,11 @@ impl Checker {
             }
         }
         let result = fresh.apply(&found.result);
-        if !self.inside(body, |checker| checker.unify(&result, &wanted.result)) {
+        if fits && !self.inside(body, |checker| checker.unify(&result, &wanted.result)) {
             fits = false;
             self.misfit(name, &entry, "the result", &wanted.result, &result);
         }
+        self.solve();
         let behind = if fits { self.behind(&entry, &fresh) } else { Instantiation::default() };
         self.body = super::body::Body::default();
         let view = Some(Rc::new(View { signature: wanted, behind }));

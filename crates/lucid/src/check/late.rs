@@ -107,7 +107,7 @@ impl Checker {
         }
     }
 
-    fn slice_is_inside(&mut self, high: &Size, width: &Size, span: Span) {
+    pub(super) fn slice_is_inside(&mut self, high: &Size, width: &Size, span: Span) {
         let high = self.variables.resolve_size(high);
         let width = self.variables.resolve_size(width);
         let outside = match (high.known(), width.known()) {

@@ -45,7 +45,16 @@ pub fn check(tree: Arc<Program>) -> (CheckedProgram, Diagnostics) {
     if !checker.diagnostics.has_errors() {
         checker.unused(&tree);
     }
-    (checker.out, checker.diagnostics)
+    (checker.out, in_order(checker.diagnostics))
+}
+
+/// Diagnostics in the order of the text, as some are found only at the end of a declaration.
+fn in_order(diagnostics: Diagnostics) -> Diagnostics {
+    let mut list: Vec<_> = diagnostics.into_iter().collect();
+    list.sort_by_key(|diagnostic| (diagnostic.primary.span.file, diagnostic.primary.span.start));
+    let mut sorted = Diagnostics::new();
+    list.into_iter().for_each(|diagnostic| sorted.push(diagnostic));
+    sorted
 }
 
 /// Where the check is and what it found out so far.

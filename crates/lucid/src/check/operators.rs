@@ -4,14 +4,16 @@
 use super::Checker;
 use super::body::Later;
 use super::checked::{Size, Type};
-use super::reports::{Why, show_operator};
+use super::codes;
+use super::reports::{show_operator, snippet};
 use crate::syntax::ast::{BinaryOperator, Expression, UnaryOperator};
+use source::Diagnostic;
 
 impl Checker {
     pub(super) fn unary(&mut self, operator: UnaryOperator, operand: &Expression) -> Type {
         match operator {
             UnaryOperator::Not => {
-                self.condition(operand, "`!`");
+                self.condition(operand, "the operand of `!`");
                 Type::Bool
             }
             UnaryOperator::BitNot => self.int_of(operand, "the operand of `~`"),
@@ -26,13 +28,26 @@ impl Checker {
         }
     }
 
-    /// Checks that an expression is a boolean, for what needs one.
+    /// Checks that an expression is a boolean. `what` is what it is, in a sentence.
     pub(super) fn condition(&mut self, e: &Expression, what: &str) {
         let found = self.infer(e);
-        if !self.unify(&found, &Type::Bool) {
-            let why = Why::new(e.span, format!("{what} needs {{}}"));
-            self.expression_mismatch(e, &found, &Type::Bool, Some(&why));
+        if self.unify(&found, &Type::Bool) {
+            return;
         }
+        let found = self.variables.resolve(&found);
+        let shown = self.describe(&found);
+        let mut diagnostic = Diagnostic::error(
+            codes::TYPE_MISMATCH,
+            e.span,
+            format!("{what} must be `bool`, but this is {shown}"),
+        );
+        if let Some((place, name)) = self.declaration_of(e) {
+            diagnostic = diagnostic.label(place, format!("`{name}` is {shown}"));
+        }
+        if matches!(found, Type::Int(_)) {
+            diagnostic = diagnostic.help(format!("compare it: `{} != 0`", snippet(e)));
+        }
+        self.diagnostics.push(diagnostic);
     }
 
     pub(super) fn binary(
@@ -46,7 +61,6 @@ impl Checker {
         let what = format!("an operand of `{shown}`");
         match operator {
             BinaryOperator::And | BinaryOperator::Or => {
-                let what = format!("`{shown}`");
                 self.condition(left, &what);
                 self.condition(right, &what);
                 Type::Bool

@@ -30,7 +30,9 @@ impl Checker {
                 );
             }
         }
+        self.function_name = Some(name.name.clone());
         self.parser_block(body);
+        self.function_name = None;
         self.remember_parameters(name.id, parameters);
         let signature = Signature { parameters: types, result: Type::Void, variables: Vec::new() };
         self.finish(vec![(name.id, signature)]);
@@ -123,6 +125,21 @@ impl Checker {
     fn parser_call(&mut self, path: &Path, arguments: &[Expression], span: Span) {
         self.at = path.span;
         let shown = show_path(path);
+        let own = self.function_name.as_ref().is_some_and(|own| **own == *shown);
+        if own && self.peek(Namespace::Parsers, path).is_none() {
+            for argument in arguments {
+                self.infer(argument);
+            }
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::RECURSION,
+                    path.span,
+                    format!("parser `{shown}` calls itself"),
+                )
+                .note("parsers are put in place of their calls, so they must end somewhere"),
+            );
+            return;
+        }
         let (types, declared, names) = match self.lookup(Namespace::Parsers, path) {
             Found::Builtin(Builtin::LucidParser) => (vec![Type::Bitstring], None, Vec::new()),
             Found::Entry(entry) => {

@@ -6,7 +6,6 @@ use super::checked::{
     CheckedProgram, Instantiation, Size, SizeTerm, TableType, Type, UserTypeBody, Variable,
 };
 use crate::syntax::ast::NodeId;
-use std::sync::Arc;
 
 impl Size {
     /// A size that is one term.
@@ -232,7 +231,7 @@ impl CheckedProgram {
             Type::Bitstring => "bitstring".to_owned(),
             Type::Payload => "Payload.t".to_owned(),
             Type::String => "string".to_owned(),
-            Type::Variable(variable) => format!("'{}", self.variable_name(*variable)),
+            Type::Variable(variable) => self.show_variable(*variable),
             Type::Error => "?".to_owned(),
         }
     }
@@ -242,7 +241,7 @@ impl CheckedProgram {
         let mut parts: Vec<String> = Vec::new();
         for term in &size.terms {
             parts.push(match term {
-                SizeTerm::Variable(variable) => format!("'{}", self.variable_name(*variable)),
+                SizeTerm::Variable(variable) => self.show_variable(*variable),
                 SizeTerm::Symbolic(id) | SizeTerm::Loop(id) => match self.binders.get(id) {
                     Some(binder) => binder.name.to_string(),
                     None => "?".to_owned(),
@@ -255,10 +254,10 @@ impl CheckedProgram {
         parts.join(" + ")
     }
 
-    fn variable_name(&self, variable: Variable) -> Arc<str> {
+    fn show_variable(&self, variable: Variable) -> String {
         match self.variable_names.get(&variable) {
-            Some(name) => name.clone(),
-            None => format!("v{}", variable.0).into(),
+            Some(name) => format!("'{name}"),
+            None => "_".to_owned(),
         }
     }
 }

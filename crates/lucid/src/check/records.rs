@@ -226,6 +226,9 @@ impl Checker {
     fn suggest_label(&self, diagnostic: Diagnostic, label: &str) -> Diagnostic {
         let mut labels: Vec<Arc<str>> = Vec::new();
         for definition in &self.records {
+            if !self.is_transparent(*definition) {
+                continue;
+            }
             if let Some(types) = self.record_body(*definition) {
                 labels.extend(types.iter().map(|(label, _)| label.clone()));
             }
@@ -256,7 +259,7 @@ impl Checker {
         let mut records = self.records.iter().rev().copied();
         records.find(|definition| {
             self.is_transparent(*definition)
-                && self.record_body(*definition).is_some_and(|fields| wanted(fields))
+                && self.record_body(*definition).is_some_and(&wanted)
         })
     }
 

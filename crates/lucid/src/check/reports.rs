@@ -6,7 +6,7 @@ use super::Checker;
 use super::checked::{Definition, Type};
 use super::codes;
 use super::scopes::show_path;
-use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind};
+use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, Size, SizeKind};
 use source::{Diagnostic, Span};
 use std::borrow::Cow;
 
@@ -60,10 +60,13 @@ impl Checker {
             let text = why.text.replace("{}", &shown_expected);
             diagnostic = diagnostic.label(why.span, text);
         }
-        for ty in [&found, &expected] {
-            if let Some(name) = self.hidden_type(ty) {
+        for (ty, other) in [(&found, &expected), (&expected, &found)] {
+            if matches!(other, Type::Record(_) | Type::User { .. })
+                && let Some(name) = self.hidden_type(ty)
+            {
                 diagnostic = diagnostic
                     .note(format!("what `{name}` is made of is visible only inside its module"));
+                break;
             }
         }
         diagnostic
@@ -258,6 +261,11 @@ pub(super) fn snippet(e: &Expression) -> String {
     match &e.kind {
         ExpressionKind::Name(path) => show_path(path),
         ExpressionKind::Integer { value, width: None, .. } => value.to_string(),
+        ExpressionKind::Integer {
+            value,
+            width: Some(Size { kind: SizeKind::Number(width), .. }),
+            ..
+        } => format!("{value}w{width}"),
         ExpressionKind::Field { record, label } => format!("{}#{}", snippet(record), label.name),
         ExpressionKind::Call { function, .. } => format!("{}(...)", show_path(function)),
         _ => "(...)".to_owned(),

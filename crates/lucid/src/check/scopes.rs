@@ -290,7 +290,7 @@ impl Checker {
                     let diagnostic = Diagnostic::error(
                         codes::UNDECLARED,
                         segment.span,
-                        format!("there is no module `{}`", segment.name),
+                        format!("module `{}` is not declared", segment.name),
                     );
                     let diagnostic = self.suggest(diagnostic, Namespace::Modules, &segment.name);
                     self.diagnostics.push(diagnostic);
@@ -298,11 +298,14 @@ impl Checker {
             }
             return;
         }
-        let mut diagnostic = Diagnostic::error(
-            codes::UNDECLARED,
-            path.span,
-            format!("there is no {} `{shown}`", namespace.noun()),
-        );
+        if !self.body.reported.insert((namespace, last.name.clone())) {
+            return;
+        }
+        let message = match namespace {
+            Namespace::Values | Namespace::Constructors => format!("`{shown}` is not declared"),
+            other => format!("{} `{shown}` is not declared", other.noun()),
+        };
+        let mut diagnostic = Diagnostic::error(codes::UNDECLARED, path.span, message);
         if let Some(later) = self.declared_later(namespace, &last.name) {
             diagnostic = diagnostic
                 .label(later, "it is declared only here")

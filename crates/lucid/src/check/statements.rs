@@ -44,7 +44,7 @@ impl Checker {
                 false
             }
             StatementKind::If { condition, then, otherwise } => {
-                self.condition(condition, "`if`");
+                self.condition(condition, "the condition of `if`");
                 let then = self.block(then);
                 let otherwise = otherwise.as_ref().is_some_and(|block| self.block(block));
                 then && otherwise

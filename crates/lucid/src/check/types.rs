@@ -266,6 +266,7 @@ impl Checker {
             return None;
         }
         let variable = self.variables.named(Some(name.name.clone()));
+        self.out.variable_names.insert(variable, name.name.clone());
         self.body.written_sizes.insert(name.name.clone(), variable);
         Some(variable)
     }
@@ -279,6 +280,7 @@ impl Checker {
             return None;
         }
         let variable = self.variables.named(Some(name.name.clone()));
+        self.out.variable_names.insert(variable, name.name.clone());
         self.body.written_types.insert(name.name.clone(), variable);
         Some(variable)
     }

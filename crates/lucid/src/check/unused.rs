@@ -6,7 +6,7 @@
 use super::Checker;
 use super::codes;
 use crate::syntax::ast::{
-    Binder, Block, Declaration, DeclarationKind, Parameter, Program, StatementKind,
+    Binder, Block, Declaration, DeclarationKind, ExpressionKind, Parameter, Program, StatementKind,
 };
 use source::{Code, Diagnostic, FileId};
 
@@ -22,23 +22,24 @@ impl Checker {
         let own = || tree.declarations.iter().filter(|declaration| declaration.span.file == main);
         let is_program = own().any(handles);
         for declaration in own() {
-            self.unused_in(declaration, is_program);
+            self.unused_in(declaration, is_program, false);
         }
     }
 
-    /// `offered`: nothing outside of the module can be meant to use it.
-    fn unused_in(&mut self, declaration: &Declaration, told: bool) {
+    /// Without `told`, only what is inside of functions and handlers: the rest may be used by others.
+    fn unused_in(&mut self, declaration: &Declaration, told: bool, listed: bool) {
         match &declaration.kind {
-            DeclarationKind::Global { name, .. } => {
-                if told {
-                    self.warn(codes::UNUSED_GLOBAL, name, "global", "remove it");
-                }
+            DeclarationKind::Global { name, .. } if told => {
+                self.warn(codes::UNUSED_GLOBAL, name, "global", "remove it");
             }
             DeclarationKind::Function { name, parameters, body, .. } => {
                 if told {
                     self.warn(codes::UNUSED_FUNCTION, name, "function", "remove it");
                 }
-                self.unused_parameters(parameters);
+                // An interface may want parameters that one module does without.
+                if !listed {
+                    self.unused_parameters(parameters);
+                }
                 self.unused_locals(body);
             }
             DeclarationKind::Memop { name, body, .. } => {
@@ -55,9 +56,9 @@ impl Checker {
             }
             DeclarationKind::Event { body: Some(body), .. }
             | DeclarationKind::Handler { body, .. } => self.unused_locals(body),
-            DeclarationKind::Module { declarations, interface: _, .. } => {
+            DeclarationKind::Module { declarations, interface, .. } => {
                 for inner in declarations {
-                    self.unused_in(inner, false);
+                    self.unused_in(inner, false, listed || interface.is_some());
                 }
             }
             _ => {}
@@ -78,13 +79,14 @@ impl Checker {
     fn unused_locals(&mut self, block: &Block) {
         for statement in &block.statements {
             match &statement.kind {
-                StatementKind::Local { name, .. } => {
-                    self.warn(
-                        codes::UNUSED_LOCAL,
-                        name,
-                        "local",
-                        "remove it, or begin its name with `_`",
-                    );
+                StatementKind::Local { name, value, .. } => {
+                    let help = match value.kind {
+                        ExpressionKind::Call { .. } => {
+                            "keep only the call, or begin the name with `_`"
+                        }
+                        _ => "remove it, or begin its name with `_`",
+                    };
+                    self.warn(codes::UNUSED_LOCAL, name, "local", help);
                 }
                 StatementKind::If { then, otherwise, .. } => {
                     self.unused_locals(then);
@@ -108,10 +110,10 @@ impl Checker {
         if meant || self.used.contains(&name.id) {
             return;
         }
-        self.diagnostics.push(
-            Diagnostic::warning(code, name.span, format!("{what} `{}` is never used", name.name))
-                .help(help),
-        );
+        let read = matches!(what, "local" | "parameter");
+        let never = if read { "never read" } else { "never used" };
+        let message = format!("{what} `{}` is {never}", name.name);
+        self.diagnostics.push(Diagnostic::warning(code, name.span, message).help(help));
     }
 }
 

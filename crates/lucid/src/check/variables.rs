@@ -185,10 +185,10 @@ impl Checker {
         let left = self.variables.head(left);
         let right = self.variables.head(right);
         match (&left, &right) {
-            (Type::Error, _) | (_, Type::Error) => true,
             (Type::Variable(a), Type::Variable(b)) if a == b => true,
             (Type::Variable(a), other) if !self.variables.is_rigid(*a) => self.bind(*a, other),
             (other, Type::Variable(b)) if !self.variables.is_rigid(*b) => self.bind(*b, other),
+            (Type::Error, _) | (_, Type::Error) => true,
             (Type::Bool, Type::Bool)
             | (Type::Void, Type::Void)
             | (Type::Event, Type::Event)
