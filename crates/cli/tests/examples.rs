@@ -43,7 +43,9 @@ fn readme_commands_write_the_expected_captures() {
     let mut folders: Vec<_> =
         std::fs::read_dir(root().join("examples")).expect("examples").flatten().collect();
     folders.sort_by_key(|folder| folder.path());
-    for folder in folders.iter().filter(|folder| folder.path().is_dir()) {
+    // Lucid's examples have a test of their own.
+    folders.retain(|folder| folder.path().is_dir() && folder.file_name() != "lucid");
+    for folder in &folders {
         let readme = std::fs::read_to_string(folder.path().join("README.md")).expect("a README");
         let commands = commands(&readme);
         assert!(!commands.is_empty(), "{} has no `plane run`", folder.path().display());
