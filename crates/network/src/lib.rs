@@ -6,6 +6,7 @@
 //! what a switch does with a packet (crate `device`), and any source language.
 
 pub mod capture;
+pub mod event_queue;
 pub mod link;
 pub mod node;
 pub mod queue_commands;

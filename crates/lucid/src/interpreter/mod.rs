@@ -1,6 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs the handlers of a core program at one switch.
+//! Runs the handlers of a core program at one switch: the reference semantics of handlers, against
+//! which compiled programs are judged. A handler is atomic; its effects are those of its statements
+//! in order (see [`crate::core`]). Which handler runs when is decided in [`crate::simulation`].
+//!
+//! A core program is prepared once and shared by all switches. Integers and booleans are words of
+//! 128 bits without bits above their width; events, groups and payloads are [`Value`]s. A handler
+//! of integers allocates nothing.
 
+mod arguments;
+mod bits;
+mod evaluate;
+mod hash;
+mod packets;
+mod prepare;
+mod prepared;
+mod run;
+mod state;
 mod value;
 
+pub use state::{Cells, Entry, GlobalState, MatchTable, State, bytes_of_state};
 pub use value::*;
+
+#[allow(unused_imports)]
+pub(crate) use arguments::{ArgumentPool, Arguments, Slot};
+#[allow(unused_imports)]
+pub(crate) use bits::{BitReader, BitWriter, mask};
+#[allow(unused_imports)]
+pub(crate) use evaluate::Surroundings;
+#[allow(unused_imports)]
+pub(crate) use packets::{Parsed, from_wire, packet_bytes, parse, to_wire};
+#[allow(unused_imports)]
+pub(crate) use prepare::prepare;
+#[allow(unused_imports)]
+pub(crate) use prepared::Prepared;
+#[allow(unused_imports)]
+pub(crate) use run::{Generated, Machine, Note, NotePiece, Randomness, To, fits};

@@ -28,6 +28,15 @@ pub enum Group {
     AllBut(u32),
 }
 
+impl Group {
+    /// A group of these, sorted and without repetitions.
+    pub fn of(mut members: Vec<u32>) -> Group {
+        members.sort_unstable();
+        members.dedup();
+        Group::Members(members.into())
+    }
+}
+
 /// An event with its data, time and place (Lucid §3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventValue {
