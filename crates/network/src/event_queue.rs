@@ -142,19 +142,19 @@ impl<T> EventQueue<T> {
     fn settle(&mut self) {
         while self.ready.is_empty() {
             // A lower level's events all come before a higher one's.
-            let found = self.levels.iter().enumerate().find_map(|(at, level)| {
-                level.first_occupied().map(|slot| (at as u32, slot))
-            });
+            let found = self
+                .levels
+                .iter()
+                .enumerate()
+                .find_map(|(at, level)| level.first_occupied().map(|slot| (at as u32, slot)));
             let Some((at, slot)) = found else { return };
             let shift = at * DIGIT_BITS;
             let above = self.unit >> shift >> DIGIT_BITS << DIGIT_BITS << shift;
             self.unit = above | (slot as u64) << shift;
             let level = &mut self.levels[at as usize];
             level.occupied[slot / 64] &= !(1 << (slot % 64));
-            let mut moving = std::mem::replace(
-                &mut level.slots[slot],
-                std::mem::take(&mut self.spare),
-            );
+            let mut moving =
+                std::mem::replace(&mut level.slots[slot], std::mem::take(&mut self.spare));
             if at == 0 {
                 self.ready.extend(moving.drain(..));
             } else {

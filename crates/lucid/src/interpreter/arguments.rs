@@ -3,8 +3,8 @@
 //! Buffers are used again, so that a handler of integers allocates nothing. Running handlers is
 //! elsewhere.
 
-use super::bits::mask;
 use super::value::{EventValue, Group, Place, Value};
+use crate::core::arithmetic::mask;
 use crate::core::{EventId, Type};
 use std::sync::Arc;
 
@@ -57,9 +57,7 @@ impl Arguments {
                 Slot::Int(at, _) => {
                     Value::Int(self.words.get(*at as usize).copied().unwrap_or_default())
                 }
-                Slot::Object(at) => {
-                    self.objects.get(*at as usize).cloned().unwrap_or_else(nothing)
-                }
+                Slot::Object(at) => self.objects.get(*at as usize).cloned().unwrap_or_else(nothing),
             })
             .collect()
     }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bits: masks of widths, and strings of bits written and read most significant bit first, as
+//! Strings of bits written and read most significant bit first, as
 //! packets, hashes and checksums have them. What the bits mean is elsewhere.
 
-/// All ones in the low `width_bits` bits.
-#[inline]
-pub(crate) const fn mask(width_bits: u32) -> u128 {
-    if width_bits >= 128 { u128::MAX } else { (1 << width_bits) - 1 }
-}
+use crate::core::arithmetic::mask;
 
 /// Writes values of any width one after the other, most significant bit first. The unused low bits
 /// of the last byte are zero.
@@ -143,7 +139,7 @@ mod tests {
         for (value, width) in fields {
             assert_eq!(reader.read(width), Some(value & mask(width)), "{width} bits");
         }
-        assert_eq!(reader.rest(), []);
+        assert!(reader.rest().is_empty());
         assert_eq!(reader.read(1), None);
     }
 

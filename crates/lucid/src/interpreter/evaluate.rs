@@ -3,10 +3,11 @@
 //! elsewhere.
 
 use super::arguments::{Slot, event_value};
-use super::bits::{BitWriter, mask};
+use super::bits::BitWriter;
 use super::hash::{hash, internet_checksum, write_value};
-use super::prepared::{Object, Operand, Operator, PreparedMemop, Word};
+use super::prepared::{Object, Operand, PreparedMemop, Word};
 use super::value::{EventValue, Group, Place, Value};
+use crate::core::arithmetic::{integer_binary, integer_comparison, mask};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -51,9 +52,13 @@ impl Frame<'_> {
             Word::Not(inner) => self.word(inner) ^ 1,
             Word::BitNot(inner, ones) => !self.word(inner) & ones,
             Word::Negate(inner, ones) => self.word(inner).wrapping_neg() & ones,
-            Word::Binary(operator, operands, width_bits) => {
-                let (left, right) = operands.as_ref();
-                apply(*operator, self.word(left), self.word(right), *width_bits)
+            Word::Binary(operator, operands, [width_bits, right_width_bits]) => {
+                let (left, right) = (self.word(&operands.0), self.word(&operands.1));
+                match integer_comparison(*operator, left, right) {
+                    Some(truth) => u128::from(truth),
+                    None => integer_binary(*operator, left, right, *width_bits, *right_width_bits)
+                        .unwrap_or(0),
+                }
             }
             Word::Same(operands) => {
                 u128::from(self.object(&operands.0) == self.object(&operands.1))
@@ -70,7 +75,11 @@ impl Frame<'_> {
 
     /// Hands values to a function of bits. They are evaluated as they are written, except that one
     /// that hashes in turn takes a writer of its own.
-    fn hashed(&self, values: &[Operand], finish: impl FnOnce(&mut BitWriter, &mut dyn FnMut(&mut BitWriter)) -> u128) -> u128 {
+    fn hashed(
+        &self,
+        values: &[Operand],
+        finish: impl FnOnce(&mut BitWriter, &mut dyn FnMut(&mut BitWriter)) -> u128,
+    ) -> u128 {
         let mut write = |writer: &mut BitWriter| {
             for value in values {
                 match value {
@@ -196,29 +205,6 @@ impl Frame<'_> {
 #[inline]
 pub(crate) fn number(word: u128) -> u32 {
     u32::try_from(word).unwrap_or(u32::MAX)
-}
-
-/// Applies an operator to operands without bits above their widths; the result has none either.
-#[inline]
-pub(crate) fn apply(operator: Operator, left: u128, right: u128, width_bits: u32) -> u128 {
-    let ones = mask(width_bits);
-    let shift = u32::try_from(right).unwrap_or(u32::MAX);
-    match operator {
-        Operator::Add => left.wrapping_add(right) & ones,
-        Operator::Subtract => left.wrapping_sub(right) & ones,
-        Operator::SaturatingAdd => left.checked_add(right).map_or(ones, |sum| sum.min(ones)),
-        Operator::SaturatingSubtract => left.saturating_sub(right),
-        Operator::BitAnd => left & right,
-        Operator::BitOr => left | right,
-        Operator::BitXor => left ^ right,
-        Operator::ShiftLeft => left.checked_shl(shift).unwrap_or(0) & ones,
-        Operator::ShiftRight => left.checked_shr(shift).unwrap_or(0),
-        Operator::Concatenate(right_bits) => left.checked_shl(right_bits).unwrap_or(0) | right,
-        Operator::Equal => u128::from(left == right),
-        Operator::NotEqual => u128::from(left != right),
-        Operator::Less => u128::from(left < right),
-        Operator::LessOrEqual => u128::from(left <= right),
-    }
 }
 
 /// Puts a value into a slot of a frame.

@@ -9,8 +9,9 @@
 //! but p is the 32 bits of p, inverted; a payload is its bytes. The hash is the low `w` bits; for `w` above 32
 //! the CRCs for seed, seed + 1, ... are put side by side, the first one lowest.
 
-use super::bits::{BitWriter, mask};
+use super::bits::BitWriter;
 use super::value::{Group, Value};
+use crate::core::arithmetic::mask;
 
 /// Appends the bits of a value that is no integer of known width.
 pub(crate) fn write_value(writer: &mut BitWriter, value: &Value) {
@@ -83,7 +84,10 @@ mod tests {
     fn hashes_are_crc_32() {
         let text = |text: &[u8]| text.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
         assert_eq!(hash_of(32, text(b"1234"), &[(text(b"56789"), 40)]), 0xcbf4_3926);
-        assert_eq!(hash_of(32, text(b"1234"), &[(text(b"567"), 24), (text(b"89"), 16)]), 0xcbf4_3926);
+        assert_eq!(
+            hash_of(32, text(b"1234"), &[(text(b"567"), 24), (text(b"89"), 16)]),
+            0xcbf4_3926
+        );
         assert_eq!(hash_of(10, text(b"1234"), &[(text(b"56789"), 40)]), 0xcbf4_3926 & 0x3ff);
     }
 

@@ -21,17 +21,9 @@ mod value;
 pub use state::{Cells, Entry, GlobalState, MatchTable, State, bytes_of_state};
 pub use value::*;
 
-#[allow(unused_imports)]
-pub(crate) use arguments::{ArgumentPool, Arguments, Slot};
-#[allow(unused_imports)]
-pub(crate) use bits::{BitReader, BitWriter, mask};
-#[allow(unused_imports)]
+pub(crate) use arguments::{Arguments, Slot, slots};
 pub(crate) use evaluate::Surroundings;
-#[allow(unused_imports)]
-pub(crate) use packets::{Parsed, from_wire, packet_bytes, parse, to_wire};
-#[allow(unused_imports)]
+pub(crate) use packets::{Parsed, packet_bytes, parse, to_wire};
 pub(crate) use prepare::prepare;
-#[allow(unused_imports)]
-pub(crate) use prepared::Prepared;
-#[allow(unused_imports)]
-pub(crate) use run::{Generated, Machine, Note, NotePiece, Randomness, To, fits};
+pub(crate) use prepared::{Prepared, PreparedBody};
+pub(crate) use run::{Generated, Machine, Note, NotePiece, Randomness, To};

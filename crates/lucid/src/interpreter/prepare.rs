@@ -5,11 +5,12 @@
 mod expression;
 
 use super::arguments::{Slot, empty_object, slots};
-use super::bits::mask;
 use super::prepared::*;
 use super::value::{Group, Value};
 use crate::core;
+use crate::core::arithmetic::mask;
 use expression::{Scope, object, operand, word};
+use source::Span;
 
 /// Something that does not fit in a core program, for people.
 pub(crate) type Misfit = String;
@@ -80,7 +81,10 @@ fn event(program: &core::Program, event: &core::Event) -> Result<PreparedEvent, 
 
 fn empty_objects(locals: &[core::Local]) -> Vec<Value> {
     let types = locals.iter().map(|local| local.ty);
-    types.filter(|ty| !matches!(ty, core::Type::Int(_) | core::Type::Bool)).map(empty_object).collect()
+    types
+        .filter(|ty| !matches!(ty, core::Type::Int(_) | core::Type::Bool))
+        .map(empty_object)
+        .collect()
 }
 
 fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, Misfit> {
@@ -96,7 +100,7 @@ fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, Misf
 }
 
 fn steps(scope: &mut Scope<'_>, statements: &[core::Statement]) -> Result<Vec<Step>, Misfit> {
-    statements.iter().map(|statement| step(scope, &statement.kind)).collect()
+    statements.iter().map(|statement| step(scope, &statement.kind, statement.span)).collect()
 }
 
 fn words(scope: &mut Scope<'_>, list: &[core::Expression]) -> Result<Vec<Word>, Misfit> {
@@ -120,7 +124,7 @@ fn same_count(what: &str, given: usize, wanted: usize) -> Result<(), Misfit> {
     if given == wanted { Ok(()) } else { Err(format!("{given} {what} instead of {wanted}")) }
 }
 
-fn step(scope: &mut Scope<'_>, kind: &core::StatementKind) -> Result<Step, Misfit> {
+fn step(scope: &mut Scope<'_>, kind: &core::StatementKind, span: Span) -> Result<Step, Misfit> {
     use core::StatementKind as From;
     Ok(match kind {
         From::Assign { local, value, no_inline: _ } => match scope.slot(*local)? {
@@ -141,7 +145,9 @@ fn step(scope: &mut Scope<'_>, kind: &core::StatementKind) -> Result<Step, Misfi
                 core::GlobalKind::Table(_) => return Err("an access to a table".to_string()),
                 _ => false,
             };
-            Step::Access { global: *global, index, access: access(scope, what, pair)?, result }
+            let access = access(scope, what, pair)?;
+            let global = *global;
+            Step::Access(Box::new(CellAccess { global, index, access, result, span }))
         }
         From::Lookup { table: global, key, arguments, results } => {
             let table = table(scope, *global)?;
@@ -150,7 +156,8 @@ fn step(scope: &mut Scope<'_>, kind: &core::StatementKind) -> Result<Step, Misfi
             same_count("results", results.len(), table.result_types.len())?;
             let key = words(scope, key)?;
             let arguments = operands(scope, arguments)?;
-            let results = results.iter().map(|local| scope.slot(*local)).collect::<Result<_, _>>()?;
+            let results =
+                results.iter().map(|local| scope.slot(*local)).collect::<Result<_, _>>()?;
             Step::Lookup { table: *global, key, arguments, results }
         }
         From::Install { table: global, key, priority, action, arguments } => {
@@ -166,6 +173,7 @@ fn step(scope: &mut Scope<'_>, kind: &core::StatementKind) -> Result<Step, Misfi
                 parts.push((value, mask));
             }
             Step::Install(Box::new(Install {
+                span,
                 table: *global,
                 key: parts,
                 priority: *priority,
@@ -259,8 +267,12 @@ fn generate(
     }
     let made = matches!(inner.kind, Kind::Event { .. });
     let target = match (target, place) {
-        (core::Target::Event, Some((switch, false))) if made => Target::Switch(word(scope, switch)?),
-        (core::Target::Event, Some((group, true))) if made => Target::Switches(object(scope, group)?),
+        (core::Target::Event, Some((switch, false))) if made => {
+            Target::Switch(word(scope, switch)?)
+        }
+        (core::Target::Event, Some((group, true))) if made => {
+            Target::Switches(object(scope, group)?)
+        }
         (core::Target::Event, _) => Target::Event,
         (core::Target::Switch(switch), _) => Target::Switch(word(scope, switch)?),
         (core::Target::Port(port), _) => Target::Port(word(scope, port)?),
@@ -295,7 +307,11 @@ fn access(scope: &mut Scope<'_>, access: &core::Access, pair: bool) -> Result<Ac
             }
             let [one, other] = arguments;
             let arguments = Box::new([word(scope, one)?, word(scope, other)?]);
-            Ok(Access::Complex { memop: memop.0, arguments, default: Box::new(word(scope, default)?) })
+            Ok(Access::Complex {
+                memop: memop.0,
+                arguments,
+                default: Box::new(word(scope, default)?),
+            })
         }
     }
 }
@@ -321,11 +337,9 @@ fn memop(program: &core::Program, memop: &core::Memop) -> Result<PreparedMemop, 
     let scope = &mut scope;
     Ok(match &memop.body {
         core::MemopBody::Return(value) => PreparedMemop::Return(word(scope, value)?),
-        core::MemopBody::If(condition, then, otherwise) => PreparedMemop::If(
-            word(scope, condition)?,
-            word(scope, then)?,
-            word(scope, otherwise)?,
-        ),
+        core::MemopBody::If(condition, then, otherwise) => {
+            PreparedMemop::If(word(scope, condition)?, word(scope, then)?, word(scope, otherwise)?)
+        }
         core::MemopBody::Complex { conditions, cell1, cell2, returned } => {
             let mut optional = |part: &Option<core::Expression>| {
                 part.as_ref().map(|part| word(scope, part)).transpose()

@@ -6,6 +6,8 @@
 use super::arguments::Slot;
 use super::value::Value;
 use crate::core::{ActionId, EventId, GlobalId, Pattern};
+use crate::syntax::ast::BinaryOperator;
+use source::Span;
 use std::sync::Arc;
 
 /// A program ready to run; switches share it.
@@ -45,24 +47,68 @@ pub(crate) struct PreparedBody {
 /// A statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Assign { local: u32, value: Word },
-    AssignObject { local: u32, value: Object },
-    Access { global: GlobalId, index: Word, access: Access, result: Option<u32> },
-    Lookup { table: GlobalId, key: Vec<Word>, arguments: Vec<Operand>, results: Vec<Slot> },
+    Assign {
+        local: u32,
+        value: Word,
+    },
+    AssignObject {
+        local: u32,
+        value: Object,
+    },
+    Access(Box<CellAccess>),
+    Lookup {
+        table: GlobalId,
+        key: Vec<Word>,
+        arguments: Vec<Operand>,
+        results: Vec<Slot>,
+    },
     Install(Box<Install>),
-    Random { local: u32, mask: u128 },
-    If { condition: Word, then: Vec<Step>, otherwise: Vec<Step> },
-    Match { subjects: Vec<Word>, branches: Vec<(Vec<Pattern>, Vec<Step>)> },
-    IfEvent { value: Object, event: EventId, locals: Vec<Slot>, then: Vec<Step>, otherwise: Vec<Step> },
-    Generate { event: Generate, target: Target },
+    Random {
+        local: u32,
+        mask: u128,
+    },
+    If {
+        condition: Word,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+    },
+    Match {
+        subjects: Vec<Word>,
+        branches: Vec<(Vec<Pattern>, Vec<Step>)>,
+    },
+    IfEvent {
+        value: Object,
+        event: EventId,
+        locals: Vec<Slot>,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+    },
+    Generate {
+        event: Generate,
+        target: Target,
+    },
     Print(Vec<Piece>),
-    CallExtern { function: Arc<str>, arguments: Vec<Piece> },
+    CallExtern {
+        function: Arc<str>,
+        arguments: Vec<Piece>,
+    },
     Return,
+}
+
+/// An access to an array, array of pairs or counter.
+#[derive(Clone, Debug)]
+pub(crate) struct CellAccess {
+    pub(crate) global: GlobalId,
+    pub(crate) index: Word,
+    pub(crate) access: Access,
+    pub(crate) result: Option<u32>,
+    pub(crate) span: Span,
 }
 
 /// A new entry of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Install {
+    pub(crate) span: Span,
     pub(crate) table: GlobalId,
     pub(crate) key: Vec<(Word, Option<Word>)>,
     pub(crate) priority: u32,
@@ -123,8 +169,8 @@ pub(crate) enum Word {
     BitNot(Box<Word>, u128),
     /// `-`, with the mask of its width.
     Negate(Box<Word>, u128),
-    /// Operands and the width of the left one in bits.
-    Binary(Operator, Box<(Word, Word)>, u32),
+    /// Operands and their widths in bits; `&&` and `||` stand here as `&` and `|`.
+    Binary(BinaryOperator, Box<(Word, Word)>, [u32; 2]),
     /// `==` of groups, events or payloads.
     Same(Box<(Object, Object)>),
     /// Shifted right, then masked: casts and slices.
@@ -132,26 +178,6 @@ pub(crate) enum Word {
     /// Width, seed and values.
     Hash(u32, Box<(Word, Vec<Operand>)>),
     Checksum(Vec<Operand>),
-}
-
-/// Operators of two words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operator {
-    Add,
-    Subtract,
-    SaturatingAdd,
-    SaturatingSubtract,
-    BitAnd,
-    BitOr,
-    BitXor,
-    ShiftLeft,
-    ShiftRight,
-    /// The right operand's width in bits.
-    Concatenate(u32),
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
 }
 
 /// An expression that gives an event, a group or a payload.

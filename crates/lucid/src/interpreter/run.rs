@@ -3,13 +3,16 @@
 //! (generated events, texts, calls, faults) is handed over as [`Output`]; when and where generated
 //! events arrive is the simulation's.
 
-use super::arguments::{ArgumentPool, Arguments, Slot, event_value};
+use super::arguments::{ArgumentPool, Arguments, event_value};
 use super::bits::BitWriter;
 use super::evaluate::{Frame, Surroundings, number, store};
-use super::prepared::{Access, Generate, Install, Piece, Prepared, PreparedBody, Step, Target, Use};
+use super::prepared::{
+    Access, CellAccess, Generate, Install, Piece, Prepared, PreparedBody, Step, Target, Use,
+};
 use super::state::{Entry, State};
 use super::value::{Group, Place, Value};
 use crate::core::{ActionId, EventId, GlobalId, Pattern};
+use source::Span;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -61,9 +64,23 @@ pub(crate) enum To {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     Printed(String),
-    OutOfRange(GlobalId, u128),
-    TableFull(GlobalId),
+    OutOfRange(GlobalId, u128, Span),
+    TableFull(GlobalId, Span),
     Called(Arc<str>, Vec<NotePiece>),
+    /// Index, cells before and after, how many cells, result.
+    Accessed {
+        global: GlobalId,
+        index: u128,
+        before: [u128; 2],
+        after: [u128; 2],
+        result: Option<u128>,
+    },
+    LookedUp {
+        table: GlobalId,
+        key: Vec<u128>,
+        action: ActionId,
+        hit: bool,
+    },
 }
 
 /// An argument of a call.
@@ -83,6 +100,8 @@ pub(crate) struct Machine {
     pub(crate) output: Output,
     /// Whether texts and calls should be noted; faults always are.
     pub(crate) wants_notes: bool,
+    /// Whether each access and lookup should be noted.
+    pub(crate) wants_accesses: bool,
 }
 
 impl Machine {
@@ -156,11 +175,10 @@ impl<'r> Run<'r> {
             Step::AssignObject { local, value } => {
                 self.machine.objects[*local as usize] = self.frame().object(value);
             }
-            Step::Access { global, index, access, result } => {
-                let index = self.frame().word(index);
-                let value = self.access(*global, index, access);
-                if let Some(local) = result {
-                    self.machine.words[*local as usize] = value;
+            Step::Access(access) => {
+                let value = self.access(access);
+                if let Some(local) = access.result {
+                    self.machine.words[local as usize] = value;
                 }
             }
             Step::Lookup { table, key, arguments, results } => {
@@ -238,9 +256,11 @@ impl<'r> Run<'r> {
     }
 
     /// One access to a cell or a pair. Beyond the end it reads zeros and changes nothing.
-    fn access(&mut self, global: GlobalId, index: u128, access: &Access) -> u128 {
+    fn access(&mut self, what: &CellAccess) -> u128 {
+        let CellAccess { global, access, .. } = what;
+        let (global, index) = (*global, self.frame().word(&what.index));
         let Some(old) = self.state.cells(global).and_then(|cells| cells.get(index)) else {
-            self.machine.output.notes.push(Note::OutOfRange(global, index));
+            self.machine.output.notes.push(Note::OutOfRange(global, index, what.span));
             return self.changed([0, 0], access).1;
         };
         let (new, result) = self.changed(old, access);
@@ -248,6 +268,12 @@ impl<'r> Run<'r> {
             && let Some(cells) = self.state.cells_mut(global)
         {
             cells.set(index, new);
+        }
+        if self.machine.wants_accesses {
+            let after = self.state.cells(global).and_then(|cells| cells.get(index));
+            let (after, result) = (after.unwrap_or(old), what.result.map(|_| result));
+            let note = Note::Accessed { global, index, before: old, after, result };
+            self.machine.output.notes.push(note);
         }
         result
     }
@@ -276,15 +302,14 @@ impl<'r> Run<'r> {
                 let [one, other] = arguments.as_ref();
                 let arguments = [frame.word(one), frame.word(other)];
                 let memop = &self.program.memops[*memop as usize];
-                let (new, result) =
-                    frame.complex_memop(memop, old, arguments, frame.word(default));
+                let (new, result) = frame.complex_memop(memop, old, arguments, frame.word(default));
                 (Some(new), result)
             }
         }
     }
 
     /// The results of the action that a key hits, over its installed arguments and those handed over.
-    fn lookup(&self, table: GlobalId, key: &[u128], handed: Vec<Value>) -> Vec<Value> {
+    fn lookup(&mut self, table: GlobalId, key: &[u128], handed: Vec<Value>) -> Vec<Value> {
         let Some(entry) = self.state.table(table).map(|table| table.lookup(key)) else {
             return Vec::new();
         };
@@ -293,6 +318,10 @@ impl<'r> Run<'r> {
             Some(entry) => (entry.action, &entry.arguments),
             None => (*default_action, default_arguments),
         };
+        if self.machine.wants_accesses {
+            let (key, hit) = (key.to_vec(), entry.is_some());
+            self.machine.output.notes.push(Note::LookedUp { table, key, action, hit });
+        }
         let Some(action) = self.program.actions.get(action.0 as usize) else { return Vec::new() };
         let (mut words, mut objects) = (Vec::new(), Vec::new());
         for value in installed.iter().cloned().chain(handed) {
@@ -319,7 +348,7 @@ impl<'r> Run<'r> {
         let entry = Entry { key, priority: install.priority, action, arguments };
         let taken = self.state.table_mut(install.table).is_some_and(|table| table.install(entry));
         if !taken {
-            self.machine.output.notes.push(Note::TableFull(install.table));
+            self.machine.output.notes.push(Note::TableFull(install.table, install.span));
         }
     }
 
@@ -385,17 +414,4 @@ impl<'r> Run<'r> {
         }
         text
     }
-}
-
-/// The slots' values as arguments of an action: what a lookup of this table hands over.
-pub(crate) fn fits(slots: &[Slot], values: &[Value]) -> bool {
-    slots.len() == values.len()
-        && slots.iter().zip(values).all(|(slot, value)| {
-            matches!(
-                (slot, value),
-                (Slot::Int(..), Value::Int(_))
-                    | (Slot::Bool(_), Value::Bool(_))
-                    | (Slot::Object(_), Value::Event(_) | Value::Group(_) | Value::Payload(_))
-            )
-        })
 }

@@ -3,8 +3,8 @@
 //! and commands use it is elsewhere; here is what holds of it whoever uses it: cells wrap at their
 //! width, what is beyond the end is not there, a full table takes nothing.
 
-use super::bits::mask;
 use super::value::Value;
+use crate::core::arithmetic::mask;
 use crate::core::{ActionId, GlobalId, GlobalKind, Program};
 
 /// State of all globals of a program at one switch.
@@ -151,9 +151,11 @@ impl MatchTable {
         let before = self.entries.len();
         let same = |entry: &Entry| {
             entry.key.len() == key.len()
-                && entry.key.iter().zip(key).all(|(one, other)| {
-                    one.1 == other.1 && one.0 & one.1 == other.0 & other.1
-                })
+                && entry
+                    .key
+                    .iter()
+                    .zip(key)
+                    .all(|(one, other)| one.1 == other.1 && one.0 & one.1 == other.0 & other.1)
         };
         self.entries.retain(|entry| !same(entry));
         before - self.entries.len()

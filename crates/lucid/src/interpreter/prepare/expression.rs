@@ -2,11 +2,11 @@
 //! Expressions of a core program to their prepared form, by their types: words or objects.
 
 use super::super::arguments::{Slot, event_value};
-use super::super::bits::mask;
-use super::super::prepared::{Object, Operand, Operator, Word};
+use super::super::prepared::{Object, Operand, Word};
 use super::super::value::{Group, Value};
 use super::{Misfit, operands, same_count, within};
 use crate::core;
+use crate::core::arithmetic::mask;
 use crate::core::{Constant, Expression, ExpressionKind, Type};
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 use std::sync::Arc;
@@ -89,9 +89,7 @@ pub(super) fn word(scope: &mut Scope<'_>, from: &Expression) -> Result<Word, Mis
                 UnaryOperator::Negate => Word::Negate(inner, ones),
             }
         }
-        ExpressionKind::Binary(operator, left, right) => {
-            binary(scope, *operator, left, right)?
-        }
+        ExpressionKind::Binary(operator, left, right) => binary(scope, *operator, left, right)?,
         ExpressionKind::Cast(inner) => {
             let from_bits = width(inner)?;
             let inner = word(scope, inner)?;
@@ -137,26 +135,13 @@ fn binary(
     }
     let (bits, right_bits) = (width(left)?, width(right)?);
     let operands = (word(scope, left)?, word(scope, right)?);
-    let swapped = |(left, right)| (right, left);
-    let (operator, operands) = match operator {
-        BinaryOperator::Add => (Operator::Add, operands),
-        BinaryOperator::Subtract => (Operator::Subtract, operands),
-        BinaryOperator::SaturatingAdd => (Operator::SaturatingAdd, operands),
-        BinaryOperator::SaturatingSubtract => (Operator::SaturatingSubtract, operands),
-        BinaryOperator::BitAnd | BinaryOperator::And => (Operator::BitAnd, operands),
-        BinaryOperator::BitOr | BinaryOperator::Or => (Operator::BitOr, operands),
-        BinaryOperator::BitXor => (Operator::BitXor, operands),
-        BinaryOperator::ShiftLeft => (Operator::ShiftLeft, operands),
-        BinaryOperator::ShiftRight => (Operator::ShiftRight, operands),
-        BinaryOperator::Concatenate => (Operator::Concatenate(right_bits), operands),
-        BinaryOperator::Equal => (Operator::Equal, operands),
-        BinaryOperator::NotEqual => (Operator::NotEqual, operands),
-        BinaryOperator::Less => (Operator::Less, operands),
-        BinaryOperator::LessOrEqual => (Operator::LessOrEqual, operands),
-        BinaryOperator::Greater => (Operator::Less, swapped(operands)),
-        BinaryOperator::GreaterOrEqual => (Operator::LessOrEqual, swapped(operands)),
+    // On 0 and 1 these are the same.
+    let operator = match operator {
+        BinaryOperator::And => BinaryOperator::BitAnd,
+        BinaryOperator::Or => BinaryOperator::BitOr,
+        other => other,
     };
-    Ok(Word::Binary(operator, Box::new(operands), bits))
+    Ok(Word::Binary(operator, Box::new(operands), [bits, right_bits]))
 }
 
 pub(super) fn object(scope: &mut Scope<'_>, from: &Expression) -> Result<Object, Misfit> {
