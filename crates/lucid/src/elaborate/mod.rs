@@ -1,24 +1,273 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a checked program and the values of its symbolics to a core program.
+//!
+//! Expressions are evaluated to [`values::Value`]s: what exists only before the run (sizes, globals,
+//! memops, records, vectors) is gone afterwards, the rest are core expressions. Effects become
+//! statements in the order of evaluation: operands left to right, both sides of `&&` and `||`.
+//! Functions are inlined, loops unrolled. Events are made for the globals they are generated with,
+//! from a list that grows while handlers are elaborated.
+//!
+//! Budgets: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a
+//! program [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep.
 
-use crate::check::CheckedProgram;
+mod access;
+mod actions;
+mod builder;
+mod calls;
+mod codes;
+mod constants;
+mod events;
+mod expressions;
+mod fold;
+mod generate;
+mod globals;
+mod index;
+mod matches;
+mod memops;
+mod operators;
+mod parsers;
+mod printing;
+mod roots;
+mod sizes;
+mod statements;
+mod symbolics;
+mod tables;
+mod types;
+mod values;
+
+pub use codes::EXPLANATIONS;
+pub use symbolics::Symbolics;
+
+use crate::check::{CheckedProgram, Definition, Type, Variable};
 use crate::core;
-use source::Diagnostics;
+use crate::syntax::ast::{NodeId, Path};
+use builder::Builder;
+use events::EventCopies;
+use index::Index;
+use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
+use std::sync::Arc;
+use values::Value;
 
-/// Values of symbolic sizes and symbolic constants.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Symbolics {
-    /// `symbolic size`, by name.
-    pub sizes: HashMap<String, u128>,
-    /// `symbolic int` and `symbolic bool` (0 or 1), by name.
-    pub values: HashMap<String, u128>,
+/// Most statements of a handler.
+pub const STATEMENT_LIMIT: u32 = 200_000;
+
+/// Most expressions and statements that are gone through for one handler or constant.
+pub const STEP_LIMIT: u32 = 4_000_000;
+
+/// Most parts that a value may be taken apart into.
+pub const LEAF_LIMIT: u64 = 65_536;
+
+/// Deepest nesting of functions and constructors.
+pub const CALL_LIMIT: usize = 200;
+
+/// Most events with their copies.
+pub const EVENT_LIMIT: usize = 20_000;
+
+/// An event with globals that something outside the program wants: a run's specification may give
+/// such events as inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The event's full name.
+    pub event: String,
+    /// Names of the globals, one a global parameter: `arr1`, `M.filter`, `bf1#filter2`, `arrs[2]`.
+    pub globals: Vec<String>,
+    /// Where it is asked for.
+    pub span: Span,
 }
 
 /// Elaborates a program that checked without errors.
+///
+/// # Errors
+///
+/// Missing and wrong symbolics, and what goes beyond a limit once sizes are known.
 pub fn elaborate(
-    _program: &CheckedProgram,
-    _symbolics: &Symbolics,
+    checked: &CheckedProgram,
+    symbolics: &Symbolics,
 ) -> Result<core::Program, Diagnostics> {
-    Ok(core::Program::default())
+    elaborate_with(checked, symbolics, &[])
+}
+
+/// As [`elaborate`], with copies of events for these choices of globals too.
+///
+/// # Errors
+///
+/// Those of [`elaborate`], and roots that name no event or no fitting globals.
+pub fn elaborate_with(
+    checked: &CheckedProgram,
+    symbolics: &Symbolics,
+    roots: &[Root],
+) -> Result<core::Program, Diagnostics> {
+    let mut known = events::Known::default();
+    loop {
+        let mut elaborator = Elaborator::new(checked, symbolics, known);
+        // After an error everything else has still been looked at.
+        let _ = elaborator.program(roots);
+        if elaborator.diagnostics.has_errors() {
+            return Err(elaborator.diagnostics);
+        }
+        match elaborator.events.unmatched_copies() {
+            // A `match` on an event value has an arm a copy of the event, and copies were made
+            // after it was elaborated.
+            Some(more) => known = more,
+            None => {
+                debug_assert_eq!(core::verify(&elaborator.program), Ok(()));
+                return Ok(elaborator.program);
+            }
+        }
+    }
+}
+
+/// Elaboration of this piece stopped; why is among the diagnostics.
+#[derive(Clone, Copy, Debug)]
+struct Stop;
+
+type Done<T> = Result<T, Stop>;
+
+/// What names mean in the function, handler or constructor at hand.
+#[derive(Default)]
+struct Scope {
+    /// Values of size variables.
+    sizes: HashMap<Variable, u128>,
+    /// Closed types of type variables.
+    types: HashMap<Variable, Type>,
+    /// Values of locals and parameters, by binder; of those that can be assigned, local variables.
+    locals: HashMap<NodeId, Value>,
+    /// Values of loop variables.
+    loops: HashMap<NodeId, u128>,
+    /// What `return` does.
+    frame: statements::Frame,
+}
+
+struct Elaborator<'a> {
+    checked: &'a CheckedProgram,
+    symbolics: &'a Symbolics,
+    index: Index<'a>,
+    program: core::Program,
+    diagnostics: Diagnostics,
+    /// Values of constants, globals and externs, by binder; `None` for those with errors.
+    values: HashMap<NodeId, Option<Value>>,
+    symbolic_values: HashMap<NodeId, Value>,
+    /// Which side module aliases take.
+    conditions: HashMap<NodeId, bool>,
+    /// How many parts closed user types have.
+    type_extents: HashMap<Type, types::Extent>,
+    new_globals: u32,
+    memops: HashMap<(NodeId, u32), core::MemopId>,
+    actions: HashMap<(NodeId, Vec<Type>), core::ActionId>,
+    extern_functions: HashMap<NodeId, core::ExternFunctionId>,
+    parsers: HashMap<(NodeId, Vec<Type>), core::ParserId>,
+    events: EventCopies,
+}
+
+impl<'a> Elaborator<'a> {
+    fn new(
+        checked: &'a CheckedProgram,
+        symbolics: &'a Symbolics,
+        known: events::Known,
+    ) -> Elaborator<'a> {
+        Elaborator {
+            checked,
+            symbolics,
+            index: Index::new(checked),
+            program: core::Program::default(),
+            diagnostics: Diagnostics::new(),
+            values: HashMap::new(),
+            symbolic_values: HashMap::new(),
+            conditions: HashMap::new(),
+            type_extents: HashMap::new(),
+            new_globals: 0,
+            memops: HashMap::new(),
+            actions: HashMap::new(),
+            extern_functions: HashMap::new(),
+            parsers: HashMap::new(),
+            events: EventCopies::new(known),
+        }
+    }
+
+    fn program(&mut self, roots: &[Root]) -> Done<()> {
+        self.symbolics()?;
+        for id in self.index.values.clone() {
+            // What is wrong with one does not hide what is wrong with the next.
+            let _ = self.declared_value(id);
+        }
+        if self.diagnostics.has_errors() {
+            return Err(Stop);
+        }
+        self.declare_events()?;
+        self.known_copies()?;
+        self.root_events(roots)?;
+        let _ = self.all_parsers();
+        self.handlers();
+        self.default_copies();
+        if self.diagnostics.has_errors() {
+            return Err(Stop);
+        }
+        self.wire_numbers()
+    }
+
+    /// Reports an error.
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Stop {
+        self.report(Diagnostic::error(code, span, message))
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Stop {
+        self.diagnostics.push(diagnostic);
+        Stop
+    }
+
+    /// Reports an error inside a body: the calls it was inlined through are places too.
+    fn report_in(&mut self, builder: &Builder, mut diagnostic: Diagnostic) -> Stop {
+        const SHOWN_CALLS: usize = 4;
+        for call in builder.calls.iter().rev().take(SHOWN_CALLS) {
+            if *call != diagnostic.primary.span {
+                diagnostic = diagnostic.label(*call, "called from here");
+            }
+        }
+        self.report(diagnostic)
+    }
+
+    /// What a path means, through module aliases.
+    fn definition(&mut self, path: &Path) -> Done<Definition> {
+        match self.checked.definitions.get(&path.id) {
+            Some(definition) => self.resolved(&definition.clone()),
+            None => Err(self.internal(path.span, "a name without a meaning")),
+        }
+    }
+
+    fn resolved(&mut self, definition: &Definition) -> Done<Definition> {
+        let mut definition = definition;
+        while let Definition::Aliased { alias, then, otherwise } = definition {
+            definition = if self.condition(*alias)? { then } else { otherwise };
+        }
+        Ok(definition.clone())
+    }
+
+    /// Something that the checks in front should have kept away.
+    fn internal(&mut self, span: Span, what: &str) -> Stop {
+        let diagnostic = Diagnostic::error(
+            codes::UNSUPPORTED,
+            span,
+            format!("this cannot be elaborated: {what}"),
+        );
+        let diagnostic =
+            diagnostic.note("the checks let it through, which is a mistake of this tool");
+        self.report(diagnostic.help("please report it with the program"))
+    }
+
+    /// The full name of something declared.
+    fn full_name(&self, id: NodeId) -> Arc<str> {
+        if let Some(name) = self.index.names.get(&id) {
+            return name.clone();
+        }
+        match self.checked.binders.get(&id) {
+            Some(binder) => binder.name.clone(),
+            None => "?".into(),
+        }
+    }
+
+    /// Where something is declared.
+    fn place(&self, id: NodeId) -> Span {
+        self.checked.binders.get(&id).map_or(Span::NONE, |binder| binder.span)
+    }
 }

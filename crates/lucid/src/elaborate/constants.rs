@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is known before the run: constants, externs (their names), conditions of module aliases.
+//! Functions may be used there; they are run on the spot.
+
+use super::builder::{Builder, Purpose};
+use super::fold::Environment;
+use super::values::{Value, known};
+use super::{Done, Elaborator, Scope, Stop, codes};
+use crate::core::{self, Constant, Expression, ExpressionKind, ExternId};
+use crate::syntax::ast::{self, NodeId};
+use source::{Diagnostic, Span};
+
+impl<'a> Elaborator<'a> {
+    /// The value of a constant, global or extern.
+    pub(super) fn declared_value(&mut self, id: NodeId) -> Done<Value> {
+        if let Some(value) = self.values.get(&id) {
+            return value.clone().ok_or(Stop);
+        }
+        // Should something mention itself, it stops here.
+        self.values.insert(id, None);
+        let value = if let Some(value) = self.index.constants.get(&id).copied() {
+            self.evaluated(value, &mut Scope::default(), "a constant")
+        } else if let Some(value) = self.index.globals.get(&id).copied() {
+            self.global_value(id, value)
+        } else if let Some(span) = self.index.externs.get(&id).copied() {
+            self.extern_value(id, span)
+        } else {
+            Err(self.internal(self.place(id), "a name without a value"))
+        };
+        self.values.insert(id, value.as_ref().ok().cloned());
+        value
+    }
+
+    /// The value of an expression that is evaluated before the run. `what` tells what it is for.
+    pub(super) fn evaluated(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        what: &'static str,
+    ) -> Done<Value> {
+        let mut builder = Builder::new(Purpose::Constant(what));
+        let value = self.expression(expression, scope, &mut builder)?;
+        self.settled(value, &builder, what)
+    }
+
+    /// A value without the locals that functions left in it.
+    pub(super) fn settled(
+        &mut self,
+        value: Value,
+        builder: &Builder,
+        what: &'static str,
+    ) -> Done<Value> {
+        let mut environment = Environment::new();
+        self.run(&builder.statements, &mut environment, what)?;
+        if builder.locals.is_empty() {
+            return Ok(value);
+        }
+        value.map(&mut |leaf| match leaf {
+            Value::Scalar(expression) => {
+                Ok(Value::Scalar(self.replaced(expression, &environment)?))
+            }
+            Value::Pattern { value, mask } => Ok(Value::Pattern {
+                value: self.replaced(value, &environment)?,
+                mask: match mask {
+                    Some(mask) => Some(self.replaced(mask, &environment)?),
+                    None => None,
+                },
+            }),
+            other => Ok(other.clone()),
+        })
+    }
+
+    fn extern_value(&mut self, id: NodeId, span: Span) -> Done<Value> {
+        let name = self.full_name(id);
+        let ty = self.type_of(id, &Scope::default(), span)?;
+        // The parts are locals of a body that is thrown away, so that they get names.
+        let mut builder = Builder::new(Purpose::Constant("an extern"));
+        let value = self.declare(&mut builder, &name, &ty, span)?;
+        let first = self.program.externs.len() as u32;
+        for local in &builder.locals {
+            if !matches!(local.ty, core::Type::Int(_) | core::Type::Bool | core::Type::Group) {
+                let shown = core::type_text(local.ty);
+                let message = format!("an extern cannot hold a `{shown}`");
+                return Err(self.error(codes::OPERAND, span, message));
+            }
+            let name = local.name.clone();
+            self.program.externs.push(core::Extern { name, span, ty: local.ty });
+        }
+        value.map(&mut |leaf| match leaf {
+            Value::Scalar(Expression { kind: ExpressionKind::Local(local), ty, span }) => {
+                let kind = ExpressionKind::Extern(ExternId(first + local.0));
+                Ok(Value::Scalar(Expression { kind, ty: *ty, span: *span }))
+            }
+            other => Ok(other.clone()),
+        })
+    }
+
+    /// Whether the condition of a module alias holds.
+    pub(super) fn condition(&mut self, alias: NodeId) -> Done<bool> {
+        if let Some(holds) = self.conditions.get(&alias) {
+            return Ok(*holds);
+        }
+        let Some(condition) = self.index.aliases.get(&alias).copied() else {
+            return Err(self.internal(self.place(alias), "a module alias without a condition"));
+        };
+        let what = "the condition of a module alias";
+        let value = self.evaluated(condition, &mut Scope::default(), what)?;
+        match &value {
+            Value::Scalar(expression) => match known(expression) {
+                Some(Constant::Bool(holds)) => {
+                    self.conditions.insert(alias, *holds);
+                    Ok(*holds)
+                }
+                _ => Err(self.not_known(condition.span, what)),
+            },
+            _ => Err(self.not_known(condition.span, what)),
+        }
+    }
+
+    /// The number that a value is, which has to be known.
+    pub(super) fn known_number(
+        &mut self,
+        value: &Value,
+        span: Span,
+        what: &str,
+    ) -> Done<u128> {
+        if let Value::Scalar(expression) = value
+            && let Some(Constant::Int(number, _)) = known(expression)
+        {
+            return Ok(*number);
+        }
+        Err(self.not_known(span, what))
+    }
+
+    pub(super) fn not_known(&mut self, span: Span, what: &str) -> Stop {
+        let message = format!("{what} has to be known before the run");
+        let diagnostic = Diagnostic::error(codes::NOT_KNOWN, span, message);
+        self.report(diagnostic.help("use numbers, constants, sizes and symbolics only"))
+    }
+}

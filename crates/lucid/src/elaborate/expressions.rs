@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Expressions of the source to values. What happens in the run (accesses, lookups, random numbers)
+//! goes to the body as statements, in order of evaluation; what is left has no effects. A pure operand
+//! may stay where it is while a later operand has effects: no effect changes a local that the
+//! operand mentions.
+
+use super::builder::{Builder, Purpose};
+use super::calls::Destination;
+use super::fold;
+use super::values::{Value, constant, known};
+use super::{Done, Elaborator, STEP_LIMIT, Scope, Stop, codes};
+use crate::check::{Builtin, Definition, Type};
+use crate::core::{self, Constant, Expression, ExpressionKind, LUCID_ETHER_TYPE, arithmetic};
+use crate::syntax::ast::{self, ExpressionKind as Source, PatternKind};
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+impl<'a> Elaborator<'a> {
+    /// The value of an expression.
+    pub(super) fn expression(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
+            self.step(expression.span, builder)?;
+            self.whole_expression(expression, scope, builder)
+        })
+    }
+
+    /// Counts a step of the work.
+    pub(super) fn step(&mut self, span: Span, builder: &mut Builder) -> Done<()> {
+        builder.steps += 1;
+        if builder.steps > STEP_LIMIT || builder.statement_count > super::STATEMENT_LIMIT {
+            return Err(self.too_much(span, builder));
+        }
+        Ok(())
+    }
+
+    fn too_much(&mut self, span: Span, builder: &Builder) -> Stop {
+        let diagnostic = Diagnostic::error(
+            codes::TOO_MANY_STATEMENTS,
+            span,
+            "loops and functions become too many statements here",
+        );
+        let diagnostic = diagnostic.note(format!(
+            "functions are inlined and loops unrolled, to at most {} statements and {STEP_LIMIT} \
+             expressions a handler",
+            super::STATEMENT_LIMIT
+        ));
+        self.report_in(builder, diagnostic.help("use smaller bounds, or a chain of events"))
+    }
+
+    /// The value of an expression that is an integer, boolean, event, group or payload.
+    pub(super) fn scalar(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Expression> {
+        let value = self.expression(expression, scope, builder)?;
+        self.as_scalar(value, expression.span)
+    }
+
+    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Done<Expression> {
+        match value {
+            Value::Scalar(scalar) => Ok(scalar),
+            _ => Err(self.internal(span, "something that is no single value")),
+        }
+    }
+
+    fn whole_expression(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        match &expression.kind {
+            Source::Integer { value, .. } => {
+                let width = self.expression_width(expression, scope)?;
+                self.number(*value, width, span, builder)
+            }
+            Source::Boolean(truth) => Ok(Value::Scalar(constant(Constant::Bool(*truth), span))),
+            Source::String(text) => Ok(Value::Text(text.clone())),
+            Source::Name(path) => self.name(expression, path, scope, builder),
+            Source::Call { function, arguments, .. } => {
+                let call = super::calls::Call { expression, function, arguments };
+                self.call(call, Destination::Value, scope, builder)
+            }
+            Source::New { arguments, .. } => self.new_expression(expression, arguments, scope, builder),
+            Source::Unary { operator, operand } => {
+                let operand = self.scalar(operand, scope, builder)?;
+                Ok(Value::Scalar(fold::unary(*operator, operand, span)))
+            }
+            Source::Binary { operator, left, right } => {
+                let left_value = self.expression(left, scope, builder)?;
+                let right_value = self.expression(right, scope, builder)?;
+                self.binary(*operator, left_value, right_value, span, builder)
+            }
+            Source::Cast { operand, .. } => {
+                let width = self.expression_width(expression, scope)?;
+                let operand = self.scalar(operand, scope, builder)?;
+                Ok(Value::Scalar(fold::cast(operand, width, span)))
+            }
+            Source::Slice { operand, .. } => self.slice(expression, operand, scope, builder),
+            Source::Hash { arguments, .. } => self.hash(expression, arguments, scope, builder),
+            Source::Flood(port) => {
+                let port = Box::new(self.scalar(port, scope, builder)?);
+                let kind = ExpressionKind::Flood(port);
+                Ok(Value::Scalar(Expression { kind, ty: core::Type::Group, span }))
+            }
+            Source::SizeToInt { .. } => {
+                let width = self.expression_width(expression, scope)?;
+                let value = self.expression_size(expression, 0, scope)?;
+                self.number(value, width, span, builder)
+            }
+            Source::Record(fields) => self.record(expression, fields, scope, builder),
+            Source::With { record, fields } => {
+                let value = self.expression(record, scope, builder)?;
+                let Value::Record(record) = value else {
+                    return Err(self.internal(span, "fields of something that is no record"));
+                };
+                let mut updated = record.fields.clone();
+                for (label, value) in fields {
+                    let value = self.expression(value, scope, builder)?;
+                    match updated.iter_mut().find(|(name, _)| *name == label.name) {
+                        Some((_, field)) => *field = value,
+                        None => return Err(self.internal(label.span, "a field that is not there")),
+                    }
+                }
+                Ok(Value::record(updated))
+            }
+            Source::Field { record, label } => {
+                let value = self.expression(record, scope, builder)?;
+                let Value::Record(record) = value else {
+                    return Err(self.internal(span, "a field of something that is no record"));
+                };
+                match record.fields.iter().find(|(name, _)| *name == label.name) {
+                    Some((_, field)) => Ok(field.clone()),
+                    None => Err(self.internal(label.span, "a field that is not there")),
+                }
+            }
+            Source::Vector(elements) => {
+                let mut values = Vec::with_capacity(elements.len());
+                for element in elements {
+                    values.push(self.expression(element, scope, builder)?);
+                }
+                Ok(Value::vector(values))
+            }
+            Source::Comprehension { element, variable, .. } => {
+                let bound = self.loop_bound(variable, scope)?;
+                if bound > u128::from(super::LEAF_LIMIT) {
+                    let ty = self.type_of(expression.id, scope, span)?;
+                    self.extent(&ty, span)?;
+                }
+                let mut values = Vec::new();
+                for at in 0..bound {
+                    scope.loops.insert(variable.id, at);
+                    values.push(self.expression(element, scope, builder)?);
+                }
+                scope.loops.remove(&variable.id);
+                Ok(Value::vector(values))
+            }
+            Source::Index { vector, .. } => self.indexed(expression, vector, scope, builder),
+            Source::Tuple(parts) => {
+                let mut values = Vec::with_capacity(parts.len());
+                for part in parts {
+                    values.push(self.expression(part, scope, builder)?);
+                }
+                Ok(match <[Value; 1]>::try_from(values) {
+                    Ok([single]) => single,
+                    Err(values) => Value::Tuple(values.into()),
+                })
+            }
+            Source::Group(members) => self.group(members, span, scope, builder),
+            Source::Pattern(pattern) => self.pattern(expression, pattern, scope),
+            Source::Masked { value, mask } => {
+                let value = self.scalar(value, scope, builder)?;
+                let mask = self.scalar(mask, scope, builder)?;
+                Ok(Value::Pattern { value, mask: Some(mask) })
+            }
+        }
+    }
+
+    /// The width of an expression that is an integer.
+    pub(super) fn expression_width(
+        &mut self,
+        expression: &ast::Expression,
+        scope: &Scope,
+    ) -> Done<u32> {
+        let ty = self.type_of(expression.id, scope, expression.span)?;
+        self.int_width(&ty, expression.span)
+    }
+
+    /// One of the sizes that stand in an expression.
+    fn expression_size(
+        &mut self,
+        expression: &ast::Expression,
+        at: usize,
+        scope: &Scope,
+    ) -> Done<u128> {
+        let sizes = self.checked.expression_sizes.get(&expression.id);
+        match sizes.and_then(|sizes| sizes.get(at)) {
+            Some(size) => self.size(&size.clone(), scope, expression.span),
+            None => Err(self.internal(expression.span, "a size that is not known")),
+        }
+    }
+
+    /// How often a loop or a comprehension runs.
+    pub(super) fn loop_bound(&mut self, variable: &ast::Binder, scope: &Scope) -> Done<u128> {
+        match self.checked.loop_bounds.get(&variable.id) {
+            Some(bound) => self.size(&bound.clone(), scope, variable.span),
+            None => Err(self.internal(variable.span, "a loop without a bound")),
+        }
+    }
+
+    /// A number of a width.
+    pub(super) fn number(
+        &mut self,
+        value: u128,
+        width: u32,
+        span: Span,
+        builder: &Builder,
+    ) -> Done<Value> {
+        if value <= arithmetic::mask(width) {
+            return Ok(Value::int(value, width, span));
+        }
+        let message = format!("{value} does not fit an `int<{width}>`");
+        let diagnostic = Diagnostic::error(codes::DOES_NOT_FIT, span, message)
+            .note(format!("the largest `int<{width}>` is {}", arithmetic::mask(width)));
+        Err(self.report_in(builder, diagnostic))
+    }
+
+    fn name(
+        &mut self,
+        expression: &'a ast::Expression,
+        path: &'a ast::Path,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        match self.definition(path)? {
+            Definition::Local(id) => match scope.locals.get(&id) {
+                Some(value) => Ok(value.clone()),
+                None => Err(self.internal(span, "a local without a value")),
+            },
+            Definition::Loop(id) => {
+                let size = crate::check::Size::term(crate::check::SizeTerm::Loop(id));
+                let value = self.size(&size, scope, span)?;
+                let width = self.expression_width(expression, scope)?;
+                self.number(value, width, span, builder)
+            }
+            Definition::Size(id) => {
+                let declared = self.checked.declared_sizes.get(&id).cloned().flatten();
+                let value = match declared {
+                    Some(size) => self.size(&size, scope, span)?,
+                    None => self.symbolic_size(id, span)?,
+                };
+                let width = self.expression_width(expression, scope)?;
+                self.number(value, width, span, builder)
+            }
+            Definition::Constant(id) | Definition::Global(id) | Definition::Extern(id) => {
+                self.declared_value(id)
+            }
+            Definition::Symbolic(id) => self.symbolic_value(id, span),
+            Definition::Memop(id) => Ok(Value::Memop(id)),
+            Definition::Action(id) => {
+                let ty = self.type_of(expression.id, scope, span)?;
+                self.action_value(id, path, &ty, scope)
+            }
+            Definition::Event(id) => self.event_value(id, path, &[], scope, builder, span),
+            Definition::Builtin(builtin) => self.builtin_value(builtin, expression, scope, builder),
+            _ => Err(self.internal(span, "a name that is no value")),
+        }
+    }
+
+    fn builtin_value(
+        &mut self,
+        builtin: Builtin,
+        expression: &ast::Expression,
+        scope: &Scope,
+        builder: &Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let kind = match builtin {
+            Builtin::SelfSwitch => ExpressionKind::SelfSwitch,
+            Builtin::IngressPort => ExpressionKind::IngressPort,
+            Builtin::RecirculationPort => ExpressionKind::RecirculationPort,
+            Builtin::This => {
+                if builder.purpose != Purpose::Handler {
+                    let message = "`this` has a meaning in handlers only";
+                    return Err(self.error(codes::EFFECT, span, message));
+                }
+                let kind = ExpressionKind::This;
+                return Ok(Value::Scalar(Expression { kind, ty: core::Type::Event, span }));
+            }
+            Builtin::LucidEtherType => {
+                let width = self.expression_width(expression, scope)?;
+                return self.number(u128::from(LUCID_ETHER_TYPE), width, span, builder);
+            }
+            _ => return Err(self.internal(span, "a builtin that is no value")),
+        };
+        let ty = core::Type::Int(self.expression_width(expression, scope)?);
+        Ok(Value::Scalar(Expression { kind, ty, span }))
+    }
+
+    fn new_expression(
+        &mut self,
+        expression: &'a ast::Expression,
+        arguments: &'a [ast::Expression],
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let ty = self.type_of(expression.id, scope, span)?;
+        let [argument] = arguments else {
+            return Err(self.internal(span, "`new` without one argument"));
+        };
+        let value = self.expression(argument, scope, builder)?;
+        let value = self.known_in(value, builder)?;
+        self.new_simple_global(&ty, &value, argument.span, span, builder)
+    }
+
+    /// A value without locals of functions that computed it, where everything is known.
+    pub(super) fn known_in(&mut self, value: Value, builder: &Builder) -> Done<Value> {
+        match builder.purpose {
+            Purpose::Constant(what) => self.settled(value, builder, what),
+            _ => Ok(value),
+        }
+    }
+
+    fn slice(
+        &mut self,
+        expression: &'a ast::Expression,
+        operand: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let high = self.expression_size(expression, 0, scope)?;
+        let low = self.expression_size(expression, 1, scope)?;
+        let operand = self.scalar(operand, scope, builder)?;
+        let core::Type::Int(width) = operand.ty else {
+            return Err(self.internal(span, "a slice of something that is no integer"));
+        };
+        if high < low || high >= u128::from(width) {
+            let message = format!("the slice [{high}:{low}] is not in an `int<{width}>`");
+            let diagnostic = Diagnostic::error(codes::SLICE, span, message).note(format!(
+                "bits count from 0; the first bound is the higher one, at most {}",
+                width - 1
+            ));
+            return Err(self.report_in(builder, diagnostic));
+        }
+        let bits = (high - low + 1) as u32;
+        Ok(Value::Scalar(fold::slice(operand, low as u32, bits, span)))
+    }
+
+    fn indexed(
+        &mut self,
+        expression: &'a ast::Expression,
+        vector: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let index = self.expression_size(expression, 0, scope)?;
+        let value = self.expression(vector, scope, builder)?;
+        let Value::Vector(vector) = value else {
+            return Err(self.internal(span, "an element of something that is no vector"));
+        };
+        let element = usize::try_from(index).ok().and_then(|index| vector.elements.get(index));
+        if let Some(element) = element {
+            return Ok(element.clone());
+        }
+        let length = vector.elements.len();
+        let message = format!("there is no element {index} in a vector of {length}");
+        let diagnostic = Diagnostic::error(codes::INDEX, span, message);
+        let diagnostic = match length {
+            0 => diagnostic.note("the vector is empty"),
+            _ => diagnostic.note(format!("elements count from 0 to {}", length - 1)),
+        };
+        Err(self.report_in(builder, diagnostic))
+    }
+
+    fn record(
+        &mut self,
+        expression: &'a ast::Expression,
+        fields: &'a [(ast::Segment, ast::Expression)],
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let mut values: Vec<(Arc<str>, Value)> = Vec::with_capacity(fields.len());
+        for (label, value) in fields {
+            values.push((label.name.clone(), self.expression(value, scope, builder)?));
+        }
+        let ty = self.type_of(expression.id, scope, span)?;
+        let Type::Record(order) = self.shape(&ty, span)? else {
+            return Err(self.internal(span, "a record of another type"));
+        };
+        let mut ordered = Vec::with_capacity(values.len());
+        for (label, _) in &order {
+            match values.iter().position(|(name, _)| name == label) {
+                Some(at) => ordered.push(values.swap_remove(at)),
+                None => return Err(self.internal(span, "a record without one of its fields")),
+            }
+        }
+        Ok(Value::record(ordered))
+    }
+
+    fn group(
+        &mut self,
+        members: &'a [ast::Expression],
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let mut numbers = Vec::with_capacity(members.len());
+        for member in members {
+            let value = self.expression(member, scope, builder)?;
+            let value = self.known_in(value, builder)?;
+            let number = self.known_number(&value, member.span, "a member of a group")?;
+            match u32::try_from(number) {
+                Ok(number) => numbers.push(number),
+                Err(_) => {
+                    let message = format!("{number} is no port and no switch");
+                    return Err(self.error(codes::DOES_NOT_FIT, member.span, message));
+                }
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(Value::Scalar(constant(Constant::Group(numbers), span)))
+    }
+
+    /// A pattern as an argument: what entries of tables match.
+    fn pattern(
+        &mut self,
+        expression: &ast::Expression,
+        pattern: &PatternKind,
+        scope: &Scope,
+    ) -> Done<Value> {
+        let span = expression.span;
+        let ty = self.type_of(expression.id, scope, span)?;
+        let width = match self.shape(&ty, span)? {
+            Type::Pattern(size) | Type::Int(size) => self.width_of(size.constant, span)?,
+            Type::Bool => 1,
+            _ => return Err(self.internal(span, "a pattern of another type")),
+        };
+        let pattern = match pattern {
+            PatternKind::Wildcard => Some(core::Pattern { value: 0, mask: 0 }),
+            PatternKind::Number(value) => super::matches::number_pattern(*value, width),
+            PatternKind::Bits(bits) => super::matches::bits_pattern(bits, width),
+            _ => return Err(self.internal(span, "a pattern that is no value")),
+        };
+        match pattern {
+            Some(pattern) => Ok(Value::Pattern {
+                value: constant(Constant::Int(pattern.value, width), span),
+                mask: Some(constant(Constant::Int(pattern.mask, width), span)),
+            }),
+            None => {
+                let message = format!("this pattern does not fit an `int<{width}>`");
+                Err(self.error(codes::DOES_NOT_FIT, span, message))
+            }
+        }
+    }
+
+    /// The boolean that an expression is if it is known.
+    pub(super) fn known_truth(expression: &Expression) -> Option<bool> {
+        match known(expression) {
+            Some(Constant::Bool(truth)) => Some(*truth),
+            _ => None,
+        }
+    }
+}

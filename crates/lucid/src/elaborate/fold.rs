@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Core expressions with their constant parts computed, substitution of locals, and running the
+//! statements of functions whose arguments are constants.
+
+use super::values::{constant, known};
+use super::{Done, Elaborator, codes};
+use crate::core::{
+    Constant, Expression, ExpressionKind, LocalId, Statement, StatementKind, Type, arithmetic,
+};
+use crate::syntax::ast::{BinaryOperator, UnaryOperator};
+use source::{Diagnostic, Span};
+use std::collections::HashMap;
+
+/// Most nodes that substitution may make for one value.
+const NODE_LIMIT: usize = 100_000;
+
+/// `operator operand`
+pub(super) fn unary(operator: UnaryOperator, operand: Expression, span: Span) -> Expression {
+    if let Some(value) = known(&operand).and_then(|known| arithmetic::unary(operator, known)) {
+        return constant(value, span);
+    }
+    let ty = operand.ty;
+    Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), ty, span }
+}
+
+/// `left operator right`, of this type.
+pub(super) fn binary(
+    operator: BinaryOperator,
+    left: Expression,
+    right: Expression,
+    ty: Type,
+    span: Span,
+) -> Expression {
+    if let (Some(one), Some(other)) = (known(&left), known(&right))
+        && let Some(value) = arithmetic::binary(operator, one, other)
+    {
+        return constant(value, span);
+    }
+    // What has effects stands in statements of its own, so an operand may go.
+    match (operator, known(&left), known(&right)) {
+        (BinaryOperator::And, Some(Constant::Bool(true)), _)
+        | (BinaryOperator::Or, Some(Constant::Bool(false)), _) => return right,
+        (BinaryOperator::And, _, Some(Constant::Bool(true)))
+        | (BinaryOperator::Or, _, Some(Constant::Bool(false))) => return left,
+        (BinaryOperator::And, Some(Constant::Bool(false)), _)
+        | (BinaryOperator::And, _, Some(Constant::Bool(false))) => {
+            return constant(Constant::Bool(false), span);
+        }
+        (BinaryOperator::Or, Some(Constant::Bool(true)), _)
+        | (BinaryOperator::Or, _, Some(Constant::Bool(true))) => {
+            return constant(Constant::Bool(true), span);
+        }
+        _ => {}
+    }
+    let kind = ExpressionKind::Binary(operator, Box::new(left), Box::new(right));
+    Expression { kind, ty, span }
+}
+
+/// `(int<width>)operand`
+pub(super) fn cast(operand: Expression, width_bits: u32, span: Span) -> Expression {
+    let ty = Type::Int(width_bits);
+    if operand.ty == ty {
+        return operand;
+    }
+    if let Some(value) = known(&operand).and_then(|known| arithmetic::cast(known, width_bits)) {
+        return constant(value, span);
+    }
+    Expression { kind: ExpressionKind::Cast(Box::new(operand)), ty, span }
+}
+
+/// Bits `low` up, `width_bits` of them.
+pub(super) fn slice(operand: Expression, low: u32, width_bits: u32, span: Span) -> Expression {
+    let ty = Type::Int(width_bits);
+    if low == 0 && operand.ty == ty {
+        return operand;
+    }
+    if let Some(Constant::Int(value, _)) = known(&operand) {
+        let value = value.checked_shr(low).unwrap_or(0) & arithmetic::mask(width_bits);
+        return constant(Constant::Int(value, width_bits), span);
+    }
+    Expression { kind: ExpressionKind::Slice(Box::new(operand), low), ty, span }
+}
+
+/// What locals are worth.
+pub(super) type Environment = HashMap<LocalId, Expression>;
+
+/// The expression with locals replaced by what they are worth, and folded; `None` if that is too
+/// large.
+pub(super) fn substitute(
+    expression: &Expression,
+    environment: &Environment,
+    budget: &mut usize,
+) -> Option<Expression> {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        *budget = budget.checked_sub(1)?;
+        let Expression { kind, ty, span } = expression;
+        let (ty, span) = (*ty, *span);
+        let mut one = |operand: &Expression| substitute(operand, environment, budget).map(Box::new);
+        let kind = match kind {
+            ExpressionKind::Local(local) => {
+                return match environment.get(local) {
+                    Some(value) => {
+                        let size = nodes(value);
+                        *budget = budget.checked_sub(size)?;
+                        Some(value.clone())
+                    }
+                    None => Some(expression.clone()),
+                };
+            }
+            ExpressionKind::Constant(_)
+            | ExpressionKind::Extern(_)
+            | ExpressionKind::SelfSwitch
+            | ExpressionKind::IngressPort
+            | ExpressionKind::RecirculationPort
+            | ExpressionKind::Time
+            | ExpressionKind::DequeueDepth
+            | ExpressionKind::This
+            | ExpressionKind::EmptyPayload => return Some(expression.clone()),
+            ExpressionKind::Unary(operator, operand) => {
+                return Some(unary(*operator, *one(operand)?, span));
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                return Some(binary(*operator, *one(left)?, *one(right)?, ty, span));
+            }
+            ExpressionKind::Cast(operand) => match ty {
+                Type::Int(width) => return Some(cast(*one(operand)?, width, span)),
+                _ => ExpressionKind::Cast(one(operand)?),
+            },
+            ExpressionKind::Slice(operand, low) => match ty {
+                Type::Int(width) => return Some(slice(*one(operand)?, *low, width, span)),
+                _ => ExpressionKind::Slice(one(operand)?, *low),
+            },
+            ExpressionKind::Hash { seed, arguments } => {
+                let seed = one(seed)?;
+                ExpressionKind::Hash { seed, arguments: all(arguments, environment, budget)? }
+            }
+            ExpressionKind::Checksum { arguments } => {
+                ExpressionKind::Checksum { arguments: all(arguments, environment, budget)? }
+            }
+            ExpressionKind::Event { event, arguments } => ExpressionKind::Event {
+                event: *event,
+                arguments: all(arguments, environment, budget)?,
+            },
+            ExpressionKind::Delay { event, nanoseconds } => {
+                ExpressionKind::Delay { event: one(event)?, nanoseconds: one(nanoseconds)? }
+            }
+            ExpressionKind::Locate { event, switch } => {
+                ExpressionKind::Locate { event: one(event)?, switch: one(switch)? }
+            }
+            ExpressionKind::LocateMany { event, switches } => {
+                ExpressionKind::LocateMany { event: one(event)?, switches: one(switches)? }
+            }
+            ExpressionKind::Flood(port) => ExpressionKind::Flood(one(port)?),
+        };
+        Some(Expression { kind, ty, span })
+    })
+}
+
+fn all(
+    expressions: &[Expression],
+    environment: &Environment,
+    budget: &mut usize,
+) -> Option<Vec<Expression>> {
+    expressions.iter().map(|one| substitute(one, environment, budget)).collect()
+}
+
+fn nodes(expression: &Expression) -> usize {
+    stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+        1 + super::values::operands(expression).into_iter().map(nodes).sum::<usize>()
+    })
+}
+
+impl Elaborator<'_> {
+    /// Runs statements over locals that are worth expressions. What is decided has to be constant.
+    pub(super) fn run(
+        &mut self,
+        statements: &[Statement],
+        environment: &mut Environment,
+        what: &str,
+    ) -> Done<()> {
+        for statement in statements {
+            stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+                self.run_one(statement, environment, what)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn run_one(
+        &mut self,
+        statement: &Statement,
+        environment: &mut Environment,
+        what: &str,
+    ) -> Done<()> {
+        match &statement.kind {
+            StatementKind::Assign { local, value, .. } => {
+                let value = self.replaced(value, environment)?;
+                environment.insert(*local, value);
+                Ok(())
+            }
+            StatementKind::If { condition, then, otherwise } => {
+                let condition = self.replaced(condition, environment)?;
+                match known(&condition) {
+                    Some(Constant::Bool(true)) => self.run(then, environment, what),
+                    Some(Constant::Bool(false)) => self.run(otherwise, environment, what),
+                    _ => Err(self.not_decided(condition.span, what)),
+                }
+            }
+            StatementKind::Match { subjects, branches } => {
+                let mut values = Vec::with_capacity(subjects.len());
+                for subject in subjects {
+                    let subject = self.replaced(subject, environment)?;
+                    match known(&subject) {
+                        Some(Constant::Int(value, _)) => values.push(*value),
+                        _ => return Err(self.not_decided(subject.span, what)),
+                    }
+                }
+                let chosen = branches.iter().find(|branch| {
+                    let mut pairs = branch.patterns.iter().zip(&values);
+                    pairs.all(|(pattern, value)| value & pattern.mask == pattern.value)
+                });
+                match chosen {
+                    Some(branch) => self.run(&branch.statements, environment, what),
+                    None => Ok(()),
+                }
+            }
+            _ => Err(self.effect(statement.span, what)),
+        }
+    }
+
+    /// An expression with locals replaced.
+    pub(super) fn replaced(
+        &mut self,
+        expression: &Expression,
+        environment: &Environment,
+    ) -> Done<Expression> {
+        match substitute(expression, environment, &mut NODE_LIMIT.clone()) {
+            Some(value) => Ok(value),
+            None => {
+                let message = "this expression becomes too large when it is evaluated";
+                let diagnostic = Diagnostic::error(codes::TOO_DEEP, expression.span, message);
+                Err(self.report(diagnostic.note(format!(
+                    "an expression may have {NODE_LIMIT} operators and operands"
+                ))))
+            }
+        }
+    }
+
+    fn not_decided(&mut self, span: Span, what: &str) -> super::Stop {
+        let message = format!("{what} depends on something that is not known before the run");
+        self.error(codes::NOT_KNOWN, span, message)
+    }
+
+    /// Something that happens in the run where only a value may be.
+    pub(super) fn effect(&mut self, span: Span, what: &str) -> super::Stop {
+        let message = format!("{what} cannot do this");
+        let diagnostic = Diagnostic::error(codes::EFFECT, span, message);
+        self.report(diagnostic.note(
+            "state, random numbers, events and output belong to handlers and their functions",
+        ))
+    }
+}

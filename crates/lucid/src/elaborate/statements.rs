@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements of handlers and of functions that are inlined. What follows a statement on whose paths
+//! some return goes into the one branch that falls through; where several do, a boolean tells whether
+//! the function has returned. Loops are unrolled.
+
+use super::builder::Builder;
+use super::calls::{Call, Destination};
+use super::values::Value;
+use super::{Done, Elaborator, Scope, codes};
+use crate::core::{self, Expression, LocalId, StatementKind as Core};
+use crate::syntax::ast::{self, Block, ExpressionKind, Statement, StatementKind};
+use source::{Diagnostic, Span};
+
+/// How deep what follows may be pushed into branches before a boolean takes over.
+const PUSH_LIMIT: u32 = 32;
+
+/// What a function's `return` does.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Returns {
+    /// Leaves the handler.
+    #[default]
+    Handler,
+    /// Gives nothing, or nobody wants what it gives.
+    Nothing,
+    /// Gives a value to these locals.
+    Into(Value),
+}
+
+/// The function or handler at hand.
+#[derive(Default)]
+pub(super) struct Frame {
+    returns: Returns,
+    /// Tells that the function has returned.
+    returned: Option<LocalId>,
+    /// In how many statements we are after which that is asked.
+    asked: u32,
+    /// How deep what follows was pushed.
+    pushed: u32,
+}
+
+impl Frame {
+    pub fn function(returns: Returns) -> Frame {
+        Frame { returns, ..Frame::default() }
+    }
+}
+
+/// What runs after a list of statements, on the path that gets to its end.
+pub(super) struct Continuation<'c, 'a> {
+    list: &'a [Statement],
+    next: Option<&'c Continuation<'c, 'a>>,
+}
+
+impl<'a> Elaborator<'a> {
+    /// Elaborates statements, and what follows them.
+    pub(super) fn statements(
+        &mut self,
+        list: &'a [Statement],
+        rest: Option<&Continuation<'_, 'a>>,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
+            for (at, statement) in list.iter().enumerate() {
+                let paths = self.index.paths(statement);
+                if !paths.returns {
+                    self.statement(statement, None, scope, builder)?;
+                    continue;
+                }
+                let after = &list[at + 1..];
+                let nothing_follows = after.is_empty() && rest.is_none();
+                if paths.falls == 0 || nothing_follows {
+                    // What stands behind a `return` on all paths never runs.
+                    return self.statement(statement, None, scope, builder);
+                }
+                if matches!(scope.frame.returns, Returns::Handler) {
+                    self.statement(statement, None, scope, builder)?;
+                    continue;
+                }
+                let after = Continuation { list: after, next: rest };
+                if paths.falls == 1 && scope.frame.pushed < PUSH_LIMIT {
+                    scope.frame.pushed += 1;
+                    let done = self.statement(statement, Some(&after), scope, builder);
+                    scope.frame.pushed -= 1;
+                    return done;
+                }
+                return self.ask_whether_returned(statement, &after, scope, builder);
+            }
+            match rest {
+                Some(rest) => self.statements(rest.list, rest.next, scope, builder),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Elaborates a statement on whose paths some return and several fall through, and what follows
+    /// it, in pieces side by side that run if the function has not returned.
+    fn ask_whether_returned(
+        &mut self,
+        statement: &'a Statement,
+        after: &Continuation<'_, 'a>,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let returned = begin_asking(statement.span, scope, builder);
+        let pushed = std::mem::replace(&mut scope.frame.pushed, 0);
+        self.statement(statement, None, scope, builder)?;
+        let mut next = Some(after);
+        'lists: while let Some(Continuation { list, next: then }) = next {
+            let mut list: &'a [Statement] = list;
+            while !list.is_empty() {
+                let returning = list.iter().position(|one| self.index.paths(one).returns);
+                let (piece, behind) = list.split_at(returning.map_or(list.len(), |at| at + 1));
+                let outer = builder.open();
+                for one in piece {
+                    self.statement(one, None, scope, builder)?;
+                }
+                let piece_statements = builder.close(outer);
+                unless(returned, piece_statements, statement.span, builder);
+                if piece.last().is_some_and(|last| self.index.paths(last).falls == 0) {
+                    break 'lists;
+                }
+                list = behind;
+            }
+            next = *then;
+        }
+        scope.frame.pushed = pushed;
+        scope.frame.asked -= 1;
+        Ok(())
+    }
+
+    /// Elaborates a block in a block of its own.
+    pub(super) fn block(
+        &mut self,
+        list: &'a [Statement],
+        rest: Option<&Continuation<'_, 'a>>,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Vec<core::Statement>> {
+        let outer = builder.open();
+        let done = self.statements(list, rest, scope, builder);
+        let inner = builder.close(outer);
+        done.map(|()| inner)
+    }
+
+    fn statement(
+        &mut self,
+        statement: &'a Statement,
+        rest: Option<&Continuation<'_, 'a>>,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let span = statement.span;
+        self.step(span, builder)?;
+        match &statement.kind {
+            StatementKind::Skip => Ok(()),
+            StatementKind::Local { name, value, no_inline, .. } => {
+                self.local(name, value, *no_inline, span, scope, builder)
+            }
+            StatementKind::Assign { target, value, no_inline } => {
+                self.assignment(target, value, *no_inline, span, scope, builder)
+            }
+            StatementKind::Call(expression) => self.discarded(expression, scope, builder),
+            StatementKind::If { condition, then, otherwise } => {
+                self.conditional(condition, then, otherwise.as_ref(), rest, span, scope, builder)
+            }
+            StatementKind::Match { subjects, branches } => {
+                self.match_statement(subjects, branches, rest, span, scope, builder)
+            }
+            StatementKind::Return(value) => self.returned(value.as_ref(), span, scope, builder),
+            StatementKind::Print { format, arguments, format_span } => {
+                self.print(format, *format_span, arguments, span, scope, builder)
+            }
+            StatementKind::Generate { target, event } => {
+                self.generate(target, event, span, scope, builder)
+            }
+            StatementKind::For { variable, body, .. } => {
+                self.unrolled(variable, body, span, scope, builder)
+            }
+            StatementKind::TableInstall { table, entries } => {
+                self.install_statement(table, entries, scope, builder)
+            }
+        }
+    }
+
+    fn local(
+        &mut self,
+        name: &'a ast::Binder,
+        value: &'a ast::Expression,
+        no_inline: bool,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let ty = self.type_of(name.id, scope, name.span)?;
+        if self.is_static(&ty, name.span)? {
+            let value = self.expression(value, scope, builder)?;
+            // Values beside the globals are those of now.
+            let value = value.map(&mut |leaf| match leaf {
+                Value::Scalar(scalar) if super::values::known(scalar).is_none() => {
+                    let local = builder.temporary(&name.name, scalar.ty, span);
+                    builder.assign(local, scalar.clone(), false, span);
+                    Ok(Value::local(local, scalar.ty, span))
+                }
+                other => Ok::<Value, super::Stop>(other.clone()),
+            })?;
+            scope.locals.insert(name.id, value);
+            return Ok(());
+        }
+        let target = self.declare(builder, &name.name, &ty, name.span)?;
+        self.expression_into(value, &target, no_inline, span, scope, builder)?;
+        scope.locals.insert(name.id, target);
+        Ok(())
+    }
+
+    fn assignment(
+        &mut self,
+        target: &'a ast::Path,
+        value: &'a ast::Expression,
+        no_inline: bool,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let local = match self.definition(target)? {
+            crate::check::Definition::Local(id) => scope.locals.get(&id).cloned(),
+            _ => None,
+        };
+        let Some(local) = local else {
+            return Err(self.internal(target.span, "an assignment to something that is no local"));
+        };
+        self.expression_into(value, &local, no_inline, span, scope, builder)
+    }
+
+    /// Evaluates an expression into locals.
+    fn expression_into(
+        &mut self,
+        expression: &'a ast::Expression,
+        target: &Value,
+        no_inline: bool,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let destination = Destination::Into(target.clone());
+        let value = self.expression_to(expression, destination, scope, builder)?;
+        self.assign(target, &value, no_inline, span, builder)
+    }
+
+    /// Evaluates an expression; calls may put their results where they are wanted.
+    pub(super) fn expression_to(
+        &mut self,
+        expression: &'a ast::Expression,
+        destination: Destination,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        match &expression.kind {
+            ExpressionKind::Call { function, arguments, .. } => {
+                self.step(expression.span, builder)?;
+                let call = Call { expression, function, arguments };
+                stacker::maybe_grow(256 * 1024, 2 * 1024 * 1024, || {
+                    self.call(call, destination, scope, builder)
+                })
+            }
+            _ => self.expression(expression, scope, builder),
+        }
+    }
+
+    /// Evaluates an expression for what it does.
+    pub(super) fn discarded(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        self.expression_to(expression, Destination::Discard, scope, builder).map(|_| ())
+    }
+
+    /// Assigns the parts of a value to locals, all at once. Parts that are there already stay.
+    pub(super) fn assign(
+        &mut self,
+        target: &Value,
+        value: &Value,
+        no_inline: bool,
+        span: Span,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let (targets, values) = (target.leaves(), value.leaves());
+        if targets.len() != values.len() {
+            return Err(self.internal(span, "an assignment of another type"));
+        }
+        let mut pairs: Vec<(LocalId, Expression)> = Vec::with_capacity(targets.len());
+        for (target, value) in targets.into_iter().zip(values) {
+            match (super::builder::as_local(target), value) {
+                (Some(local), Value::Scalar(value)) => {
+                    let itself = matches!(&value.kind,
+                        core::ExpressionKind::Local(from) if *from == local);
+                    if !itself {
+                        pairs.push((local, value.clone()));
+                    }
+                }
+                _ if target.identity().is_some() && target.identity() == value.identity() => {}
+                _ => {
+                    let diagnostic = Diagnostic::error(
+                        codes::GLOBAL_IN_RUN,
+                        span,
+                        "what a name of a global stands for cannot change",
+                    );
+                    let help = "use a name of its own for each global";
+                    return Err(self.report_in(builder, diagnostic.help(help)));
+                }
+            }
+        }
+        builder.assign_together(pairs, no_inline, span);
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of the statement")]
+    fn conditional(
+        &mut self,
+        condition: &'a ast::Expression,
+        then: &'a Block,
+        otherwise: Option<&'a Block>,
+        rest: Option<&Continuation<'_, 'a>>,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let condition = self.scalar(condition, scope, builder)?;
+        let otherwise = otherwise.map_or(&[][..], |block| block.statements.as_slice());
+        if let Some(truth) = Self::known_truth(&condition) {
+            let chosen = if truth { then.statements.as_slice() } else { otherwise };
+            return self.statements(chosen, rest, scope, builder);
+        }
+        let then = self.block(&then.statements, rest, scope, builder)?;
+        let otherwise = self.block(otherwise, rest, scope, builder)?;
+        if !then.is_empty() || !otherwise.is_empty() {
+            builder.emit(Core::If { condition, then, otherwise }, span);
+        }
+        Ok(())
+    }
+
+    fn returned(
+        &mut self,
+        value: Option<&'a ast::Expression>,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        match scope.frame.returns.clone() {
+            Returns::Handler => {
+                if let Some(value) = value {
+                    self.discarded(value, scope, builder)?;
+                }
+                self.effects_allowed(span, builder)?;
+                builder.emit(Core::Return, span);
+                return Ok(());
+            }
+            Returns::Nothing => {
+                if let Some(value) = value {
+                    self.discarded(value, scope, builder)?;
+                }
+            }
+            Returns::Into(target) => {
+                let Some(value) = value else {
+                    return Err(self.internal(span, "`return` without a value"));
+                };
+                self.expression_into(value, &target, false, span, scope, builder)?;
+            }
+        }
+        if scope.frame.asked > 0
+            && let Some(returned) = scope.frame.returned
+        {
+            let truth = super::values::constant(core::Constant::Bool(true), span);
+            builder.assign(returned, truth, false, span);
+        }
+        Ok(())
+    }
+
+    fn unrolled(
+        &mut self,
+        variable: &'a ast::Binder,
+        body: &'a Block,
+        span: Span,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<()> {
+        let bound = self.loop_bound(variable, scope)?;
+        let leaves_function = bound > 1
+            && !matches!(scope.frame.returns, Returns::Handler)
+            && body.statements.iter().any(|statement| self.index.paths(statement).returns);
+        let returned = leaves_function.then(|| begin_asking(span, scope, builder));
+        for at in 0..bound {
+            self.step(span, builder)?;
+            scope.loops.insert(variable.id, at);
+            match returned {
+                Some(returned) if at > 0 => {
+                    let then = self.block(&body.statements, None, scope, builder)?;
+                    unless(returned, then, span, builder);
+                }
+                _ => self.statements(&body.statements, None, scope, builder)?,
+            }
+        }
+        scope.loops.remove(&variable.id);
+        if returned.is_some() {
+            scope.frame.asked -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// From here on `return` tells the boolean.
+fn begin_asking(span: Span, scope: &mut Scope, builder: &mut Builder) -> LocalId {
+    let returned = match scope.frame.returned {
+        Some(returned) => returned,
+        None => builder.temporary("returned", core::Type::Bool, span),
+    };
+    scope.frame.returned = Some(returned);
+    if scope.frame.asked == 0 {
+        let truth = super::values::constant(core::Constant::Bool(false), span);
+        builder.assign(returned, truth, false, span);
+    }
+    scope.frame.asked += 1;
+    returned
+}
+
+/// `if (!returned) { then }`
+fn unless(returned: LocalId, then: Vec<core::Statement>, span: Span, builder: &mut Builder) {
+    if then.is_empty() {
+        return;
+    }
+    let kind = core::ExpressionKind::Local(returned);
+    let condition = Expression { kind, ty: core::Type::Bool, span };
+    let condition = super::fold::unary(ast::UnaryOperator::Not, condition, span);
+    builder.emit(Core::If { condition, then, otherwise: Vec::new() }, span);
+}
