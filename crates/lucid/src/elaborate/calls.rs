@@ -149,9 +149,7 @@ impl<'a> Elaborator<'a> {
                         self.discarded(value, &mut inner, builder)?;
                         Value::Void
                     }
-                    destination => {
-                        self.expression_to(value, destination, &mut inner, builder)?
-                    }
+                    destination => self.expression_to(value, destination, &mut inner, builder)?,
                 }
             }
             _ => {

@@ -118,12 +118,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The number that a value is, which has to be known.
-    pub(super) fn known_number(
-        &mut self,
-        value: &Value,
-        span: Span,
-        what: &str,
-    ) -> Done<u128> {
+    pub(super) fn known_number(&mut self, value: &Value, span: Span, what: &str) -> Done<u128> {
         if let Value::Scalar(expression) = value
             && let Some(Constant::Int(number, _)) = known(expression)
         {

@@ -522,4 +522,3 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 }
-

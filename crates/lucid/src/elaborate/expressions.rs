@@ -89,7 +89,9 @@ impl<'a> Elaborator<'a> {
                 let call = super::calls::Call { expression, function, arguments };
                 self.call(call, Destination::Value, scope, builder)
             }
-            Source::New { arguments, .. } => self.new_expression(expression, arguments, scope, builder),
+            Source::New { arguments, .. } => {
+                self.new_expression(expression, arguments, scope, builder)
+            }
             Source::Unary { operator, operand } => {
                 let operand = self.scalar(operand, scope, builder)?;
                 Ok(Value::Scalar(fold::unary(*operator, operand, span)))

@@ -239,9 +239,11 @@ impl Elaborator<'_> {
             None => {
                 let message = "this expression becomes too large when it is evaluated";
                 let diagnostic = Diagnostic::error(codes::TOO_DEEP, expression.span, message);
-                Err(self.report(diagnostic.note(format!(
-                    "an expression may have {NODE_LIMIT} operators and operands"
-                ))))
+                Err(self.report(
+                    diagnostic.note(format!(
+                        "an expression may have {NODE_LIMIT} operators and operands"
+                    )),
+                ))
             }
         }
     }

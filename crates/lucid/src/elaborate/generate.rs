@@ -19,9 +19,7 @@ impl<'a> Elaborator<'a> {
         self.effects_allowed(span, builder)?;
         let target = match target {
             GenerateTarget::Event | GenerateTarget::Many => Target::Event,
-            GenerateTarget::Switch(switch) => {
-                Target::Switch(self.scalar(switch, scope, builder)?)
-            }
+            GenerateTarget::Switch(switch) => Target::Switch(self.scalar(switch, scope, builder)?),
             GenerateTarget::Port(port) => Target::Port(self.scalar(port, scope, builder)?),
             GenerateTarget::Ports(ports) => {
                 let ports = self.scalar(ports, scope, builder)?;

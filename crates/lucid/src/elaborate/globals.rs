@@ -96,7 +96,7 @@ impl<'a> Elaborator<'a> {
             return Err(self.report_in(builder, diagnostic.help("declare it with `global`")));
         }
         self.new_globals += 1;
-        let new = NewGlobal { number: self.new_globals, kind, span };
+        let new = NewGlobal { number: self.new_globals, kind };
         Ok(Value::New(Arc::new(new)))
     }
 

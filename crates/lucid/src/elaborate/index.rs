@@ -4,8 +4,9 @@
 
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{
-    Block, Declaration, DeclarationKind, EventSort, Expression, ExpressionKind, HandlerSort, NodeId,
-    Parameter, ParserActionKind, ParserBlock, ParserStep, Path, Program, Statement, StatementKind,
+    Block, Declaration, DeclarationKind, EventSort, Expression, ExpressionKind, HandlerSort,
+    NodeId, Parameter, ParserActionKind, ParserBlock, ParserStep, Path, Program, Statement,
+    StatementKind,
 };
 use source::Span;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +23,6 @@ pub(super) struct Function<'a> {
 /// A constructor of a user type.
 #[derive(Clone, Copy)]
 pub(super) struct Constructor<'a> {
-    pub name: &'a str,
     pub parameters: &'a [Parameter],
     pub value: &'a Expression,
 }
@@ -227,7 +227,7 @@ impl<'a> Index<'a> {
                 self.memops.insert(name.id, MemopDeclaration { span, parameters });
             }
             DeclarationKind::Constructor { name, parameters, value, .. } => {
-                let constructor = Constructor { name: &name.name, parameters, value };
+                let constructor = Constructor { parameters, value };
                 self.constructors.insert(name.id, constructor);
             }
             DeclarationKind::Module { declarations, .. } => {
@@ -260,9 +260,8 @@ impl<'a> Index<'a> {
     fn block(&mut self, checked: &CheckedProgram, block: &Block) -> Paths {
         let mut all = Paths::THROUGH;
         for statement in &block.statements {
-            let paths = stacker::maybe_grow(128 * 1024, 1024 * 1024, || {
-                self.statement(checked, statement)
-            });
+            let paths =
+                stacker::maybe_grow(128 * 1024, 1024 * 1024, || self.statement(checked, statement));
             if paths != Paths::THROUGH {
                 self.paths.insert(statement.id, paths);
             }

@@ -124,10 +124,8 @@ impl<'a> Elaborator<'a> {
                     Type::Int(_) => leaf,
                     Type::Bool => fold::cast(leaf, 1, span),
                     Type::Event => {
-                        let simple = matches!(
-                            leaf.kind,
-                            ExpressionKind::Local(_) | ExpressionKind::This
-                        );
+                        let simple =
+                            matches!(leaf.kind, ExpressionKind::Local(_) | ExpressionKind::This);
                         if simple {
                             leaf
                         } else {
@@ -304,8 +302,7 @@ impl<'a> Elaborator<'a> {
         }
         if !closed {
             let outer = builder.open();
-            let done =
-                self.branches(subjects, &branches[taken..], rest, span, scope, builder);
+            let done = self.branches(subjects, &branches[taken..], rest, span, scope, builder);
             let statements = builder.close(outer);
             done?;
             if !statements.is_empty() {

@@ -8,8 +8,8 @@ use super::values::Value;
 use super::{Done, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition, Type};
 use crate::core::{
-    self, EventId, Expression, ExpressionKind, LUCID_ETHER_TYPE, LocalId, Parser,
-    ParserAction, ParserBlock, ParserId, ParserStep,
+    self, EventId, Expression, ExpressionKind, LUCID_ETHER_TYPE, LocalId, Parser, ParserAction,
+    ParserBlock, ParserId, ParserStep,
 };
 use crate::syntax::ast::{self, EventSort, NodeId, ParserActionKind};
 use source::{Diagnostic, Span};
@@ -125,9 +125,10 @@ impl<'a> Elaborator<'a> {
             None => Ok(()),
             Some(statement) => {
                 let message = "a parser cannot do this";
-                let diagnostic = Diagnostic::error(codes::PARSER_EXPRESSION, statement.span, message)
-                    .label(span, "wanted here")
-                    .help("do it in the handler of the event that the parser generates");
+                let diagnostic =
+                    Diagnostic::error(codes::PARSER_EXPRESSION, statement.span, message)
+                        .label(span, "wanted here")
+                        .help("do it in the handler of the event that the parser generates");
                 Err(self.report_in(builder, diagnostic))
             }
         }
@@ -331,8 +332,7 @@ impl<'a> Elaborator<'a> {
             Expression { kind, ty: core::Type::Int(ETHERNET_BITS[at]), span }
         };
         let other = ParserBlock { actions, step: step((0..3).map(value).collect()), span };
-        let own =
-            ParserBlock { actions: Vec::new(), step: ParserStep::LucidEvent, span };
+        let own = ParserBlock { actions: Vec::new(), step: ParserStep::LucidEvent, span };
         let mask = core::arithmetic::mask(ETHERNET_BITS[2]);
         let own_type = core::Pattern { value: u128::from(LUCID_ETHER_TYPE), mask };
         let any = core::Pattern { value: 0, mask: 0 };

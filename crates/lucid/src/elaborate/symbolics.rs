@@ -33,7 +33,8 @@ impl Symbolics {
     ///
     /// What cannot be read, each with its place.
     pub fn from_json(text: &str, file: FileId) -> Result<Symbolics, Diagnostics> {
-        let mut reader = Reader { file, symbolics: Symbolics::default(), wrong: Diagnostics::new() };
+        let mut reader =
+            Reader { file, symbolics: Symbolics::default(), wrong: Diagnostics::new() };
         let options = ParseOptions {
             allow_loose_object_property_names: false,
             allow_missing_commas: false,
@@ -113,8 +114,7 @@ impl Reader {
                     }
                 }
                 _ => {
-                    let message =
-                        format!("`{name}` is neither `sizes` nor `symbolics`");
+                    let message = format!("`{name}` is neither `sizes` nor `symbolics`");
                     self.say(property.range, &message);
                 }
             }
@@ -141,8 +141,7 @@ impl Reader {
                     self.symbolics.values.insert(name.to_owned(), value);
                 }
                 None => {
-                    let message =
-                        format!("`{name}` has to be a whole number, `true` or `false`");
+                    let message = format!("`{name}` has to be a whole number, `true` or `false`");
                     self.say(other.range(), &message);
                 }
             },
@@ -207,10 +206,8 @@ impl Elaborator<'_> {
         for (name, span) in missing.iter().skip(1) {
             diagnostic = diagnostic.label(*span, format!("`{name}` has none either"));
         }
-        let diagnostic = diagnostic.help(format!(
-            "give them in a file of symbolics: `{{{}}}`",
-            parts.join(", ")
-        ));
+        let diagnostic = diagnostic
+            .help(format!("give them in a file of symbolics: `{{{}}}`", parts.join(", ")));
         Err(self.report(diagnostic.help("or write `size` and `const` instead, with a value")))
     }
 
@@ -314,7 +311,10 @@ mod tests {
     fn read(text: &str) -> Result<Symbolics, Vec<String>> {
         Symbolics::from_json(text, FileId(0)).map_err(|wrong| {
             let place = |span: Span| text[span.start as usize..span.end as usize].to_owned();
-            wrong.iter().map(|one| format!("{} @ {}", one.message, place(one.primary.span))).collect()
+            wrong
+                .iter()
+                .map(|one| format!("{} @ {}", one.message, place(one.primary.span)))
+                .collect()
         })
     }
 

@@ -288,8 +288,7 @@ impl<'a> Elaborator<'a> {
         if !shape.actions.contains(&entry.action) {
             let action = &self.program.actions[entry.action.0 as usize];
             let global = &self.program.globals[table.0 as usize];
-            let message =
-                format!("the table `{}` has no action `{}`", global.name, action.name);
+            let message = format!("the table `{}` has no action `{}`", global.name, action.name);
             let diagnostic = Diagnostic::error(codes::UNLISTED_ACTION, span, message)
                 .label(global.span, "its actions are listed here")
                 .help("add the action to the list in `Table.create`");

@@ -73,11 +73,8 @@ impl Elaborator<'_> {
 
     fn too_many_parts(&mut self, ty: &Type, span: Span) -> super::Stop {
         let shown = self.checked.show(ty);
-        let diagnostic = Diagnostic::error(
-            codes::TOO_MANY_PARTS,
-            span,
-            format!("`{shown}` has too many parts"),
-        );
+        let diagnostic =
+            Diagnostic::error(codes::TOO_MANY_PARTS, span, format!("`{shown}` has too many parts"));
         self.report(diagnostic.note(format!(
             "records and vectors are taken apart into single values, at most {LEAF_LIMIT} of them, \
              nested at most {DEPTH_LIMIT} deep"
@@ -246,8 +243,5 @@ fn field_name(name: &str, label: &str) -> String {
 }
 
 fn sum(one: Extent, other: Extent) -> Extent {
-    Extent {
-        leaves: one.leaves.saturating_add(other.leaves),
-        depth: one.depth.max(other.depth),
-    }
+    Extent { leaves: one.leaves.saturating_add(other.leaves), depth: one.depth.max(other.depth) }
 }

@@ -61,7 +61,6 @@ pub(super) struct NewGlobal {
     /// Tells it from others.
     pub number: u32,
     pub kind: GlobalKind,
-    pub span: Span,
 }
 
 impl Value {
