@@ -108,7 +108,7 @@ impl Unit {
     /// Whether the deparser of this unit can work in place, where [`Unit::in_place`] asks for that. Code
     /// that cannot appends what it emits to the outgoing bits.
     pub fn can_deparse_in_place(&self, program: &Program) -> bool {
-        Facts::new(program, self).in_place
+        Facts::new(program, self, &[]).in_place
     }
 
     /// One block alone, on storage in memory.

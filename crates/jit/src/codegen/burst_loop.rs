@@ -83,8 +83,6 @@ impl Loop {
         let flags = MemFlagsData::trusted();
         let length_offset = offset_of!(Received, length_bytes) as i32;
         let length_bytes = builder.ins().uload32(flags, received, length_offset);
-        store(builder, packet, pass, offset_of!(Pass, packet));
-        store(builder, length_bytes, pass, offset_of!(Pass, length_bytes));
         if let Some(tallying) = tallying {
             let input_offset = offset_of!(Received, input) as i32;
             let input = builder.ins().uload32(flags, received, input_offset);
@@ -109,6 +107,15 @@ impl Loop {
 }
 
 impl FunctionCompiler<'_, '_> {
+    /// Lets the pass know which packet of a burst runs, for the runtime and whoever goes on after an
+    /// exit.
+    pub fn publish_packet(&mut self) {
+        if self.place.is_some() {
+            self.store_word(self.packet, self.pass, offset_of!(Pass, packet) as i32);
+            self.store_word(self.length_bytes, self.pass, offset_of!(Pass, length_bytes) as i32);
+        }
+    }
+
     /// Puts an output where the packet is noted when it leaves.
     pub fn put_output(&mut self, at: usize, number: Value) {
         if self.place.is_none() || self.prefetching {

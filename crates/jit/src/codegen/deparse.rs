@@ -4,49 +4,148 @@
 //! never moves, and then patched.
 
 use super::call::RuntimeFunction;
-use super::facts::{fields_of, fixed_bits};
+use super::facts::{Emit, fields_of, fixed_bits};
 use super::function::FunctionCompiler;
+use super::path::Source;
 use crate::runtime;
 use crate::runtime::pass::{ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::HeaderId;
 use std::mem::offset_of;
 
 /// Headers up to this long are copied by single loads and stores.
 const MOST_BYTES_COPIED_INLINE: u32 = 64;
 
-/// A header that was emitted, if `is_emitted` is not zero, so many bytes after the first.
+/// A header that was emitted, or is if `is_emitted` is not zero.
 struct Emission {
     header: HeaderId,
-    is_emitted: Value,
-    position: Value,
+    /// `None` if it surely is.
+    is_emitted: Option<Value>,
+    position: Position,
+}
+
+/// A number of bytes: those known, and those only known at run time.
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    known_bytes: u32,
+    more_bytes: Option<Value>,
 }
 
 impl FunctionCompiler<'_, '_> {
     /// Writes what the deparser emitted, and tells where the outgoing packet is.
     pub fn deparse_in_place(&mut self) {
-        let cursor = self.builder.use_var(self.cursor_bytes);
-        let mut total = self.number(0);
+        let cursor = match self.path.cursor {
+            Some(cursor) => self.number(u64::from(cursor)),
+            None => self.builder.use_var(self.cursor_bytes),
+        };
+        let mut end = Position { known_bytes: 0, more_bytes: None };
         let mut emissions = Vec::new();
-        for (at, header) in self.facts.emits.clone().into_iter().enumerate() {
+        for (at, Emit { header, .. }) in self.facts.emits.clone().into_iter().enumerate() {
             let is_emitted = self.builder.use_var(self.emitted[at]);
-            let length = self.number(u64::from(fixed_bits(self.program, header) / 8));
-            let zero = self.number(0);
-            let counted = self.builder.ins().select(is_emitted, length, zero);
-            emissions.push(Emission { header, is_emitted, position: total });
-            total = self.builder.ins().iadd(total, counted);
+            let length_bytes = fixed_bits(self.program, header) / 8;
+            match self.known_number(is_emitted) {
+                Some(0) => {}
+                Some(_) => {
+                    emissions.push(Emission { header, is_emitted: None, position: end });
+                    end.known_bytes += length_bytes;
+                }
+                None => {
+                    let is_emitted = Some(is_emitted);
+                    emissions.push(Emission { header, is_emitted, position: end });
+                    let length = self.number(u64::from(length_bytes));
+                    let zero = self.number(0);
+                    let more = self.builder.ins().select(is_emitted.unwrap_or(zero), length, zero);
+                    end.more_bytes = Some(match end.more_bytes {
+                        Some(before) => self.builder.ins().iadd(before, more),
+                        None => more,
+                    });
+                }
+            }
         }
+        let total = self.at(None, end);
+        let payload = match self.path.cursor {
+            Some(0) => self.length_bytes,
+            _ => self.builder.ins().isub(self.length_bytes, cursor),
+        };
 
-        // Whether nothing has to move.
-        let mut is_same = self.builder.ins().icmp(IntCC::Equal, total, cursor);
-        for emission in &emissions {
+        let start = match self.is_laid_out(&emissions, end) {
+            Some(true) => {
+                let packet = self.packet;
+                self.patch(&emissions, packet);
+                packet
+            }
+            Some(false) => self.lay_out_and_patch(&emissions, cursor, total),
+            None => self.deparse_as_found(&emissions, cursor, total),
+        };
+        let length = match (self.path.cursor, end) {
+            (Some(cursor), Position { known_bytes, more_bytes: None }) => {
+                let more = i64::from(known_bytes) - i64::from(cursor);
+                match more {
+                    0 => self.length_bytes,
+                    _ => self.builder.ins().iadd_imm_s(self.length_bytes, more),
+                }
+            }
+            _ => self.builder.ins().iadd(payload, total),
+        };
+        self.send(start, length);
+    }
+
+    /// So many bytes, after an address if there is one.
+    fn at(&mut self, address: Option<Value>, position: Position) -> Value {
+        let known = i64::from(position.known_bytes);
+        let before = match (address, position.more_bytes) {
+            (Some(address), Some(more)) => self.builder.ins().iadd(address, more),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return self.number(known as u64),
+        };
+        match known {
+            0 => before,
+            _ => self.builder.ins().iadd_imm_s(before, known),
+        }
+    }
+
+    /// Whether all headers are where they go, if that is known.
+    fn is_laid_out(&self, emissions: &[Emission], end: Position) -> Option<bool> {
+        let cursor = self.path.cursor?;
+        if end.more_bytes.is_some() {
+            return None;
+        }
+        let mut is_same = end.known_bytes == cursor;
+        for emission in emissions {
             if self.facts.in_packet[emission.header.index()] {
-                let source = self.builder.use_var(self.sources[&emission.header]);
-                let place = self.builder.ins().iadd(self.packet, emission.position);
-                let is_there = self.builder.ins().icmp(IntCC::Equal, source, place);
-                let is_absent = self.compare(IntCC::Equal, emission.is_emitted, 0);
-                let is_fine = self.builder.ins().bor(is_there, is_absent);
+                match self.path.source(emission.header) {
+                    Source::At(first) => is_same &= first == emission.position.known_bytes,
+                    Source::Never => is_same = false,
+                    Source::Somewhere => return None,
+                }
+            }
+        }
+        Some(is_same)
+    }
+
+    /// Where a header was extracted.
+    fn source_address(&mut self, header: HeaderId) -> Value {
+        match self.path.source(header) {
+            Source::Never => self.load_word(self.instance, offset_of!(Instance, zeros) as i32),
+            Source::At(0) => self.packet,
+            Source::At(first) => self.builder.ins().iadd_imm_s(self.packet, i64::from(first)),
+            Source::Somewhere => self.builder.use_var(self.sources[&header]),
+        }
+    }
+
+    /// Finds out at run time whether something has to move. Returns where the packet starts.
+    fn deparse_as_found(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
+        let mut is_same = self.builder.ins().icmp(IntCC::Equal, total, cursor);
+        for emission in emissions {
+            if self.facts.in_packet[emission.header.index()] {
+                let source = self.source_address(emission.header);
+                let place = self.at(Some(self.packet), emission.position);
+                let mut is_fine = self.builder.ins().icmp(IntCC::Equal, source, place);
+                if let Some(is_emitted) = emission.is_emitted {
+                    let is_absent = self.compare(IntCC::Equal, is_emitted, 0);
+                    is_fine = self.builder.ins().bor(is_fine, is_absent);
+                }
                 is_same = self.builder.ins().band(is_same, is_fine);
             }
         }
@@ -60,49 +159,64 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.switch_to_block(patching);
         let packet = self.packet;
-        self.patch(&emissions, packet);
+        self.patch(emissions, packet);
         self.builder.ins().jump(done, &[packet.into()]);
 
         self.builder.switch_to_block(moving);
         self.builder.set_cold_block(moving);
-        let new_start = self.lay_out(&emissions, cursor, total);
-        self.patch(&emissions, new_start);
+        let new_start = self.lay_out_and_patch(emissions, cursor, total);
         self.builder.ins().jump(done, &[new_start.into()]);
 
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
-        let payload = self.builder.ins().isub(self.length_bytes, cursor);
-        let length = self.builder.ins().iadd(payload, total);
-        self.send(start, length);
+        // Even if nothing is ever moved, what is in place arrives here.
+        self.is_dead = false;
+        start
+    }
+
+    fn lay_out_and_patch(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
+        let start = self.lay_out(emissions, cursor, total);
+        self.patch(emissions, start);
+        start
+    }
+
+    /// Begins code for an emission that may not happen.
+    fn when_emitted(&mut self, emission: &Emission) -> Option<Block> {
+        emission.is_emitted.map(|is_emitted| self.when(is_emitted))
     }
 
     /// Writes fields that are not as in the packet.
     fn patch(&mut self, emissions: &[Emission], start: Value) {
         for emission in emissions {
             let header = emission.header;
-            let pristine = self.pristine.clone();
+            let path = self.path.clone();
             let stays = self.facts.in_packet[header.index()];
-            let is_wanted = |slot| !stays || !pristine.contains(slot);
+            let is_wanted = |slot| !stays || !path.is_pristine(slot);
             if !fields_of(self.program, header).any(|(slot, _, _)| is_wanted(slot)) {
                 continue;
             }
-            let joined = self.when(emission.is_emitted);
-            let address = self.builder.ins().iadd(start, emission.position);
+            let joined = self.when_emitted(emission);
+            let address = self.at(Some(start), emission.position);
             self.write_fields(header, address, is_wanted, |compiler, slot| {
                 compiler.load_slot(slot)
             });
-            self.go_on(joined);
+            if let Some(joined) = joined {
+                self.go_on(joined);
+            }
         }
     }
 
     /// Copies headers to where they go. Returns where the packet starts then.
     fn lay_out(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
         let is_long = self.compare(IntCC::UnsignedGreaterThan, cursor, SCRATCH_BYTES as u64);
-        let headroom = self.load_word(self.pass, offset_of!(Pass, headroom_bytes) as i32);
-        let room = self.builder.ins().iadd(headroom, cursor);
-        let is_crowded = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, total, room);
-        let no_way = self.builder.ins().bor(is_long, is_crowded);
-        self.leave_if(no_way, ENDED_NO_ROOM, None);
+        self.leave_if(is_long, ENDED_NO_ROOM, None);
+        let known = (self.known_number(total), self.known_number(cursor));
+        if !matches!(known, (Some(total), Some(cursor)) if total <= cursor) {
+            let headroom = self.load_word(self.pass, offset_of!(Pass, headroom_bytes) as i32);
+            let room = self.builder.ins().iadd(headroom, cursor);
+            let is_crowded = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, total, room);
+            self.leave_if(is_crowded, ENDED_NO_ROOM, None);
+        }
 
         let scratch = self.builder.ins().iadd_imm_s(self.pass, offset_of!(Pass, scratch) as i64);
         self.call(
@@ -118,16 +232,26 @@ impl FunctionCompiler<'_, '_> {
                 // as its fields cover it.
                 continue;
             }
-            let joined = self.when(emission.is_emitted);
-            let source = self.builder.use_var(self.sources[&header]);
-            let distance = self.builder.ins().isub(source, self.packet);
-            let is_parsed = self.builder.ins().icmp(IntCC::UnsignedLessThan, distance, cursor);
-            let kept = self.builder.ins().iadd(scratch, distance);
-            let zeros = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
-            let from = self.builder.ins().select(is_parsed, kept, zeros);
-            let to = self.builder.ins().iadd(start, emission.position);
+            let joined = self.when_emitted(emission);
+            let from = match self.path.source(header) {
+                Source::Never => self.source_address(header),
+                Source::At(0) => scratch,
+                Source::At(first) => self.builder.ins().iadd_imm_s(scratch, i64::from(first)),
+                Source::Somewhere => {
+                    let source = self.source_address(header);
+                    let distance = self.builder.ins().isub(source, self.packet);
+                    let is_parsed =
+                        self.builder.ins().icmp(IntCC::UnsignedLessThan, distance, cursor);
+                    let kept = self.builder.ins().iadd(scratch, distance);
+                    let zeros = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+                    self.builder.ins().select(is_parsed, kept, zeros)
+                }
+            };
+            let to = self.at(Some(start), emission.position);
             self.copy(to, from, fixed_bits(self.program, header) / 8);
-            self.go_on(joined);
+            if let Some(joined) = joined {
+                self.go_on(joined);
+            }
         }
         start
     }

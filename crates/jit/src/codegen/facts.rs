@@ -29,7 +29,7 @@ impl SlotSet {
     }
 
     /// Adds slots.
-    fn extend(&mut self, slots: impl IntoIterator<Item = SlotId>) {
+    pub fn extend(&mut self, slots: impl IntoIterator<Item = SlotId>) {
         slots.into_iter().for_each(|slot| self.insert(slot));
     }
 
@@ -43,14 +43,11 @@ impl SlotSet {
         self.0[slot.index() / 64] >> (slot.index() % 64) & 1 == 1
     }
 
-    /// Takes out what is not in the other set; tells whether that changed anything.
-    pub fn intersect(&mut self, other: &SlotSet) -> bool {
-        let mut is_changed = false;
+    /// Takes out what is not in the other set.
+    pub fn intersect(&mut self, other: &SlotSet) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
-            is_changed |= *word & !other != 0;
             *word &= other;
         }
-        is_changed
     }
 
     /// Takes out what is in the other set.
@@ -59,6 +56,15 @@ impl SlotSet {
             *word &= !other;
         }
     }
+}
+
+/// An instruction that emits a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emit {
+    /// The header.
+    pub header: HeaderId,
+    /// Basic block and index of the instruction.
+    pub place: (u32, u32),
 }
 
 /// What is known of a unit.
@@ -74,10 +80,8 @@ pub(crate) struct Facts {
     pub in_storage: Vec<bool>,
     /// By slot: whether the unit has any use for a place for it outside the packet.
     pub needs_home: Vec<bool>,
-    /// By action: slots that its code and its arguments may write.
-    pub action_writes: Vec<SlotSet>,
-    /// Headers that the unit's in-place deparser emits, in order.
-    pub emits: Vec<HeaderId>,
+    /// What the unit's in-place deparser emits, in order.
+    pub emits: Vec<Emit>,
     /// Headers that count for the length of a packet: those that the program's deparsers get.
     pub deparsed: Vec<HeaderId>,
     /// Whether the unit begins with all slots zero.
@@ -218,22 +222,22 @@ fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
 }
 
 impl Facts {
-    /// Looks at a unit.
-    pub fn new(program: &Program, unit: &Unit) -> Facts {
+    /// Whether a stack is in storage, where its elements are found by run-time indices.
+    pub fn is_in_storage(&self, program: &Program, stack: StackId) -> bool {
+        let first = program.stacks[stack.index()].first_header;
+        program
+            .headers
+            .get(first.index())
+            .is_none_or(|header| self.in_storage[header.valid_slot().index()])
+    }
+
+    /// Looks at a unit. Run-time indices of all stacks but the `indexed` ones are taken to be known
+    /// wherever they are used, where that can be.
+    pub fn new(program: &Program, unit: &Unit, indexed: &[StackId]) -> Facts {
         let regions = regions_of(program, unit);
         let all = || regions.iter().flat_map(|id| operations(&program.regions[id.index()]));
         let is_fresh = unit.storage == Storage::Fresh;
 
-        let action_writes: Vec<SlotSet> = program
-            .actions
-            .iter()
-            .map(|action| {
-                let mut writes = SlotSet::empty(program);
-                writes.extend(effects::of_region(program, action.region).slots_written());
-                action.parameters.iter().for_each(|parameter| writes.insert(parameter.slot));
-                writes
-            })
-            .collect();
         let mut written = SlotSet::empty(program);
         // Extracting writes too, but what it writes is what is in the packet.
         for operation in all().filter(|it| !matches!(it, Operation::Extract { .. })) {
@@ -242,7 +246,14 @@ impl Facts {
 
         // Headers that only run-time indices can tell apart, or that the runtime extracts.
         let mut is_indexed = vec![false; program.headers.len()];
+        let is_followed = is_fresh
+            && unit.in_place
+            && indexed.len() < program.stacks.len()
+            && all().count() <= MOST_INSTRUCTIONS_WITH_VARIABLES;
         let mut index_stack = |stack: StackId| {
+            if is_followed && !indexed.contains(&stack) {
+                return;
+            }
             stack_headers(program, stack).for_each(|header| is_indexed[header.index()] = true);
         };
         // The cursor goes from unit to unit, so all of the program counts.
@@ -280,6 +291,11 @@ impl Facts {
 
         let emits = deparser_emits(program, unit, whole_bytes);
         let in_place = unit.in_place && emits.is_some();
+        if is_followed && !in_place {
+            // Without headers in the packet there is nothing to follow.
+            let all: Vec<StackId> = (0..program.stacks.len() as u32).map(StackId).collect();
+            return Facts::new(program, unit, &all);
+        }
         let emits = emits.filter(|_| in_place).unwrap_or_default();
 
         let in_packet: Vec<bool> = (0..program.headers.len())
@@ -293,8 +309,7 @@ impl Facts {
             })
             .collect();
 
-        let instructions: usize = all().count();
-        let with_variables = is_fresh && instructions <= MOST_INSTRUCTIONS_WITH_VARIABLES;
+        let with_variables = is_fresh && all().count() <= MOST_INSTRUCTIONS_WITH_VARIABLES;
         let mut in_storage: Vec<bool> = program
             .slots
             .iter()
@@ -334,7 +349,6 @@ impl Facts {
             field_of,
             in_storage,
             needs_home,
-            action_writes,
             emits,
             deparsed: deparsed_headers(program),
             is_fresh,
@@ -347,7 +361,7 @@ impl Facts {
 
 /// What the deparser at the end of a unit emits, in order, if it does nothing that hinders work in
 /// place: no loop, and nothing stored to headers.
-fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<Vec<HeaderId>> {
+fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<Vec<Emit>> {
     let block = unit.steps.iter().rev().find_map(|step| match step {
         Step::Block(block) => Some(*block),
         _ => None,
@@ -364,27 +378,36 @@ fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<V
     if !is_ordered {
         return None;
     }
-    let mut headers = Vec::new();
+    let mut emits = Vec::new();
     let mut writes = SlotSet::empty(program);
     writes.extend(effects::of_region(program, program.blocks[block].region).slots_written());
-    for operation in operations(region) {
-        match operation {
-            Operation::Emit { header: HeaderRef::Header(id) } => headers.push(*id),
+    let places = region.blocks.iter().enumerate().flat_map(|(at, block)| {
+        let instructions = block.instructions.iter().enumerate();
+        instructions.map(move |(number, instruction)| ((at as u32, number as u32), instruction))
+    });
+    for (place, instruction) in places {
+        match &instruction.operation {
+            Operation::Emit { header: HeaderRef::Header(id) } => {
+                emits.push(Emit { header: *id, place });
+            }
             Operation::Emit {
                 header: HeaderRef::Element { stack, member, index: Operand::Constant(index) },
-            } => headers.extend(constant_element(program, *stack, *member, index)),
+            } => {
+                let header = constant_element(program, *stack, *member, index);
+                emits.extend(header.map(|header| Emit { header, place }));
+            }
             Operation::Emit { .. } | Operation::Apply { .. } | Operation::ShiftStack { .. } => {
                 return None;
             }
             _ => {}
         }
     }
-    let is_written = headers.iter().any(|&id| {
+    let is_written = emits.iter().any(|&Emit { header: id, .. }| {
         writes.contains(program.headers[id.index()].valid_slot())
             || fields_of(program, id).any(|(slot, _, _)| writes.contains(slot))
     });
-    let has_varbit = headers.iter().any(|&id| has_varbit(program, id));
-    (!is_written && !has_varbit).then_some(headers)
+    let has_varbit = emits.iter().any(|emit| has_varbit(program, emit.header));
+    (!is_written && !has_varbit).then_some(emits)
 }
 
 /// Headers that the program's deparsers get.

@@ -5,7 +5,7 @@
 use super::burst_loop::Place;
 use super::call::{RuntimeFunction, Signatures};
 use super::facts::Facts;
-use super::fields::Pristine;
+use super::path::{Copies, Path, Way};
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
 use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
 use crate::unit::{FIRST_WITHOUT_STORAGE, Tallying};
@@ -29,11 +29,9 @@ pub(crate) enum Known {
 /// Bits in packet memory: a field that nobody has written since its header was extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketBits {
-    /// Address of the header's first byte.
+    /// Address of the packet's or the header's first byte.
     pub address: Value,
-    /// The header it belongs to.
-    pub header: ir::HeaderId,
-    /// First bit within the header.
+    /// First bit, counted from there.
     pub offset_bits: u32,
     /// How many.
     pub width_bits: u32,
@@ -48,15 +46,24 @@ pub(crate) enum Home {
     Storage(i32),
 }
 
-/// Where the code of a region goes on.
+/// The number of a parser's error.
 #[derive(Clone, Copy, Debug)]
+pub(crate) enum RaisedError {
+    /// Known now.
+    Known(u32),
+    /// Computed before the parser's end is reached.
+    Value(Value),
+}
+
+/// The ways out of a region.
+#[derive(Debug, Default)]
 pub(crate) struct Ends {
     /// After `return` or `accept`.
-    pub returned: Block,
-    /// After `exit`.
-    pub exited: Block,
-    /// After a parser's error; the block's parameter is the error's number.
-    pub rejected: Option<Block>,
+    pub returned: Vec<Way>,
+    /// After `exit`, also that of an action.
+    pub exited: Vec<Way>,
+    /// After a parser's error.
+    pub rejected: Vec<(Way, RaisedError)>,
 }
 
 /// A place in the program, by numbers: region, basic block, instruction.
@@ -96,8 +103,20 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub sources: HashMap<ir::HeaderId, Variable>,
     /// Where each slot is.
     pub homes: Vec<Home>,
-    /// Which fields are as in the packet, at this point.
-    pub pristine: Pristine,
+    /// What is known at this point.
+    pub path: Path,
+    /// Whether this point is never reached.
+    pub is_dead: bool,
+    /// Whether ways may go on without joining.
+    pub may_split: bool,
+    /// How much code copies make.
+    pub copies: Copies,
+    /// Ways out of the region under construction.
+    pub ends: Ends,
+    /// Ways that go on behind the instruction under construction, but not with this one.
+    pub splits: Vec<Way>,
+    /// Stacks whose run-time indices turned out not to be known, though the facts take them to be.
+    pub unresolved: Vec<ir::StackId>,
     /// Temporaries of the region under construction.
     pub temps: Vec<Option<Known>>,
     /// Types of these temporaries.
@@ -108,14 +127,10 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub has_requests: Variable,
     /// Index of the program's block under construction.
     pub block: usize,
-    /// Pristine fields where the running region was left early.
-    pub exit_states: Vec<Pristine>,
-    /// How the last block of the program ended, as a number.
-    pub last_outcome: Option<Value>,
+    /// How the last block of the program ended, as a number; in units whose storage is kept.
+    pub outcome: Variable,
     /// Whether each header was emitted by an in-place deparser: one variable an emission.
     pub emitted: Vec<Variable>,
-    /// How many emissions there were so far.
-    pub next_emission: usize,
     /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
     /// before anything that others could notice.
     pub prefetching: bool,
@@ -175,8 +190,9 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.scratch.allocate(&mut self.builder, words)
     }
 
-    /// The address of the surroundings.
+    /// The address of the surroundings, for a call of the runtime.
     pub fn surroundings(&mut self) -> Value {
+        self.publish_packet();
         self.load_word(self.pass, offset_of!(Pass, surroundings) as i32)
     }
 
@@ -260,6 +276,14 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
 
     /// Leaves the whole function with a code, when `condition` is not zero; `detail` goes to the pass.
     pub fn leave_if(&mut self, condition: Value, code: u64, detail: Option<Value>) {
+        match self.known_number(condition) {
+            Some(0) => return,
+            Some(_) => {
+                self.leave_now(code, detail);
+                return self.begin_dead();
+            }
+            None => {}
+        }
         let leaving = self.builder.create_block();
         let going_on = self.builder.create_block();
         self.builder.ins().brif(condition, leaving, &[], going_on, &[]);
@@ -273,6 +297,11 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
 
     /// Leaves the whole function from here.
     pub fn leave_now(&mut self, code: u64, detail: Option<Value>) {
+        let is_done =
+            (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&code) || code >= FIRST_RESERVED;
+        if is_done && !self.prefetching {
+            self.publish_packet();
+        }
         if let Some(detail) = detail {
             self.store_word(detail, self.pass, offset_of!(Pass, detail) as i32);
         }
@@ -294,14 +323,26 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         if is_counted && !self.prefetching && self.place.is_some() {
             self.count_end(number);
         }
-        let is_done =
-            (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&number) || number >= FIRST_RESERVED;
         let to = if is_done && !self.prefetching { self.leave } else { self.finish };
         self.builder.ins().jump(to, &[code.into()]);
     }
 
     /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.
     pub fn compare(&mut self, condition: IntCC, word: Value, constant: u64) -> Value {
+        if let Some(known) = self.known_number(word) {
+            let holds = match condition {
+                IntCC::Equal => Some(known == constant),
+                IntCC::NotEqual => Some(known != constant),
+                IntCC::UnsignedLessThan => Some(known < constant),
+                IntCC::UnsignedLessThanOrEqual => Some(known <= constant),
+                IntCC::UnsignedGreaterThan => Some(known > constant),
+                IntCC::UnsignedGreaterThanOrEqual => Some(known >= constant),
+                _ => None,
+            };
+            if let Some(holds) = holds {
+                return self.builder.ins().iconst(types::I8, i64::from(holds));
+            }
+        }
         let constant = self.number(constant);
         self.builder.ins().icmp(condition, word, constant)
     }

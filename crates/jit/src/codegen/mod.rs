@@ -13,6 +13,7 @@ pub(crate) mod fields;
 pub(crate) mod function;
 mod hashes;
 mod packet;
+pub(crate) mod path;
 mod region;
 mod slots;
 mod state;

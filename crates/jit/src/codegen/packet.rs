@@ -4,8 +4,9 @@
 
 use super::call::RuntimeFunction;
 use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
-use super::function::{Ends, FunctionCompiler, Home};
+use super::function::{FunctionCompiler, Home, Known, PacketBits, RaisedError, Site};
 use super::hashes::{ChecksumPart, Payload, takes_parameters};
+use super::path::Source;
 use super::values::Val;
 use crate::runtime;
 use crate::runtime::packet::FAILURE_PACKET_TOO_SHORT;
@@ -41,45 +42,52 @@ impl FunctionCompiler<'_, '_> {
             let bits = self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32);
             let bytes = self.builder.ins().ushr_imm_u(bits, 3);
             self.builder.def_var(self.cursor_bytes, bytes);
+            self.path.cursor = None;
         }
     }
 
     /// `Operation::Extract`
-    pub fn extract(&mut self, header: &HeaderRef, varbit_bits: Option<&Operand>, ends: &Ends) {
+    pub fn extract(&mut self, header: &HeaderRef, varbit_bits: Option<&Operand>) {
         match header {
-            HeaderRef::Header(id) => self.extract_known(*id, varbit_bits, ends),
+            HeaderRef::Header(id) => self.extract_known(*id, varbit_bits),
             HeaderRef::Element { stack, member, index: Operand::Constant(index) } => {
                 match constant_element(self.program, *stack, *member, index) {
-                    Some(id) => self.extract_known(id, varbit_bits, ends),
+                    Some(id) => self.extract_known(id, varbit_bits),
                     None => {
                         let always = self.number(1);
                         let error = self.error_number("StackOutOfBounds");
-                        self.reject_if(always, error, ends);
+                        self.reject_if(always, RaisedError::Known(error));
                     }
                 }
             }
             HeaderRef::Element { stack, member, index } => {
+                if let Some(index) = self.known_bits(index) {
+                    let index = Operand::Constant(index);
+                    let element = HeaderRef::Element { stack: *stack, member: *member, index };
+                    return self.extract(&element, varbit_bits);
+                }
+                self.unresolved(*stack);
                 let index = self.index_operand(index);
                 let size = u64::from(self.program.stacks[stack.index()].size);
                 let outside = self.compare(IntCC::UnsignedGreaterThanOrEqual, index, size);
                 let error = self.error_number("StackOutOfBounds");
-                self.reject_if(outside, error, ends);
-                self.extract_element(*stack, *member, index, varbit_bits, ends);
+                self.reject_if(outside, RaisedError::Known(error));
+                self.extract_element(*stack, *member, index, varbit_bits);
             }
         }
     }
 
-    fn extract_known(&mut self, header: HeaderId, varbit_bits: Option<&Operand>, ends: &Ends) {
+    fn extract_known(&mut self, header: HeaderId, varbit_bits: Option<&Operand>) {
         if !self.facts.whole_bytes || has_varbit(self.program, header) || varbit_bits.is_some() {
             let number = self.number(u64::from(header.0));
-            return self.extract_by_runtime(number, varbit_bits, ends);
+            return self.extract_by_runtime(number, varbit_bits);
         }
         let length_bytes = fixed_bits(self.program, header) / 8;
-        let (address, end) = self.claim(length_bytes, ends);
+        let source = self.path.cursor.map_or(Source::Somewhere, Source::At);
+        let (address, end) = self.claim(length_bytes);
         if self.facts.in_packet[header.index()] {
             self.builder.def_var(self.sources[&header], address);
-            self.take_fields(header, address);
-            self.pristine.extracted(self.program, self.facts, header);
+            self.path.extracted(self.program, header, source);
         } else {
             let fields: Vec<_> = fields_of(self.program, header).collect();
             for (slot, ty, offset_bits) in fields {
@@ -90,18 +98,37 @@ impl FunctionCompiler<'_, '_> {
         let valid = self.program.headers[header.index()].valid_slot();
         let one = self.number(1);
         self.store_slot(valid, Val::Word(one));
-        self.builder.def_var(self.cursor_bytes, end);
+        self.move_cursor(end, length_bytes);
     }
 
     /// Checks that so many bytes are left. Their address, and the cursor behind them.
-    fn claim(&mut self, length_bytes: u32, ends: &Ends) -> (Value, Value) {
+    fn claim(&mut self, length_bytes: u32) -> (Value, Value) {
         let cursor = self.cursor();
+        let error = RaisedError::Known(self.error_number("PacketTooShort"));
+        let known_end = self.path.cursor.and_then(|cursor| cursor.checked_add(length_bytes));
+        if let Some(end) = known_end {
+            if end > self.path.least_bytes {
+                let is_short = self.compare(IntCC::UnsignedLessThan, self.length_bytes, end.into());
+                self.reject_if(is_short, error);
+                self.path.least_bytes = end;
+            }
+            let address = match end - length_bytes {
+                0 => self.packet,
+                first => self.builder.ins().iadd_imm_s(self.packet, i64::from(first)),
+            };
+            return (address, self.number(u64::from(end)));
+        }
         let end = self.builder.ins().iadd_imm_s(cursor, i64::from(length_bytes));
         let is_short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, self.length_bytes);
-        let error = self.error_number("PacketTooShort");
-        self.reject_if(is_short, error, ends);
+        self.reject_if(is_short, error);
         let address = self.builder.ins().iadd(self.packet, cursor);
         (address, end)
+    }
+
+    /// So many bytes were read.
+    fn move_cursor(&mut self, end: Value, length_bytes: u32) {
+        self.builder.def_var(self.cursor_bytes, end);
+        self.path.cursor = self.path.cursor.and_then(|cursor| cursor.checked_add(length_bytes));
     }
 
     fn extract_element(
@@ -110,7 +137,6 @@ impl FunctionCompiler<'_, '_> {
         member: u32,
         index: Value,
         varbit_bits: Option<&Operand>,
-        ends: &Ends,
     ) {
         let declared = &self.program.stacks[stack.index()];
         let (first_header, per_element) = (declared.first_header.0, declared.headers_per_element);
@@ -118,10 +144,10 @@ impl FunctionCompiler<'_, '_> {
         if !self.facts.whole_bytes || has_varbit(self.program, first) || varbit_bits.is_some() {
             let number = self.builder.ins().imul_imm_s(index, i64::from(per_element));
             let number = self.builder.ins().iadd_imm_s(number, i64::from(first.0));
-            return self.extract_by_runtime(number, varbit_bits, ends);
+            return self.extract_by_runtime(number, varbit_bits);
         }
         let length_bytes = fixed_bits(self.program, first) / 8;
-        let (address, end) = self.claim(length_bytes, ends);
+        let (address, end) = self.claim(length_bytes);
         let (base, valid_offset) = self.element_address(stack, member, 0, index);
         let one = self.number(1);
         self.store_word(one, base, valid_offset);
@@ -131,85 +157,83 @@ impl FunctionCompiler<'_, '_> {
             let offset_bytes = self.storage_offset_bytes(slot);
             self.values().store_words(ty, value, base, offset_bytes);
         }
-        self.builder.def_var(self.cursor_bytes, end);
+        self.move_cursor(end, length_bytes);
     }
 
-    fn extract_by_runtime(
-        &mut self,
-        header_number: Value,
-        varbit_bits: Option<&Operand>,
-        ends: &Ends,
-    ) {
+    fn extract_by_runtime(&mut self, header_number: Value, varbit_bits: Option<&Operand>) {
         let bits = match varbit_bits {
             Some(bits) => self.index_operand(bits),
             None => self.number(0),
         };
+        self.publish_packet();
         self.publish_cursor();
         let failure = self.call(
             RuntimeFunction::giving_3(runtime::packet::extract),
             &[self.pass, header_number, bits],
         );
-        self.reject_by_failure(failure, ends);
+        self.reject_by_failure(failure);
         self.take_cursor();
     }
 
     /// What a function of the runtime returns is 0, or one more than the number of an error.
-    fn reject_by_failure(&mut self, failure: Option<Value>, ends: &Ends) {
+    fn reject_by_failure(&mut self, failure: Option<Value>) {
         let Some(failure) = failure else { return };
-        let failing = self.builder.create_block();
-        let going_on = self.builder.create_block();
-        self.builder.ins().brif(failure, failing, &[], going_on, &[]);
-        self.builder.seal_block(failing);
-        self.builder.seal_block(going_on);
-        self.builder.set_cold_block(failing);
-        self.builder.switch_to_block(failing);
         let error = self.builder.ins().iadd_imm_s(failure, -1);
-        self.reject(error, ends);
-        self.builder.switch_to_block(going_on);
+        self.reject_if(failure, RaisedError::Value(error));
     }
 
     /// `Operation::Lookahead`
-    pub fn lookahead(&mut self, result: Temp, ends: &Ends) {
+    pub fn lookahead(&mut self, result: Temp) {
         let ty = self.temp_types[result.index()];
         let width_bits = ty.width_bits();
         if self.facts.whole_bytes {
-            let (address, _) = self.claim(width_bits.div_ceil(8), ends);
-            let value = self.load_value(address, 0, width_bits);
-            return self.define(result, value);
+            let first_byte = self.path.cursor;
+            let (address, _) = self.claim(width_bits.div_ceil(8));
+            let bits = match first_byte {
+                Some(first) => {
+                    PacketBits { address: self.packet, offset_bits: first * 8, width_bits }
+                }
+                None => PacketBits { address, offset_bits: 0, width_bits },
+            };
+            // The packet stays as it is up to the deparser.
+            self.temps[result.index()] = Some(Known::Packet(bits));
+            return;
         }
         let buffer = self.buffer(width_bits.div_ceil(64).max(1));
         let width = self.number(u64::from(width_bits));
+        self.publish_packet();
         let failure = self.call(
             RuntimeFunction::giving_3(runtime::packet::lookahead),
             &[self.pass, width, buffer],
         );
-        self.reject_by_failure(failure, ends);
+        self.reject_by_failure(failure);
         let value = self.values().load_words(ty, buffer, 0);
         self.define(result, value);
     }
 
     /// `Operation::Advance`
-    pub fn advance(&mut self, bits: &Operand, ends: &Ends) {
+    pub fn advance(&mut self, bits: &Operand) {
         if let (true, Operand::Constant(bits)) = (self.facts.whole_bytes, bits) {
             let bytes = bits.to_u64().unwrap_or(u64::MAX) / 8;
             match u32::try_from(bytes) {
                 Ok(bytes) => {
-                    let (_, end) = self.claim(bytes, ends);
-                    self.builder.def_var(self.cursor_bytes, end);
+                    let (_, end) = self.claim(bytes);
+                    self.move_cursor(end, bytes);
                 }
                 Err(_) => {
                     let always = self.number(1);
                     let error = self.error_number(FAILURE_PACKET_TOO_SHORT);
-                    self.reject_if(always, error, ends);
+                    self.reject_if(always, RaisedError::Known(error));
                 }
             }
             return;
         }
         let bits = self.index_operand(bits);
+        self.publish_packet();
         self.publish_cursor();
         let failure =
             self.call(RuntimeFunction::giving_2(runtime::packet::advance), &[self.pass, bits]);
-        self.reject_by_failure(failure, ends);
+        self.reject_by_failure(failure);
         self.take_cursor();
     }
 
@@ -226,7 +250,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// `Operation::Emit`
-    pub fn emit(&mut self, header: &HeaderRef) {
+    pub fn emit(&mut self, header: &HeaderRef, site: Site) {
         let known = match header {
             HeaderRef::Header(id) => Some(*id),
             HeaderRef::Element { stack, member, index: Operand::Constant(index) } => {
@@ -235,7 +259,10 @@ impl FunctionCompiler<'_, '_> {
                     None => return,
                 }
             }
-            HeaderRef::Element { .. } => None,
+            HeaderRef::Element { stack, .. } => {
+                self.unresolved(*stack);
+                None
+            }
         };
         match (known, header) {
             (Some(id), _) if self.facts.in_place => {
@@ -243,12 +270,15 @@ impl FunctionCompiler<'_, '_> {
                 let valid = self.program.headers[id.index()].valid_slot();
                 let valid = self.load_slot(valid);
                 let valid = self.values().truth(valid);
-                let variable = self.emitted[self.next_emission];
-                self.next_emission += 1;
-                self.builder.def_var(variable, valid);
+                let place = (site.block, site.instruction);
+                let at = self.facts.emits.iter().position(|emit| emit.place == place);
+                if let Some(at) = at {
+                    self.builder.def_var(self.emitted[at], valid);
+                }
             }
             (Some(id), _) => {
                 let number = self.number(u64::from(id.0));
+                self.publish_packet();
                 self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
             }
             (None, HeaderRef::Element { stack, member, index }) => {
@@ -260,6 +290,7 @@ impl FunctionCompiler<'_, '_> {
                     self.builder.ins().imul_imm_s(index, i64::from(declared.headers_per_element));
                 let first = i64::from(declared.first_header.0 + member);
                 let number = self.builder.ins().iadd_imm_s(number, first);
+                self.publish_packet();
                 self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
                 self.go_on(joined);
             }
@@ -269,12 +300,16 @@ impl FunctionCompiler<'_, '_> {
 
     /// `Operation::ShiftStack`
     pub fn shift_stack(&mut self, stack: StackId, by: i32) {
+        if !self.facts.is_in_storage(self.program, stack) {
+            return self.move_elements(stack, by);
+        }
         debug_assert!(matches!(
             self.homes[self.program.stacks[stack.index()].next.index()],
             Home::Storage(_)
         ));
         let number = self.number(u64::from(stack.0));
         let by = self.builder.ins().iconst(cranelift_codegen::ir::types::I64, i64::from(by));
+        self.publish_packet();
         self.call(
             RuntimeFunction::taking_3(runtime::packet::shift_stack),
             &[self.pass, number, by],
@@ -374,10 +409,10 @@ impl FunctionCompiler<'_, '_> {
         parts
     }
 
-    fn packet_operand(&self, operand: &Operand) -> Option<super::function::PacketBits> {
+    fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
         match operand {
             Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(super::function::Known::Packet(bits)) => Some(bits),
+                Some(Known::Packet(bits)) => Some(bits),
                 _ => None,
             },
             Operand::Constant(_) => None,
@@ -386,24 +421,43 @@ impl FunctionCompiler<'_, '_> {
 
     /// The bytes of the valid ones among the deparsed headers.
     pub fn measure(&mut self) -> Value {
-        let mut total = self.number(0);
+        let mut known_bits = 0;
+        let mut total = None;
         for header in self.facts.deparsed.clone() {
-            let valid = self.program.headers[header.index()].valid_slot();
-            let valid = self.load_slot(valid);
-            let valid = self.values().truth(valid);
-            let mut bits = self.number(u64::from(fixed_bits(self.program, header)));
+            let fixed = u64::from(fixed_bits(self.program, header));
             let varbit = fields_of(self.program, header)
                 .find(|(_, ty, _)| matches!(ty, ValueType::Varbit(_)))
                 .map(|(slot, _, _)| slot);
+            let valid = self.program.headers[header.index()].valid_slot();
+            let valid = self.load_slot(valid);
+            let valid = self.values().truth(valid);
+            match (self.known_number(valid), varbit) {
+                (Some(0), _) => continue,
+                (Some(_), None) => {
+                    known_bits += fixed;
+                    continue;
+                }
+                _ => {}
+            }
+            let mut bits = self.number(fixed);
             if let Some(slot) = varbit {
                 let length = self.varbit_length(slot);
                 bits = self.builder.ins().iadd(bits, length);
             }
             let zero = self.number(0);
             let counted = self.builder.ins().select(valid, bits, zero);
-            total = self.builder.ins().iadd(total, counted);
+            total = Some(match total {
+                Some(total) => self.builder.ins().iadd(total, counted),
+                None => counted,
+            });
         }
-        self.builder.ins().ushr_imm_u(total, 3)
+        match total {
+            None => self.number(known_bits / 8),
+            Some(total) => {
+                let total = self.builder.ins().iadd_imm_s(total, known_bits as i64);
+                self.builder.ins().ushr_imm_u(total, 3)
+            }
+        }
     }
 
     fn varbit_length(&mut self, slot: SlotId) -> Value {

@@ -2,21 +2,25 @@
 //! Regions: basic blocks, terminators, loops; and which part of the generator makes the code of which
 //! instruction.
 
-use super::fields::Pristine;
-use super::function::{Ends, FunctionCompiler, Known, Site};
-use super::values::Val;
-use crate::runtime::pass::{ENDED, ENDED_STEP_LIMIT};
+use super::facts::{SlotSet, stack_headers};
+use super::function::{FunctionCompiler, Known, RaisedError, Site};
+use super::path::Way;
+use super::values::{ScratchMark, Val};
+use crate::runtime::pass::{
+    ENDED, ENDED_STEP_LIMIT, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED,
+};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, types};
-use cranelift_frontend::Switch;
-use ir::{BinaryOperation, BlockId, Operation, RegionId, STEP_LIMIT, Terminator, ValueType};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_frontend::{Switch, Variable};
+use ir::effects;
+use ir::{
+    BinaryOperation, Bits, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, Temp,
+    Terminator, ValueType,
+};
+use std::collections::BTreeMap;
 
-/// How a region was left, as far as fields in the packet go.
-#[derive(Debug, Default)]
-struct EndStates {
-    returned: Vec<Pristine>,
-    otherwise: Vec<Pristine>,
-}
+/// So many back edges are followed with what is known on each turn, as long as the code stays small.
+const MOST_TURNS: u32 = 16;
 
 /// Whether others notice that an instruction ran, or its run depends on tables.
 fn is_noticed(operation: &Operation) -> bool {
@@ -39,227 +43,381 @@ fn is_noticed(operation: &Operation) -> bool {
     )
 }
 
+/// A point of a region from which code goes on, with the temporaries of its basic block.
+struct Point {
+    at: usize,
+    instruction: usize,
+    temps: Vec<Option<Known>>,
+    mark: ScratchMark,
+}
+
+/// Ways into basic blocks: by how many back edges were taken before, then by the order of blocks, so
+/// that the first of them is reached from nowhere else any more.
+type Arrivals = BTreeMap<(u32, usize), Vec<Way>>;
+
 impl<'a> FunctionCompiler<'a, '_> {
-    /// Emits a block of the program; afterwards code goes on in `joined`, however it ended. The
-    /// outcome's block parameter is the error of a parser that rejected.
-    pub fn program_block(&mut self, block: usize) {
+    /// Emits a block of the program. The ways on which code goes on, however it ended, each of which
+    /// stands for a packet laid out in another way.
+    pub fn program_block(&mut self, block: usize) -> Vec<Way> {
         let declared = &self.program.blocks[block];
         self.block = block;
-        let returned = self.builder.create_block();
-        let exited = self.builder.create_block();
-        let rejected = self.builder.create_block();
-        self.builder.append_block_param(rejected, types::I64);
-        let joined = self.builder.create_block();
-        let outcome = self.builder.append_block_param(joined, types::I64);
-        let ends = Ends { returned, exited, rejected: Some(rejected) };
-        let states = self.region(declared.region, ends);
-        let parser_error = declared.parser_error;
-        for (end, code) in [
-            (returned, crate::runtime::pass::OUTCOME_RETURNED),
-            (exited, crate::runtime::pass::OUTCOME_EXITED),
-            (rejected, crate::runtime::pass::OUTCOME_REJECTED),
-        ] {
-            self.builder.seal_block(end);
-            self.builder.switch_to_block(end);
-            let mut code = self.number(code);
-            if end == rejected {
-                let error = self.builder.block_params(rejected)[0];
-                code = self.builder.ins().iadd(code, error);
-                if let Some(slot) = parser_error {
-                    let width_bits = self.slot_type(slot).width_bits();
-                    let error = Val::Word(error);
-                    let value = match width_bits {
-                        32 => error,
-                        0..32 => {
-                            self.values().resize(ir::ResizeKind::Truncate, 32, width_bits, error)
-                        }
-                        _ => {
-                            self.values().resize(ir::ResizeKind::ZeroExtend, 32, width_bits, error)
-                        }
-                    };
-                    self.write_home(slot, value);
-                }
+        let outer_ends = std::mem::take(&mut self.ends);
+        self.region(declared.region);
+        let ends = std::mem::replace(&mut self.ends, outer_ends);
+        let mut ways = Vec::new();
+        for (ended, code) in [(ends.returned, OUTCOME_RETURNED), (ends.exited, OUTCOME_EXITED)] {
+            if self.facts.is_fresh {
+                ways.extend(ended);
+                continue;
             }
-            self.builder.ins().jump(joined, &[code.into()]);
+            for way in ended {
+                self.enter(way);
+                let code = self.number(code);
+                self.builder.def_var(self.outcome, code);
+                ways.push(self.way());
+            }
         }
-        self.builder.seal_block(joined);
-        self.builder.switch_to_block(joined);
-        self.last_outcome = Some(outcome);
-        let all = states.returned.into_iter().chain(states.otherwise);
-        self.pristine = Pristine::join(all).unwrap_or_else(|| self.unreached());
-        if let Some(slot) = parser_error {
-            self.pristine.written(slot);
+        let mut rejected = Vec::new();
+        for (way, error) in ends.rejected {
+            self.enter(way);
+            let error = match error {
+                RaisedError::Known(error) => self.number(u64::from(error)),
+                RaisedError::Value(error) => error,
+            };
+            let code = self.number(OUTCOME_REJECTED);
+            let code = self.builder.ins().iadd(code, error);
+            self.builder.def_var(self.outcome, code);
+            if let Some(slot) = declared.parser_error {
+                let width_bits = self.slot_type(slot).width_bits();
+                let value = match (self.known_number(error), width_bits) {
+                    (Some(error), 0..=64) => {
+                        let error = self.number(error & (u64::MAX >> (64 - width_bits.max(1))));
+                        Val::Word(error)
+                    }
+                    (_, 32) => Val::Word(error),
+                    (_, 0..32) => self.values().resize(
+                        ir::ResizeKind::Truncate,
+                        32,
+                        width_bits,
+                        Val::Word(error),
+                    ),
+                    _ => self.values().resize(
+                        ir::ResizeKind::ZeroExtend,
+                        32,
+                        width_bits,
+                        Val::Word(error),
+                    ),
+                };
+                self.store_slot(slot, value);
+            }
+            rejected.push(self.way());
+        }
+        // Packets that a parser refuses are seldom, so they go on together.
+        if self.may_split && self.copies.allowed(self.step) > 2 {
+            let rejected = self.joined(rejected);
+            ways = self.grouped(ways);
+            ways.extend(rejected);
+            ways
+        } else {
+            ways.extend(rejected);
+            self.grouped(ways)
         }
     }
 
-    /// Emits an action's code inline. After `return` it goes on in `joined`, after `exit` in
-    /// `exited`. The set of pristine fields is that after `return`.
-    pub fn action_region(&mut self, region: RegionId, exited: Block, joined: Block) {
-        let returned = self.builder.create_block();
-        let ends = Ends { returned, exited, rejected: None };
+    /// Emits an action's code inline. The ways on which code goes on after `return`; those after `exit`
+    /// are with the ends of the region around.
+    pub fn action_region(&mut self, region: RegionId) -> Vec<Way> {
         let outer_temps = std::mem::take(&mut self.temps);
         let outer_types = self.temp_types;
-        let states = self.region(region, ends);
+        let outer_returned = std::mem::take(&mut self.ends.returned);
+        self.region(region);
         self.temps = outer_temps;
         self.temp_types = outer_types;
-        self.builder.seal_block(returned);
-        self.builder.switch_to_block(returned);
-        self.builder.ins().jump(joined, &[]);
-        self.exit_states.extend(states.otherwise);
-        self.pristine = Pristine::join(states.returned).unwrap_or_else(|| self.unreached());
+        std::mem::replace(&mut self.ends.returned, outer_returned)
     }
 
-    /// Emits a region. Its ends are jumped to, not sealed.
-    fn region(&mut self, id: RegionId, ends: Ends) -> EndStates {
+    /// Emits a region. Its ends are with [`FunctionCompiler::ends`].
+    fn region(&mut self, id: RegionId) {
         let region = &self.program.regions[id.index()];
-        let count = region.blocks.len();
-        let starts = Pristine::flow(self.program, self.facts, region, &self.pristine);
-        let blocks: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
-        let has_back_edges = region.blocks.iter().enumerate().any(|(at, block)| {
-            starts[at].is_some()
-                && block.terminator.successors().iter().any(|next| next.index() <= at)
+        let order = ir::control_flow::reverse_postorder(region);
+        let mut position = vec![usize::MAX; region.blocks.len()];
+        for (at, block) in order.iter().enumerate() {
+            position[*block] = at;
+        }
+        let has_cycle = order.iter().any(|block| {
+            let next = region.blocks[*block].terminator.successors();
+            next.iter().any(|next| position[next.index()] <= position[*block])
         });
-        let back_edges = has_back_edges.then(|| {
+        let back_edges = has_cycle.then(|| {
             let variable = self.builder.declare_var(types::I64);
             let zero = self.number(0);
             self.builder.def_var(variable, zero);
             variable
         });
-        // How many ways into each block are not emitted yet.
-        let mut open_ways = vec![0usize; count];
-        open_ways[0] += 1;
-        for (at, block) in region.blocks.iter().enumerate() {
-            if starts[at].is_some() {
-                for next in block.terminator.successors() {
-                    open_ways[next.index()] += 1;
-                }
-            }
-        }
-        self.builder.ins().jump(blocks[0], &[]);
-        open_ways[0] -= 1;
+        let outer_splits = std::mem::take(&mut self.splits);
         let mark = self.scratch.mark();
-        let outer_exits = std::mem::take(&mut self.exit_states);
-        let mut states = EndStates::default();
-        for at in ir::control_flow::reverse_postorder(region) {
-            let Some(start) = starts[at].clone() else { continue };
-            let block = &region.blocks[at];
-            if open_ways[at] == 0 {
-                self.builder.seal_block(blocks[at]);
+        let mut arrivals = Arrivals::from([((0, 0), vec![self.way()])]);
+        while let Some((&(layer, at), _)) = arrivals.first_key_value() {
+            if layer > 0 && (layer > MOST_TURNS || self.copies.allowed(self.step) < 2) {
+                if let Some(back_edges) = back_edges {
+                    let arrivals = std::mem::take(&mut arrivals);
+                    self.looping(id, (&order, &position), back_edges, arrivals);
+                }
+                break;
             }
-            self.builder.switch_to_block(blocks[at]);
-            self.scratch.release(mark);
-            self.pristine = start;
-            self.temps.clear();
-            self.temps.resize(region.temps.len(), None);
-            self.temp_types = &region.temps;
-            let mut is_cut = false;
-            for (number, instruction) in block.instructions.iter().enumerate() {
-                if self.prefetching && is_noticed(&instruction.operation) {
-                    self.cut(&instruction.operation);
-                    is_cut = true;
-                    break;
-                }
-                let site = Site {
-                    region: id,
-                    block: at as u32,
-                    instruction: number as u32,
-                    origin: instruction.origin,
-                };
-                self.instruction(&instruction.operation, site, &ends);
-            }
-            match &block.terminator {
-                _ if is_cut => {}
-                Terminator::Return => {
-                    states.returned.push(self.pristine.clone());
-                    self.builder.ins().jump(ends.returned, &[]);
-                }
-                Terminator::Exit => {
-                    states.otherwise.push(self.pristine.clone());
-                    self.builder.ins().jump(ends.exited, &[]);
-                }
-                Terminator::Reject(error) => {
-                    let error = self.index_operand(error);
-                    self.reject(error, &ends);
-                }
-                terminator => self.branch(terminator, at, &blocks, back_edges),
-            }
-            for next in block.terminator.successors() {
-                open_ways[next.index()] -= 1;
-                // A block that was emitted before is the head of a loop; it is sealed by its last
-                // way.
-                let is_emitted = self.builder.func.layout.is_block_inserted(blocks[next.index()]);
-                if open_ways[next.index()] == 0 && is_emitted {
-                    self.builder.seal_block(blocks[next.index()]);
+            let ways = arrivals.remove(&(layer, at)).unwrap_or_default();
+            for way in self.grouped(ways) {
+                self.enter(way);
+                for (next, mut way) in self.basic_block(id, order[at], mark) {
+                    if let Some(back_edges) = back_edges
+                        && next.index() <= order[at]
+                    {
+                        self.enter(way);
+                        self.count_back_edge(back_edges);
+                        way = self.way();
+                    }
+                    let to = position[next.index()];
+                    let layer = if to > at { layer } else { layer + 1 };
+                    arrivals.entry((layer, to)).or_default().push(way);
                 }
             }
         }
-        states.otherwise.append(&mut self.exit_states);
-        self.exit_states = outer_exits;
-        states
+        self.scratch.release(mark);
+        self.splits = outer_splits;
+    }
+
+    /// Emits what is reached by back edges as the loops that they are, with what holds on all ways
+    /// there and in all turns.
+    fn looping(
+        &mut self,
+        id: RegionId,
+        (order, position): (&[usize], &[usize]),
+        back_edges: Variable,
+        arrivals: Arrivals,
+    ) {
+        let region = &self.program.regions[id.index()];
+        let Some(mut common) = Self::common(arrivals.values().flatten()) else { return };
+        let mut written = SlotSet::empty(self.program);
+        let mut extracted = Vec::new();
+        for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
+            let operation = &instruction.operation;
+            written.extend(effects::of_operation(self.program, operation).slots_written());
+            match operation {
+                Operation::Extract { header: HeaderRef::Header(header), .. } => {
+                    extracted.push(*header);
+                }
+                Operation::Extract { header: HeaderRef::Element { stack, .. }, .. }
+                | Operation::ShiftStack { stack, .. } => {
+                    extracted.extend(stack_headers(self.program, *stack));
+                }
+                _ => {}
+            }
+        }
+        common.forget(&written, &extracted);
+
+        let mut reached = vec![false; order.len()];
+        let mut open: Vec<usize> = arrivals.keys().map(|(_, at)| *at).collect();
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut reached[at], true) {
+                let next = region.blocks[order[at]].terminator.successors();
+                open.extend(next.into_iter().map(|next| position[next.index()]));
+            }
+        }
+        let blocks: Vec<Block> = order.iter().map(|_| self.builder.create_block()).collect();
+        for ((_, at), ways) in arrivals {
+            for way in ways {
+                self.enter(way);
+                self.settle(&common);
+                self.builder.ins().jump(blocks[at], &[]);
+            }
+        }
+        let outer_may_split = std::mem::replace(&mut self.may_split, false);
+        let mark = self.scratch.mark();
+        for at in (0..order.len()).filter(|at| reached[*at]) {
+            self.enter(Way { block: blocks[at], path: common.clone() });
+            for (next, way) in self.basic_block(id, order[at], mark) {
+                let to = position[next.index()];
+                self.enter(way);
+                self.settle(&common);
+                if next.index() <= order[at] {
+                    let count = self.count_back_edge(back_edges);
+                    let most = u64::from(STEP_LIMIT);
+                    let limit = self.compare(IntCC::UnsignedGreaterThanOrEqual, count, most);
+                    self.leave_if(limit, ENDED_STEP_LIMIT, None);
+                }
+                self.builder.ins().jump(blocks[to], &[]);
+            }
+        }
+        self.may_split = outer_may_split;
+        blocks.into_iter().for_each(|block| self.builder.seal_block(block));
+    }
+
+    /// Every cycle has an edge that does not go to a later block; those are counted.
+    fn count_back_edge(&mut self, back_edges: Variable) -> Value {
+        let count = self.builder.use_var(back_edges);
+        let count = self.builder.ins().iadd_imm_s(count, 1);
+        self.builder.def_var(back_edges, count);
+        count
+    }
+
+    /// Emits a basic block from its start. The ways out of it that stay in the region.
+    fn basic_block(&mut self, id: RegionId, at: usize, mark: ScratchMark) -> Vec<(BlockId, Way)> {
+        let region = &self.program.regions[id.index()];
+        let mut leading = Vec::new();
+        let temps = vec![None; region.temps.len()];
+        let mut point = Point { at, instruction: 0, temps, mark };
+        let mut waiting: Vec<(Point, Way)> = Vec::new();
+        loop {
+            self.part_of_basic_block(id, point, &mut leading, &mut waiting);
+            let Some((next, way)) = waiting.pop() else { break };
+            self.copies.release(self.step, 1);
+            self.enter(way);
+            point = next;
+        }
+        leading
+    }
+
+    /// Emits a basic block from some point on. Ways that do not go on with this one wait.
+    fn part_of_basic_block(
+        &mut self,
+        id: RegionId,
+        point: Point,
+        leading: &mut Vec<(BlockId, Way)>,
+        waiting: &mut Vec<(Point, Way)>,
+    ) {
+        let region = &self.program.regions[id.index()];
+        let block = &region.blocks[point.at];
+        self.scratch.release(point.mark);
+        self.temps = point.temps;
+        self.temp_types = &region.temps;
+        for (number, instruction) in block.instructions.iter().enumerate().skip(point.instruction) {
+            if self.prefetching && is_noticed(&instruction.operation) {
+                return self.cut(&instruction.operation);
+            }
+            let site = Site {
+                region: id,
+                block: point.at as u32,
+                instruction: number as u32,
+                origin: instruction.origin,
+            };
+            self.copies.emitted += 1;
+            self.instruction(&instruction.operation, site);
+            for way in std::mem::take(&mut self.splits) {
+                let next = Point {
+                    at: point.at,
+                    instruction: number + 1,
+                    temps: self.temps.clone(),
+                    mark: self.scratch.mark(),
+                };
+                self.copies.reserve(self.step, 1);
+                waiting.push((next, way));
+            }
+            if self.is_dead {
+                return self.end_dead();
+            }
+        }
+        self.copies.emitted += 1;
+        match &block.terminator {
+            Terminator::Return => {
+                let way = self.way();
+                self.ends.returned.push(way);
+            }
+            Terminator::Exit => {
+                let way = self.way();
+                self.ends.exited.push(way);
+            }
+            Terminator::Reject(error) => {
+                let error = self.index_operand(error);
+                let error = match self.known_number(error) {
+                    Some(error) => RaisedError::Known(error as u32),
+                    None => RaisedError::Value(error),
+                };
+                let way = self.way();
+                self.reject(way, error);
+            }
+            terminator => self.branch(terminator, leading),
+        }
     }
 
     /// Ends a parser with an error.
-    pub fn reject(&mut self, error: cranelift_codegen::ir::Value, ends: &Ends) {
-        self.exit_states.push(self.pristine.clone());
-        match ends.rejected {
-            Some(rejected) => self.builder.ins().jump(rejected, &[error.into()]),
-            None => self.builder.ins().jump(ends.exited, &[]),
-        };
+    fn reject(&mut self, way: Way, error: RaisedError) {
+        match self.program.regions[self.program.blocks[self.block].region.index()].kind {
+            ir::RegionKind::Parser => self.ends.rejected.push((way, error)),
+            _ => self.ends.exited.push(way),
+        }
     }
 
     /// Ends a parser with an error when a condition holds.
-    pub fn reject_if(&mut self, condition: cranelift_codegen::ir::Value, error: u32, ends: &Ends) {
-        let failing = self.builder.create_block();
-        let going_on = self.builder.create_block();
-        self.builder.ins().brif(condition, failing, &[], going_on, &[]);
-        self.builder.seal_block(failing);
-        self.builder.seal_block(going_on);
-        self.builder.set_cold_block(failing);
-        self.builder.switch_to_block(failing);
-        let error = self.number(u64::from(error));
-        self.reject(error, ends);
-        self.builder.switch_to_block(going_on);
+    pub fn reject_if(&mut self, condition: Value, error: RaisedError) {
+        match self.known_number(condition) {
+            Some(0) => {}
+            Some(_) => {
+                let way = self.way();
+                self.reject(way, error);
+                self.begin_dead();
+            }
+            None => {
+                let failing = self.builder.create_block();
+                let going_on = self.builder.create_block();
+                self.builder.ins().brif(condition, failing, &[], going_on, &[]);
+                self.builder.seal_block(failing);
+                self.builder.seal_block(going_on);
+                self.builder.set_cold_block(failing);
+                let way = Way { block: failing, path: self.path.clone() };
+                self.reject(way, error);
+                self.builder.switch_to_block(going_on);
+            }
+        }
     }
 
-    fn branch(
-        &mut self,
-        terminator: &Terminator,
-        at: usize,
-        blocks: &[Block],
-        back_edges: Option<cranelift_frontend::Variable>,
-    ) {
-        // Where an edge leads: to the block, or through a count of back edges.
-        let mut counted = Vec::new();
-        let mut target = |compiler: &mut Self, next: BlockId| {
-            if next.index() > at {
-                return blocks[next.index()];
+    /// Ends a basic block with a choice of the next.
+    fn branch(&mut self, terminator: &Terminator, leading: &mut Vec<(BlockId, Way)>) {
+        let mut edges: Vec<(BlockId, Block)> = Vec::new();
+        let mut edge = |compiler: &mut Self, next: BlockId| {
+            if let Some((_, block)) = edges.iter().find(|(known, _)| *known == next) {
+                return *block;
             }
-            let through = compiler.builder.create_block();
-            counted.push((through, next));
-            through
+            let block = compiler.builder.create_block();
+            edges.push((next, block));
+            block
         };
         match terminator {
             Terminator::Goto(next) => {
-                let next = target(self, *next);
+                let next = edge(self, *next);
                 self.builder.ins().jump(next, &[]);
             }
             Terminator::Branch { condition, then, otherwise } => {
                 let condition = self.truth(condition);
-                let (then, otherwise) = (target(self, *then), target(self, *otherwise));
-                self.builder.ins().brif(condition, then, &[], otherwise, &[]);
+                match self.known_number(condition) {
+                    Some(known) => {
+                        let next = edge(self, if known != 0 { *then } else { *otherwise });
+                        self.builder.ins().jump(next, &[]);
+                    }
+                    None => {
+                        let (then, otherwise) = (edge(self, *then), edge(self, *otherwise));
+                        self.builder.ins().brif(condition, then, &[], otherwise, &[]);
+                    }
+                }
             }
             Terminator::Switch { value, cases, default } => {
                 let ty = self.operand_type(value);
                 let known = self.operand(value);
                 match known {
                     Val::Word(word) => {
-                        let mut switch = Switch::new();
-                        for (case, next) in cases {
-                            let next = target(self, *next);
-                            switch.set_entry(u128::from(case.low_u64()), next);
+                        if let Some(number) = self.known_number(word) {
+                            let taken =
+                                cases.iter().find(|(case, _)| case.to_u64() == Some(number));
+                            let next = edge(self, taken.map_or(*default, |(_, next)| *next));
+                            self.builder.ins().jump(next, &[]);
+                        } else {
+                            let mut switch = Switch::new();
+                            for (case, next) in cases {
+                                let next = edge(self, *next);
+                                switch.set_entry(u128::from(case.low_u64()), next);
+                            }
+                            let default = edge(self, *default);
+                            switch.emit(&mut self.builder, word, default);
                         }
-                        let default = target(self, *default);
-                        switch.emit(&mut self.builder, word, default);
                     }
                     known => {
                         for (case, next) in cases {
@@ -271,36 +429,31 @@ impl<'a> FunctionCompiler<'a, '_> {
                                 (ty_of_case, constant),
                             );
                             let equal = self.values().truth(equal);
-                            let next = target(self, *next);
+                            let next = edge(self, *next);
                             let going_on = self.builder.create_block();
                             self.builder.ins().brif(equal, next, &[], going_on, &[]);
                             self.builder.seal_block(going_on);
                             self.builder.switch_to_block(going_on);
                         }
-                        let default = target(self, *default);
+                        let default = edge(self, *default);
                         self.builder.ins().jump(default, &[]);
                     }
                 }
             }
             Terminator::Return | Terminator::Exit | Terminator::Reject(_) => {}
         }
-        for (through, next) in counted {
-            self.builder.seal_block(through);
-            self.builder.switch_to_block(through);
-            if let Some(variable) = back_edges {
-                let count = self.builder.use_var(variable);
-                let count = self.builder.ins().iadd_imm_s(count, 1);
-                self.builder.def_var(variable, count);
-                let limit =
-                    self.compare(IntCC::UnsignedGreaterThanOrEqual, count, u64::from(STEP_LIMIT));
-                self.leave_if(limit, ENDED_STEP_LIMIT, None);
-            }
-            self.builder.ins().jump(blocks[next.index()], &[]);
+        for (next, block) in edges {
+            self.builder.seal_block(block);
+            leading.push((next, Way { block, path: self.path.clone() }));
         }
     }
 
     /// Instructions that read and define temporaries only.
     pub fn pure(&mut self, operation: &Operation) {
+        if let Some((result, known)) = self.folded(operation) {
+            self.temps[result.index()] = Some(known);
+            return;
+        }
         let (result, value) = match operation {
             Operation::Unary { result, operation, operand } => {
                 let width_bits = self.operand_type(operand).width_bits();
@@ -341,6 +494,68 @@ impl<'a> FunctionCompiler<'a, '_> {
         self.define(result, value);
     }
 
+    /// The number that an operand of fixed width is known to be.
+    pub fn known_bits(&mut self, operand: &Operand) -> Option<Bits> {
+        match operand {
+            Operand::Constant(bits) => Some(bits.clone()),
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(Known::Val(Val::Word(word))) => {
+                    let width_bits = self.temp_types[temp.index()].width_bits();
+                    self.known_number(word).map(|number| Bits::from_u64(width_bits, number))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// What is known of the result of an instruction whose operands are known well enough.
+    fn folded(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+        let (result, value) = match operation {
+            Operation::Unary { result, operation, operand } => {
+                (*result, self.known_bits(operand)?.unary(*operation))
+            }
+            Operation::Binary { result, operation, left, right } => {
+                let known = (self.known_bits(left), self.known_bits(right));
+                match known {
+                    (Some(left), Some(right)) => (*result, left.binary(*operation, &right)),
+                    (Some(known), None) | (None, Some(known)) => {
+                        let other = if self.known_bits(left).is_some() { right } else { left };
+                        let is_absorbed = match operation {
+                            BinaryOperation::And => known.is_zero(),
+                            BinaryOperation::Or => known == Bits::ones(known.width_bits()),
+                            _ => return None,
+                        };
+                        if is_absorbed {
+                            (*result, known)
+                        } else if known.is_zero() || known == Bits::ones(known.width_bits()) {
+                            return Some((*result, self.known(other)?));
+                        } else {
+                            return None;
+                        }
+                    }
+                    (None, None) => return None,
+                }
+            }
+            Operation::Resize { result, kind, operand } => {
+                let width_bits = self.temp_types[result.index()].width_bits();
+                (*result, self.known_bits(operand)?.resize(*kind, width_bits))
+            }
+            Operation::Slice { result, operand, high, low } => {
+                (*result, self.known_bits(operand)?.slice(*high, *low))
+            }
+            Operation::Select { result, condition, then, otherwise } => {
+                let taken = if self.known_bits(condition)?.is_true() { then } else { otherwise };
+                match self.known_bits(taken) {
+                    Some(bits) => (*result, bits),
+                    None => return Some((*result, self.known(taken)?)),
+                }
+            }
+            _ => return None,
+        };
+        let value = self.values().constant(&value);
+        Some((result, Known::Val(value)))
+    }
+
     /// Ends a function that fetches ahead, at an instruction that it does not run.
     fn cut(&mut self, operation: &Operation) {
         match operation {
@@ -359,7 +574,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
     }
 
-    fn instruction(&mut self, operation: &'a Operation, site: Site, ends: &Ends) {
+    fn instruction(&mut self, operation: &'a Operation, site: Site) {
         match operation {
             Operation::Unary { .. }
             | Operation::Binary { .. }
@@ -369,15 +584,15 @@ impl<'a> FunctionCompiler<'a, '_> {
             Operation::Load { result, place } => self.load(*result, place),
             Operation::Store { place, value } => self.store(place, value),
             Operation::Extract { header, varbit_bits } => {
-                self.extract(header, varbit_bits.as_ref(), ends);
+                self.extract(header, varbit_bits.as_ref());
             }
-            Operation::Lookahead { result } => self.lookahead(*result, ends),
-            Operation::Advance { bits } => self.advance(bits, ends),
+            Operation::Lookahead { result } => self.lookahead(*result),
+            Operation::Advance { bits } => self.advance(bits),
             Operation::PacketLength { result } => self.packet_length(*result),
-            Operation::Emit { header } => self.emit(header),
+            Operation::Emit { header } => self.emit(header, site),
             Operation::ShiftStack { stack, by } => self.shift_stack(*stack, *by),
             Operation::Apply { table, keys, hit, action } => {
-                self.apply(*table, keys, *hit, *action, ends.exited);
+                self.apply(*table, keys, *hit, *action);
             }
             Operation::RegisterAccess { register, index, guard, old, update } => {
                 self.register_access(*register, index, guard.as_ref(), *old, update.as_ref());

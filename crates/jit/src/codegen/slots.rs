@@ -3,9 +3,9 @@
 //! only at run time. Also what a unit does with all of them when it begins and when it is left.
 
 use super::call::RuntimeFunction;
-use super::facts::{fields_of, known_slot};
-use super::fields::Pristine;
+use super::facts::{constant_element, known_slot};
 use super::function::{FunctionCompiler, Home, Known, PacketBits, words_of};
+use super::path::Source;
 use super::values::Val;
 use crate::runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -28,10 +28,18 @@ impl FunctionCompiler<'_, '_> {
 
     /// The value of a slot.
     pub fn load_slot(&mut self, slot: SlotId) -> Val {
+        let ty = self.slot_type(slot);
+        if let (Some(number), ValueType::Bits(width_bits)) =
+            (self.path.number(self.facts, slot), ty)
+        {
+            return match width_bits {
+                0..=64 => Val::Word(self.number(number)),
+                _ => self.zero(ty),
+            };
+        }
         if let Some(bits) = self.packet_bits(slot) {
             return self.read_packet(bits);
         }
-        let ty = self.slot_type(slot);
         match self.homes[slot.index()].clone() {
             Home::Variables(variables) => match variables[..] {
                 [word] => Val::Word(self.builder.use_var(word)),
@@ -48,17 +56,30 @@ impl FunctionCompiler<'_, '_> {
     /// Where a field is in the packet, if it is as in the packet.
     fn packet_bits(&mut self, slot: SlotId) -> Option<PacketBits> {
         let (header, offset_bits) = self.facts.field_of[slot.index()]?;
-        if !self.pristine.contains(slot) {
+        if !self.path.is_pristine(slot) {
             return None;
         }
-        let address = self.builder.use_var(self.sources[&header]);
         let width_bits = self.slot_type(slot).width_bits();
-        Some(PacketBits { address, header, offset_bits, width_bits })
+        match self.path.source(header) {
+            Source::Never => None,
+            Source::At(first_byte) => {
+                let offset_bits = offset_bits + first_byte * 8;
+                Some(PacketBits { address: self.packet, offset_bits, width_bits })
+            }
+            Source::Somewhere => {
+                let address = self.builder.use_var(self.sources[&header]);
+                Some(PacketBits { address, offset_bits, width_bits })
+            }
+        }
     }
 
     /// Writes a slot: a value of the slot's type.
     pub fn store_slot(&mut self, slot: SlotId, value: Val) {
-        self.pristine.written(slot);
+        let number = match value {
+            Val::Word(word) if self.is_followed(slot) => self.known_number(word),
+            _ => None,
+        };
+        self.path.written(slot, number);
         self.write_home(slot, value);
     }
 
@@ -81,9 +102,30 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
+    /// The slot of a place, if that is known; the outer `None` is a place chosen at run time, the inner
+    /// one a place outside its stack.
+    fn known_place(&mut self, place: &Place) -> Option<Option<SlotId>> {
+        let Place::Element { stack, member, field, index } = place else {
+            return known_slot(self.program, place);
+        };
+        let index = self.known_bits(index).or_else(|| {
+            self.unresolved(*stack);
+            None
+        })?;
+        let header = constant_element(self.program, *stack, *member, &index);
+        Some(header.map(|header| SlotId(self.program.headers[header.index()].first_slot.0 + field)))
+    }
+
+    /// An element of the stack is chosen at run time, so the stack has to be in storage.
+    pub fn unresolved(&mut self, stack: StackId) {
+        if !self.facts.is_in_storage(self.program, stack) && !self.is_dead {
+            self.unresolved.push(stack);
+        }
+    }
+
     /// `Operation::Load`
     pub fn load(&mut self, result: Temp, place: &Place) {
-        match known_slot(self.program, place) {
+        match self.known_place(place) {
             Some(Some(slot)) => {
                 let known = match self.packet_bits(slot) {
                     Some(bits) => Known::Packet(bits),
@@ -116,7 +158,7 @@ impl FunctionCompiler<'_, '_> {
     pub fn store(&mut self, place: &Place, value: &ir::Operand) {
         let found = self.operand_type(value);
         let value = self.operand(value);
-        match known_slot(self.program, place) {
+        match self.known_place(place) {
             Some(Some(slot)) => {
                 let wanted = self.slot_type(slot);
                 let value = self.values().as_type(wanted, found, value);
@@ -200,6 +242,9 @@ impl FunctionCompiler<'_, '_> {
         for at in 0..self.homes.len() {
             if let Home::Variables(variables) = self.homes[at].clone() {
                 variables.into_iter().for_each(|variable| self.builder.def_var(variable, zero));
+                if self.facts.field_of[at].is_none() {
+                    self.path.written(SlotId(at as u32), Some(0));
+                }
             }
         }
         let ranges = self.storage_ranges(|compiler, slot| {
@@ -261,7 +306,7 @@ impl FunctionCompiler<'_, '_> {
             let offset_bytes = self.storage_offset_bytes(slot);
             let is_field = self.facts.field_of[at].is_some();
             let in_storage = matches!(self.homes[at], Home::Storage(_));
-            if in_storage && !(is_field && self.pristine.contains(slot)) {
+            if in_storage && !(is_field && self.path.is_pristine(slot)) {
                 continue;
             }
             let value = self.load_slot(slot);
@@ -270,19 +315,77 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// A header was extracted at an address: fields that somebody writes elsewhere get a value now.
-    pub fn take_fields(&mut self, header: HeaderId, address: Value) {
-        let fields: Vec<_> = fields_of(self.program, header).collect();
-        for (slot, ty, offset_bits) in fields {
-            if self.facts.needs_home[slot.index()] {
-                let value = self.load_value(address, offset_bits, ty.width_bits());
-                self.write_home(slot, value);
+    /// Moves the elements of a stack whose headers are followed.
+    pub fn move_elements(&mut self, stack: StackId, by: i32) {
+        let declared = &self.program.stacks[stack.index()];
+        let (size, first, per_element) =
+            (declared.size, declared.first_header.0, declared.headers_per_element);
+        let distance = by.unsigned_abs().min(size);
+        let moves: Vec<(u32, u32)> = match by > 0 {
+            true => (distance..size).rev().map(|to| (to - distance, to)).collect(),
+            false => (0..size - distance).map(|to| (to + distance, to)).collect(),
+        };
+        for (from, to) in moves {
+            for member in 0..per_element {
+                let header = |element: u32| HeaderId(first + element * per_element + member);
+                self.copy_header(header(from), header(to));
             }
         }
+        let zero = self.number(0);
+        let invalid = if by > 0 { 0..distance } else { size - distance..size };
+        for header in invalid.start * per_element..invalid.end * per_element {
+            let valid = self.program.headers[(first + header) as usize].valid_slot();
+            self.store_slot(valid, Val::Word(zero));
+        }
+        // The index is a number of 32 bits within 0 and the size.
+        let next = self.slot_number(declared.next);
+        let most = self.number(u64::from(size));
+        let distance = self.number(u64::from(distance));
+        let moved = match self.known_number(next) {
+            Some(next) => {
+                let next = next.min(u64::from(size)) as i64 + i64::from(by);
+                self.number(next.clamp(0, i64::from(size)) as u64)
+            }
+            None if by > 0 => {
+                let next = self.builder.ins().umin(next, most);
+                let next = self.builder.ins().iadd(next, distance);
+                self.builder.ins().umin(next, most)
+            }
+            None => {
+                let next = self.builder.ins().umin(next, most);
+                let next = self.builder.ins().umax(next, distance);
+                self.builder.ins().isub(next, distance)
+            }
+        };
+        self.store_slot(declared.next, Val::Word(moved));
     }
 
-    /// A set of pristine fields for what is not reached: everything, which any other set narrows.
-    pub fn unreached(&self) -> Pristine {
-        Pristine::at_start(self.program, self.facts)
+    fn copy_header(&mut self, from: HeaderId, to: HeaderId) {
+        let (first, target) = (
+            self.program.headers[from.index()].first_slot.0,
+            self.program.headers[to.index()].first_slot.0,
+        );
+        let count = self.program.header_type(from).fields.len() as u32;
+        for offset in 0..=count {
+            let slots = [SlotId(first + offset), SlotId(target + offset)];
+            match slots.map(|slot| self.homes[slot.index()].clone()) {
+                [Home::Variables(from), Home::Variables(to)] => {
+                    for (from, to) in from.into_iter().zip(to) {
+                        let value = self.builder.use_var(from);
+                        self.builder.def_var(to, value);
+                    }
+                }
+                [_, _] if self.path.is_pristine(slots[0]) => {}
+                [_, _] => {
+                    let value = self.load_slot(slots[0]);
+                    self.write_home(slots[1], value);
+                }
+            }
+        }
+        if let (Some(from), Some(to)) = (self.sources.get(&from), self.sources.get(&to)) {
+            let address = self.builder.use_var(*from);
+            self.builder.def_var(*to, address);
+        }
+        self.path.copied(self.program, from, to);
     }
 }

@@ -3,8 +3,8 @@
 //! inline. How it leads there is in `lookup`; tables whose entries are constant are in `compared`.
 
 use super::facts::table_actions;
-use super::fields::Pristine;
 use super::function::FunctionCompiler;
+use super::path::Way;
 use super::values::Val;
 use crate::runtime::pass::ENDED;
 use crate::runtime::tables as runtime;
@@ -48,26 +48,19 @@ fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = 
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// `Operation::Apply`; `exited` is where `exit` leads to.
-    pub fn apply(
-        &mut self,
-        table: TableId,
-        keys: &[Operand],
-        hit: Temp,
-        action: Temp,
-        exited: Block,
-    ) {
+    /// `Operation::Apply`
+    pub fn apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
         let declared = &self.program.tables[table.index()];
         let outer_entry = self.entry.take();
         if declared.keys.is_empty() {
-            self.apply_default(table, hit, action, exited);
+            self.apply_default(table, hit, action);
         } else {
             let keys = self.table_keys(table, keys);
             match compared::entries(self.program, table) {
                 Some(entries) => {
-                    self.apply_compared(table, &keys, &entries, (hit, action), exited);
+                    self.apply_compared(table, &keys, &entries, (hit, action));
                 }
-                None => self.apply_looked_up(table, &keys, (hit, action), exited),
+                None => self.apply_looked_up(table, &keys, (hit, action)),
             }
         }
         self.entry = outer_entry;
@@ -164,13 +157,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().uload32(MemFlagsData::trusted(), record, 0)
     }
 
-    fn apply_looked_up(
-        &mut self,
-        table: TableId,
-        keys: &Keys,
-        (hit, action): (Temp, Temp),
-        exited: Block,
-    ) {
+    fn apply_looked_up(&mut self, table: TableId, keys: &Keys, (hit, action): (Temp, Temp)) {
         let declared = &self.program.tables[table.index()];
         let Found { record, is_hit } = self.find(table, keys);
         self.entry = Some((record, table));
@@ -190,7 +177,7 @@ impl FunctionCompiler<'_, '_> {
         if declared.implementation.is_some() {
             running = self.resolved(table, running, &keys.selector);
         }
-        self.run_record(table, running, exited);
+        self.run_record(table, running);
         self.define(hit, Val::Word(is_hit));
         self.define(action, Val::Word(running.action));
     }
@@ -223,23 +210,21 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// A table without keys: it is never hit.
-    fn apply_default(&mut self, table: TableId, hit: Temp, action: Temp, exited: Block) {
+    fn apply_default(&mut self, table: TableId, hit: Temp, action: Temp) {
         let declared = &self.program.tables[table.index()];
         let is_hit = self.number(0);
         let index = if declared.const_default_action {
             let call = &declared.default_action;
             let values = self.constant_arguments(table, call.action as usize, &call.arguments);
-            let joined = self.builder.create_block();
-            self.run_action(table, call.action as usize, &values, exited, joined);
-            self.builder.seal_block(joined);
-            self.builder.switch_to_block(joined);
+            let ways = self.run_action(table, call.action as usize, &values);
+            self.go_on_with(ways);
             self.number(u64::from(call.action))
         } else {
             let record = self.default_record(table);
             self.entry = Some((record, table));
             let index = self.action_of(record);
             let running = Running { record, action: index, may_be_none: false };
-            self.run_record(table, running, exited);
+            self.run_record(table, running);
             index
         };
         self.define(hit, Val::Word(is_hit));
@@ -247,32 +232,34 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Runs the action of a record with the record's arguments, and goes on after it.
-    fn run_record(&mut self, table: TableId, running: Running, exited: Block) {
+    fn run_record(&mut self, table: TableId, running: Running) {
         let count = self.program.tables[table.index()].actions.len();
-        let joined = self.builder.create_block();
+        let none = self.builder.create_block();
         let arms: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
-        self.dispatch(running, &arms, joined);
-        let before = self.pristine.clone();
-        let mut ends = Vec::with_capacity(count + 1);
+        self.dispatch(running, &arms, none);
+        self.builder.seal_block(none);
+        let before = self.path.clone();
+        let mut ways = Vec::new();
         if running.may_be_none || count == 0 {
-            ends.push(before.clone());
+            ways.push(Way { block: none, path: before.clone() });
         }
         for (index, arm) in arms.into_iter().enumerate() {
             self.builder.seal_block(arm);
-            self.builder.switch_to_block(arm);
+            self.enter(Way { block: arm, path: before.clone() });
             let values = self.record_arguments(table, index, running.record);
-            self.run_action(table, index, &values, exited, joined);
-            ends.push(std::mem::replace(&mut self.pristine, before.clone()));
+            ways.extend(self.run_action(table, index, &values));
         }
-        self.join_at(joined, ends);
+        let mut groups = self.grouped(ways);
+        let first = groups.pop();
+        self.splits.extend(groups);
+        self.go_on_with(first.into_iter().collect());
     }
 
     /// Goes on where several ways meet.
-    fn join_at(&mut self, joined: Block, ends: Vec<Pristine>) {
-        self.builder.seal_block(joined);
-        self.builder.switch_to_block(joined);
-        if let Some(state) = Pristine::join(ends) {
-            self.pristine = state;
+    fn go_on_with(&mut self, ways: Vec<Way>) {
+        match self.joined(ways) {
+            Some(way) => self.enter(way),
+            None => self.begin_dead(),
         }
     }
 
@@ -302,22 +289,15 @@ impl FunctionCompiler<'_, '_> {
         switch.emit(&mut self.builder, index, last);
     }
 
-    /// Stores arguments and runs an action of the table, then goes on in `joined`.
-    fn run_action(
-        &mut self,
-        table: TableId,
-        index: usize,
-        arguments: &[Val],
-        exited: Block,
-        joined: Block,
-    ) {
+    /// Stores arguments and runs an action of the table. The ways on which code goes on.
+    fn run_action(&mut self, table: TableId, index: usize, arguments: &[Val]) -> Vec<Way> {
         let program = self.program;
         let action = program.tables[table.index()].actions[index].action;
         let action = &program.actions[action.index()];
         for (parameter, value) in action.parameters.iter().zip(arguments) {
             self.store_slot(parameter.slot, *value);
         }
-        self.action_region(action.region, exited, joined);
+        self.action_region(action.region)
     }
 
     /// Types of the arguments of an action of the table.

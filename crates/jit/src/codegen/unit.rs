@@ -4,8 +4,8 @@
 use super::burst_loop::Loop;
 use super::call::Signatures;
 use super::facts::Facts;
-use super::fields::Pristine;
-use super::function::{FunctionCompiler, Home};
+use super::function::{Ends, FunctionCompiler, Home};
+use super::path::{Copies, Path};
 use super::values::{ConstantPool, ScratchSlots, Val};
 use crate::runtime::pass::{ENDED, Instance, Pass, Received};
 use crate::unit::{Condition, Step, StepValue, Unit};
@@ -13,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use ir::{HeaderId, Operation, Program, StorageLayout, ValueType};
+use ir::{HeaderId, Operation, Program, StackId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
@@ -51,8 +51,33 @@ pub(crate) fn build(
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
 ) {
+    let mut indexed = Vec::new();
+    let signature = function.signature.clone();
+    loop {
+        let unresolved =
+            build_once(around, unit, prefetching, &indexed, function, function_context, constants);
+        if unresolved.is_empty() {
+            return;
+        }
+        indexed.extend(unresolved);
+        function.clear();
+        function.signature = signature.clone();
+    }
+}
+
+/// Fills in a function. When indices of stacks that are not among the `indexed` ones turn out to be
+/// known at run time only, the stacks are returned and the function is of no use.
+fn build_once(
+    around: Surroundings<'_>,
+    unit: &Unit,
+    prefetching: bool,
+    indexed: &[StackId],
+    function: &mut Function,
+    function_context: &mut FunctionBuilderContext,
+    constants: &mut ConstantPool,
+) -> Vec<StackId> {
     let program = around.program;
-    let facts = Facts::new(program, unit);
+    let facts = Facts::new(program, unit, indexed);
     let mut builder = FunctionBuilder::new(function, function_context);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -102,7 +127,8 @@ pub(crate) fn build(
             }
         })
         .collect();
-    let pristine = Pristine::at_start(program, &facts);
+    let path = Path::at_start(program, &facts);
+    let outcome = builder.declare_var(types::I64);
     let mut compiler = FunctionCompiler {
         program,
         layout: around.layout,
@@ -118,16 +144,20 @@ pub(crate) fn build(
         cursor_bytes,
         sources,
         homes,
-        pristine,
+        path,
+        is_dead: false,
+        may_split: facts.is_fresh && !prefetching,
+        copies: Copies::new(program, unit),
+        ends: Ends::default(),
+        splits: Vec::new(),
+        unresolved: Vec::new(),
         temps: Vec::new(),
         temp_types: &[],
         entry: None,
         has_requests,
         block: 0,
-        exit_states: Vec::new(),
-        last_outcome: None,
+        outcome,
         emitted,
-        next_emission: 0,
         prefetching,
         exit_outputs: Vec::new(),
         step: 0,
@@ -139,6 +169,7 @@ pub(crate) fn build(
         scratch: ScratchSlots::default(),
     };
     compiler.unit(unit);
+    let unresolved = std::mem::take(&mut compiler.unresolved);
     let mut builder = compiler.builder;
     if let Some(next) = next {
         next.close(&mut builder, pass, finish);
@@ -149,21 +180,44 @@ pub(crate) fn build(
     builder.ins().return_(&[code]);
     builder.seal_all_blocks();
     builder.finalize(around.frontend_config);
+    unresolved
 }
 
 impl FunctionCompiler<'_, '_> {
     fn unit(&mut self, unit: &Unit) {
         self.begin();
-        let mut measures: HashMap<usize, Value> = HashMap::new();
-        for (number, step) in unit.steps.iter().enumerate() {
+        self.steps(unit, 0, HashMap::new());
+    }
+
+    /// Emits steps from one on, on the way that the running block is on.
+    fn steps(&mut self, unit: &Unit, from: usize, mut measures: HashMap<usize, Value>) {
+        for (number, step) in unit.steps.iter().enumerate().skip(from) {
             self.step = number;
             let mark = self.scratch.mark();
             match step {
-                Step::Block(block) if self.prefetching && applies(self.program, *block) => {
-                    self.program_block(*block);
-                    break;
+                Step::Block(block) => {
+                    let ways = self.program_block(*block);
+                    self.scratch.release(mark);
+                    if self.prefetching && applies(self.program, *block) {
+                        // Nothing was looked up on these ways.
+                        for way in ways {
+                            self.enter(way);
+                            let code = self.number(ENDED);
+                            self.builder.ins().jump(self.finish, &[code.into()]);
+                        }
+                        return;
+                    }
+                    let outputs = self.exit_outputs.clone();
+                    self.copies.reserve(number, ways.len());
+                    for way in ways {
+                        self.step = number;
+                        self.copies.release(number, 1);
+                        self.enter(way);
+                        self.exit_outputs = outputs.clone();
+                        self.steps(unit, number + 1, measures.clone());
+                    }
+                    return;
                 }
-                Step::Block(block) => self.program_block(*block),
                 Step::Set(slot, value) => {
                     let width_bits = self.slot_type(*slot).width_bits();
                     let number = self.step_value(value, &measures);
@@ -194,15 +248,22 @@ impl FunctionCompiler<'_, '_> {
                 }
             }
             self.scratch.release(mark);
+            if self.is_dead {
+                return self.end_dead();
+            }
         }
         if self.prefetching {
             // Nothing is left behind.
         } else if self.facts.in_place {
             self.deparse_in_place();
+            if self.is_dead {
+                return self.end_dead();
+            }
         } else {
             self.publish_cursor();
         }
-        if let (Some(outcome), false) = (self.last_outcome, self.facts.is_fresh) {
+        if !self.facts.is_fresh {
+            let outcome = self.builder.use_var(self.outcome);
             self.store_word(outcome, self.pass, offset_of!(Pass, outcome) as i32);
         }
         let code = self.number(ENDED);
@@ -225,6 +286,15 @@ impl FunctionCompiler<'_, '_> {
                 }
             },
             StepValue::Length { plus, minus } => {
+                let known = (self.known_number(measures[plus]), self.known_number(measures[minus]));
+                if let (Some(plus), Some(minus)) = known
+                    && plus >= minus
+                {
+                    return match plus - minus {
+                        0 => self.length_bytes,
+                        more => self.builder.ins().iadd_imm_s(self.length_bytes, more as i64),
+                    };
+                }
                 let sum = self.builder.ins().iadd(self.length_bytes, measures[plus]);
                 let less = measures[minus];
                 let is_less = self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, less);
@@ -239,6 +309,7 @@ impl FunctionCompiler<'_, '_> {
     fn begin(&mut self) {
         let zero = self.number(0);
         self.builder.def_var(self.has_requests, zero);
+        self.builder.def_var(self.outcome, zero);
         for variable in self.emitted.clone() {
             self.builder.def_var(variable, zero);
         }
@@ -250,8 +321,10 @@ impl FunctionCompiler<'_, '_> {
         };
         self.builder.def_var(self.cursor_bytes, cursor);
         if self.facts.is_fresh {
-            // A cursor of bits is kept in the pass.
-            self.store_word(zero, self.pass, offset_of!(Pass, cursor_bits) as i32);
+            if !self.facts.whole_bytes {
+                // A cursor of bits is kept in the pass.
+                self.store_word(zero, self.pass, offset_of!(Pass, cursor_bits) as i32);
+            }
             self.begin_fresh();
         }
         if !self.sources.is_empty() {
@@ -262,7 +335,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// The low 64 bits of a slot.
-    fn slot_number(&mut self, slot: ir::SlotId) -> Value {
+    pub fn slot_number(&mut self, slot: ir::SlotId) -> Value {
         match self.load_slot(slot) {
             Val::Word(word) | Val::Pair(word, _) => word,
             Val::Memory(words) | Val::Varbit { words, .. } => self.load_word(words, 0),
@@ -273,7 +346,10 @@ impl FunctionCompiler<'_, '_> {
         let condition = match condition {
             Condition::Always => self.number(1),
             Condition::RequestsPending if !self.facts.asks => return,
-            Condition::RequestsPending => self.builder.use_var(self.has_requests),
+            Condition::RequestsPending => match self.path.requests {
+                Some(requests) => self.number(u64::from(requests)),
+                None => self.builder.use_var(self.has_requests),
+            },
             Condition::Equals(slot, number) => {
                 let value = self.slot_number(*slot);
                 self.compare(IntCC::Equal, value, *number)

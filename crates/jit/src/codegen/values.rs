@@ -14,7 +14,7 @@ mod shuffles;
 mod tests;
 mod wide;
 
-pub(crate) use scratch::{ConstantPool, ScratchSlots};
+pub(crate) use scratch::{ConstantPool, ScratchMark, ScratchSlots};
 
 use super::call::{RuntimeFunction, Signatures};
 use crate::runtime::wide as runtime;
@@ -278,7 +278,7 @@ impl Values<'_, '_> {
     }
 
     /// The number that a word is known to be.
-    fn known_word(&self, word: Value) -> Option<u64> {
+    pub fn known_word(&self, word: Value) -> Option<u64> {
         let dfg = &self.builder.func.dfg;
         match dfg.insts[dfg.value_def(word).inst()?] {
             InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as u64),

@@ -59,6 +59,7 @@ impl FunctionCompiler<'_, '_> {
         self.call(runtime::request(), &[surroundings, request, words]);
         let one = self.number(1);
         self.builder.def_var(self.has_requests, one);
+        self.path.requests = Some(true);
     }
 
     /// Region, and basic block and instruction, as the runtime takes them.

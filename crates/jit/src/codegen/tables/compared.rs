@@ -3,6 +3,7 @@
 //! entry in the order in which they win, with the entries' arguments as constants.
 
 use super::super::function::FunctionCompiler;
+use super::super::path::Way;
 use super::super::state::{part_count, parts_of, value_of_parts};
 use super::super::values::Val;
 use super::{Keys, Running, action_operations};
@@ -162,7 +163,6 @@ impl FunctionCompiler<'_, '_> {
         keys: &Keys,
         entries: &[ComparedEntry],
         (hit, action): (Temp, Temp),
-        exited: Block,
     ) {
         let declared = &self.program.tables[table.index()];
         let mut arms = Arms {
@@ -194,13 +194,12 @@ impl FunctionCompiler<'_, '_> {
             self.miss(&mut arms, table);
         }
 
-        let joined = self.builder.create_block();
-        let before = self.pristine.clone();
-        let mut ends = Vec::new();
+        let before = self.path.clone();
+        let mut ways = Vec::new();
         for (index, arm) in arms.blocks.iter().enumerate() {
             let Some(arm) = *arm else { continue };
             self.builder.seal_block(arm);
-            self.builder.switch_to_block(arm);
+            self.enter(Way { block: arm, path: before.clone() });
             let parameters = self.builder.block_params(arm).to_vec();
             self.builder.def_var(arms.hit, parameters[0]);
             let number = self.number(index as u64);
@@ -212,10 +211,9 @@ impl FunctionCompiler<'_, '_> {
                 values.push(value_of_parts(ty, parts));
                 rest = others;
             }
-            self.run_action(table, index, &values, exited, joined);
-            ends.push(std::mem::replace(&mut self.pristine, before.clone()));
+            ways.extend(self.run_action(table, index, &values));
         }
-        self.join_at(joined, ends);
+        self.go_on_with(ways);
         let is_hit = self.builder.use_var(arms.hit);
         let index = self.builder.use_var(arms.action);
         self.define(hit, Val::Word(is_hit));
