@@ -2,6 +2,7 @@
 //! Compiled programs: units made into machine code, which lives as long as this does, and runs of
 //! them. What the code is made of is in `codegen`.
 
+use crate::codegen::call::{SELDOM, SeldomCalls, build_seldom_call, seldom_signature};
 use crate::codegen::unit::{self as function, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
@@ -337,10 +338,12 @@ fn define(
     let mut context = module.make_context();
     let mut function_context = FunctionBuilderContext::new();
     let mut code_bytes = 0;
+    let seldom = define_seldom_calls(module, &mut context, &mut function_context)?;
     let around = Around {
         program,
         layout,
         call_conv: module.isa().default_call_conv(),
+        seldom: &seldom,
         frontend_config: module.isa().frontend_config(),
     };
     let mut one = |at: usize, unit: &Unit, prefetching: bool| {
@@ -374,6 +377,30 @@ fn define(
     }
     module.finalize_definitions().map_err(error)?;
     Ok((functions, prefetches, code_bytes))
+}
+
+/// Functions through which the runtime is called from where code hardly ever comes.
+fn define_seldom_calls(
+    module: &mut JITModule,
+    context: &mut Context,
+    function_context: &mut FunctionBuilderContext,
+) -> Result<SeldomCalls, CompileError> {
+    let (call_conv, config) = (module.isa().default_call_conv(), module.isa().frontend_config());
+    let mut ids = Vec::new();
+    for kind in SELDOM {
+        let signature = seldom_signature(kind);
+        let (parameters, has_result) = kind;
+        let name = format!("seldom {parameters} {has_result}");
+        let id = module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
+        context.func.signature = signature;
+        build_seldom_call(kind, call_conv, config, &mut context.func, function_context);
+        define_function(module, id, context)?;
+        module.clear_context(context);
+        ids.push((kind, id));
+    }
+    module.finalize_definitions().map_err(error)?;
+    let address = |(kind, id)| (kind, module.get_finalized_function(id) as usize);
+    Ok(SeldomCalls { addresses: ids.into_iter().map(address).collect() })
 }
 
 fn define_function(

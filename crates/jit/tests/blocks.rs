@@ -159,7 +159,11 @@ fn examples_agree_block_by_block() {
         }
         let name = path.file_name().expect("a name").to_string_lossy().to_string();
         let source = path.join(format!("{name}.p4"));
-        let text = std::fs::read_to_string(&source).expect("a program named as its folder");
+        if !source.is_file() {
+            // Examples in another language.
+            continue;
+        }
+        let text = std::fs::read_to_string(&source).expect("readable");
         check(&name, program(&name, text), &packets);
         count += 1;
     }

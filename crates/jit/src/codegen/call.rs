@@ -2,9 +2,12 @@
 //! Calls from compiled code to functions of the runtime. They are called by address, which is a
 //! constant in the code: compiled code never outlives the process.
 
-use cranelift_codegen::ir::{AbiParam, InstBuilder, SigRef, Signature, Value, types};
-use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::FunctionBuilder;
+use super::function::FunctionCompiler;
+use cranelift_codegen::ir::{
+    AbiParam, Function, InstBuilder, MemFlagsData, SigRef, Signature, Value, types,
+};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::HashMap;
 
 /// A function of the runtime: every parameter is 64 bits wide, and so is the result, if any.
@@ -70,5 +73,73 @@ impl Signatures {
         let address = builder.ins().iconst(types::I64, function.address as i64);
         let call = builder.ins().call_indirect(signature, address, arguments);
         builder.inst_results(call).first().copied()
+    }
+}
+
+/// Kinds of functions (parameters, whether there is a result) that are called seldom.
+pub(crate) const SELDOM: [(usize, bool); 6] =
+    [(2, true), (3, true), (4, true), (3, false), (4, false), (5, false)];
+
+/// Functions that call one of the runtime's and leave all registers as they were. A call that is hardly
+/// ever reached then costs the code around it nothing: no value has to move out of its way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeldomCalls {
+    /// Addresses by kind.
+    pub addresses: HashMap<(usize, bool), usize>,
+}
+
+/// The signature of [`SeldomCalls`]' function for a kind: address of the function to call, its
+/// arguments, address of its result.
+pub(crate) fn seldom_signature((parameters, has_result): (usize, bool)) -> Signature {
+    let mut signature = Signature::new(CallConv::PreserveAll);
+    let count = 1 + parameters + usize::from(has_result);
+    signature.params.extend((0..count).map(|_| AbiParam::new(types::I64)));
+    signature
+}
+
+/// Fills in [`SeldomCalls`]' function for a kind.
+pub(crate) fn build_seldom_call(
+    kind: (usize, bool),
+    call_conv: CallConv,
+    frontend_config: TargetFrontendConfig,
+    function: &mut Function,
+    function_context: &mut FunctionBuilderContext,
+) {
+    let (parameters, has_result) = kind;
+    let mut builder = FunctionBuilder::new(function, function_context);
+    let entry = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    builder.seal_block(entry);
+    let given = builder.block_params(entry).to_vec();
+    let mut signature = Signature::new(call_conv);
+    signature.params.extend((0..parameters).map(|_| AbiParam::new(types::I64)));
+    signature.returns.extend((0..usize::from(has_result)).map(|_| AbiParam::new(types::I64)));
+    let signature = builder.import_signature(signature);
+    let call = builder.ins().call_indirect(signature, given[0], &given[1..=parameters]);
+    if let (Some(&result), Some(&place)) =
+        (builder.inst_results(call).first(), given.get(parameters + 1))
+    {
+        builder.ins().store(MemFlagsData::trusted(), result, place, 0);
+    }
+    builder.ins().return_(&[]);
+    builder.finalize(frontend_config);
+}
+
+impl FunctionCompiler<'_, '_> {
+    /// Calls a function of the runtime where code hardly ever comes.
+    pub fn call_seldom(&mut self, function: RuntimeFunction, arguments: &[Value]) -> Option<Value> {
+        let kind = (function.parameters, function.has_result);
+        let Some(address) = self.seldom.addresses.get(&kind) else {
+            return self.call(function, arguments);
+        };
+        let signature = self.builder.import_signature(seldom_signature(kind));
+        let mut all = vec![self.number(function.address as u64)];
+        all.extend_from_slice(arguments);
+        let place = function.has_result.then(|| self.buffer(1));
+        all.extend(place);
+        let address = self.number(*address as u64);
+        self.builder.ins().call_indirect(signature, address, &all);
+        place.map(|place| self.load_word(place, 0))
     }
 }

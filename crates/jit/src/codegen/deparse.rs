@@ -5,6 +5,7 @@
 
 use super::call::RuntimeFunction;
 use super::facts::{Emit, fields_of, fixed_bits};
+use super::fields::narrow_type;
 use super::function::FunctionCompiler;
 use super::path::Source;
 use crate::runtime;
@@ -23,6 +24,43 @@ struct Emission {
     /// `None` if it surely is.
     is_emitted: Option<Value>,
     position: Position,
+}
+
+/// Headers up to this long altogether are moved by way of registers.
+const MOST_BYTES_MOVED_INLINE: u32 = 96;
+
+/// Bytes that move, from and to so many bytes after the packet's first one; from nowhere come zeros.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: Option<i32>,
+    to: i32,
+    length_bytes: u32,
+}
+
+impl Move {
+    /// Whether bytes from there to there go on where these end.
+    fn is_before(&self, from: Option<i32>, to: i32) -> bool {
+        let length = self.length_bytes as i32;
+        self.to + length == to
+            && match (self.from, from) {
+                (Some(own), Some(from)) => own + length == from,
+                (None, None) => true,
+                _ => false,
+            }
+    }
+}
+
+/// Where parts of a run of bytes begin that are loaded at once, and how long they are.
+fn chunks(length_bytes: u32) -> Vec<(u32, u32)> {
+    let mut chunks = Vec::new();
+    let mut at = 0;
+    while at < length_bytes {
+        let left = length_bytes - at;
+        let size = [8, 4, 2, 1].into_iter().find(|&size| size <= left).unwrap_or(1);
+        chunks.push((at, size));
+        at += size;
+    }
+    chunks
 }
 
 /// A number of bytes: those known, and those only known at run time.
@@ -75,7 +113,7 @@ impl FunctionCompiler<'_, '_> {
                 self.patch(&emissions, packet);
                 packet
             }
-            Some(false) => self.lay_out_and_patch(&emissions, cursor, total),
+            Some(false) => self.lay_out_and_patch(&emissions, cursor, total, false),
             None => self.deparse_as_found(&emissions, cursor, total),
         };
         let length = match (self.path.cursor, end) {
@@ -127,7 +165,7 @@ impl FunctionCompiler<'_, '_> {
     /// Where a header was extracted.
     fn source_address(&mut self, header: HeaderId) -> Value {
         match self.path.source(header) {
-            Source::Never => self.load_word(self.instance, offset_of!(Instance, zeros) as i32),
+            Source::Never => self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32),
             Source::At(0) => self.packet,
             Source::At(first) => self.builder.ins().iadd_imm_s(self.packet, i64::from(first)),
             Source::Somewhere => self.builder.use_var(self.sources[&header]),
@@ -164,7 +202,7 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.switch_to_block(moving);
         self.builder.set_cold_block(moving);
-        let new_start = self.lay_out_and_patch(emissions, cursor, total);
+        let new_start = self.lay_out_and_patch(emissions, cursor, total, true);
         self.builder.ins().jump(done, &[new_start.into()]);
 
         self.builder.seal_block(done);
@@ -174,8 +212,14 @@ impl FunctionCompiler<'_, '_> {
         start
     }
 
-    fn lay_out_and_patch(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
-        let start = self.lay_out(emissions, cursor, total);
+    fn lay_out_and_patch(
+        &mut self,
+        emissions: &[Emission],
+        cursor: Value,
+        total: Value,
+        is_seldom: bool,
+    ) -> Value {
+        let start = self.lay_out(emissions, cursor, total, is_seldom);
         self.patch(emissions, start);
         start
     }
@@ -207,7 +251,13 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Copies headers to where they go. Returns where the packet starts then.
-    fn lay_out(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
+    fn lay_out(
+        &mut self,
+        emissions: &[Emission],
+        cursor: Value,
+        total: Value,
+        is_seldom: bool,
+    ) -> Value {
         let is_long = self.compare(IntCC::UnsignedGreaterThan, cursor, SCRATCH_BYTES as u64);
         self.leave_if(is_long, ENDED_NO_ROOM, None);
         let known = (self.known_number(total), self.known_number(cursor));
@@ -218,11 +268,20 @@ impl FunctionCompiler<'_, '_> {
             self.leave_if(is_crowded, ENDED_NO_ROOM, None);
         }
 
+        if let (Some(cursor), Some(total)) = (self.path.cursor, known.0)
+            && let Some(moves) = self.known_moves(emissions, i64::from(cursor) - total as i64)
+        {
+            let distance = i64::from(cursor) - total as i64;
+            self.move_headers(&moves);
+            return self.builder.ins().iadd_imm_s(self.packet, distance);
+        }
         let scratch = self.builder.ins().iadd_imm_s(self.pass, offset_of!(Pass, scratch) as i64);
-        self.call(
-            RuntimeFunction::taking_3(runtime::packet::copy_bytes),
-            &[scratch, self.packet, cursor],
-        );
+        let copying = RuntimeFunction::taking_3(runtime::packet::copy_bytes);
+        let arguments = [scratch, self.packet, cursor];
+        match is_seldom {
+            true => self.call_seldom(copying, &arguments),
+            false => self.call(copying, &arguments),
+        };
         let start = self.builder.ins().iadd(self.packet, cursor);
         let start = self.builder.ins().isub(start, total);
         for emission in emissions {
@@ -243,7 +302,8 @@ impl FunctionCompiler<'_, '_> {
                     let is_parsed =
                         self.builder.ins().icmp(IntCC::UnsignedLessThan, distance, cursor);
                     let kept = self.builder.ins().iadd(scratch, distance);
-                    let zeros = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+                    let zeros =
+                        self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
                     self.builder.ins().select(is_parsed, kept, zeros)
                 }
             };
@@ -256,23 +316,65 @@ impl FunctionCompiler<'_, '_> {
         start
     }
 
+    /// What has to move when the outgoing packet starts so many bytes after the one that came: runs of
+    /// bytes, if all is known and it is little.
+    fn known_moves(&self, emissions: &[Emission], start: i64) -> Option<Vec<Move>> {
+        let mut moves: Vec<Move> = Vec::new();
+        let mut sum = 0;
+        for emission in emissions {
+            if emission.is_emitted.is_some() || emission.position.more_bytes.is_some() {
+                return None;
+            }
+            let header = emission.header;
+            if !self.facts.in_packet[header.index()] {
+                continue;
+            }
+            let from = match self.path.source(header) {
+                Source::Never => None,
+                Source::At(first) => Some(i32::try_from(first).ok()?),
+                Source::Somewhere => return None,
+            };
+            let to = i32::try_from(start + i64::from(emission.position.known_bytes)).ok()?;
+            let length_bytes = fixed_bits(self.program, header) / 8;
+            sum += length_bytes;
+            match moves.last_mut() {
+                Some(last) if last.is_before(from, to) => last.length_bytes += length_bytes,
+                _ => moves.push(Move { from, to, length_bytes }),
+            }
+        }
+        moves.retain(|it| it.from != Some(it.to));
+        (sum <= MOST_BYTES_MOVED_INLINE).then_some(moves)
+    }
+
+    /// Moves runs of bytes of the packet, as if all at once.
+    fn move_headers(&mut self, moves: &[Move]) {
+        let flags = MemFlagsData::trusted();
+        let mut stores = Vec::new();
+        for &Move { from, to, length_bytes } in moves {
+            for (at, size) in chunks(length_bytes) {
+                let ty = narrow_type(size);
+                let value = match from {
+                    Some(from) => self.builder.ins().load(ty, flags, self.packet, from + at as i32),
+                    None => self.builder.ins().iconst(ty, 0),
+                };
+                stores.push((value, to + at as i32));
+            }
+        }
+        for (value, to) in stores {
+            self.builder.ins().store(flags, value, self.packet, to);
+        }
+    }
+
     fn copy(&mut self, to: Value, from: Value, length_bytes: u32) {
         if length_bytes > MOST_BYTES_COPIED_INLINE {
             let length = self.number(u64::from(length_bytes));
             self.call(RuntimeFunction::taking_3(runtime::packet::copy_bytes), &[to, from, length]);
             return;
         }
-        let mut at = 0;
-        while at < length_bytes {
-            let (ty, size) = match length_bytes - at {
-                8.. => (types::I64, 8),
-                4.. => (types::I32, 4),
-                2.. => (types::I16, 2),
-                _ => (types::I8, 1),
-            };
+        for (at, size) in chunks(length_bytes) {
+            let ty = narrow_type(size);
             let part = self.builder.ins().load(ty, MemFlagsData::trusted(), from, at as i32);
             self.builder.ins().store(MemFlagsData::trusted(), part, to, at as i32);
-            at += size;
         }
     }
 }

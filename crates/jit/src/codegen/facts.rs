@@ -88,6 +88,8 @@ pub(crate) struct Facts {
     pub is_fresh: bool,
     /// Whether the unit ends with an in-place deparser.
     pub in_place: bool,
+    /// How many tables are applied.
+    pub tables: usize,
     /// Whether something in the unit asks the device for something.
     pub asks: bool,
     /// By step of the unit: slots that matter to whoever goes on after an exit there.
@@ -354,6 +356,7 @@ impl Facts {
             is_fresh,
             in_place,
             observed: observed(program, unit),
+            tables: all().filter(|it| matches!(it, Operation::Apply { .. })).count(),
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }
     }

@@ -4,8 +4,19 @@
 use super::facts::fields_of;
 use super::function::{FunctionCompiler, PacketBits};
 use super::values::Val;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use ir::{HeaderId, SlotId, ValueType};
+
+/// The integer of so many bytes: 1, 2, 4 or 8.
+pub(crate) fn narrow_type(size: u32) -> Type {
+    match size {
+        1 => types::I8,
+        2 => types::I16,
+        4 => types::I32,
+        _ => types::I64,
+    }
+}
 
 impl FunctionCompiler<'_, '_> {
     /// Loads up to 64 bits, most significant bit first, from a bit of memory on.
@@ -87,6 +98,33 @@ impl FunctionCompiler<'_, '_> {
     /// The value of bits of a header in packet memory.
     pub fn read_packet(&mut self, bits: PacketBits) -> Val {
         self.load_value(bits.address, bits.offset_bits, bits.width_bits)
+    }
+
+    /// Whether at most 64 bits of the packet are this number: 1 or 0 in eight bits.
+    pub fn test_packet(&mut self, bits: PacketBits, number: u64) -> Value {
+        let first_byte = bits.offset_bits / 8;
+        let skipped = bits.offset_bits % 8;
+        let spanned = (skipped + bits.width_bits).div_ceil(8);
+        let size = spanned.next_power_of_two();
+        if bits.width_bits == 0 || size > 8 || cfg!(target_endian = "big") {
+            let word = self.load_bits(bits.address, bits.offset_bits, bits.width_bits);
+            return self.compare(IntCC::Equal, word, number);
+        }
+        // The constant is turned to the machine's order, not what is loaded.
+        let below = size * 8 - skipped - bits.width_bits;
+        let ones = u64::MAX >> (64 - bits.width_bits);
+        let ordered = |number: u64| (number << below).swap_bytes() >> (64 - size * 8);
+        let (ty, flags) = (narrow_type(size), MemFlagsData::trusted());
+        let loaded = self.builder.ins().load(ty, flags, bits.address, first_byte as i32);
+        let loaded = match bits.width_bits == size * 8 {
+            true => loaded,
+            false => {
+                let mask = self.builder.ins().iconst(ty, ordered(ones) as i64);
+                self.builder.ins().band(loaded, mask)
+            }
+        };
+        let wanted = self.builder.ins().iconst(ty, ordered(number) as i64);
+        self.builder.ins().icmp(IntCC::Equal, loaded, wanted)
     }
 
     /// `count` bits of a value, from bit `low` on, as a word.

@@ -3,7 +3,7 @@
 //! the files beside.
 
 use super::burst_loop::Place;
-use super::call::{RuntimeFunction, Signatures};
+use super::call::{RuntimeFunction, SeldomCalls, Signatures};
 use super::facts::Facts;
 use super::path::{Copies, Path, Way};
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
@@ -24,6 +24,8 @@ pub(crate) enum Known {
     Val(Val),
     /// Bits of the packet that are read when they are needed.
     Packet(PacketBits),
+    /// Whether bits of the packet are this number, found out when it is needed.
+    Test(PacketBits, u64),
 }
 
 /// Bits in packet memory: a field that nobody has written since its header was extracted.
@@ -87,6 +89,8 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub builder: FunctionBuilder<'b>,
     pub signatures: Signatures,
     pub call_conv: CallConv,
+    /// Calls from where code hardly ever comes.
+    pub seldom: &'a SeldomCalls,
     /// `*mut Pass`
     pub pass: Value,
     /// `*const Instance`
@@ -144,8 +148,8 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub tallying: Option<Tallying>,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
-    /// Where a packet that is done leads to: a block with one parameter, the code. Of a burst the next
-    /// packet follows.
+    /// Where a packet that is done leads to. Of a burst the next packet follows; else it is a block with
+    /// one parameter, the code.
     pub finish: Block,
     /// Constants wider than 128 bits, which live as long as the code.
     pub constants: &'a mut ConstantPool,
@@ -178,6 +182,12 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
     /// Loads 64 bits that are surely there.
     pub fn load_word(&mut self, address: Value, offset_bytes: i32) -> Value {
         self.builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset_bytes)
+    }
+
+    /// Loads 64 bits that are there whichever packet runs, and stay what they are while the function
+    /// runs.
+    pub fn load_lasting(&mut self, address: Value, offset_bytes: i32) -> Value {
+        self.builder.ins().load(types::I64, lasting(), address, offset_bytes)
     }
 
     /// Stores 64 bits.
@@ -214,6 +224,10 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
                     // Not kept: this may be code that runs under a condition.
                     self.read_packet(bits)
                 }
+                Some(Known::Test(bits, number)) => {
+                    let holds = self.test_packet(bits, number);
+                    Val::Word(self.builder.ins().uextend(types::I64, holds))
+                }
                 // The verifier says that what is used was defined; an unreachable use reads zero.
                 None => {
                     let ty = self.temp_types[temp.index()];
@@ -248,7 +262,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
             ValueType::Bits(width_bits) => self.values().zero(width_bits),
             ValueType::Varbit(_) => {
                 let length_bits = self.number(0);
-                let words = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+                let words = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
                 Val::Varbit { length_bits, words }
             }
         }
@@ -323,8 +337,19 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         if is_counted && !self.prefetching && self.place.is_some() {
             self.count_end(number);
         }
-        let to = if is_done && !self.prefetching { self.leave } else { self.finish };
-        self.builder.ins().jump(to, &[code.into()]);
+        match is_done && !self.prefetching {
+            true => {
+                self.builder.ins().jump(self.leave, &[code.into()]);
+            }
+            false => self.finish(code),
+        }
+    }
+
+    /// Ends a packet that is done, of a burst to go on with the next one.
+    pub fn finish(&mut self, code: Value) {
+        let arguments = [code.into()];
+        let given = if self.place.is_some() { &[] } else { &arguments[..] };
+        self.builder.ins().jump(self.finish, given);
     }
 
     /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.
@@ -346,6 +371,12 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         let constant = self.number(constant);
         self.builder.ins().icmp(condition, word, constant)
     }
+}
+
+/// Memory that nobody writes while the function runs, at an address that is always valid: what is loaded
+/// may be loaded elsewhere instead, and once for all packets.
+pub(crate) fn lasting() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly().with_can_move()
 }
 
 /// Words of a value in a packet's storage, a varbit's length among them.

@@ -12,7 +12,7 @@ use ir::{HashAlgorithm, ValueType};
 const UNROLLED_WORDS: u32 = 64;
 
 /// Runs of bytes up to this length are summed by unrolled code.
-const UNROLLED_SUM_BYTES: u32 = 128;
+pub(crate) const UNROLLED_SUM_BYTES: u32 = 128;
 
 /// One part of what is summed by [`Values::checksum16`]; parts are laid end to end.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,22 @@ struct Sum {
     value: Option<Value>,
     /// The value is at most this.
     bound: u64,
+    /// Whether the value is the sum only modulo 65535.
+    is_folded: bool,
+}
+
+/// A sum of words of 16 bits, zero only if all of them are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawSum {
+    /// The sum, or a number that is equal to it modulo 65535.
+    pub value: Value,
+    /// It is at most this.
+    pub bound: u64,
+    /// Whether the first byte of each word is the low one.
+    pub is_turned: bool,
+    /// Whether the value is the sum itself: numbers, each with its place in the words or more times two
+    /// to eight, and words of bytes, up to four at once.
+    pub is_exact: bool,
 }
 
 impl Values<'_, '_> {
@@ -98,6 +114,14 @@ impl Values<'_, '_> {
 
     /// The internet checksum (RFC 1071) of the parts, padded to whole words of 16 bits.
     pub fn checksum16(&mut self, parts: &[ChecksumPart]) -> Value {
+        match self.raw_sum(parts) {
+            Some(sum) => self.folded_checksum(sum),
+            None => self.word_constant(0xffff),
+        }
+    }
+
+    /// The sum of the parts, if there are any.
+    pub fn raw_sum(&mut self, parts: &[ChecksumPart]) -> Option<RawSum> {
         let (mut numbers, mut bytes) = (Sum::default(), Sum::default());
         let mut end_bits = 0u64;
         for part in parts {
@@ -113,29 +137,43 @@ impl Values<'_, '_> {
                 }
             }
         }
-        if let Some(value) = bytes.value {
+        let is_turned = bytes.value.is_some();
+        if let (Some(value), true) = (numbers.value, is_turned) {
             // Modulo 65535, times 2^8 swaps the bytes of a word.
-            let (value, bound) = match bytes.bound {
-                0..=0xff_ffff_ffff_ffff => (value, bytes.bound),
-                _ => (self.halves_added(value), u64::from(u32::MAX)),
+            let (value, bound) = match numbers.bound {
+                0..=0xff_ffff_ffff_ffff => (value, numbers.bound),
+                _ => {
+                    numbers.is_folded = true;
+                    (self.halves_added(value), u64::from(u32::MAX))
+                }
             };
             let swapped = self.builder.ins().ishl_imm_u(value, 8);
-            self.add(&mut numbers, swapped, bound << 8);
+            self.add(&mut bytes, swapped, bound << 8);
         }
-        let Some(mut sum) = numbers.value else { return self.word_constant(0xffff) };
-        let mut bound = numbers.bound;
+        let sum = if is_turned { bytes } else { numbers };
+        let is_exact = !numbers.is_folded && !bytes.is_folded;
+        sum.value.map(|value| RawSum { value, bound: sum.bound, is_turned, is_exact })
+    }
+
+    /// The checksum that a sum leads to.
+    pub fn folded_checksum(&mut self, sum: RawSum) -> Value {
+        let RawSum { value: mut sum, mut bound, is_turned, .. } = sum;
         if bound > u64::from(u32::MAX) {
             sum = self.halves_added(sum);
             bound = u64::from(u32::MAX);
         }
+        let mut word = self.builder.ins().ireduce(types::I32, sum);
         if bound > 0xffff {
-            let word = self.builder.ins().ireduce(types::I32, sum);
             let swapped = self.builder.ins().rotr_imm_u(word, 16);
-            let word = self.builder.ins().iadd(word, swapped);
-            let word = self.builder.ins().ushr_imm_u(word, 16);
-            sum = self.builder.ins().uextend(types::I64, word);
+            word = self.builder.ins().iadd(word, swapped);
+            word = self.builder.ins().ushr_imm_u(word, 16);
         }
-        self.builder.ins().bxor_imm_u(sum, 0xffff)
+        let mut half = self.builder.ins().ireduce(types::I16, word);
+        half = self.builder.ins().bnot(half);
+        if is_turned {
+            half = self.builder.ins().bswap(half);
+        }
+        self.builder.ins().uextend(types::I64, half)
     }
 
     /// Modulo 2^32 - 1, by adding the halves with the carry from the top coming in at the bottom. Zero
@@ -149,10 +187,11 @@ impl Values<'_, '_> {
     /// Adds modulo 65535.
     fn add(&mut self, sum: &mut Sum, mut value: Value, mut bound: u64) {
         let Some(mut before) = sum.value else {
-            *sum = Sum { value: Some(value), bound };
+            (sum.value, sum.bound) = (Some(value), bound);
             return;
         };
         if sum.bound.checked_add(bound).is_none() {
+            sum.is_folded = true;
             let half = u64::from(u32::MAX);
             if sum.bound > half {
                 before = self.halves_added(before);
@@ -182,6 +221,7 @@ impl Values<'_, '_> {
             self.add(sum, moved, u64::MAX >> (64 - used_bits));
         } else {
             // 2^64 is 1 modulo 65535, so what leaves at the top comes in at the bottom.
+            sum.is_folded = true;
             let moved = self.builder.ins().rotl_imm_u(word, shift as i64);
             self.add(sum, moved, u64::MAX);
         }
@@ -194,6 +234,7 @@ impl Values<'_, '_> {
             let length = self.word_constant(u64::from(length_bytes));
             let function = RuntimeFunction::giving_2(runtime::sum_little_endian);
             let value = self.call_for(function, &[first, length]);
+            sum.is_folded = true;
             self.add(sum, value, 0xffff);
             return;
         }

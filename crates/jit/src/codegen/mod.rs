@@ -17,6 +17,7 @@ pub(crate) mod path;
 mod region;
 mod slots;
 mod state;
+pub(crate) mod sums;
 mod tables;
 pub(crate) mod unit;
 pub(crate) mod values;

@@ -5,7 +5,7 @@
 use super::call::RuntimeFunction;
 use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
 use super::function::{FunctionCompiler, Home, Known, PacketBits, RaisedError, Site};
-use super::hashes::{ChecksumPart, Payload, takes_parameters};
+use super::hashes::{Payload, takes_parameters};
 use super::path::Source;
 use super::values::Val;
 use crate::runtime;
@@ -329,13 +329,13 @@ impl FunctionCompiler<'_, '_> {
             inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
         let is_sum = matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
         let hash = if is_sum && is_fixed && !payload {
-            let parts = self.checksum_parts(inputs);
-            self.values().checksum16(&parts)
+            self.internet_checksum(inputs)
         } else {
             let inputs = self.operands(inputs);
             let payload = payload.then(|| self.rest_of_packet());
-            let replication = takes_parameters(algorithm)
-                .then(|| self.load_word(self.instance, offset_of!(Instance, replication) as i32));
+            let replication = takes_parameters(algorithm).then(|| {
+                self.load_lasting(self.instance, offset_of!(Instance, replication) as i32)
+            });
             self.values().hash_bytes(algorithm, &inputs, payload, replication)
         };
         let hash = Val::Word(hash);
@@ -358,58 +358,8 @@ impl FunctionCompiler<'_, '_> {
         Payload { packet: self.packet, length_bytes: self.length_bytes, from_bits }
     }
 
-    /// Inputs of a checksum; neighbours in the packet become runs of bytes.
-    fn checksum_parts(&mut self, inputs: &[Operand]) -> Vec<ChecksumPart> {
-        let mut parts = Vec::new();
-        let mut at = 0;
-        let mut stream_bits = 0u64;
-        while at < inputs.len() {
-            if let Some(bits) = self.packet_operand(&inputs[at]) {
-                let mut run = bits;
-                let mut next = at + 1;
-                while let Some(after) =
-                    inputs.get(next).and_then(|input| self.packet_operand(input))
-                {
-                    let follows = after.address == run.address
-                        && after.offset_bits == run.offset_bits + run.width_bits;
-                    if !follows {
-                        break;
-                    }
-                    run.width_bits += after.width_bits;
-                    next += 1;
-                }
-                if stream_bits.is_multiple_of(16)
-                    && run.offset_bits.is_multiple_of(8)
-                    && run.width_bits.is_multiple_of(8)
-                {
-                    parts.push(ChecksumPart::PacketRun {
-                        address: run.address,
-                        offset_bytes: (run.offset_bits / 8) as i32,
-                        length_bytes: run.width_bits / 8,
-                    });
-                    stream_bits += u64::from(run.width_bits);
-                    at = next;
-                    continue;
-                }
-            }
-            let width_bits = self.operand_type(&inputs[at]).width_bits();
-            let value = self.operand(&inputs[at]);
-            let words = self.values().words(width_bits, value);
-            let mut left = width_bits;
-            for word in words.into_iter().rev() {
-                let bits = if left.is_multiple_of(64) { left.min(64) } else { left % 64 };
-                if bits > 0 {
-                    parts.push(ChecksumPart::Value { word, width_bits: bits });
-                }
-                left -= bits;
-            }
-            stream_bits += u64::from(width_bits);
-            at += 1;
-        }
-        parts
-    }
-
-    fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
+    /// Where the bits are that an operand stands for, if they are in the packet.
+    pub fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
         match operand {
             Operand::Temp(temp) => match self.temps[temp.index()] {
                 Some(Known::Packet(bits)) => Some(bits),

@@ -5,6 +5,7 @@
 
 use super::facts::{Facts, SlotSet, fields_of};
 use super::function::{FunctionCompiler, Home};
+use super::sums::KnownSum;
 use crate::unit::{Condition, Step, Unit};
 use cranelift_codegen::ir::{Block, InstBuilder, TrapCode, Value};
 use ir::{HeaderId, Program, SlotId};
@@ -42,6 +43,8 @@ pub(crate) struct Path {
     pub least_bytes: u32,
     /// Whether something was asked of the device.
     pub requests: Option<bool>,
+    /// Sums that were computed.
+    pub sums: Vec<KnownSum>,
 }
 
 impl Path {
@@ -60,6 +63,7 @@ impl Path {
             cursor: (facts.is_fresh && facts.whole_bytes).then_some(0),
             least_bytes: 0,
             requests: Some(false),
+            sums: Vec::new(),
         }
     }
 
@@ -133,6 +137,7 @@ impl Path {
         if self.requests != other.requests {
             self.requests = None;
         }
+        self.sums.retain(|sum| other.sums.contains(sum));
     }
 
     /// Forgets whatever these slots and headers hold, the cursor and requests.
@@ -146,6 +151,7 @@ impl Path {
         extracted.iter().for_each(|header| self.sources[header.index()] = Source::Somewhere);
         self.cursor = None;
         self.requests = None;
+        self.sums.clear();
     }
 }
 

@@ -3,14 +3,15 @@
 //! instruction.
 
 use super::facts::{SlotSet, stack_headers};
-use super::function::{FunctionCompiler, Known, RaisedError, Site};
+use super::fields::narrow_type;
+use super::function::{FunctionCompiler, Known, PacketBits, RaisedError, Site};
 use super::path::Way;
 use super::values::{ScratchMark, Val};
 use crate::runtime::pass::{
     ENDED, ENDED_STEP_LIMIT, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::effects;
 use ir::{
@@ -21,6 +22,9 @@ use std::collections::BTreeMap;
 
 /// So many back edges are followed with what is known on each turn, as long as the code stays small.
 const MOST_TURNS: u32 = 16;
+
+/// Up to so many cases are turned to the machine's order: turned ones hardly ever follow one another.
+const MOST_TURNED_CASES: usize = 4;
 
 /// Whether others notice that an instruction ran, or its run depends on tables.
 fn is_noticed(operation: &Operation) -> bool {
@@ -399,6 +403,33 @@ impl<'a> FunctionCompiler<'a, '_> {
                     }
                 }
             }
+            Terminator::Switch { value, cases, default }
+                if self.packet_operand(value).is_some_and(|bits| {
+                    cases.len() <= MOST_TURNED_CASES
+                        && cfg!(target_endian = "little")
+                        && bits.offset_bits.is_multiple_of(8)
+                        && matches!(bits.width_bits, 16 | 32 | 64)
+                }) =>
+            {
+                // The cases are turned to the machine's order, not what is loaded.
+                let Some(bits) = self.packet_operand(value) else { return };
+                let ty = narrow_type(bits.width_bits / 8);
+                let first_byte = (bits.offset_bits / 8) as i32;
+                let flags = MemFlagsData::trusted();
+                let loaded = self.builder.ins().load(ty, flags, bits.address, first_byte);
+                let loaded = match bits.width_bits {
+                    64 => loaded,
+                    _ => self.builder.ins().uextend(types::I64, loaded),
+                };
+                let mut switch = Switch::new();
+                for (case, next) in cases {
+                    let next = edge(self, *next);
+                    let number = case.low_u64().swap_bytes() >> (64 - bits.width_bits);
+                    switch.set_entry(u128::from(number), next);
+                }
+                let default = edge(self, *default);
+                switch.emit(&mut self.builder, loaded, default);
+            }
             Terminator::Switch { value, cases, default } => {
                 let ty = self.operand_type(value);
                 let known = self.operand(value);
@@ -450,7 +481,7 @@ impl<'a> FunctionCompiler<'a, '_> {
 
     /// Instructions that read and define temporaries only.
     pub fn pure(&mut self, operation: &Operation) {
-        if let Some((result, known)) = self.folded(operation) {
+        if let Some((result, known)) = self.folded(operation).or_else(|| self.test(operation)) {
             self.temps[result.index()] = Some(known);
             return;
         }
@@ -492,6 +523,44 @@ impl<'a> FunctionCompiler<'a, '_> {
             _ => return,
         };
         self.define(result, value);
+    }
+
+    /// A test of bits of the packet, as the result of an instruction; neighbours are tested together.
+    fn test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+        let Operation::Binary { result, operation, left, right } = operation else { return None };
+        let test = match (operation, self.known(left), self.known(right)) {
+            (BinaryOperation::Equal, Some(Known::Packet(bits)), _) if bits.width_bits <= 64 => {
+                Known::Test(bits, self.known_bits(right)?.to_u64()?)
+            }
+            (BinaryOperation::Equal, _, Some(Known::Packet(bits))) if bits.width_bits <= 64 => {
+                Known::Test(bits, self.known_bits(left)?.to_u64()?)
+            }
+            (
+                BinaryOperation::And,
+                Some(Known::Test(left, left_number)),
+                Some(Known::Test(right, right_number)),
+            ) => {
+                let follows = |left: PacketBits, right: PacketBits| {
+                    left.address == right.address
+                        && left.offset_bits + left.width_bits == right.offset_bits
+                };
+                let (high, high_number, low, low_number) = if follows(left, right) {
+                    (left, left_number, right, right_number)
+                } else if follows(right, left) {
+                    (right, right_number, left, left_number)
+                } else {
+                    return None;
+                };
+                let width_bits = high.width_bits + low.width_bits;
+                if width_bits > 64 || low.width_bits == 64 {
+                    return None;
+                }
+                let both = PacketBits { width_bits, ..high };
+                Known::Test(both, high_number << low.width_bits | low_number)
+            }
+            _ => return None,
+        };
+        Some((*result, test))
     }
 
     /// The number that an operand of fixed width is known to be.
@@ -562,7 +631,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             Operation::Apply { table, keys, .. } => self.prefetch_apply(*table, keys),
             _ => {
                 let code = self.number(ENDED);
-                self.builder.ins().jump(self.finish, &[code.into()]);
+                self.finish(code);
             }
         }
     }

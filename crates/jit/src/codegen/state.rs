@@ -203,7 +203,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn cell_address(&mut self, cell: Cell) -> Value {
-        let arrays = self.load_word(self.instance, offset_of!(Instance, registers) as i32);
+        let arrays = self.load_lasting(self.instance, offset_of!(Instance, registers) as i32);
         let first = self.load_word(arrays, cell.register.0 as i32 * 8);
         let distance = self.builder.ins().imul_imm_s(cell.index, words_of(cell.ty) as i64 * 8);
         self.builder.ins().iadd(first, distance)
@@ -240,7 +240,7 @@ impl FunctionCompiler<'_, '_> {
         };
         let bytes = self.counted_bytes();
         if size <= LARGEST_FLAT_ARRAY_WORDS {
-            let arrays = self.load_word(self.instance, offset_of!(Instance, counters) as i32);
+            let arrays = self.load_lasting(self.instance, offset_of!(Instance, counters) as i32);
             let first = self.load_word(arrays, counter.0 as i32 * 8);
             let distance = self.builder.ins().imul_imm_s(number, size_of::<[u64; 2]>() as i64);
             let cell = self.builder.ins().iadd(first, distance);

@@ -89,7 +89,7 @@ impl FunctionCompiler<'_, '_> {
             }
         }
         let code = self.number(ENDED);
-        self.builder.ins().jump(self.finish, &[code.into()]);
+        self.finish(code);
     }
 
     fn table_keys(&mut self, table: TableId, keys: &[Operand]) -> Keys {

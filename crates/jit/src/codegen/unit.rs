@@ -2,9 +2,9 @@
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
 use super::burst_loop::Loop;
-use super::call::Signatures;
+use super::call::{SeldomCalls, Signatures};
 use super::facts::Facts;
-use super::function::{Ends, FunctionCompiler, Home};
+use super::function::{Ends, FunctionCompiler, Home, lasting};
 use super::path::{Copies, Path};
 use super::values::{ConstantPool, ScratchSlots, Val};
 use crate::runtime::pass::{ENDED, Instance, Pass, Received};
@@ -26,6 +26,8 @@ pub(crate) struct Surroundings<'a> {
     pub layout: &'a StorageLayout,
     /// Calling convention of the machine.
     pub call_conv: CallConv,
+    /// Calls from where code hardly ever comes.
+    pub seldom: &'a SeldomCalls,
     /// What the front end of the code generator has to know of the machine.
     pub frontend_config: TargetFrontendConfig,
 }
@@ -97,7 +99,6 @@ fn build_once(
         let head = Loop::new(&mut builder, pass, tallying);
         (packet, length_bytes) = (head.packet, head.length_bytes);
         finish = builder.create_block();
-        builder.append_block_param(finish, types::I64);
         place = Some(head.place);
         next = Some(head);
     } else {
@@ -136,6 +137,7 @@ fn build_once(
         builder,
         signatures: Signatures::default(),
         call_conv: around.call_conv,
+        seldom: around.seldom,
         pass,
         instance,
         packet,
@@ -203,7 +205,7 @@ impl FunctionCompiler<'_, '_> {
                         for way in ways {
                             self.enter(way);
                             let code = self.number(ENDED);
-                            self.builder.ins().jump(self.finish, &[code.into()]);
+                            self.finish(code);
                         }
                         return;
                     }
@@ -267,7 +269,7 @@ impl FunctionCompiler<'_, '_> {
             self.store_word(outcome, self.pass, offset_of!(Pass, outcome) as i32);
         }
         let code = self.number(ENDED);
-        self.builder.ins().jump(self.finish, &[code.into()]);
+        self.finish(code);
     }
 
     fn step_value(&mut self, value: &StepValue, measures: &HashMap<usize, Value>) -> Value {
@@ -278,11 +280,13 @@ impl FunctionCompiler<'_, '_> {
             StepValue::Input(at) => match (at, self.place) {
                 (0, Some(place)) => {
                     let offset = offset_of!(Received, input) as i32;
-                    self.builder.ins().uload32(MemFlagsData::trusted(), place.received, offset)
+                    let input =
+                        self.builder.ins().load(types::I32, lasting(), place.received, offset);
+                    self.builder.ins().uextend(types::I64, input)
                 }
                 _ => {
                     let offset = offset_of!(Pass, inputs) + at * 8;
-                    self.load_word(self.pass, offset as i32)
+                    self.load_lasting(self.pass, offset as i32)
                 }
             },
             StepValue::Length { plus, minus } => {
@@ -328,7 +332,7 @@ impl FunctionCompiler<'_, '_> {
             self.begin_fresh();
         }
         if !self.sources.is_empty() {
-            let zeros = self.load_word(self.instance, offset_of!(Instance, zeros) as i32);
+            let zeros = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
             let sources: Vec<_> = self.sources.values().copied().collect();
             sources.into_iter().for_each(|source| self.builder.def_var(source, zeros));
         }

@@ -56,7 +56,8 @@ impl FunctionCompiler<'_, '_> {
         let words = self.words_buffer(&values);
         let surroundings = self.surroundings();
         let request = self.number(u64::from(request.0));
-        self.call(runtime::request(), &[surroundings, request, words]);
+        // Packets that ask for something are the exception.
+        self.call_seldom(runtime::request(), &[surroundings, request, words]);
         let one = self.number(1);
         self.builder.def_var(self.has_requests, one);
         self.path.requests = Some(true);

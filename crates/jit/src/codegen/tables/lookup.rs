@@ -28,19 +28,24 @@ pub(super) struct Found {
 /// Bits of a key that a front takes: its first ones, left aligned.
 const ALIGNED_BITS: u32 = 32;
 
+/// Up to so many tables of a unit, what is read of them is kept from packet to packet.
+const MOST_TABLES_KEPT: usize = 8;
+
 impl FunctionCompiler<'_, '_> {
     pub(super) fn table_address(&mut self, table: TableId) -> Value {
-        let tables = self.load_word(self.instance, offset_of!(Instance, tables) as i32);
+        let tables = self.load_lasting(self.instance, offset_of!(Instance, tables) as i32);
         let distance = table.index() * size_of::<ForwardingTable>();
         self.builder.ins().iadd_imm_s(tables, distance as i64)
     }
 
     /// Loads a word of the table's [`Shortcut`].
     fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
-        let shortcuts = self.load_word(self.instance, offset_of!(Instance, shortcuts) as i32);
+        let shortcuts = self.load_lasting(self.instance, offset_of!(Instance, shortcuts) as i32);
         let distance = table.index() * size_of::<Shortcut>() + offset_bytes;
-        let shortcut = self.builder.ins().iadd_imm_s(shortcuts, distance as i64);
-        self.load_word(shortcut, 0)
+        match self.facts.tables <= MOST_TABLES_KEPT {
+            true => self.load_lasting(shortcuts, distance as i32),
+            false => self.load_word(shortcuts, distance as i32),
+        }
     }
 
     /// The address of the default action's record.
@@ -94,7 +99,10 @@ impl FunctionCompiler<'_, '_> {
         self.builder.set_cold_block(asking);
         self.switch_to_sealed(asking);
         let address = self.table_address(table);
-        let leaf = self.call_for_word(runtime::find_word(), &[address, key]);
+        let leaf = match self.call_seldom(runtime::find_word(), &[address, key]) {
+            Some(leaf) => leaf,
+            None => self.number(0),
+        };
         let leaf = self.builder.ins().ireduce(types::I32, leaf);
         self.builder.ins().jump(joined, &[leaf.into()]);
     }

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Internet checksums (RFC 1071) of lists of fields: fields that are as in the packet are summed as the
+//! bytes that they are, and a sum of the same fields from before serves again where few of them changed.
+//! The arithmetic is with the other hashes.
+
+use super::function::{FunctionCompiler, PacketBits};
+use super::hashes::{ChecksumPart, RawSum, UNROLLED_SUM_BYTES};
+use super::values::Val;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use ir::{Operand, ValueType};
+
+/// What an input of a sum was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    /// Bits of the packet.
+    Packet(PacketBits),
+    /// A number of at most 64 bits.
+    Word(Value),
+    /// Anything else.
+    Other,
+}
+
+/// What an input adds to a sum before it is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    /// Its bytes, the first one lowest, times two to this.
+    Bytes(u32),
+    /// Its number, times two to this.
+    Number(u32),
+    /// More than that.
+    Scattered,
+}
+
+/// A sum that was computed on the way here, and of what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownSum {
+    inputs: Vec<(Input, u32, Share)>,
+    sum: RawSum,
+}
+
+/// The parts of a sum with what each input adds, and how many numbers are added up.
+struct Parts {
+    parts: Vec<ChecksumPart>,
+    shares: Vec<Share>,
+    count: u32,
+}
+
+impl FunctionCompiler<'_, '_> {
+    /// The checksum of inputs of fixed width laid end to end, padded to whole words of 16 bits.
+    pub fn internet_checksum(&mut self, inputs: &[Operand]) -> Value {
+        let wanted: Vec<(Input, u32)> = inputs
+            .iter()
+            .map(|input| (self.sum_input(input), self.operand_type(input).width_bits()))
+            .collect();
+        if let Some(known) = self.changed_sum(&wanted, inputs) {
+            let checksum = self.values().folded_checksum(known.sum);
+            self.path.sums.push(known);
+            return checksum;
+        }
+        let Parts { parts, shares, .. } = self.checksum_parts(inputs);
+        let Some(sum) = self.values().raw_sum(&parts) else { return self.number(0xffff) };
+        if sum.is_exact {
+            let inputs =
+                wanted.iter().zip(shares).map(|(&(input, width), share)| (input, width, share));
+            self.path.sums.push(KnownSum { inputs: inputs.collect(), sum });
+        }
+        self.values().folded_checksum(sum)
+    }
+
+    fn sum_input(&mut self, operand: &Operand) -> Input {
+        if let Some(bits) = self.packet_operand(operand) {
+            return Input::Packet(bits);
+        }
+        let is_word = matches!(self.operand_type(operand), ValueType::Bits(0..=64));
+        match (operand, is_word) {
+            (Operand::Temp(_), true) => match self.operand(operand) {
+                Val::Word(word) => Input::Word(word),
+                _ => Input::Other,
+            },
+            _ => Input::Other,
+        }
+    }
+
+    /// The sum from a known one whose inputs are the same, but for few.
+    fn changed_sum(&mut self, wanted: &[(Input, u32)], inputs: &[Operand]) -> Option<KnownSum> {
+        let changes = |known: &KnownSum| {
+            let is_alike = known.inputs.len() == wanted.len()
+                && known.inputs.iter().zip(wanted).all(|(known, wanted)| known.1 == wanted.1);
+            let changed = (0..wanted.len()).filter(|&at| {
+                let (input, _, _) = known.inputs[at];
+                input == Input::Other || input != wanted[at].0
+            });
+            is_alike.then(|| changed.collect::<Vec<_>>())
+        };
+        let is_possible = |known: &KnownSum, changed: &[usize]| {
+            changed.iter().all(|&at| {
+                let (input, width_bits, share) = known.inputs[at];
+                let fits = match share {
+                    Share::Bytes(_) => matches!(width_bits, 8 | 16 | 32),
+                    Share::Number(shift) => width_bits + shift <= 64,
+                    Share::Scattered => false,
+                };
+                fits && input != Input::Other && wanted[at].0 != Input::Other
+            })
+        };
+        let (known, changed) = self
+            .path
+            .sums
+            .iter()
+            .filter_map(|known| changes(known).map(|changed| (known, changed)))
+            .filter(|(known, changed)| is_possible(known, changed))
+            .min_by_key(|(_, changed)| changed.len())
+            .map(|(known, changed)| (known.clone(), changed))?;
+        // What was added leaves and something else comes; a new sum only adds.
+        if changed.len() as u32 * 2 >= self.summed_numbers(inputs) {
+            return None;
+        }
+        let mut known = known;
+        let mut sum = known.sum.value;
+        for at in changed {
+            let (before, width_bits, share) = known.inputs[at];
+            let after = wanted[at].0;
+            let before = self.share_of(before, width_bits, share);
+            let added = self.share_of(after, width_bits, share);
+            // As a whole number the sum is what it would be if it were added up anew.
+            sum = self.builder.ins().isub(sum, before);
+            sum = self.builder.ins().iadd(sum, added);
+            known.inputs[at].0 = after;
+        }
+        known.sum.value = sum;
+        Some(known)
+    }
+
+    fn share_of(&mut self, input: Input, width_bits: u32, share: Share) -> Value {
+        let word = match input {
+            Input::Packet(bits) => self.load_bits(bits.address, bits.offset_bits, width_bits),
+            Input::Word(word) => word,
+            Input::Other => self.number(0),
+        };
+        let (word, shift) = match share {
+            Share::Bytes(shift) => {
+                let narrow = match width_bits {
+                    16 => Some(types::I16),
+                    32 => Some(types::I32),
+                    _ => None,
+                };
+                let word = match narrow {
+                    Some(ty) => {
+                        let narrow = self.builder.ins().ireduce(ty, word);
+                        let turned = self.builder.ins().bswap(narrow);
+                        self.builder.ins().uextend(types::I64, turned)
+                    }
+                    None => word,
+                };
+                (word, shift)
+            }
+            Share::Number(shift) => (word, shift),
+            Share::Scattered => (word, 0),
+        };
+        match shift {
+            0 => word,
+            _ => self.builder.ins().ishl_imm_u(word, i64::from(shift)),
+        }
+    }
+
+    /// Inputs from one on that are neighbours in the packet, as one run, where a sum can take whole
+    /// bytes there; and how many they are.
+    fn run(&self, inputs: &[Operand], stream_bits: u64) -> Option<(PacketBits, usize)> {
+        let mut run = self.packet_operand(inputs.first()?)?;
+        let mut count = 1;
+        while let Some(after) = inputs.get(count).and_then(|input| self.packet_operand(input)) {
+            let follows = after.address == run.address
+                && after.offset_bits == run.offset_bits + run.width_bits;
+            if !follows {
+                break;
+            }
+            run.width_bits += after.width_bits;
+            count += 1;
+        }
+        let is_whole = stream_bits.is_multiple_of(16)
+            && run.offset_bits.is_multiple_of(8)
+            && run.width_bits.is_multiple_of(8);
+        is_whole.then_some((run, count))
+    }
+
+    /// How many numbers are added up for a sum.
+    fn summed_numbers(&self, inputs: &[Operand]) -> u32 {
+        let (mut at, mut stream_bits, mut count) = (0, 0u64, 0);
+        while at < inputs.len() {
+            match self.run(&inputs[at..], stream_bits) {
+                Some((run, length)) => {
+                    count += run.width_bits.div_ceil(32);
+                    stream_bits += u64::from(run.width_bits);
+                    at += length;
+                }
+                None => {
+                    count += 1;
+                    stream_bits += u64::from(self.operand_type(&inputs[at]).width_bits());
+                    at += 1;
+                }
+            }
+        }
+        count
+    }
+
+    /// Inputs of a checksum; neighbours in the packet become runs of bytes.
+    fn checksum_parts(&mut self, inputs: &[Operand]) -> Parts {
+        let mut all = Parts { parts: Vec::new(), shares: Vec::new(), count: 0 };
+        let (mut at, mut stream_bits) = (0, 0u64);
+        let mut numbers = Vec::new();
+        let mut has_runs = false;
+        while at < inputs.len() {
+            if let Some((run, length)) = self.run(&inputs[at..], stream_bits) {
+                let length_bytes = run.width_bits / 8;
+                for input in &inputs[at..at + length] {
+                    let share = self.packet_operand(input).map_or(Share::Scattered, |bits| {
+                        share_in_run(bits.offset_bits - run.offset_bits, bits, length_bytes)
+                    });
+                    all.shares.push(share);
+                }
+                all.parts.push(ChecksumPart::PacketRun {
+                    address: run.address,
+                    offset_bytes: (run.offset_bits / 8) as i32,
+                    length_bytes,
+                });
+                has_runs = true;
+                all.count += length_bytes.div_ceil(4);
+                stream_bits += u64::from(run.width_bits);
+                at += length;
+                continue;
+            }
+            let width_bits = self.operand_type(&inputs[at]).width_bits();
+            let value = self.operand(&inputs[at]);
+            let words = self.values().words(width_bits, value);
+            let mut left = width_bits;
+            for word in words.into_iter().rev() {
+                let bits = if left.is_multiple_of(64) { left.min(64) } else { left % 64 };
+                if bits > 0 {
+                    all.parts.push(ChecksumPart::Value { word, width_bits: bits });
+                    all.count += 1;
+                }
+                left -= bits;
+            }
+            stream_bits += u64::from(width_bits);
+            let shift = ((16 - stream_bits % 16) % 16) as u32;
+            numbers.push((all.shares.len(), shift));
+            all.shares.push(match width_bits {
+                0..=48 => Share::Number(shift),
+                _ => Share::Scattered,
+            });
+            at += 1;
+        }
+        if has_runs {
+            // Among bytes, numbers are turned.
+            for (at, shift) in numbers {
+                if all.shares[at] != Share::Scattered {
+                    all.shares[at] = Share::Number(shift + 8);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// What a field adds that begins so many bits after the first of a run of bytes.
+fn share_in_run(first_bit: u32, bits: PacketBits, length_bytes: u32) -> Share {
+    let is_whole = first_bit.is_multiple_of(8) && bits.width_bits.is_multiple_of(8);
+    if !is_whole || length_bytes > UNROLLED_SUM_BYTES {
+        return Share::Scattered;
+    }
+    let (first, last) = (first_bit / 8, (first_bit + bits.width_bits) / 8);
+    // As the run is loaded: four bytes at once, then two, then one.
+    let fours = length_bytes / 4 * 4;
+    let (start, size) = match first < fours {
+        true => (first / 4 * 4, 4),
+        false => {
+            let rest = first - fours;
+            (fours + rest / 2 * 2, 2)
+        }
+    };
+    match last <= start + size {
+        true => Share::Bytes((first - start) * 8),
+        false => Share::Scattered,
+    }
+}
