@@ -88,8 +88,10 @@ impl<'a> Reader<'a> {
         includes: &mut Vec<Include>,
     ) {
         self.bytes = self.bytes.saturating_add(self.map.text(file).len() as u64);
-        let lexed = lex(self.map, file, &mut self.diagnostics);
-        let parsed = parse_tokens(self.map, lexed, &mut self.next_id, &mut self.diagnostics);
+        let mut found = Diagnostics::new();
+        let lexed = lex(self.map, file, &mut found);
+        let parsed = parse_tokens(self.map, lexed, &mut self.next_id, &mut found);
+        self.diagnostics.append(super::in_order_of_place(found));
         let ParsedFile { declarations: own, includes: wanted } = parsed;
         let mut own = own.into_iter();
         let mut taken = 0;

@@ -102,9 +102,9 @@ enum Raw {
 /// forgotten quote does not swallow the program.
 fn string(lexer: &mut Lexer<'_, Raw>) -> bool {
     let rest = lexer.remainder();
-    let line = rest.find(['\n', '\r']).unwrap_or(rest.len());
-    if let Some(at) = rest[..line].find('"') {
-        lexer.bump(at + 1);
+    let line = rest.find(['"', '\n', '\r']).unwrap_or(rest.len());
+    if rest[line..].starts_with('"') {
+        lexer.bump(line + 1);
         return true;
     }
     // Most often the quote is missing before what closes the call or the statement.

@@ -32,7 +32,7 @@ pub use include::{FILE_LIMIT, Loader, NoFiles, TEXT_LIMIT_BYTES};
 pub use parser::{ERROR_LIMIT, EXPRESSION_HEIGHT_LIMIT, NESTING_LIMIT};
 
 use ast::Program;
-use source::{Diagnostics, FileId, SourceMap};
+use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// Reads one file that is in the map already. Its includes are in the program and not followed.
 pub fn parse(map: &SourceMap, file: FileId) -> (Program, Diagnostics) {
@@ -41,7 +41,19 @@ pub fn parse(map: &SourceMap, file: FileId) -> (Program, Diagnostics) {
     let lexed = lexer::lex(map, file, &mut diagnostics);
     let parsed = parser::parse_tokens(map, lexed, &mut node_count, &mut diagnostics);
     let includes = parsed.includes.into_iter().map(|(_, include)| include).collect();
-    (Program { declarations: parsed.declarations, includes, node_count }, diagnostics)
+    let program = Program { declarations: parsed.declarations, includes, node_count };
+    (program, in_order_of_place(diagnostics))
+}
+
+/// What was found in one file, from its beginning to its end: the lexer goes before the parser.
+fn in_order_of_place(diagnostics: Diagnostics) -> Diagnostics {
+    let mut list: Vec<Diagnostic> = diagnostics.into_iter().collect();
+    list.sort_by_key(|diagnostic| diagnostic.primary.span);
+    let mut sorted = Diagnostics::new();
+    for diagnostic in list {
+        sorted.push(diagnostic);
+    }
+    sorted
 }
 
 /// Reads a whole program: the file `text`, which the user calls `name`, and what it includes. Names

@@ -108,6 +108,14 @@ impl Parser<'_> {
         }
     }
 
+    /// Adds a warning, unless there are very many.
+    pub(super) fn warn(&mut self, diagnostic: Diagnostic) {
+        self.warning_count += 1;
+        if !self.silent && self.warning_count <= ERROR_LIMIT {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
     /// Says how many errors were counted only.
     pub(super) fn report_suppressed(&mut self) {
         let Some(span) = self.suppressed_at else { return };
@@ -154,7 +162,6 @@ impl Parser<'_> {
         match token.kind {
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::String => "a string".to_owned(),
-            kind if kind.is_reserved() => format!("the reserved word `{text}`"),
             _ if text.chars().count() > LONGEST => {
                 let start: String = text.chars().take(LONGEST).collect();
                 format!("`{start}...`")

@@ -69,8 +69,8 @@ impl Parser<'_> {
         let mut egress = None;
         while self.at(TokenKind::Annotation) {
             let token = self.token();
-            let text = self.text_of(token);
-            match text {
+            let text = self.text_of(token).to_owned();
+            match text.as_str() {
                 "@egress" => egress = Some(token.span),
                 "@main" | "@noinline" => {}
                 _ => {
@@ -80,7 +80,7 @@ impl Parser<'_> {
                         format!("`{text}` is not known and is ignored"),
                     )
                     .note("known are `@main`, `@egress` and `@noinline`");
-                    self.diagnostics.push(diagnostic);
+                    self.warn(diagnostic);
                 }
             }
             if egress != Some(token.span) {
@@ -288,6 +288,7 @@ impl Parser<'_> {
     /// `memop f(int stored, int x) { ... }`
     fn memop(&mut self) -> Parsed<DeclarationKind> {
         self.bump();
+        self.report_memop_type()?;
         let name = self.binder("a memop")?;
         let parameters = self.parameters("a memop")?;
         let body = self.block("a memop")?;

@@ -11,6 +11,20 @@ use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
+/// How tightly an operator that shares its level with others binds in C; 0 where that makes no
+/// difference.
+fn rank_in_c(operator: BinaryOperator) -> u8 {
+    match operator {
+        BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => 6,
+        BinaryOperator::BitAnd => 5,
+        BinaryOperator::BitXor => 4,
+        BinaryOperator::BitOr => 3,
+        BinaryOperator::And => 2,
+        BinaryOperator::Or => 1,
+        _ => 0,
+    }
+}
+
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
         self.binary(Level::Logical)
@@ -27,7 +41,7 @@ impl Parser<'_> {
         let mut left = self.prefix()?;
         let mut left_height = self.height;
         let mut compared: Option<Span> = None;
-        let mut logical: Option<(BinaryOperator, Span)> = None;
+        let mut chained: Option<(BinaryOperator, Span)> = None;
         loop {
             if self.at(TokenKind::Mask) && least <= Level::Mask {
                 self.bump();
@@ -47,12 +61,12 @@ impl Parser<'_> {
                 }
                 compared = Some(operator_span);
             }
-            if level == Level::Logical {
-                if let Some((_, first)) = logical.filter(|(first, _)| *first != operator) {
-                    self.warn_mixed(first, operator_span);
-                }
-                logical = Some((operator, operator_span));
+            if let Some((first, first_span)) = chained
+                && rank_in_c(operator) > rank_in_c(first)
+            {
+                self.warn_mixed((first_span, operator_span), level);
             }
+            chained = Some((operator, operator_span)).filter(|_| rank_in_c(operator) > 0);
             self.bump();
             self.report_doubled_operator(operator, operator_span)?;
             let right = self.binary(level.tighter())?;
@@ -97,18 +111,28 @@ impl Parser<'_> {
         self.report_read(diagnostic);
     }
 
-    fn warn_mixed(&mut self, first: Span, second: Span) {
+    /// Warns of operators that bind equally, but not for someone who knows C.
+    fn warn_mixed(&mut self, (first, second): (Span, Span), level: Level) {
+        let slice = |span: Span| {
+            self.text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned()
+        };
+        let (first_text, second_text) = (slice(first), slice(second));
+        let whole = match level {
+            Level::Logical => "",
+            _ => ", unlike in C",
+        };
         let diagnostic = Diagnostic::warning(
-            codes::MIXED_LOGICAL,
+            codes::MIXED_OPERATORS,
             second,
-            "`&&` and `||` bind equally tightly in Lucid, so this reads from left to right",
+            format!(
+                "`{second_text}` binds no tighter than `{first_text}`{whole}, so this reads from left \
+                 to right"
+            ),
         )
         .here("everything before is its left operand")
-        .label(first, "after this one")
+        .label(first, "also this one")
         .help("put parentheses around what belongs together");
-        if !self.silent {
-            self.diagnostics.push(diagnostic);
-        }
+        self.warn(diagnostic);
     }
 
     /// Prefix operators, casts, and what they stand before.
@@ -248,6 +272,9 @@ impl Parser<'_> {
             (0..3).for_each(|_| self.bump());
         }
         if !self.at(TokenKind::OpenParen) {
+            if let Some(unparsed) = self.sizes_of_call() {
+                return Err(unparsed);
+            }
             return Ok(self.node(ExpressionKind::Name(function), start));
         }
         let arguments = self.arguments()?;

@@ -34,6 +34,10 @@ pub const EXPRESSION_HEIGHT_LIMIT: u32 = 512;
 /// After this many syntax errors the rest is read, but only counted.
 pub const ERROR_LIMIT: usize = 100;
 
+/// How many tokens ahead are looked at to tell one construct from another, where a program that
+/// people write is always decided earlier.
+const LOOKAHEAD_LIMIT: usize = 200;
+
 /// What one file holds.
 #[derive(Debug, Default)]
 pub(super) struct ParsedFile {
@@ -54,13 +58,18 @@ pub(super) fn parse_tokens(
         Some(end) => end.span.file,
         None => return ParsedFile::default(),
     };
+    let text = map.text(file).clone();
+    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let line_starts = std::iter::once(0).chain(line_ends.map(|(at, _)| at as u32 + 1)).collect();
     let mut parser = Parser {
-        text: map.text(file).clone(),
+        text,
+        line_starts,
         tokens: lexed.tokens,
         broken: lexed.broken,
         position: 0,
         diagnostics,
         error_count: 0,
+        warning_count: 0,
         suppressed_at: None,
         silent: false,
         reported_at: None,
@@ -86,6 +95,8 @@ type Parsed<T> = Result<T, Unparsed>;
 /// The state of one run over the tokens of one file.
 struct Parser<'d> {
     text: Arc<str>,
+    /// Where each line starts.
+    line_starts: Vec<u32>,
     /// The last is `End`.
     tokens: Vec<Token>,
     /// Text that the lexer has reported, in order.
@@ -93,6 +104,7 @@ struct Parser<'d> {
     position: usize,
     diagnostics: &'d mut Diagnostics,
     error_count: usize,
+    warning_count: usize,
     /// The first error beyond the limit.
     suppressed_at: Option<Span>,
     /// Nothing more is reported: the rest cannot be read.

@@ -149,6 +149,17 @@ impl Parser<'_> {
         Ok(ParserAction { kind, span: self.span_from(start) })
     }
 
+    /// `read eth_t e;`, as it once was.
+    fn reading_without_source(&mut self) -> super::Unparsed {
+        let diagnostic = Diagnostic::error(
+            codes::UNEXPECTED_TOKEN,
+            self.span(),
+            "`read` takes what it reads from, and gives a value",
+        )
+        .help("write `eth_t e = read(pkt);`, where `pkt` is the parser's `bitstring pkt`");
+        self.report(diagnostic)
+    }
+
     fn parser_action_kind(&mut self) -> Parsed<ParserActionKind> {
         if self.at_word("skip") && self.ahead(1) == TokenKind::OpenParen {
             self.bump();
@@ -170,32 +181,35 @@ impl Parser<'_> {
             self.expect_semicolon("an assignment")?;
             return Ok(ParserActionKind::Assign { target, value });
         }
+        if self.at_word("read") && self.ahead(1) == TokenKind::Identifier {
+            return Err(self.reading_without_source());
+        }
         if !self.at_type_word() && !self.at(TokenKind::Identifier) {
             return Err(self.unexpected("an action or a step of a parser"));
         }
         let ty = self.ty()?;
         let name = self.binder("a variable")?;
         self.expect(TokenKind::Assign, "after the name of a variable")?;
-        let value = self.expression()?;
+        let mut value = self.expression()?;
         self.expect_semicolon("the value of a variable")?;
-        Ok(match read_source(value) {
-            Ok(source) => ParserActionKind::Read { name, ty, source },
-            Err(value) => ParserActionKind::Local { name, ty, value },
+        Ok(match read_source(&mut value) {
+            Some(source) => ParserActionKind::Read { name, ty, source },
+            None => ParserActionKind::Local { name, ty, value },
         })
     }
 }
 
-/// What `read(b)` reads from.
-fn read_source(value: Expression) -> Result<Expression, Expression> {
-    match value.kind {
-        ExpressionKind::Call { function, mut arguments, .. }
+/// Takes what `read(b)` reads from; leaves other values as they are.
+fn read_source(value: &mut Expression) -> Option<Expression> {
+    match &mut value.kind {
+        ExpressionKind::Call { function, arguments, .. }
             if arguments.len() == 1
                 && function.segments.len() == 1
                 && &*function.segments[0].name == "read" =>
         {
-            Ok(arguments.remove(0))
+            arguments.pop()
         }
-        kind => Err(Expression { kind, ..value }),
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::super::codes;
 use super::super::token::TokenKind;
-use super::Parser;
+use super::{ERROR_LIMIT, Parser};
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
@@ -192,17 +192,20 @@ impl Parser<'_> {
         }
     }
 
+    /// Where the line of a place starts.
+    fn line_start(&self, span: Span) -> u32 {
+        let line = self.line_starts.partition_point(|start| *start <= span.start);
+        line.checked_sub(1).map_or(0, |line| self.line_starts[line])
+    }
+
     /// The column of a place, from 0, in bytes.
     fn column(&self, span: Span) -> usize {
-        let before = self.text.get(..span.start as usize).unwrap_or("");
-        before.len() - before.rfind('\n').map_or(0, |at| at + 1)
+        (span.start - self.line_start(span)) as usize
     }
 
     /// How far the line of a place is indented, in bytes.
     fn indentation(&self, span: Span) -> usize {
-        let before = self.text.get(..span.start as usize).unwrap_or("");
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = self.text.get(line_start..).unwrap_or("");
+        let line = self.text.get(self.line_start(span) as usize..).unwrap_or("");
         line.len() - line.trim_start_matches([' ', '\t']).len()
     }
 
@@ -224,7 +227,10 @@ impl Parser<'_> {
             return;
         }
         let found = self.found();
-        let suspect = self.suspect_opener(opener);
+        let suspect = match self.error_count < ERROR_LIMIT {
+            true => self.suspect_opener(opener),
+            false => None,
+        };
         let mut diagnostic = Diagnostic::error(
             codes::UNCLOSED_DELIMITER,
             self.span(),
@@ -269,7 +275,8 @@ impl Parser<'_> {
         // The block that ended before was perhaps meant to go on.
         let mut open: Vec<Span> = Vec::new();
         let mut last = None;
-        for token in &self.tokens[..self.position] {
+        let told = self.error_count < ERROR_LIMIT;
+        for token in &self.tokens[..if told { self.position } else { 0 }] {
             match token.kind {
                 TokenKind::OpenBrace => open.push(token.span),
                 TokenKind::CloseBrace => last = open.pop().map(|start| (start, token.span)),

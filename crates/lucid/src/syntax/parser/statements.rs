@@ -6,7 +6,7 @@ use super::super::ast::{
 };
 use super::super::codes;
 use super::super::token::TokenKind;
-use super::{Parsed, Parser};
+use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
@@ -107,6 +107,12 @@ impl Parser<'_> {
             (TokenKind::Assign, _) => self.assignment(false),
             (TokenKind::OpenParen, _) => self.call(),
             (TokenKind::Less, at) if self.word_ahead(at + 1, "unordered") => self.call(),
+            (TokenKind::ShiftLeft, at) if self.ahead(at + 1) == TokenKind::Assign => {
+                Err(self.no_effect())
+            }
+            (TokenKind::Less | TokenKind::ShiftLeft, at) if self.at_sizes_of_call(at) => {
+                self.call()
+            }
             (TokenKind::Identifier | TokenKind::Less | TokenKind::ShiftLeft, _) => {
                 self.local(false)
             }
@@ -132,6 +138,7 @@ impl Parser<'_> {
                 match self.ahead(distance) {
                     TokenKind::CloseBracket => break,
                     TokenKind::End | TokenKind::Semicolon | TokenKind::Assign => return false,
+                    _ if distance > LOOKAHEAD_LIMIT => return false,
                     _ => distance += 1,
                 }
             }
@@ -143,7 +150,7 @@ impl Parser<'_> {
     /// Whether the braces here are a record type with the name of a local behind it.
     fn begins_record_local(&self) -> bool {
         let mut depth = 0usize;
-        for distance in 0.. {
+        for distance in 0..LOOKAHEAD_LIMIT {
             match self.ahead(distance) {
                 TokenKind::OpenBrace => depth += 1,
                 TokenKind::CloseBrace => {

@@ -3,7 +3,7 @@
 
 use super::super::ast::{Parameter, Path, Size, SizeKind, Spelling, Type, TypeKind};
 use super::super::token::TokenKind;
-use super::{Parsed, Parser};
+use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
 use source::Span;
 
 impl Parser<'_> {
@@ -128,7 +128,7 @@ impl Parser<'_> {
 
     /// Whether between the `<<` here and its `>>` nothing but sizes stands.
     fn holds_only_sizes(&self) -> bool {
-        for distance in 1.. {
+        for distance in 1..LOOKAHEAD_LIMIT {
             match self.ahead(distance) {
                 TokenKind::ShiftRight => return true,
                 TokenKind::Number
