@@ -224,8 +224,12 @@ impl Checker {
             for Equation { left, right, span } in equations {
                 self.at = span;
                 if !self.unify_sizes(&left, &right) {
-                    let found = Type::Int(left);
-                    self.mismatch(span, &found, &Type::Int(right), None);
+                    let (found, expected) = (Type::Int(left), Type::Int(right));
+                    let diagnostic = self
+                        .mismatch_diagnostic(span, &found, &expected, None)
+                        .note("a literal without a width that nothing fixes has 32 bits")
+                        .help("write the width of literals that are concatenated, as in `1w8`");
+                    self.diagnostics.push(diagnostic);
                 }
             }
             if self.body.equations.len() == before || self.body.equations.is_empty() {

@@ -271,6 +271,11 @@ impl Checker {
                     let why = Why::new(action.span, "this action is installed with {}");
                     self.expect(argument, &installed, Some(&why));
                 }
+                Some((_, ty)) if matches!(self.variables.head(ty), Type::Action(_)) => {
+                    let why = arguments.first().filter(|_| builtin != Builtin::TableCreate);
+                    let why = why.map(|table| Why::new(table.span, "this table"));
+                    installed = self.table_action(argument, ty, why.as_ref());
+                }
                 Some((name, ty)) => {
                     // The first argument fixes the widths; it is what the others must fit to.
                     let why = match arguments.first() {
@@ -279,10 +284,7 @@ impl Checker {
                         }
                         _ => Why::new(path.span, format!("{name} must be {{}}")),
                     };
-                    let found = self.expect(argument, ty, Some(&why));
-                    if let Type::Action(table) = self.variables.head(&found) {
-                        installed = Some(table.install.clone());
-                    }
+                    self.expect(argument, ty, Some(&why));
                 }
                 None => {
                     self.infer(argument);
@@ -366,7 +368,10 @@ impl Checker {
             _ => std::slice::from_ref(e),
         };
         for one in list {
-            self.table_action(one, action, list.first().map(|first| first.span));
+            let first = list.first().filter(|first| first.id != one.id);
+            let why = first
+                .map(|first| Why::new(first.span, "as this action and the table's type have it"));
+            self.table_action(one, action, why.as_ref());
         }
         if !std::ptr::eq(list, std::slice::from_ref(e)) {
             let length = Size::constant(list.len() as u128);
@@ -375,7 +380,8 @@ impl Checker {
         }
     }
 
-    fn table_action(&mut self, e: &Expression, wanted: &Type, first: Option<Span>) {
+    /// Checks that an action fits a table; gives what it is installed with.
+    fn table_action(&mut self, e: &Expression, wanted: &Type, why: Option<&Why>) -> Option<Type> {
         let found = self.infer(e);
         let (Type::Action(action), Type::Action(table)) =
             (self.variables.head(&found), self.variables.head(wanted))
@@ -383,7 +389,7 @@ impl Checker {
             if !self.unify(&found, wanted) {
                 self.expression_mismatch(e, &found, wanted, None);
             }
-            return;
+            return None;
         };
         self.unify(&action.key, &table.key);
         let parts = [
@@ -403,11 +409,15 @@ impl Checker {
                 e.span,
                 format!("action `{name}` {verb} {own}, but the table wants {others}"),
             );
-            if let Some(first) = first.filter(|first| *first != e.span) {
-                diagnostic = diagnostic.label(first, "as this action and the table's type have it");
+            if let Some(why) = why {
+                diagnostic = diagnostic.label(why.span, why.text.to_string());
+            }
+            if let Some((place, _)) = self.declaration_of(e) {
+                diagnostic = diagnostic.label(place, "declared here");
             }
             self.diagnostics.push(diagnostic);
         }
+        Some(action.install.clone())
     }
 
     /// The paper's `new Array<<32>>(8)`.

@@ -138,7 +138,7 @@ impl Checker {
                 Some(width)
             }
             other => {
-                let shown = self.describe(&self.variables.resolve(&other));
+                let shown = self.describe(&self.variables.resolve(&found));
                 let mut diagnostic = Diagnostic::error(
                     codes::TYPE_MISMATCH,
                     e.span,

@@ -306,6 +306,8 @@ impl Checker {
                 let why = Why::new(place, "the event has {} here");
                 let span = parameter.ty.span;
                 let mut diagnostic = self.mismatch_diagnostic(span, found, wanted, Some(&why));
+                // What the body does with it would only be told again.
+                self.out.types.insert(parameter.name.id, Type::Error);
                 diagnostic.code = codes::HANDLER_PARAMETERS;
                 diagnostic.message =
                     format!("parameter `{}` is not what the event has", parameter.name.name);

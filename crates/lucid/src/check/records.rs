@@ -258,8 +258,7 @@ impl Checker {
     fn latest_record(&self, wanted: impl Fn(&Fields) -> bool) -> Option<NodeId> {
         let mut records = self.records.iter().rev().copied();
         records.find(|definition| {
-            self.is_transparent(*definition)
-                && self.record_body(*definition).is_some_and(&wanted)
+            self.is_transparent(*definition) && self.record_body(*definition).is_some_and(&wanted)
         })
     }
 

@@ -96,9 +96,6 @@ impl Checker {
             (Type::Int(_), Type::Bool) => {
                 diagnostic = diagnostic.help(format!("compare it: `{text} != 0`"));
             }
-            (Type::Void, _) => {
-                diagnostic = diagnostic.note("it gives nothing");
-            }
             (Type::Event, Type::Int(_) | Type::Bool) => {
                 diagnostic = diagnostic.note("an event is a value of its own type `event`");
             }
@@ -116,13 +113,19 @@ impl Checker {
             }
             Type::Int(width) if self.is_open(width) => "an integer".to_owned(),
             Type::Memop { arguments: 0, width } if self.is_open(width) => "a memop".to_owned(),
+            Type::Memop { arguments, width } if self.is_open(width) => {
+                format!("a memop of {arguments} arguments")
+            }
             Type::Action(_) => "an action".to_owned(),
             Type::String => "a text".to_owned(),
             Type::Array(width) if self.is_open(width) => "an array".to_owned(),
             Type::PairArray(width) if self.is_open(width) => "an array of pairs".to_owned(),
             Type::Counter(width) if self.is_open(width) => "a counter".to_owned(),
             Type::Vector(_, length) if self.is_open(length) => "a vector".to_owned(),
-            Type::Pattern(_) => "a pattern".to_owned(),
+            Type::Pattern(width) => match width.known() {
+                Some(width) => format!("a pattern of {width} bits"),
+                None => "a pattern".to_owned(),
+            },
             Type::Table(table) if matches!(&table.result, Type::Variable(v) if !self.variables.is_rigid(*v)) => {
                 "a table".to_owned()
             }
@@ -158,7 +161,8 @@ impl Checker {
             | Definition::Constant(id)
             | Definition::Symbolic(id)
             | Definition::Extern(id)
-            | Definition::Global(id) => *id,
+            | Definition::Global(id)
+            | Definition::Action(id) => *id,
             _ => return None,
         };
         let binder = self.out.binders.get(&id)?;

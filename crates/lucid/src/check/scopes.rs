@@ -292,7 +292,18 @@ impl Checker {
                         segment.span,
                         format!("module `{}` is not declared", segment.name),
                     );
-                    let diagnostic = self.suggest(diagnostic, Namespace::Modules, &segment.name);
+                    let before = Path { segments: path.segments[..=at].to_vec(), ..path.clone() };
+                    let diagnostic = match self.lookup_modules(&before) {
+                        Ok(scope) if at > 0 => {
+                            let names = self.scopes[scope.0].names.keys();
+                            let modules = names.filter(|(of, _)| *of == Namespace::Modules);
+                            match nearest(&segment.name, modules.map(|(_, name)| name)) {
+                                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                                None => diagnostic,
+                            }
+                        }
+                        _ => self.suggest(diagnostic, Namespace::Modules, &segment.name),
+                    };
                     self.diagnostics.push(diagnostic);
                 }
             }

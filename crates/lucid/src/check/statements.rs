@@ -10,8 +10,8 @@ use super::printing::FormatPiece;
 use super::reports::{Why, arguments as count_arguments};
 use super::scopes::{Found, Namespace, show_path};
 use crate::syntax::ast::{
-    self, Binder, Block, Branch, Expression, GenerateTarget, Path, Pattern, PatternKind, Statement,
-    StatementKind, TableEntry,
+    self, Binder, Block, Branch, Expression, ExpressionKind, GenerateTarget, Path, Pattern,
+    PatternKind, Statement, StatementKind, TableEntry,
 };
 use source::{Diagnostic, Span};
 
@@ -98,7 +98,13 @@ impl Checker {
                 format!("this gives nothing that `{}` could hold", name.name),
             ));
         }
-        self.forbid_global(&ty, NotGlobal::Local(name.name.clone()), name.span);
+        // What is built here is told where it is built.
+        if matches!(
+            value.kind,
+            ExpressionKind::Name(_) | ExpressionKind::Field { .. } | ExpressionKind::Index { .. }
+        ) {
+            self.forbid_global(&ty, NotGlobal::Local(name.name.clone()), name.span);
+        }
         self.local(name, ty);
     }
 
@@ -162,10 +168,12 @@ impl Checker {
         let (ty, place) = match self.body.frame.clone() {
             Frame::Function(ty, place) | Frame::Action(ty, place) => (ty, place),
             Frame::Memop(_, width) => {
-                let why = Why::new(span, "memops return what their cells hold, {}");
+                let mut locals = self.body.locals.iter();
+                let cell = locals.find_map(|(_, id)| self.out.binders.get(id)).cloned();
+                let why = cell.map(|cell| Why::new(cell.span, "the cell is {}"));
                 match value {
                     Some(value) => {
-                        self.expect(value, &Type::Int(width), Some(&why));
+                        self.expect(value, &Type::Int(width), why.as_ref());
                     }
                     None => self.diagnostics.push(Diagnostic::error(
                         codes::RETURN,
@@ -286,7 +294,7 @@ impl Checker {
             PatternKind::Bits(bits) => {
                 let width = Size::constant(bits.len() as u128);
                 if !self.unify(ty, &Type::Int(width)) {
-                    let what = format!("a pattern of {} bits", bits.len());
+                    let what = format!("{} bits", bits.len());
                     self.pattern_mismatch(pattern.span, &what, ty, *place);
                 }
             }
@@ -309,8 +317,12 @@ impl Checker {
     fn pattern_mismatch(&mut self, span: Span, found: &str, ty: &Type, place: Span) {
         let wanted = self.describe(&self.variables.resolve(ty));
         self.diagnostics.push(
-            Diagnostic::error(codes::PATTERN, span, format!("this is {found}"))
-                .label(place, format!("but {wanted} is matched")),
+            Diagnostic::error(
+                codes::PATTERN,
+                span,
+                format!("the pattern is {found}, but {wanted} is matched"),
+            )
+            .label(place, "matched here"),
         );
     }
 
@@ -516,10 +528,15 @@ impl Checker {
         };
         for entry in entries {
             if entry.patterns.len() != keys.len() {
-                let what = "a key of this table";
-                let expected = count(keys.len(), "pattern");
-                let found = entry.patterns.len();
-                self.wrong_count(entry.span, what, &expected, found, Some(table.span));
+                let patterns = count(entry.patterns.len(), "pattern");
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        codes::ARGUMENT_COUNT,
+                        entry.span,
+                        format!("{patterns} here, but keys of the table have {}", keys.len()),
+                    )
+                    .label(table.span, "this table"),
+                );
             }
             for (at, pattern) in entry.patterns.iter().enumerate() {
                 let found = self.infer(pattern);

@@ -323,12 +323,11 @@ impl Checker {
 
     /// Makes two sizes equal. What cannot be decided yet is kept for the end of the declaration.
     pub(super) fn unify_sizes(&mut self, left: &Size, right: &Size) -> bool {
-        let left = self.variables.resolve_size(left);
-        let right = self.variables.resolve_size(right);
-        if left == right {
+        let whole = (self.variables.resolve_size(left), self.variables.resolve_size(right));
+        if whole.0 == whole.1 {
             return true;
         }
-        let (left, right) = without_common(left, right);
+        let (left, right) = without_common(whole.0.clone(), whole.1.clone());
         let flexible = |variables: &Variables, size: &Size| {
             size.terms.iter().any(|term| variables.is_flexible(*term))
         };
@@ -366,7 +365,7 @@ impl Checker {
             return false;
         }
         let span = self.at;
-        self.body.equations.push(Equation { left, right, span });
+        self.body.equations.push(Equation { left: whole.0, right: whole.1, span });
         true
     }
 

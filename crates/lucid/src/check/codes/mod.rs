@@ -2,7 +2,11 @@
 //! Codes of what is wrong with names and types: `LU-E01xx`, and warnings `LU-W01xx`. The words of a
 //! particular report are where it is found, not here.
 
-use source::{Code, Explanation};
+mod explanations;
+
+pub use explanations::EXPLANATIONS;
+
+use source::Code;
 
 /// A name that is not declared, or only later, or not visible.
 pub const UNDECLARED: Code = Code("LU-E0101");
@@ -69,6 +73,3 @@ pub const UNHANDLED_EVENT: Code = Code("LU-W0105");
 pub const EVENT_DROPPED: Code = Code("LU-W0106");
 /// A pattern that cannot match.
 pub const PATTERN_NEVER_MATCHES: Code = Code("LU-W0107");
-
-/// What `plane explain` says about each.
-pub const EXPLANATIONS: &[Explanation] = &[];
