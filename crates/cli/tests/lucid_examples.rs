@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every Lucid example keeps what its README and its run promise: programs check without a word, the
+//! README's `plane run` commands work to the letter and draw their time line, and `plane test` finds all
+//! expectations met, for the applications and for the library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn plane(words: &[String]) -> Output {
+    let ran = Command::new(env!("CARGO_BIN_EXE_plane")).args(words).current_dir(root()).output();
+    ran.expect("plane starts")
+}
+
+/// Files with this extension, in the folders of the examples and in the library's tests.
+fn files(extension: &str) -> Vec<String> {
+    let lucid = root().join("examples/lucid");
+    let folders = std::fs::read_dir(&lucid).expect("examples").flatten();
+    let mut folders: Vec<_> = folders.map(|folder| folder.path()).collect();
+    folders.push(lucid.join("library/tests"));
+    let mut found = Vec::new();
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        for file in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let path = file.path();
+            if path.extension().is_some_and(|end| end == extension) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn programs_check_without_a_word() {
+    let programs = files("dpt");
+    assert!(programs.len() >= 26, "only {} programs were found", programs.len());
+    let ran = plane(&[vec!["check".to_string()], programs].concat());
+    let said =
+        String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+}
+
+#[test]
+fn expectations_are_met() {
+    let runs = files("yaml");
+    assert!(runs.len() >= 17, "only {} runs were found", runs.len());
+    let ran = plane(&[vec!["test".to_string()], runs].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+}
+
+#[test]
+fn readme_commands_work() {
+    let mut commands = 0;
+    for folder in std::fs::read_dir(root().join("examples/lucid")).expect("examples").flatten() {
+        let Ok(readme) = std::fs::read_to_string(folder.path().join("README.md")) else { continue };
+        for line in readme.replace("\\\n", " ").lines() {
+            if !line.trim_start().starts_with("plane run") {
+                continue;
+            }
+            commands += 1;
+            let mut words: Vec<_> = line.split_whitespace().skip(1).map(str::to_string).collect();
+            let out = tempfile::tempdir().expect("a temporary folder");
+            let page = out.path().join("timeline.html");
+            let at = words.iter().position(|word| word == "--timeline").expect("--timeline") + 1;
+            words[at] = page.display().to_string();
+            let ran = plane(&words);
+            let errors = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(0), "{}: {errors}", words.join(" "));
+            let drawn = std::fs::read_to_string(&page).expect("a time line");
+            assert!(drawn.contains("</html>"), "{}", words.join(" "));
+        }
+    }
+    assert!(commands >= 10, "only {commands} commands were found");
+}
