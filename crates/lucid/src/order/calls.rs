@@ -95,6 +95,8 @@ impl<'p> Unit<'_, 'p> {
                 self.touch_all(&inside, &call);
                 let seen = match self.order.index.view(*id, &self.around) {
                     View::Inside => inside,
+                    // The interface's order does not count then, but what its events ask does.
+                    View::Interface(_) if unordered => inside,
                     View::Interface(ordered) => {
                         let name = call.name.clone();
                         Rc::new(Constraints::of_function(self.order, ordered, &name).summary())
@@ -124,11 +126,8 @@ impl<'p> Unit<'_, 'p> {
         if flow.stopped {
             return;
         }
-        for demand in &summary.demands {
-            let of_event = matches!(demand.reason, Reason::Declared { of_event: true, .. });
-            if unordered && !of_event {
-                continue;
-            }
+        let demands = if unordered { &summary.event_demands } else { &summary.demands };
+        for demand in demands {
             let (Some(before), Some(after)) = (
                 handed_over(&demand.before, summary, call),
                 handed_over(&demand.after, summary, call),
@@ -156,7 +155,12 @@ impl<'p> Unit<'_, 'p> {
             })
             .collect();
         if !end.is_empty() {
-            flow.passed = late;
+            // What was passed before the call is before its first accesses, and so before its end,
+            // unless somebody only wrote that end down.
+            self.end_declared |= summary.end_declared;
+            if !summary.end_declared {
+                flow.passed = late;
+            }
             merge(&mut flow.passed, end);
         }
     }

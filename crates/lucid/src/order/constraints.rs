@@ -5,6 +5,7 @@
 use super::Order;
 use super::codes;
 use super::effect::{Access, Demand, Flow, Passed, Reason, Site, Summary};
+use super::facts::{Fact, Facts};
 use super::index::Ordered;
 use super::place::{Base, Place};
 use super::unit::Unit;
@@ -144,10 +145,19 @@ impl Constraints {
         let site =
             Site { access: Access::Opaque(self.empty.name.clone()), span: Span::NONE, calls: None };
         let passed = |place: Place| Passed { place, site: site.clone() };
+        let mut facts = Facts::default();
+        for Demand { before, after, strict, .. } in &self.demands {
+            facts.add(Fact { before: before.clone(), after: after.clone(), strict: *strict });
+        }
+        let starts_before = |(end, _): &(Place, Span)| {
+            self.first.iter().any(|first| facts.implies_or_same(first, end))
+        };
+        let end_declared = !self.end.iter().all(starts_before);
         Summary {
             first: self.first.into_iter().map(passed).collect(),
             demands: self.demands,
             end: self.end.into_iter().map(|(place, _)| passed(place)).collect(),
+            end_declared,
             opaque: true,
             ..self.empty
         }

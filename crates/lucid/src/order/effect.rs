@@ -182,8 +182,12 @@ pub(crate) struct Summary {
     pub first: Vec<Passed>,
     /// What it asks of its arguments.
     pub demands: Vec<Demand>,
+    /// Those that events ask, even if they follow from others: for unordered calls.
+    pub event_demands: Vec<Demand>,
     /// What has been passed when it returns.
     pub end: Vec<Passed>,
+    /// Whether a constraint says so, and nothing that it begins before that.
+    pub end_declared: bool,
     /// All that it touches.
     pub touches: Vec<Touch>,
     /// Known by its interface only: what is inside is told as an access by the call.

@@ -67,7 +67,9 @@ impl Facts {
         let mut here: Option<(Place, bool, Option<usize>)> = Some((from.clone(), false, None));
         while let Some((place, strict, state)) = here {
             for (number, fact) in self.list.iter().enumerate() {
-                let Some(strict) = followed(&place, strict, fact) else { continue };
+                // To refute, a part of the place at the beginning is enough.
+                let any_part = goal == Goal::Refute && state.is_none();
+                let Some(strict) = followed(&place, strict, any_part, fact) else { continue };
                 if std::mem::replace(&mut seen[number][usize::from(strict)], true) {
                     continue;
                 }
@@ -111,11 +113,12 @@ fn reached(place: &Place, strict: bool, to: &Place, goal: Goal) -> bool {
 }
 
 /// Whether `x <= place` (or `<`) lets a fact be followed, and whether `x < fact.after` then.
-fn followed(place: &Place, strict: bool, fact: &Fact) -> Option<bool> {
+fn followed(place: &Place, strict: bool, any_part: bool, fact: &Fact) -> Option<bool> {
     match place.relation(&fact.before) {
         Relation::Before => Some(true),
         Relation::Same => Some(strict || fact.strict),
         Relation::Holds if strict => Some(true),
+        Relation::Holds if any_part => Some(fact.strict),
         Relation::Within if fact.strict => Some(true),
         _ => None,
     }
@@ -174,5 +177,7 @@ mod tests {
         let inside = facts(&[(field(&a, 0), b.clone(), true)]);
         assert_eq!(inside.refutation(&b, &field(&a, 0)), Some(vec![0]));
         assert_eq!(inside.refutation(&b, &field(&a, 1)), None);
+        // All of `a` cannot be behind what is behind a part of it.
+        assert_eq!(inside.refutation(&b, &a), Some(vec![0]));
     }
 }

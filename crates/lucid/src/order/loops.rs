@@ -49,6 +49,7 @@ impl<'p> Unit<'_, 'p> {
         let outer_first = std::mem::take(&mut self.first);
         let outer_returned = std::mem::take(&mut self.returned);
         let (demands, touches) = (self.demands.len(), self.touches.len());
+        let event_demands = self.event_demands.len();
         let mut round = Flow::default();
         body(self, &mut round);
         let first = std::mem::replace(&mut self.first, outer_first);
@@ -89,10 +90,14 @@ impl<'p> Unit<'_, 'p> {
             merge(&mut self.returned, returned.into_iter().map(any));
         }
         if !round.passed.is_empty() {
-            flow.passed = late;
+            if !self.end_declared {
+                flow.passed = late;
+            }
             merge(&mut flow.passed, round.passed.into_iter().map(any));
         }
-        for demand in self.demands.split_off(demands) {
+        let mut asked = self.demands.split_off(demands);
+        asked.extend(self.event_demands.split_off(event_demands));
+        for demand in asked {
             let before: Place = demand.before.of_all_rounds(variable);
             let after = demand.after.of_all_rounds(variable);
             // Held against the declarations again, now for all rounds at once.

@@ -8,8 +8,8 @@
 //! rejected has an execution out of order, except that
 //!
 //! - all branches count as possible, and what follows from their conditions is not looked at;
-//! - a loop whose number of rounds is a variable counts as one of at least two rounds, which passes
-//!   all of a vector that it walks through;
+//! - a loop whose number of rounds is a variable counts as one of no round or of at least two, which
+//!   pass all of a vector that it walks through;
 //! - elements of a vector are told apart by their indexes only if one is the other plus a number;
 //! - functions of a module with an interface do what the interface says, and handlers of events
 //!   over globals run for all globals that the event's constraints allow;
@@ -218,13 +218,16 @@ impl<'p> Order<'p> {
         unit.block(body, &mut flow);
         unit.leave(&mut flow);
         let mut end: Vec<Passed> = std::mem::take(&mut unit.returned);
+        let end_declared = declared_end.is_some() || unit.end_declared;
         merge(&mut end, declared_end);
         Summary {
             name: ordered.name.clone(),
             parameters: unit.parameters,
             first: unit.first,
             demands: unit.demands,
+            event_demands: unit.event_demands,
             end,
+            end_declared,
             touches: unit.touches,
             opaque: false,
         }

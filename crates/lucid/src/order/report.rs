@@ -187,6 +187,9 @@ impl Order<'_> {
     ) -> Diagnostic {
         let Violation { who, demand: Demand { before, after, .. }, kind, .. } = violation;
         let (one, two) = (self.show(before), self.show(after));
+        // A site can only be behind itself in a later round of a loop.
+        let next_round =
+            next_round || (first.span == second.span && first.outer() == second.outer());
         let same_call = match (&first.calls, &second.calls) {
             (Some(one), Some(two)) => one.span == two.span && one.function == two.function,
             _ => false,
@@ -328,6 +331,8 @@ impl Order<'_> {
         let mut diagnostic = diagnostic;
         match kind {
             Kind::Reversed => {
+                let mut advice = Vec::new();
+                let parting = before.steps.iter().zip(&after.steps).find(|(one, two)| one != two);
                 if let (Base::Global(later), Base::Global(earlier)) = (before.base, after.base)
                     && later != earlier
                 {
@@ -343,21 +348,31 @@ impl Order<'_> {
                                  {earlier_name} before {later_name}"
                             ));
                         }
-                        None => {
-                            diagnostic = diagnostic
-                                .help(format!("declare {later_name} before {earlier_name}"));
-                        }
+                        None => advice.push(format!("declare {later_name} before {earlier_name}")),
                     }
-                } else if before.base == after.base {
-                    diagnostic = diagnostic.help("declare the fields in the order of the accesses");
+                } else if let Some((Step::Field { label: later, .. }, Step::Field { label, .. })) =
+                    parting
+                {
+                    advice.push(format!("declare field {later} before field {label}"));
                 }
-                diagnostic = match accesses {
-                    Some(_) => diagnostic.help(format!("or access {two} before {one}")).help(
-                        format!("or generate an event that accesses {two} in a further pass"),
+                match accesses {
+                    Some((_, _, true)) => advice.push(
+                        "generate an event for each round that accesses its part in a further pass"
+                            .to_owned(),
                     ),
-                    None => diagnostic
-                        .help("or hand over the globals in the order of their declarations"),
-                };
+                    Some(_) => {
+                        advice.push(format!("access {two} before {one}"));
+                        advice.push(format!(
+                            "generate an event that accesses {two} in a further pass"
+                        ));
+                    }
+                    None => advice.push(
+                        "hand over the globals in the order of their declarations".to_owned(),
+                    ),
+                }
+                for (at, text) in advice.into_iter().enumerate() {
+                    diagnostic = diagnostic.help(if at == 0 { text } else { format!("or {text}") });
+                }
             }
             Kind::Repeated | Kind::Unclear => {
                 let one_array = accesses.filter(|(first, second, next_round)| {

@@ -44,10 +44,16 @@ pub(crate) struct Unit<'c, 'p> {
     /// What it asks of its callers.
     pub demands: Vec<Demand>,
     demanded: HashSet<(Place, Place, bool)>,
+    /// What events that it makes ask of its callers, whether or not it follows from the rest: an
+    /// unordered call leaves out the rest.
+    pub event_demands: Vec<Demand>,
+    event_demanded: HashSet<(Place, Place, bool)>,
     /// What must not have been passed before.
     pub first: Vec<Passed>,
     /// What has been passed where it returns.
     pub returned: Vec<Passed>,
+    /// Whether it calls something of which a declared end is known, but not that it begins before.
+    pub end_declared: bool,
     pub touches: Vec<Touch>,
     /// What is among them.
     touched: HashSet<Place>,
@@ -75,8 +81,11 @@ impl<'c, 'p> Unit<'c, 'p> {
             reasons: Vec::new(),
             demands: Vec::new(),
             demanded: HashSet::new(),
+            event_demands: Vec::new(),
+            event_demanded: HashSet::new(),
             first: Vec::new(),
             returned: Vec::new(),
+            end_declared: false,
             touches: Vec::new(),
             touched: HashSet::new(),
             made: HashSet::new(),
@@ -135,6 +144,15 @@ impl<'c, 'p> Unit<'c, 'p> {
             Relation::Same | Relation::Holds | Relation::Within => Kind::Repeated,
             Relation::Unclear => Kind::Unclear,
             Relation::Open => {
+                let asks = self.owner == Owner::Function
+                    && self.is_callers(before)
+                    && self.is_callers(after);
+                if asks && matches!(demand.reason, Reason::Declared { of_event: true, .. }) {
+                    let key = (before.clone(), after.clone(), *strict);
+                    if self.event_demanded.insert(key) {
+                        self.event_demands.push(demand.clone());
+                    }
+                }
                 let follows = if *strict {
                     self.facts.implies(before, after)
                 } else {
@@ -148,9 +166,6 @@ impl<'c, 'p> Unit<'c, 'p> {
                 } else {
                     self.facts.implies(after, before).then(Vec::new)
                 };
-                let asks = self.owner == Owner::Function
-                    && self.is_callers(before)
-                    && self.is_callers(after);
                 match refuted {
                     Some(way) => {
                         let way = way.into_iter().map(|fact| self.reasons[fact].clone()).collect();
