@@ -22,16 +22,21 @@ pub enum Command {
     /// Check programs and report what is wrong with them.
     #[command(after_help = "Example:\n  plane check examples/router/router.p4")]
     Check(Check),
-    /// Run a program on captured packets.
+    /// Run a program: P4 on captured packets, Lucid by a specification.
     #[command(after_help = "Example:\n  plane run examples/router/router.p4 \\\n    \
         --in 1=examples/router/captures/host1.pcap \\\n    \
         --entries examples/router/commands.txt --out out/router\n\nWith --verify the same \
-        runs on compiled code and on the interpreter at once.")]
+        runs on compiled code and on the interpreter at once.\n\nExample for Lucid:\n  \
+        plane run LUCID_EXAMPLE \\\n    --timeline out/timeline.html --state-out out/state.json\n\n\
+        Its specification is the .json, .yaml or .toml file of the same name, unless --spec names \
+        another; docs/lucid-runs.md describes specifications.")]
     Run(Run),
-    /// Run STF tests.
+    /// Run tests: STF for P4, specifications with expectations for Lucid.
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe program is \
-        the .p4 file of the same name, unless --program names another."
+        the .p4 file of the same name, unless --program names another.\n\nExample for Lucid:\n  \
+        plane test LUCID_TEST\n\nThe program is named in the specification, or is the .dpt file \
+        of the same name."
     )]
     Test(Test),
     /// Format source files.
@@ -154,18 +159,18 @@ pub struct OneProgram {
     pub reading: Reading,
 }
 
-/// `plane run`
+/// `plane run`. What is only for one language is refused for the other (`commands::run`).
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The program.
-    #[arg(value_name = "PROG.p4")]
+    /// The program; the end of its name says the language.
+    #[arg(value_name = "PROG.p4|PROG.dpt")]
     pub program: PathBuf,
     /// Packets that arrive at a port: pcap or pcapng; may be repeated.
-    #[arg(long = "in", value_name = "PORT=FILE", required = true)]
+    #[arg(long = "in", value_name = "PORT=FILE")]
     pub inputs: Vec<String>,
     /// Where to write PORT.pcap for each port that sends; made if it is not there.
     #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    pub out: Option<PathBuf>,
     /// Table entries: BMv2 commands, the P4 tutorials' runtime JSON, or P4Runtime text; may be
     /// repeated.
     #[arg(long, value_name = "FILE")]
@@ -177,9 +182,10 @@ pub struct Run {
     /// Print the messages that the program sends to its control plane.
     #[arg(long)]
     pub digests: bool,
-    /// What runs the program. Traces come from the interpreter.
-    #[arg(long, value_name = "ENGINE", default_value = "jit")]
-    pub engine: Engine,
+    /// What runs a P4 program, jit if not said; traces come from the interpreter. A Lucid program is
+    /// always run by its reference interpreter.
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<Engine>,
     /// Run both engines side by side and stop at the first packet for which they differ.
     #[arg(long, conflicts_with_all = ["trace", "trace_json", "engine"])]
     pub verify: bool,
@@ -189,25 +195,58 @@ pub struct Run {
     /// Print what happened to each packet as JSON, an object a line.
     #[arg(long)]
     pub trace_json: bool,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    /// Seed of everything random; 0, or what a specification says.
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// The port of the control plane's CPU, for programs that use one.
     #[arg(long, value_name = "PORT")]
     pub cpu_port: Option<u32>,
+    /// Only for Lucid programs.
+    #[command(flatten)]
+    pub lucid: LucidRun,
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
 }
 
+/// What only runs of Lucid programs have.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Only for Lucid programs")]
+pub struct LucidRun {
+    /// What should happen: switches, links, events (JSON, YAML or TOML).
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Values of symbolic sizes and constants, over those of the specification.
+    #[arg(long, value_name = "FILE")]
+    pub symbolics: Option<PathBuf>,
+    /// When the run ends, such as 10000 (ns) or 5us, instead of the specification's `max time`.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Print what happens as JSON, an object a line.
+    #[arg(long)]
+    pub json: bool,
+    /// Write what is in all arrays, counters and tables at the end, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub state_out: Option<PathBuf>,
+    /// Write a page with a time line of the run (HTML).
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Record the schedule of the run: inputs, random numbers, order of events.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Run a recorded schedule again.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+}
+
 /// `plane test`
 #[derive(Debug, Args)]
 pub struct Test {
-    /// STF files.
-    #[arg(required = true, value_name = "FILE.stf")]
+    /// STF files, and specifications of Lucid runs (JSON, YAML or TOML).
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The program, when it is not the .p4 file of the same name.
-    #[arg(long, value_name = "PROG.p4")]
+    /// The program, when it is not the .p4 or .dpt file of the same name.
+    #[arg(long, value_name = "PROG")]
     pub program: Option<PathBuf>,
     /// What runs the program. Traces come from the interpreter.
     #[arg(long, value_name = "ENGINE", default_value = "jit")]

@@ -21,6 +21,12 @@ impl IncludeLoader for DiskLoader {
     }
 }
 
+impl lucid::syntax::Loader for DiskLoader {
+    fn load(&self, path: &str) -> Result<Option<String>, String> {
+        IncludeLoader::load(self, path)
+    }
+}
+
 fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

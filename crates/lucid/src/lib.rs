@@ -17,3 +17,18 @@ pub mod report;
 pub mod simulation;
 pub mod specification;
 pub mod syntax;
+
+/// What `plane explain` says about this crate's codes.
+pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
+    [
+        syntax::codes::EXPLANATIONS,
+        check::codes::EXPLANATIONS,
+        memop::codes::EXPLANATIONS,
+        order::codes::EXPLANATIONS,
+        elaborate::EXPLANATIONS,
+        specification::EXPLANATIONS,
+        simulation::codes::EXPLANATIONS,
+    ]
+    .into_iter()
+    .flatten()
+}

@@ -3,13 +3,29 @@
 
 use crate::arguments::{Check, Format};
 use crate::{Ending, output};
-use source::Severity;
+use source::{Diagnostics, Severity, SourceMap};
+use std::path::Path;
 
 /// Runs it.
 pub fn run(arguments: &Check, quiet: bool) -> Ending {
     let mut ending = Ending::Fine;
     let mut json = Vec::new();
     for path in &arguments.files {
+        if super::lucid::is_program(path) {
+            match super::lucid::check::check(path, arguments) {
+                Ok((map, diagnostics)) => {
+                    if diagnostics.has_errors() {
+                        ending = Ending::WrongInput;
+                    }
+                    report(path, &map, &diagnostics, arguments.format, quiet, &mut json);
+                }
+                Err(message) => {
+                    output::error(&message);
+                    ending = Ending::WrongInput;
+                }
+            }
+            continue;
+        }
         let (compiled, lowered) = match super::compile(path, &arguments.reading) {
             Ok(compiled) => compiled,
             Err(message) => {
@@ -48,7 +64,28 @@ pub fn run(arguments: &Check, quiet: bool) -> Ending {
     ending
 }
 
-fn summary(path: &std::path::Path, diagnostics: &source::Diagnostics) -> String {
+/// Prints what is wrong with one program and how many mistakes it has, or keeps it for the end.
+fn report(
+    path: &Path,
+    map: &SourceMap,
+    diagnostics: &Diagnostics,
+    format: Format,
+    quiet: bool,
+    json: &mut Vec<String>,
+) {
+    match format {
+        Format::Json => json.push(source::render_json(map, diagnostics)),
+        Format::Text if diagnostics.has_errors() || !quiet => {
+            output::diagnostics(map, diagnostics);
+        }
+        Format::Text => {}
+    }
+    if !quiet && format == Format::Text {
+        output::note(&summary(path, diagnostics));
+    }
+}
+
+fn summary(path: &Path, diagnostics: &Diagnostics) -> String {
     let count = |severity| diagnostics.iter().filter(|each| each.severity == severity).count();
     let plural = |count: usize, word: &str| match count {
         1 => format!("1 {word}"),

@@ -13,6 +13,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(device::EXPLANATIONS.iter());
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
+    list.extend(super::lucid::explanations());
     list.sort_by_key(|explanation| explanation.code);
     list
 }

@@ -6,6 +6,7 @@ mod corpus;
 mod explain;
 mod fmt;
 mod ir;
+mod lucid;
 mod print;
 mod run;
 mod test;

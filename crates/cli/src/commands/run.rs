@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane run`: a program on captures.
+//! `plane run`: a P4 program on captures. Lucid programs go to `lucid::run`.
 
-use crate::arguments::Run;
+use crate::arguments::{Engine, Run};
 use crate::port_captures::{PortCaptures, Written};
 use crate::{Ending, control_files, output};
 use control::session::Session;
@@ -11,7 +11,7 @@ use network::replay::{Progress, ReplayError, replay};
 use source::SourceMap;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Captures by the port that their packets arrive at.
@@ -19,8 +19,11 @@ type Readers = Vec<(u32, CaptureReader<BufReader<File>>)>;
 
 /// Runs it.
 pub fn run(arguments: &Run, quiet: bool) -> Ending {
-    let inputs = match inputs(&arguments.inputs) {
-        Ok(inputs) => inputs,
+    if super::lucid::is_program(&arguments.program) {
+        return super::lucid::run::run(arguments, quiet);
+    }
+    let (inputs, out) = match usage(arguments) {
+        Ok(usage) => usage,
         Err(message) => {
             output::error(&message);
             return Ending::WrongUsage;
@@ -35,13 +38,40 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
         ));
         return Ending::WrongInput;
     };
-    match run_program(arguments, inputs, program, &compiled.map, quiet) {
+    match run_program(arguments, (inputs, out), program, &compiled.map, quiet) {
         Ok(ending) => ending,
         Err(message) => {
             output::error(&message);
             Ending::WrongInput
         }
     }
+}
+
+/// What the command line has to say for P4 programs.
+fn usage(arguments: &Run) -> Result<(Vec<(u32, PathBuf)>, &Path), String> {
+    let lucid = &arguments.lucid;
+    for (flag, given) in [
+        ("--spec", lucid.spec.is_some()),
+        ("--symbolics", lucid.symbolics.is_some()),
+        ("--until", lucid.until.is_some()),
+        ("--json", lucid.json),
+        ("--state-out", lucid.state_out.is_some()),
+        ("--timeline", lucid.timeline.is_some()),
+        ("--record", lucid.record.is_some()),
+        ("--replay", lucid.replay.is_some()),
+    ] {
+        if given {
+            let program = arguments.program.display();
+            return Err(format!("{flag} is for Lucid programs (.dpt), and `{program}` is none"));
+        }
+    }
+    if arguments.inputs.is_empty() {
+        return Err("no packets to run: name captures with --in PORT=FILE".to_string());
+    }
+    let inputs = inputs(&arguments.inputs)?;
+    let out = arguments.out.as_deref();
+    let out = out.ok_or("nowhere to write what is sent: name a folder with --out DIR")?;
+    Ok((inputs, out))
 }
 
 /// `PORT=FILE` taken apart.
@@ -63,20 +93,22 @@ fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
 
 fn run_program(
     arguments: &Run,
-    inputs: Vec<(u32, PathBuf)>,
+    (inputs, out): (Vec<(u32, PathBuf)>, &Path),
     program: ir::Program,
     map: &SourceMap,
     quiet: bool,
 ) -> Result<Ending, String> {
     let program = Arc::new(program);
+    let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
     let options = DeviceOptions {
-        seed: arguments.seed,
+        seed: arguments.seed.unwrap_or(0),
         cpu_port: arguments.cpu_port,
-        engine: arguments.engine.choice(),
+        engine,
         trace: arguments.trace || arguments.trace_json,
         ..DeviceOptions::default()
     };
     if arguments.verify {
+        let inputs = (inputs, out);
         return super::verify::run_program(arguments, inputs, program, options, map, quiet);
     }
     let mut device = Device::new(program.clone(), options)
@@ -92,12 +124,12 @@ fn run_program(
         }
         Some(_) => {}
     }
-    if !quiet && device.engine_choice() != arguments.engine.choice() {
+    if !quiet && device.engine_choice() != engine {
         output::note("traces come from the interpreter, so it runs everything");
     }
     let readers = readers(&inputs)?;
     let mut captures =
-        PortCaptures::in_folder(&arguments.out, inputs.iter().map(|(_, path)| path.as_path()))?;
+        PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let running = device.program().clone();
     let places = |origin| super::place(&running, map, origin);
     let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane test`: runs STF tests.
+//! `plane test`: runs STF tests, and specifications of Lucid runs with their expectations.
 
+use super::lucid;
 use crate::arguments::Test;
 use crate::{Ending, files, output};
 use conformance::stf::reader::{self, LocatedStep};
@@ -14,8 +15,16 @@ use std::sync::Arc;
 pub fn run(arguments: &Test, quiet: bool) -> Ending {
     let mut passed = 0;
     let mut failed = 0;
+    let mut engines: Vec<&str> = Vec::new();
     for path in &arguments.files {
         let (report, traces) = one(path, arguments);
+        let engine = match lucid::is_specification(path) {
+            true => lucid::ENGINE,
+            false => options(arguments).effective_engine().name(),
+        };
+        if !engines.contains(&engine) {
+            engines.push(engine);
+        }
         let failures = report.failures;
         if failures.is_empty() {
             passed += 1;
@@ -36,8 +45,8 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
             }
         }
     }
-    let engine = options(arguments).effective_engine().name();
-    output::print(&format!("{passed} passed, {failed} failed ({engine})\n"));
+    let engines = engines.join(", ");
+    output::print(&format!("{passed} passed, {failed} failed ({engines})\n"));
     if failed == 0 { Ending::Fine } else { Ending::WrongInput }
 }
 
@@ -49,6 +58,12 @@ fn options(arguments: &Test) -> DeviceOptions {
 /// Runs one test; what keeps it from running is a failure too. The text is what happened to the packets,
 /// when asked for.
 fn one(path: &Path, arguments: &Test) -> (Report, String) {
+    if lucid::is_specification(path) {
+        let tested = lucid::test::one(path, arguments.program.as_deref(), arguments.trace);
+        let report =
+            Report { failures: tested.failures, notes: tested.notes, ..Report::default() };
+        return (report, tested.trace);
+    }
     match prepared(path, arguments) {
         Ok((map, program, steps)) => {
             let options = options(arguments);

@@ -12,13 +12,13 @@ use device::side_by_side::{Agreed, SideBySide, Stop};
 use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
 use source::SourceMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs a program on both engines.
 pub(super) fn run_program(
     arguments: &Run,
-    inputs: Vec<(u32, PathBuf)>,
+    (inputs, out): (Vec<(u32, PathBuf)>, &Path),
     program: Arc<ir::Program>,
     options: DeviceOptions,
     map: &SourceMap,
@@ -40,7 +40,7 @@ pub(super) fn run_program(
     }
     let packets = MergedCaptures::new(readers(&inputs)?);
     let mut captures =
-        PortCaptures::in_folder(&arguments.out, inputs.iter().map(|(_, path)| path.as_path()))?;
+        PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let bar = progress_bar(quiet);
     let mut clock = Clock::default();
     let mut write = |clock: &Clock, agreed: Agreed| -> Result<(), String> {

@@ -6,6 +6,7 @@ mod counters;
 #[cfg(test)]
 pub(crate) mod example;
 mod expected;
+mod final_state;
 mod json;
 mod observers;
 mod text;
@@ -14,6 +15,7 @@ mod values;
 mod verdicts;
 
 pub use counters::{counter, counter_names, table as counters_table, total};
+pub use final_state::{state_json, state_text};
 pub use json::{JsonLines, kind_name, object as observation_json};
 pub use observers::Observers;
 pub use text::{Detail, TextLog};

@@ -17,6 +17,20 @@ pub(super) enum BadQuantity {
     Negative,
 }
 
+/// A time in picoseconds, as it is written in specifications and on command lines: `10000` (ns), `5us`.
+///
+/// # Errors
+///
+/// What is wrong with it, for people.
+pub fn duration_ps(text: &str) -> Result<u64, String> {
+    time_ps(&Kind::Text(text.to_string())).map_err(|problem| match problem {
+        BadQuantity::Form => format!("{text:?} is no time: write 10000 (ns) or 5us"),
+        BadQuantity::Unit(unit, units) => format!("`{unit}` is no unit of time: they are {units}"),
+        BadQuantity::Large => format!("{text:?} is too large"),
+        BadQuantity::Negative => format!("{text:?} is negative"),
+    })
+}
+
 const TIME_UNITS: &[(&str, u64)] = &[
     ("ps", 1),
     ("ns", 1_000),

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The files of a Lucid run, found and read: program, specification, symbolics, captures. What is
+//! wrong with them is printed here; a run is made ready of them.
+
+use crate::{files, output};
+use lucid::elaborate::Symbolics;
+use lucid::front;
+use lucid::simulation::Setup;
+use lucid::specification::{self, Format, Run};
+use source::{Diagnostics, FileId, SourceMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Ends of names of specifications, in the order in which they are looked for.
+const SPECIFICATIONS: [&str; 4] = ["json", "yaml", "yml", "toml"];
+
+/// A run ready to go.
+pub struct Ready {
+    pub map: SourceMap,
+    pub setup: Arc<Setup>,
+    pub run: Run,
+    pub program_path: PathBuf,
+    pub specification_path: PathBuf,
+}
+
+/// Which files to take, and what counts over the specification.
+#[derive(Default)]
+pub struct Wanted<'a> {
+    pub program: Option<&'a Path>,
+    pub specification: Option<&'a Path>,
+    pub symbolics: Option<&'a Path>,
+    pub until_ps: Option<u64>,
+    pub seed: Option<u64>,
+}
+
+/// Why there is no run.
+pub enum Trouble {
+    /// A message about a file or the command line.
+    Message(String),
+    /// What is wrong with the files.
+    Found(SourceMap, Diagnostics),
+}
+
+impl Trouble {
+    /// Prints it.
+    pub fn print(&self) {
+        match self {
+            Trouble::Message(message) => output::error(message),
+            Trouble::Found(map, diagnostics) => output::diagnostics(map, diagnostics),
+        }
+    }
+}
+
+impl From<String> for Trouble {
+    fn from(message: String) -> Trouble {
+        Trouble::Message(message)
+    }
+}
+
+/// The specification beside a program.
+pub fn specification_beside(program: &Path) -> Result<PathBuf, String> {
+    let beside = SPECIFICATIONS.iter().map(|end| program.with_extension(end));
+    let found: Vec<PathBuf> = beside.filter(|path| path.is_file()).collect();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(format!(
+            "there is no specification for `{program}`: write `{}` (docs/lucid-runs.md) or name \
+             another with --spec FILE",
+            program.with_extension("json").display(),
+            program = program.display(),
+        )),
+        [one, other, ..] => Err(format!(
+            "`{}` has several specifications, `{}` and `{}`: choose one with --spec FILE",
+            program.display(),
+            one.display(),
+            other.display()
+        )),
+    }
+}
+
+/// Reads all files of a run and makes it ready. Warnings are printed unless `quiet`.
+pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
+    let specification_path = match (wanted.specification, wanted.program) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Some(program)) => specification_beside(program)?,
+        (None, None) => return Err("there is no specification".to_string().into()),
+    };
+    let mut map = SourceMap::new();
+    let mut found = Diagnostics::new();
+    let (file, format) = add(&mut map, &specification_path)?;
+    let (run, problems) = specification::read(&map, file, format);
+    found.append(problems);
+    let Some(mut run) = run else { return Err(Trouble::Found(map, found)) };
+    if let Some(until_ps) = wanted.until_ps {
+        run.max_time_ps = until_ps;
+    }
+    if let Some(seed) = wanted.seed {
+        run.seed = seed;
+    }
+    let program_path = match (wanted.program, &run.program) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Some(name)) => relative(&specification_path, name),
+        (None, None) => specification_path.with_extension("dpt"),
+    };
+    if wanted.program.is_none() && run.program.is_none() && !program_path.is_file() {
+        return Err(Trouble::Message(format!(
+            "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or name \
+             one with --program FILE",
+            specification_path.display(),
+            program_path.display()
+        )));
+    }
+    let symbolics = symbolics(&mut map, wanted, &run, &program_path, &specification_path, &mut found)?;
+    let Some(symbolics) = symbolics else { return Err(Trouble::Found(map, found)) };
+    let text = files::read_text(&program_path)?;
+    let name = program_path.display().to_string();
+    let analysis = front::analyse(&mut map, &name, text, &files::DiskLoader);
+    found.append(analysis.diagnostics.clone());
+    let roots = specification::roots(&run, &analysis.checked);
+    let program = match analysis.elaborate(&symbolics, &roots) {
+        Ok(program) => program,
+        Err(problems) => {
+            // What the analysis found is among them.
+            found.append(problems);
+            return Err(Trouble::Found(map, found));
+        }
+    };
+    let mut read_capture = |name: &str| {
+        let path = relative(&specification_path, name);
+        std::fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    };
+    let setup = match Setup::with_captures(Arc::new(program), &run, &mut read_capture) {
+        Ok(setup) => Arc::new(setup),
+        Err(problems) => {
+            found.append(problems);
+            return Err(Trouble::Found(map, found));
+        }
+    };
+    if !quiet {
+        output::diagnostics(&map, &found);
+    }
+    Ok(Ready { map, setup, run, program_path, specification_path })
+}
+
+fn add(map: &mut SourceMap, path: &Path) -> Result<(FileId, Format), Trouble> {
+    let text = files::read_text(path)?;
+    let name = path.display().to_string();
+    let format = Format::of_name(&name);
+    Ok((map.add(name, text), format))
+}
+
+/// A file named in a specification stands relative to it.
+fn relative(specification: &Path, name: &str) -> PathBuf {
+    specification.parent().unwrap_or(Path::new("")).join(name)
+}
+
+/// Symbolics: the file of the command line counts over what stands in the specification, and that
+/// over the file that it names or the `.symb` file beside the program.
+fn symbolics(
+    map: &mut SourceMap,
+    wanted: &Wanted<'_>,
+    run: &Run,
+    program: &Path,
+    specification: &Path,
+    found: &mut Diagnostics,
+) -> Result<Option<Symbolics>, Trouble> {
+    let beside = program.with_extension("symb");
+    let first = match &run.symbolics_file {
+        Some(name) => Some(relative(specification, name)),
+        None => Some(beside).filter(|path| path.is_file()),
+    };
+    let mut symbolics = Symbolics::default();
+    let layers = [first.map(Some), Some(None), wanted.symbolics.map(|path| Some(path.to_path_buf()))];
+    for layer in layers.into_iter().flatten() {
+        let more = match layer {
+            None => run.symbolics.clone(),
+            Some(path) => {
+                let (file, format) = add(map, &path)?;
+                let (more, problems) = specification::read_symbolics(map, file, format);
+                found.append(problems);
+                let Some(more) = more else { return Ok(None) };
+                more
+            }
+        };
+        symbolics.sizes.extend(more.sizes);
+        symbolics.values.extend(more.values);
+    }
+    Ok(Some(symbolics))
+}

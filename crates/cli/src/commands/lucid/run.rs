@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane run` for Lucid programs: a specification through the reference interpreter, with the
+//! reports that were asked for.
+
+use super::inputs::{Ready, Wanted, ready};
+use crate::arguments::Run;
+use crate::{Ending, files, output};
+use lucid::report::{
+    Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
+    state_text,
+};
+use lucid::simulation::{Counts, Observer, Outcome, Simulation};
+use lucid::specification::{Links, duration_ps};
+use source::Diagnostics;
+use std::path::Path;
+
+/// Runs it.
+pub fn run(arguments: &Run, quiet: bool) -> Ending {
+    if let Err(message) = usage(arguments) {
+        output::error(&message);
+        return Ending::WrongUsage;
+    }
+    let lucid = &arguments.lucid;
+    let until_ps = match lucid.until.as_deref().map(duration_ps) {
+        Some(Err(message)) => {
+            output::error(&format!("--until: {message}"));
+            return Ending::WrongUsage;
+        }
+        Some(Ok(until_ps)) => Some(until_ps),
+        None => None,
+    };
+    let wanted = Wanted {
+        program: Some(&arguments.program),
+        specification: lucid.spec.as_deref(),
+        symbolics: lucid.symbolics.as_deref(),
+        until_ps,
+        seed: arguments.seed,
+    };
+    let ready = match ready(&wanted, quiet) {
+        Ok(ready) => ready,
+        Err(trouble) => {
+            trouble.print();
+            return Ending::WrongInput;
+        }
+    };
+    match run_ready(arguments, &ready, quiet) {
+        Ok(ending) => ending,
+        Err(message) => {
+            output::error(&message);
+            Ending::WrongInput
+        }
+    }
+}
+
+/// Options of P4 programs mean nothing here.
+fn usage(arguments: &Run) -> Result<(), String> {
+    for (flag, given) in [
+        ("--in", !arguments.inputs.is_empty()),
+        ("--out", arguments.out.is_some()),
+        ("--entries", !arguments.entries.is_empty()),
+        ("--after", !arguments.after.is_empty()),
+        ("--digests", arguments.digests),
+        ("--engine", arguments.engine.is_some()),
+        ("--verify", arguments.verify),
+        ("--trace-json", arguments.trace_json),
+        ("--cpu-port", arguments.cpu_port.is_some()),
+        ("-I", !arguments.reading.include_dirs.is_empty()),
+        ("-D", !arguments.reading.defines.is_empty()),
+    ] {
+        if given {
+            let program = arguments.program.display();
+            return Err(format!("{flag} is for P4 programs, and `{program}` is a Lucid program"));
+        }
+    }
+    let lucid = &arguments.lucid;
+    let mut written: Vec<&Path> = [&lucid.state_out, &lucid.timeline, &lucid.record]
+        .into_iter()
+        .filter_map(|path| path.as_deref())
+        .collect();
+    written.sort();
+    if let Some(pair) = written.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("two results would be written to `{}`", pair[0].display()));
+    }
+    Ok(())
+}
+
+/// Collects lines and prints them in large pieces.
+struct Printer {
+    text: String,
+}
+
+const PRINTED_AT_ONCE: usize = 32 << 10;
+
+impl Printer {
+    fn add(&mut self, line: &str) {
+        self.text.push_str(line);
+        if self.text.len() >= PRINTED_AT_ONCE {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            output::print(&self.text);
+            self.text.clear();
+        }
+    }
+}
+
+fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
+    let lucid = &arguments.lucid;
+    let program = ready.setup.program().clone();
+    let mut simulation = Simulation::new(ready.setup.clone());
+    let mut verdicts = match Verdicts::new(&program, &ready.run.expectations) {
+        Ok(verdicts) => verdicts,
+        Err(problems) => {
+            output::diagnostics(&ready.map, &problems);
+            return Ok(Ending::WrongInput);
+        }
+    };
+    let title = format!("{} with {}", ready.program_path.display(), ready.specification_path.display());
+    let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
+    let mut printer = Printer { text: String::new() };
+    let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
+    if !quiet && !lucid.json {
+        printer.add(&format!("{title} ({})\n\n", super::ENGINE));
+    }
+    let outcome = {
+        let mut write = |text: &str| printer.add(text);
+        let mut text;
+        let mut json;
+        let mut observers = Observers::new();
+        if lucid.json {
+            json = JsonLines::new(&program, arguments.trace, &mut write);
+            observers.push(&mut json);
+        } else if !quiet || arguments.trace {
+            text = TextLog::new(&program, detail, &mut write);
+            observers.push(&mut text);
+        }
+        if lucid.timeline.is_some() {
+            observers.push(&mut line);
+        }
+        observe(&mut simulation, &mut verdicts, &mut observers)
+    };
+    printer.flush();
+    let counts = counts(&simulation);
+    let verdicts = judge(verdicts, &simulation, &counts);
+    let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
+    let mut summary = String::new();
+    if !quiet {
+        summary.push_str(&format!("\n{}", counters_table(&counts)));
+        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
+        let state = state_text(&program, states);
+        if !state.is_empty() {
+            summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
+        }
+    }
+    if !verdicts.is_empty() {
+        summary.push_str(&verdicts_text(&verdicts, quiet));
+    }
+    // Whoever reads the observations as JSON reads nothing else there.
+    if lucid.json {
+        if !summary.is_empty() {
+            output::note(summary.trim_end());
+        }
+    } else {
+        output::print(&summary);
+    }
+    if !quiet {
+        output::diagnostics(&ready.map, simulation.warnings());
+    }
+    if let Outcome::Stopped(fault) = outcome {
+        let mut list = Diagnostics::new();
+        list.push(*fault);
+        output::diagnostics(&ready.map, &list);
+        failed = true;
+    }
+    write_results(arguments, ready, &simulation, &line, &counts, quiet)?;
+    Ok(if failed { Ending::WrongInput } else { Ending::Fine })
+}
+
+fn write_results(
+    arguments: &Run,
+    ready: &Ready,
+    simulation: &Simulation,
+    line: &TimeLine<'_>,
+    counts: &[Counts],
+    quiet: bool,
+) -> Result<(), String> {
+    let lucid = &arguments.lucid;
+    let program = ready.setup.program();
+    let mut written = Vec::new();
+    if let Some(path) = &lucid.state_out {
+        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
+        let state = format!("{:#}\n", state_json(program, states));
+        write(path, &state, ready)?;
+        written.push(path.display().to_string());
+    }
+    if let Some(path) = &lucid.timeline {
+        write(path, &line.html(counts), ready)?;
+        written.push(path.display().to_string());
+    }
+    if !quiet && !written.is_empty() {
+        output::note(&format!("written: {}", written.join(", ")));
+    }
+    Ok(())
+}
+
+/// Writes a result, never over an input; makes its folder if it is not there.
+fn write(path: &Path, text: &str, ready: &Ready) -> Result<(), String> {
+    if let Ok(target) = path.canonicalize() {
+        let inputs = [&ready.program_path, &ready.specification_path];
+        let over = inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target));
+        if over {
+            return Err(format!("`{}` is an input and is not overwritten", path.display()));
+        }
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    }
+    files::write_text(path, text)
+}
+
+/// Runs to the end, with a stop wherever an expectation wants to look at arrays.
+pub fn observe(
+    simulation: &mut Simulation,
+    verdicts: &mut Verdicts<'_>,
+    observers: &mut Observers<'_>,
+) -> Outcome {
+    for time_ps in verdicts.times() {
+        let outcome = {
+            let mut both = Observers::new();
+            both.push(&mut *verdicts);
+            both.push(&mut *observers);
+            simulation.run_until(time_ps, &mut both)
+        };
+        if let Outcome::Stopped(_) = outcome {
+            return outcome;
+        }
+        verdicts.look(time_ps, &cells(simulation));
+    }
+    let mut both = Observers::new();
+    both.push(&mut *verdicts);
+    both.push(&mut *observers);
+    simulation.run(&mut both)
+}
+
+/// Reads cells of a simulation.
+fn cells(
+    simulation: &Simulation,
+) -> impl Fn(u32, lucid::core::GlobalId, u64) -> Option<Vec<u128>> + '_ {
+    |switch, global, index| {
+        let cells = simulation.state(switch)?.cells(global)?;
+        let cell = cells.get(index.into())?;
+        Some(cell[..if cells.is_pairs() { 2 } else { 1 }].to_vec())
+    }
+}
+
+/// Counters of all switches.
+pub fn counts(simulation: &Simulation) -> Vec<Counts> {
+    (0..simulation.setup().switches()).filter_map(|switch| simulation.counts(switch)).collect()
+}
+
+/// The verdicts at the end.
+pub fn judge(verdicts: Verdicts<'_>, simulation: &Simulation, counts: &[Counts]) -> Vec<Verdict> {
+    verdicts.finish(counts, &cells(simulation))
+}
+
+/// Verdicts for people; only what failed if `quiet`.
+pub fn verdicts_text(verdicts: &[Verdict], quiet: bool) -> String {
+    let mut text = String::new();
+    for verdict in verdicts.iter().filter(|verdict| !quiet || !verdict.passed) {
+        let word = if verdict.passed { "ok    " } else { "FAILED" };
+        text.push_str(&format!("{word}  {}\n", verdict.expected));
+        for line in &verdict.found {
+            text.push_str(&format!("        {line}\n"));
+        }
+    }
+    let failed = verdicts.iter().filter(|verdict| !verdict.passed).count();
+    let passed = verdicts.len() - failed;
+    if text.is_empty() {
+        return text;
+    }
+    format!("\n{text}expectations: {passed} passed, {failed} failed\n")
+}
+
+/// All links, for the picture of the network; a full mesh of many switches has too many to draw.
+fn links(ready: &Ready) -> Vec<[(u32, u32); 2]> {
+    const MOST_DRAWN: u32 = 64;
+    let switches = ready.setup.switches();
+    match &ready.run.links {
+        Links::List(list) => list.iter().map(|link| link.ends).collect(),
+        Links::FullMesh if switches <= MOST_DRAWN => (0..switches)
+            .flat_map(|one| (one + 1..switches).map(move |other| [(one, other), (other, one)]))
+            .collect(),
+        Links::FullMesh => Vec::new(),
+    }
+}

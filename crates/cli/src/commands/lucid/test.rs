@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane test` for specifications of Lucid runs: runs each and compares with its expectations.
+
+use super::inputs::{Trouble, Wanted, ready};
+use super::run::{counts, judge, observe, verdicts_text};
+use lucid::report::{Detail, Observers, TextLog, Verdicts};
+use lucid::simulation::{Outcome, Simulation};
+use source::{Diagnostics, RenderOptions, SourceMap};
+use std::path::Path;
+
+/// How one test ended.
+pub struct Tested {
+    /// What is wrong, line by line; nothing if it passed.
+    pub failures: Vec<String>,
+    /// What happened, if asked for and the test failed.
+    pub trace: String,
+    /// Worth telling although it passed.
+    pub notes: Vec<String>,
+}
+
+/// Runs one specification.
+pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
+    let mut tested = Tested { failures: Vec::new(), trace: String::new(), notes: Vec::new() };
+    let wanted = Wanted { program, specification: Some(path), ..Wanted::default() };
+    let ready = match ready(&wanted, true) {
+        Ok(ready) => ready,
+        Err(Trouble::Message(message)) => {
+            tested.failures.push(message);
+            return tested;
+        }
+        Err(Trouble::Found(map, found)) => {
+            tested.failures.push(rendered(&map, &found));
+            return tested;
+        }
+    };
+    let program = ready.setup.program().clone();
+    let mut verdicts = match Verdicts::new(&program, &ready.run.expectations) {
+        Ok(verdicts) => verdicts,
+        Err(problems) => {
+            tested.failures.push(rendered(&ready.map, &problems));
+            return tested;
+        }
+    };
+    if ready.run.expectations.is_empty() {
+        tested.notes.push("it expects nothing: add `expect`".to_string());
+    }
+    let mut simulation = Simulation::new(ready.setup.clone());
+    let mut happened = String::new();
+    let outcome = {
+        let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));
+        let mut observers = Observers::new();
+        if trace {
+            observers.push(&mut log);
+        }
+        observe(&mut simulation, &mut verdicts, &mut observers)
+    };
+    let counts = counts(&simulation);
+    let verdicts = judge(verdicts, &simulation, &counts);
+    if verdicts.iter().any(|verdict| !verdict.passed) {
+        tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
+    }
+    if let Outcome::Stopped(fault) = outcome {
+        let mut list = Diagnostics::new();
+        list.push(*fault);
+        tested.failures.push(rendered(&ready.map, &list));
+    }
+    if !tested.failures.is_empty() {
+        tested.trace = happened;
+    }
+    tested
+}
+
+fn rendered(map: &SourceMap, diagnostics: &Diagnostics) -> String {
+    let text = source::render_text(map, diagnostics, RenderOptions { color: false });
+    text.trim_end().to_string()
+}
