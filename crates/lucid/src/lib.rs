@@ -4,7 +4,8 @@
 //! `syntax` reads text, `check` finds types, `memop` and `order` hold programs to what one pass of a
 //! pipeline can do, `elaborate` makes a flat core program of a checked one, `interpreter` runs its
 //! handlers, `simulation` runs networks of switches, `specification` reads what a run should be, and
-//! `report` tells what happened. `front` is the way from text to a core program in one call. Nothing here reads files, except through loaders handed in.
+//! `report` tells what happened. `front` is the way from text to a core program in one call. Nothing
+//! here reads files, except through loaders handed in.
 
 pub mod check;
 pub mod core;

@@ -128,8 +128,7 @@ fn run_program(
         output::note("traces come from the interpreter, so it runs everything");
     }
     let readers = readers(&inputs)?;
-    let mut captures =
-        PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
+    let mut captures = PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let running = device.program().clone();
     let places = |origin| super::place(&running, map, origin);
     let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);

@@ -60,8 +60,7 @@ fn options(arguments: &Test) -> DeviceOptions {
 fn one(path: &Path, arguments: &Test) -> (Report, String) {
     if lucid::is_specification(path) {
         let tested = lucid::test::one(path, arguments.program.as_deref(), arguments.trace);
-        let report =
-            Report { failures: tested.failures, notes: tested.notes, ..Report::default() };
+        let report = Report { failures: tested.failures, notes: tested.notes, ..Report::default() };
         return (report, tested.trace);
     }
     match prepared(path, arguments) {

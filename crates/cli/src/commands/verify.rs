@@ -39,8 +39,7 @@ pub(super) fn run_program(
         Some(_) => {}
     }
     let packets = MergedCaptures::new(readers(&inputs)?);
-    let mut captures =
-        PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
+    let mut captures = PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let bar = progress_bar(quiet);
     let mut clock = Clock::default();
     let mut write = |clock: &Clock, agreed: Agreed| -> Result<(), String> {

@@ -6,7 +6,7 @@ use crate::core::{
 };
 use crate::interpreter::{EventValue, Place, Value};
 use crate::simulation::{
-    CallArgument, Destination, DropReason, Observation, ObservationKind, Occurrence, Stage,
+    CallArgument, Destination, DropReason, NO_PORT, Observation, ObservationKind, Occurrence, Stage,
 };
 use crate::syntax::ast::EventSort;
 use source::Span;
@@ -177,6 +177,11 @@ pub(crate) fn observations() -> Vec<Observation> {
             switch: 1,
             kind: handled(1, Some(0), request(2, false), 1, Stage::Ingress),
         },
+        at(
+            750,
+            1,
+            Left { occurrence: Occurrence(6), event: reply(12), port: NO_PORT, bytes: None },
+        ),
         at(
             800,
             1,

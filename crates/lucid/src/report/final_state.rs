@@ -40,9 +40,7 @@ fn cells_json(cells: &Cells) -> Value {
 }
 
 fn entry_json(program: &Program, entry: &Entry) -> Value {
-    let field = |(value, mask): &(u128, u128)| {
-        json!({ "value": integer_json(*value), "mask": integer_json(*mask) })
-    };
+    let field = |(value, mask): &(u128, u128)| json!({ "value": integer_json(*value), "mask": integer_json(*mask) });
     let action = program.actions.get(entry.action.0 as usize).map(|action| &*action.name);
     let arguments = entry.arguments.iter().map(|value| value_json(program, value));
     json!({
@@ -71,7 +69,13 @@ pub fn state_text<'s>(program: &Program, switches: impl Iterator<Item = &'s Stat
                 GlobalState::Cells(cells) => {
                     cells_text(cells, matches!(global.kind, GlobalKind::Counter { .. }))
                 }
-                GlobalState::Table(table) => table_text(program, table),
+                GlobalState::Table(table) => {
+                    let widths = match &global.kind {
+                        GlobalKind::Table(table) => table.key_widths.as_slice(),
+                        _ => &[],
+                    };
+                    table_text(program, table, widths)
+                }
             };
             if let Some(content) = content {
                 let _ = writeln!(lines, "    {}: {content}", global.name);
@@ -109,20 +113,22 @@ fn cells_text(cells: &Cells, is_counter: bool) -> Option<String> {
     listed(parts, count)
 }
 
-fn table_text(program: &Program, table: &MatchTable) -> Option<String> {
+fn table_text(program: &Program, table: &MatchTable, widths: &[u32]) -> Option<String> {
     let entries = table.entries();
-    let shown = entries.iter().take(MOST_SHOWN).map(|entry| entry_text(program, entry));
+    let shown = entries.iter().take(MOST_SHOWN).map(|entry| entry_text(program, entry, widths));
     listed(shown.collect(), entries.len())
 }
 
-fn entry_text(program: &Program, entry: &Entry) -> String {
-    let field = |(value, mask): &(u128, u128)| match mask {
-        0 => "_".to_string(),
-        // All ones of a width: the field is exact.
-        mask if (mask & mask.wrapping_add(1)) == 0 => value.to_string(),
-        mask => format!("{value} &&& {mask:#x}"),
+fn entry_text(program: &Program, entry: &Entry, widths: &[u32]) -> String {
+    let field = |((value, mask), width): (&(u128, u128), &u32)| {
+        let ones = if *width >= 128 { u128::MAX } else { (1 << width) - 1 };
+        match mask & ones {
+            0 => "_".to_string(),
+            mask if mask == ones => value.to_string(),
+            mask => format!("{value} &&& {mask:#x}"),
+        }
     };
-    let key: Vec<String> = entry.key.iter().map(field).collect();
+    let key: Vec<String> = entry.key.iter().zip(widths).map(field).collect();
     let arguments: Vec<String> =
         entry.arguments.iter().map(|value| value_text(program, value)).collect();
     let action = program.actions.get(entry.action.0 as usize).map_or("?", |action| &action.name);

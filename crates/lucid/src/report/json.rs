@@ -4,7 +4,7 @@
 
 use super::values::{
     arguments_json, call_argument_json, event_name, global_name, hexadecimal, integer_json,
-    reason_name, stage_name,
+    real_port, reason_name, stage_name,
 };
 use crate::core::Program;
 use crate::interpreter::EventValue;
@@ -83,7 +83,7 @@ pub fn object(program: &Program, observation: &Observation) -> Value {
         ObservationKind::Left { occurrence, event: left, port, bytes } => {
             put("occurrence", json!(occurrence.0));
             event(&mut put, left);
-            put("port", json!(port));
+            put("port", json!(real_port(*port)));
             if let Some(bytes) = bytes {
                 put("bytes", json!(hexadecimal(bytes)));
             }
@@ -169,7 +169,7 @@ fn destination_json(destination: &Destination) -> Value {
             json!({ "port": port, "switch": switch, "at_port": at, "arrives_ps": arrives_ps })
         }
         Destination::Port { port, to: None, arrives_ps } => {
-            json!({ "port": port, "arrives_ps": arrives_ps })
+            json!({ "port": real_port(*port), "arrives_ps": arrives_ps })
         }
     }
 }

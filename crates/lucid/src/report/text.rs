@@ -2,7 +2,7 @@
 //! The event log for people: a line an observation, what a handler did indented below it.
 
 use super::values::{
-    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, reason_text,
+    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, real_port, reason_text,
 };
 use crate::core::Program;
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Stage};
@@ -135,7 +135,8 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                 return;
             }
             ObservationKind::Left { event, port, bytes, .. } => {
-                let mut text = format!("left by port {port}: {}", event_text(program, event));
+                let by = real_port(*port).map_or(String::new(), |port| format!(" by port {port}"));
+                let mut text = format!("left{by}: {}", event_text(program, event));
                 if let Some(bytes) = bytes {
                     let plural = if bytes.len() == 1 { "" } else { "s" };
                     let bytes = (bytes.len(), hexadecimal(bytes));
@@ -189,7 +190,10 @@ fn destination_text(destination: &Destination) -> String {
             let time = nanoseconds(*arrives_ps);
             format!("by port {port} to switch {switch} port {at}, at {time} ns")
         }
-        Destination::Port { port, to: None, .. } => format!("by port {port}"),
+        Destination::Port { port, to: None, .. } => match real_port(*port) {
+            Some(port) => format!("by port {port}"),
+            None => "out of the network".to_string(),
+        },
     }
 }
 

@@ -4,7 +4,8 @@
 
 use super::counters::{counter, counter_names};
 use super::values::{
-    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, reason_text, value_text,
+    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, real_port, reason_text,
+    value_text,
 };
 use crate::core::Program;
 use crate::interpreter::{EventValue, Value};
@@ -235,7 +236,7 @@ impl Observer for TimeLine<'_> {
             ObservationKind::Left { occurrence, event, port, bytes } => {
                 let item = self.event_item(&observation, LEFT, *occurrence, event);
                 let note = bytes.as_ref().map(|bytes| format!("Bytes: {}", hexadecimal(bytes)));
-                self.push(Item { port: Some(*port), note, ..item });
+                self.push(Item { port: real_port(*port), note, ..item });
             }
             ObservationKind::Dropped { occurrence, event, reason } => {
                 let item = match event {
@@ -320,7 +321,10 @@ fn destination_text(destination: &Destination) -> String {
         Destination::Port { port, to: Some((switch, at)), arrives_ps } => {
             format!("by port {port} to switch {switch} port {at}, {} ns", nanoseconds(*arrives_ps))
         }
-        Destination::Port { port, to: None, .. } => format!("by port {port}"),
+        Destination::Port { port, to: None, .. } => match real_port(*port) {
+            Some(port) => format!("by port {port}"),
+            None => "out of the network".to_string(),
+        },
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::core::Program;
 use crate::interpreter::{EventValue, Group, Place, Value};
-use crate::simulation::{CallArgument, DropReason, Stage};
+use crate::simulation::{CallArgument, DropReason, NO_PORT, Stage};
 use serde_json::{Map, json};
 use std::fmt::Write;
 
@@ -183,6 +183,11 @@ pub fn reason_name(reason: DropReason) -> &'static str {
         DropReason::Parser => "parser",
         DropReason::QueueFull => "queue_full",
     }
+}
+
+/// A port, unless it stands for none.
+pub fn real_port(port: u32) -> Option<u32> {
+    (port != NO_PORT).then_some(port)
 }
 
 /// Which handler ran.

@@ -5,7 +5,7 @@
 
 use super::counters::{counter, total};
 use super::expected::{Check, CheckKind, Events, prepare};
-use super::values::{event_text, global_name, nanoseconds};
+use super::values::{event_text, global_name, nanoseconds, real_port};
 use crate::core::{GlobalId, Program};
 use crate::interpreter::EventValue;
 use crate::simulation::{Counts, Destination, Observation, ObservationKind, Observer, Stage};
@@ -221,13 +221,13 @@ impl Observer for Verdicts<'_> {
             }
             ObservationKind::Generated { event, destination, .. } => {
                 let port = match destination {
-                    Destination::Port { port, .. } => Some(*port),
+                    Destination::Port { port, .. } => real_port(*port),
                     _ => None,
                 };
                 Seen { what: Happening::Generated, event, port }
             }
             ObservationKind::Left { event, port, .. } => {
-                Seen { what: Happening::Left, event, port: Some(*port) }
+                Seen { what: Happening::Left, event, port: real_port(*port) }
             }
             ObservationKind::Dropped { event: Some(event), .. } => {
                 Seen { what: Happening::Dropped, event, port: None }

@@ -110,7 +110,8 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
             program_path.display()
         )));
     }
-    let symbolics = symbolics(&mut map, wanted, &run, &program_path, &specification_path, &mut found)?;
+    let symbolics =
+        symbolics(&mut map, wanted, &run, &program_path, &specification_path, &mut found)?;
     let Some(symbolics) = symbolics else { return Err(Trouble::Found(map, found)) };
     let text = files::read_text(&program_path)?;
     let name = program_path.display().to_string();
@@ -170,7 +171,8 @@ fn symbolics(
         None => Some(beside).filter(|path| path.is_file()),
     };
     let mut symbolics = Symbolics::default();
-    let layers = [first.map(Some), Some(None), wanted.symbolics.map(|path| Some(path.to_path_buf()))];
+    let layers =
+        [first.map(Some), Some(None), wanted.symbolics.map(|path| Some(path.to_path_buf()))];
     for layer in layers.into_iter().flatten() {
         let more = match layer {
             None => run.symbolics.clone(),

@@ -20,7 +20,8 @@ pub fn is_program(path: &Path) -> bool {
 
 /// Whether a file is a specification of a run, by its name.
 pub fn is_specification(path: &Path) -> bool {
-    path.extension().is_some_and(|end| ["json", "yaml", "yml", "toml"].iter().any(|one| end == *one))
+    path.extension()
+        .is_some_and(|end| ["json", "yaml", "yml", "toml"].iter().any(|one| end == *one))
 }
 
 /// What `plane explain` says about codes of Lucid.

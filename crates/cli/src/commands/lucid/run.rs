@@ -9,7 +9,7 @@ use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
     state_text,
 };
-use lucid::simulation::{Counts, Observer, Outcome, Simulation};
+use lucid::simulation::{Counts, Outcome, Simulation};
 use lucid::specification::{Links, duration_ps};
 use source::Diagnostics;
 use std::path::Path;
@@ -118,7 +118,8 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
             return Ok(Ending::WrongInput);
         }
     };
-    let title = format!("{} with {}", ready.program_path.display(), ready.specification_path.display());
+    let title =
+        format!("{} with {}", ready.program_path.display(), ready.specification_path.display());
     let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
     let mut printer = Printer { text: String::new() };
     let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
@@ -210,7 +211,8 @@ fn write_results(
 fn write(path: &Path, text: &str, ready: &Ready) -> Result<(), String> {
     if let Ok(target) = path.canonicalize() {
         let inputs = [&ready.program_path, &ready.specification_path];
-        let over = inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target));
+        let over =
+            inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target));
         if over {
             return Err(format!("`{}` is an input and is not overwritten", path.display()));
         }
