@@ -22,6 +22,7 @@ use interpreter::{Environment, Outcome, PacketContext};
 use ir::{ExternId, OriginId, Program, StorageLayout};
 use state::Cells;
 use state::forwarding::ForwardingState;
+use std::collections::HashMap;
 use std::fmt;
 use std::mem::transmute;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -400,7 +401,11 @@ fn define_seldom_calls(
     }
     module.finalize_definitions().map_err(error)?;
     let address = |(kind, id)| (kind, module.get_finalized_function(id) as usize);
-    Ok(SeldomCalls { addresses: ids.into_iter().map(address).collect() })
+    let mut addresses: HashMap<_, _> = ids.into_iter().map(address).collect();
+    if let Some(by_hand) = crate::runtime::seldom::call_2_for_result() {
+        addresses.insert((2, true), by_hand);
+    }
+    Ok(SeldomCalls { addresses })
 }
 
 fn define_function(

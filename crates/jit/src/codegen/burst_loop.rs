@@ -19,6 +19,17 @@ pub(crate) struct Place {
     pub received: Value,
 }
 
+/// An output of the unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    /// Its index.
+    pub at: usize,
+    /// What it is.
+    pub number: Value,
+    /// Whether it matters only after an exit with storage.
+    pub is_for_exits: bool,
+}
+
 /// The loop, at the start of one packet.
 pub(crate) struct Loop {
     head: Block,
@@ -116,14 +127,23 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Puts an output where the packet is noted when it leaves.
-    pub fn put_output(&mut self, at: usize, number: Value) {
-        if self.place.is_none() || self.prefetching {
+    /// Puts the outputs so far where the packet is noted when it leaves; those for exits only at an exit.
+    pub fn put_outputs(&mut self, at_exit: bool) {
+        if self.place.is_none() || self.prefetching || self.outputs.is_empty() {
             return;
         }
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
-        let offset = (offset_of!(Sent, outputs) + at * 4) as i32;
-        self.builder.ins().istore32(MemFlagsData::trusted(), number, sent, offset);
+        self.put_outputs_at(sent, at_exit);
+    }
+
+    fn put_outputs_at(&mut self, sent: Value, at_exit: bool) {
+        for output in self.outputs.clone() {
+            if at_exit || !output.is_for_exits {
+                let offset = (offset_of!(Sent, outputs) + output.at * 4) as i32;
+                let flags = MemFlagsData::trusted();
+                self.builder.ins().istore32(flags, output.number, sent, offset);
+            }
+        }
     }
 
     /// Notes that the packet leaves, from this address on with so many bytes.
@@ -131,6 +151,7 @@ impl FunctionCompiler<'_, '_> {
         let Some(Place { index, .. }) = self.place else { return };
         let flags = MemFlagsData::trusted();
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
+        self.put_outputs_at(sent, false);
         self.store_word(start, sent, offset_of!(Sent, start) as i32);
         for (value, offset) in
             [(length_bytes, offset_of!(Sent, length_bytes)), (index, offset_of!(Sent, packet))]
@@ -138,8 +159,18 @@ impl FunctionCompiler<'_, '_> {
             self.builder.ins().istore32(flags, value, sent, offset as i32);
         }
         if let Some(tallying) = self.tallying {
-            let offset = (offset_of!(Sent, outputs) + tallying.output * 4) as i32;
-            let output = self.builder.ins().uload32(flags, sent, offset);
+            let known = self
+                .outputs
+                .iter()
+                .rev()
+                .find(|output| output.at == tallying.output && !output.is_for_exits);
+            let output = match known {
+                Some(output) => output.number,
+                None => {
+                    let offset = (offset_of!(Sent, outputs) + tallying.output * 4) as i32;
+                    self.builder.ins().uload32(flags, sent, offset)
+                }
+            };
             let pass = self.pass;
             let row = row(&mut self.builder, pass, tallying, output);
             let one = self.number(1);

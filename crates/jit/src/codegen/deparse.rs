@@ -89,11 +89,11 @@ impl FunctionCompiler<'_, '_> {
                     end.known_bytes += length_bytes;
                 }
                 None => {
-                    let is_emitted = Some(is_emitted);
-                    emissions.push(Emission { header, is_emitted, position: end });
+                    let emission = Emission { header, is_emitted: Some(is_emitted), position: end };
+                    emissions.push(emission);
                     let length = self.number(u64::from(length_bytes));
                     let zero = self.number(0);
-                    let more = self.builder.ins().select(is_emitted.unwrap_or(zero), length, zero);
+                    let more = self.builder.ins().select(is_emitted, length, zero);
                     end.more_bytes = Some(match end.more_bytes {
                         Some(before) => self.builder.ins().iadd(before, more),
                         None => more,

@@ -88,6 +88,8 @@ pub(crate) struct Facts {
     pub is_fresh: bool,
     /// Whether the unit ends with an in-place deparser.
     pub in_place: bool,
+    /// Slots of one bit that are no header's: what happens to packets is decided by them.
+    pub flags: Vec<SlotId>,
     /// How many tables are applied.
     pub tables: usize,
     /// Whether something in the unit asks the device for something.
@@ -345,6 +347,18 @@ impl Facts {
             }
         }
 
+        let mut flags: Vec<SlotId> = (0..program.slots.len() as u32)
+            .map(SlotId)
+            .filter(|slot| program.slots[slot.index()].ty == ValueType::Bits(1))
+            .collect();
+        let of_headers = |slot: &SlotId| {
+            program.headers.iter().enumerate().any(|(at, header)| {
+                let fields = program.header_type(HeaderId(at as u32)).fields.len() as u32;
+                (header.first_slot.0..=header.first_slot.0 + fields).contains(&slot.0)
+            })
+        };
+        flags.retain(|slot| !in_storage[slot.index()] && !of_headers(slot));
+
         Facts {
             whole_bytes,
             in_packet,
@@ -356,6 +370,7 @@ impl Facts {
             is_fresh,
             in_place,
             observed: observed(program, unit),
+            flags,
             tables: all().filter(|it| matches!(it, Operation::Apply { .. })).count(),
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }

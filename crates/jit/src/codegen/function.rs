@@ -2,10 +2,11 @@
 //! The function under construction: what every part of the code generator shares. Instructions are in
 //! the files beside.
 
-use super::burst_loop::Place;
+use super::burst_loop::{Output, Place};
 use super::call::{RuntimeFunction, SeldomCalls, Signatures};
 use super::facts::Facts;
 use super::path::{Copies, Path, Way};
+use super::tables::Split;
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
 use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
 use crate::unit::{FIRST_WITHOUT_STORAGE, Tallying};
@@ -118,7 +119,10 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     /// Ways out of the region under construction.
     pub ends: Ends,
     /// Ways that go on behind the instruction under construction, but not with this one.
-    pub splits: Vec<Way>,
+    pub splits: Vec<Split>,
+    /// Whether ways go on each for itself by whether the table that is applied was hit, and by the
+    /// action that ran.
+    pub tells_apart: (bool, bool),
     /// Stacks whose run-time indices turned out not to be known, though the facts take them to be.
     pub unresolved: Vec<ir::StackId>,
     /// Temporaries of the region under construction.
@@ -138,8 +142,8 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
     /// before anything that others could notice.
     pub prefetching: bool,
-    /// Outputs that matter after an exit with storage: index and number.
-    pub exit_outputs: Vec<(usize, Value)>,
+    /// Outputs so far.
+    pub outputs: Vec<Output>,
     /// Which step of the unit is under construction.
     pub step: usize,
     /// Which packet runs, in a unit that runs on bursts.
@@ -327,9 +331,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         if is_spilled && !self.prefetching {
             self.publish_cursor();
             self.spill();
-            for (at, number) in self.exit_outputs.clone() {
-                self.put_output(at, number);
-            }
+            self.put_outputs(true);
         }
         let number = code;
         let code = self.number(code);

@@ -328,7 +328,8 @@ impl FunctionCompiler<'_, '_> {
         let is_fixed =
             inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
         let is_sum = matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
-        let hash = if is_sum && is_fixed && !payload {
+        let is_half = is_sum && is_fixed && !payload;
+        let hash = if is_half {
             self.internet_checksum(inputs)
         } else {
             let inputs = self.operands(inputs);
@@ -340,6 +341,8 @@ impl FunctionCompiler<'_, '_> {
         };
         let hash = Val::Word(hash);
         let value = match width_bits {
+            // Nothing is above the checksum's 16 bits.
+            16..=64 if is_half => hash,
             0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, hash),
             64 => hash,
             _ => self.values().resize(ir::ResizeKind::ZeroExtend, 64, width_bits, hash),

@@ -45,6 +45,17 @@ pub(crate) struct Path {
     pub requests: Option<bool>,
     /// Sums that were computed.
     pub sums: Vec<KnownSum>,
+    /// Whether the table that is being applied was hit, and the index of the action that ran.
+    pub applied: Applied,
+}
+
+/// What is known of a table's application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Applied {
+    /// 1 or 0.
+    pub hit: Option<u64>,
+    /// All ones when none ran.
+    pub action: Option<u64>,
 }
 
 impl Path {
@@ -64,6 +75,7 @@ impl Path {
             least_bytes: 0,
             requests: Some(false),
             sums: Vec::new(),
+            applied: Applied::default(),
         }
     }
 
@@ -137,6 +149,12 @@ impl Path {
         if self.requests != other.requests {
             self.requests = None;
         }
+        if self.applied.hit != other.applied.hit {
+            self.applied.hit = None;
+        }
+        if self.applied.action != other.applied.action {
+            self.applied.action = None;
+        }
         self.sums.retain(|sum| other.sums.contains(sum));
     }
 
@@ -165,11 +183,13 @@ pub(crate) struct Way {
 }
 
 /// What decides whether ways go on together.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
 struct LayoutKey {
     cursor: Option<u32>,
     valid: Vec<Option<u64>>,
     stacks: Vec<Option<u64>>,
+    flags: Vec<Option<u64>>,
+    applied: Applied,
     leaves: bool,
 }
 
@@ -316,11 +336,7 @@ impl FunctionCompiler<'_, '_> {
         let allowed = if self.may_split { self.copies.allowed(self.step) } else { 1 };
         let mut groups: Vec<(LayoutKey, Vec<Way>)> = Vec::new();
         for way in ways {
-            let key = if allowed > 1 {
-                self.layout_key(&way.path)
-            } else {
-                LayoutKey { cursor: None, valid: Vec::new(), stacks: Vec::new(), leaves: false }
-            };
+            let key = if allowed > 1 { self.layout_key(&way.path) } else { LayoutKey::default() };
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, ways)) => ways.push(way),
                 None => groups.push((key, vec![way])),
@@ -346,6 +362,11 @@ impl FunctionCompiler<'_, '_> {
         LayoutKey {
             cursor: path.cursor,
             valid: program.headers.iter().map(|header| number(header.valid_slot())).collect(),
+            flags: self.facts.flags.iter().map(|slot| number(*slot)).collect(),
+            applied: Applied {
+                hit: path.applied.hit.filter(|_| self.tells_apart.0),
+                action: path.applied.action.filter(|_| self.tells_apart.1),
+            },
             stacks: program.stacks.iter().map(|stack| number(stack.next)).collect(),
             leaves: self.copies.leaving.iter().any(|condition| self.surely_leaves(condition, path)),
         }

@@ -6,6 +6,7 @@ use super::facts::{SlotSet, stack_headers};
 use super::fields::narrow_type;
 use super::function::{FunctionCompiler, Known, PacketBits, RaisedError, Site};
 use super::path::Way;
+use super::tables::{Results, Split};
 use super::values::{ScratchMark, Val};
 use crate::runtime::pass::{
     ENDED, ENDED_STEP_LIMIT, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED,
@@ -53,6 +54,8 @@ struct Point {
     instruction: usize,
     temps: Vec<Option<Known>>,
     mark: ScratchMark,
+    /// Results of the application of a table just before.
+    results: Option<Results>,
 }
 
 /// Ways into basic blocks: by how many back edges were taken before, then by the order of blocks, so
@@ -269,7 +272,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         let region = &self.program.regions[id.index()];
         let mut leading = Vec::new();
         let temps = vec![None; region.temps.len()];
-        let mut point = Point { at, instruction: 0, temps, mark };
+        let mut point = Point { at, instruction: 0, temps, mark, results: None };
         let mut waiting: Vec<(Point, Way)> = Vec::new();
         loop {
             self.part_of_basic_block(id, point, &mut leading, &mut waiting);
@@ -294,6 +297,9 @@ impl<'a> FunctionCompiler<'a, '_> {
         self.scratch.release(point.mark);
         self.temps = point.temps;
         self.temp_types = &region.temps;
+        if let Some(results) = point.results {
+            self.define_results(results);
+        }
         for (number, instruction) in block.instructions.iter().enumerate().skip(point.instruction) {
             if self.prefetching && is_noticed(&instruction.operation) {
                 return self.cut(&instruction.operation);
@@ -305,13 +311,23 @@ impl<'a> FunctionCompiler<'a, '_> {
                 origin: instruction.origin,
             };
             self.copies.emitted += 1;
+            if let Operation::Apply { hit, action, .. } = &instruction.operation {
+                let is_used = |temp: &Temp| {
+                    let temp = Operand::Temp(*temp);
+                    let after = &block.instructions[number + 1..];
+                    after.iter().any(|it| it.operation.operands().contains(&&temp))
+                        || block.terminator.operand() == Some(&temp)
+                };
+                self.tells_apart = (is_used(hit), is_used(action));
+            }
             self.instruction(&instruction.operation, site);
-            for way in std::mem::take(&mut self.splits) {
+            for Split { way, results } in std::mem::take(&mut self.splits) {
                 let next = Point {
                     at: point.at,
                     instruction: number + 1,
                     temps: self.temps.clone(),
                     mark: self.scratch.mark(),
+                    results: Some(results),
                 };
                 self.copies.reserve(self.step, 1);
                 waiting.push((next, way));
@@ -481,7 +497,7 @@ impl<'a> FunctionCompiler<'a, '_> {
 
     /// Instructions that read and define temporaries only.
     pub fn pure(&mut self, operation: &Operation) {
-        if let Some((result, known)) = self.folded(operation).or_else(|| self.test(operation)) {
+        if let Some((result, known)) = self.shortcut_of(operation) {
             self.temps[result.index()] = Some(known);
             return;
         }
@@ -525,6 +541,13 @@ impl<'a> FunctionCompiler<'a, '_> {
         self.define(result, value);
     }
 
+    /// What an instruction comes to where that is more than its code.
+    fn shortcut_of(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+        self.folded(operation)
+            .or_else(|| self.test(operation))
+            .or_else(|| self.turned_test(operation))
+    }
+
     /// A test of bits of the packet, as the result of an instruction; neighbours are tested together.
     fn test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
         let Operation::Binary { result, operation, left, right } = operation else { return None };
@@ -561,6 +584,32 @@ impl<'a> FunctionCompiler<'a, '_> {
             _ => return None,
         };
         Some((*result, test))
+    }
+
+    /// Whether a turned number of 16 bits is what stands in the packet: compared as it stands there.
+    fn turned_test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+        let Operation::Binary { result, operation, left, right } = operation else { return None };
+        let condition = match operation {
+            BinaryOperation::Equal => IntCC::Equal,
+            BinaryOperation::NotEqual => IntCC::NotEqual,
+            _ => return None,
+        };
+        let (word, bits) = match (self.known(left)?, self.known(right)?) {
+            (Known::Val(Val::Word(word)), Known::Packet(bits))
+            | (Known::Packet(bits), Known::Val(Val::Word(word))) => (word, bits),
+            _ => return None,
+        };
+        let is_half = bits.width_bits == 16 && bits.offset_bits.is_multiple_of(8);
+        if !is_half || cfg!(target_endian = "big") {
+            return None;
+        }
+        let turned = self.values().turned_half(word)?;
+        let flags = MemFlagsData::trusted();
+        let first_byte = (bits.offset_bits / 8) as i32;
+        let found = self.builder.ins().load(types::I16, flags, bits.address, first_byte);
+        let holds = self.builder.ins().icmp(condition, turned, found);
+        let holds = self.builder.ins().uextend(types::I64, holds);
+        Some((*result, Known::Val(Val::Word(holds))))
     }
 
     /// The number that an operand of fixed width is known to be.

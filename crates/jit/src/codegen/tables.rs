@@ -4,15 +4,15 @@
 
 use super::facts::table_actions;
 use super::function::FunctionCompiler;
-use super::path::Way;
+use super::path::{Applied, Way};
 use super::values::Val;
 use crate::runtime::pass::ENDED;
 use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
-use cranelift_frontend::Switch;
+use cranelift_frontend::{Switch, Variable};
 use ir::{Bits, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
-use state::forwarding::index::{KeyLayout, Packing};
+use state::forwarding::index::{KeyLayout, NO_MATCH, Packing};
 use state::forwarding::{INDIRECT_ACTION, RecordLayout};
 
 mod compared;
@@ -27,6 +27,26 @@ const MOST_COMPARED_ACTIONS: usize = 3;
 struct Keys {
     matched: Vec<(ValueType, Val)>,
     selector: Vec<(ValueType, Val)>,
+}
+
+/// Where the results of an application go: temporaries, and until it is clear which of them are known,
+/// variables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Results {
+    hit: Temp,
+    action: Temp,
+    is_used: (bool, bool),
+    hit_variable: Variable,
+    action_variable: Variable,
+}
+
+/// A way that goes on behind the application of a table.
+#[derive(Debug)]
+pub(crate) struct Split {
+    /// The way.
+    pub way: Way,
+    /// What is defined there.
+    pub results: Results,
 }
 
 /// A record at run time: the one to run, and its action's index.
@@ -52,15 +72,17 @@ impl FunctionCompiler<'_, '_> {
     pub fn apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
         let declared = &self.program.tables[table.index()];
         let outer_entry = self.entry.take();
+        let results = self.results(hit, action);
+        self.tells_apart = (false, false);
         if declared.keys.is_empty() {
-            self.apply_default(table, hit, action);
+            self.apply_default(table, results);
         } else {
             let keys = self.table_keys(table, keys);
             match compared::entries(self.program, table) {
                 Some(entries) => {
-                    self.apply_compared(table, &keys, &entries, (hit, action));
+                    self.apply_compared(table, &keys, &entries, results);
                 }
-                None => self.apply_looked_up(table, &keys, (hit, action)),
+                None => self.apply_looked_up(table, &keys, results),
             }
         }
         self.entry = outer_entry;
@@ -157,18 +179,18 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().uload32(MemFlagsData::trusted(), record, 0)
     }
 
-    fn apply_looked_up(&mut self, table: TableId, keys: &Keys, (hit, action): (Temp, Temp)) {
+    fn apply_looked_up(&mut self, table: TableId, keys: &Keys, results: Results) {
         let declared = &self.program.tables[table.index()];
-        let Found { record, is_hit } = self.find(table, keys);
+        let leaf = self.find(table, keys);
+        if self.may_split && self.copies.allowed(self.step) > 1 && declared.implementation.is_none()
+        {
+            return self.apply_hit_or_miss(table, leaf, results);
+        }
+        let Found { record, is_hit } = self.record_of(table, leaf);
         self.entry = Some((record, table));
-
-        let counters = self.program.automatic_counters(table);
-        if declared.idle_timeout || !counters.is_empty() {
+        if declared.idle_timeout || !self.program.automatic_counters(table).is_empty() {
             let joined = self.when(is_hit);
-            if declared.idle_timeout {
-                self.note_hit(table);
-            }
-            counters.into_iter().for_each(|counter| self.count_direct(counter));
+            self.note_entry(table);
             self.go_on(joined);
         }
 
@@ -177,9 +199,105 @@ impl FunctionCompiler<'_, '_> {
         if declared.implementation.is_some() {
             running = self.resolved(table, running, &keys.selector);
         }
-        self.run_record(table, running);
-        self.define(hit, Val::Word(is_hit));
-        self.define(action, Val::Word(running.action));
+        self.builder.def_var(results.hit_variable, is_hit);
+        self.builder.def_var(results.action_variable, running.action);
+        let ways = self.run_record(table, running);
+        self.go_on_after(ways, results);
+    }
+
+    /// What happens by itself when an entry is hit.
+    fn note_entry(&mut self, table: TableId) {
+        if self.program.tables[table.index()].idle_timeout {
+            self.note_hit(table);
+        }
+        for counter in self.program.automatic_counters(table) {
+            self.count_direct(counter);
+        }
+    }
+
+    /// Runs the action of a hit or of a miss in code of its own each.
+    fn apply_hit_or_miss(&mut self, table: TableId, leaf: Value, results: Results) {
+        let declared = &self.program.tables[table.index()];
+        let [hitting, missing] = [(); 2].map(|()| self.builder.create_block());
+        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
+        let is_miss = self.builder.ins().icmp(IntCC::Equal, leaf, no_match);
+        self.builder.ins().brif(is_miss, missing, &[], hitting, &[]);
+        self.builder.seal_block(hitting);
+        self.builder.seal_block(missing);
+        let before = self.path.clone();
+
+        self.enter(Way { block: hitting, path: before.clone() });
+        self.note_result(results, true);
+        let record = self.own_record(table, leaf);
+        self.entry = Some((record, table));
+        self.note_entry(table);
+        let action = self.action_of(record);
+        self.builder.def_var(results.action_variable, action);
+        let mut ways = self.run_record(table, Running { record, action, may_be_none: false });
+
+        self.enter(Way { block: missing, path: before });
+        self.note_result(results, false);
+        if declared.const_default_action {
+            self.entry = None;
+            let call = &declared.default_action;
+            let values = self.constant_arguments(table, call.action as usize, &call.arguments);
+            let index = self.number(u64::from(call.action));
+            self.builder.def_var(results.action_variable, index);
+            self.path.applied.action = Some(u64::from(call.action));
+            ways.extend(self.run_action(table, call.action as usize, &values));
+        } else {
+            let record = self.default_record(table);
+            self.entry = Some((record, table));
+            let action = self.action_of(record);
+            self.builder.def_var(results.action_variable, action);
+            ways.extend(self.run_record(table, Running { record, action, may_be_none: false }));
+        }
+        self.go_on_after(ways, results);
+    }
+
+    fn note_result(&mut self, results: Results, is_hit: bool) {
+        let number = self.number(u64::from(is_hit));
+        self.builder.def_var(results.hit_variable, number);
+        self.path.applied.hit = Some(u64::from(is_hit));
+    }
+
+    /// Where the results of an application go.
+    fn results(&mut self, hit: Temp, action: Temp) -> Results {
+        Results {
+            hit,
+            action,
+            is_used: self.tells_apart,
+            hit_variable: self.builder.declare_var(types::I64),
+            action_variable: self.builder.declare_var(types::I64),
+        }
+    }
+
+    /// Defines what an application found out, as it is known on the way here.
+    pub fn define_results(&mut self, results: Results) {
+        let Applied { hit, action } = std::mem::take(&mut self.path.applied);
+        for (temp, known, is_used, variable) in [
+            (results.hit, hit, results.is_used.0, results.hit_variable),
+            (results.action, action, results.is_used.1, results.action_variable),
+        ] {
+            if is_used {
+                let value = match known {
+                    Some(number) => self.number(number),
+                    None => self.builder.use_var(variable),
+                };
+                self.define(temp, Val::Word(value));
+            }
+        }
+    }
+
+    /// Goes on after the application of a table; ways that stay apart wait.
+    fn go_on_after(&mut self, ways: Vec<Way>, results: Results) {
+        self.tells_apart = results.is_used;
+        let mut groups = self.grouped(ways);
+        self.tells_apart = (false, false);
+        let first = groups.pop();
+        self.splits.extend(groups.into_iter().map(|way| Split { way, results }));
+        self.go_on_with(first.into_iter().collect());
+        self.define_results(results);
     }
 
     /// The record that an entry runs: the entry's own, or of an indirect one what the runtime says.
@@ -210,29 +328,28 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// A table without keys: it is never hit.
-    fn apply_default(&mut self, table: TableId, hit: Temp, action: Temp) {
+    fn apply_default(&mut self, table: TableId, results: Results) {
         let declared = &self.program.tables[table.index()];
-        let is_hit = self.number(0);
-        let index = if declared.const_default_action {
+        self.note_result(results, false);
+        let ways = if declared.const_default_action {
             let call = &declared.default_action;
             let values = self.constant_arguments(table, call.action as usize, &call.arguments);
-            let ways = self.run_action(table, call.action as usize, &values);
-            self.go_on_with(ways);
-            self.number(u64::from(call.action))
+            let index = self.number(u64::from(call.action));
+            self.builder.def_var(results.action_variable, index);
+            self.path.applied.action = Some(u64::from(call.action));
+            self.run_action(table, call.action as usize, &values)
         } else {
             let record = self.default_record(table);
             self.entry = Some((record, table));
-            let index = self.action_of(record);
-            let running = Running { record, action: index, may_be_none: false };
-            self.run_record(table, running);
-            index
+            let action = self.action_of(record);
+            self.builder.def_var(results.action_variable, action);
+            self.run_record(table, Running { record, action, may_be_none: false })
         };
-        self.define(hit, Val::Word(is_hit));
-        self.define(action, Val::Word(index));
+        self.go_on_after(ways, results);
     }
 
-    /// Runs the action of a record with the record's arguments, and goes on after it.
-    fn run_record(&mut self, table: TableId, running: Running) {
+    /// Runs the action of a record with the record's arguments. The ways on which code goes on.
+    fn run_record(&mut self, table: TableId, running: Running) -> Vec<Way> {
         let count = self.program.tables[table.index()].actions.len();
         let none = self.builder.create_block();
         let arms: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
@@ -246,13 +363,11 @@ impl FunctionCompiler<'_, '_> {
         for (index, arm) in arms.into_iter().enumerate() {
             self.builder.seal_block(arm);
             self.enter(Way { block: arm, path: before.clone() });
+            self.path.applied.action = Some(index as u64);
             let values = self.record_arguments(table, index, running.record);
             ways.extend(self.run_action(table, index, &values));
         }
-        let mut groups = self.grouped(ways);
-        let first = groups.pop();
-        self.splits.extend(groups);
-        self.go_on_with(first.into_iter().collect());
+        ways
     }
 
     /// Goes on where several ways meet.

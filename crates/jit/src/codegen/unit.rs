@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
-use super::burst_loop::Loop;
+use super::burst_loop::{Loop, Output};
 use super::call::{SeldomCalls, Signatures};
 use super::facts::Facts;
 use super::function::{Ends, FunctionCompiler, Home, lasting};
@@ -152,6 +152,7 @@ fn build_once(
         copies: Copies::new(program, unit),
         ends: Ends::default(),
         splits: Vec::new(),
+        tells_apart: (false, false),
         unresolved: Vec::new(),
         temps: Vec::new(),
         temp_types: &[],
@@ -161,7 +162,7 @@ fn build_once(
         outcome,
         emitted,
         prefetching,
-        exit_outputs: Vec::new(),
+        outputs: Vec::new(),
         step: 0,
         place,
         tallying,
@@ -209,13 +210,13 @@ impl FunctionCompiler<'_, '_> {
                         }
                         return;
                     }
-                    let outputs = self.exit_outputs.clone();
+                    let outputs = self.outputs.clone();
                     self.copies.reserve(number, ways.len());
                     for way in ways {
                         self.step = number;
                         self.copies.release(number, 1);
                         self.enter(way);
-                        self.exit_outputs = outputs.clone();
+                        self.outputs = outputs.clone();
                         self.steps(unit, number + 1, measures.clone());
                     }
                     return;
@@ -242,11 +243,13 @@ impl FunctionCompiler<'_, '_> {
                 Step::ExitIf(condition, exit) => self.exit_if(condition, *exit),
                 Step::Output(at, value) => {
                     let number = self.step_value(value, &measures);
-                    self.put_output(*at, number);
+                    let at = *at;
+                    self.outputs.push(Output { at, number, is_for_exits: false });
                 }
                 Step::OutputAtExit(at, value) => {
                     let number = self.step_value(value, &measures);
-                    self.exit_outputs.push((*at, number));
+                    let at = *at;
+                    self.outputs.push(Output { at, number, is_for_exits: true });
                 }
             }
             self.scratch.release(mark);
@@ -262,6 +265,7 @@ impl FunctionCompiler<'_, '_> {
                 return self.end_dead();
             }
         } else {
+            self.put_outputs(false);
             self.publish_cursor();
         }
         if !self.facts.is_fresh {

@@ -286,6 +286,19 @@ impl Values<'_, '_> {
         }
     }
 
+    /// What a word of 16 bits has when its bytes change places, if it was made so.
+    pub fn turned_half(&self, word: Value) -> Option<Value> {
+        let dfg = &self.builder.func.dfg;
+        let operand_of =
+            |value: Value, wanted: Opcode| match dfg.insts[dfg.value_def(value).inst()?] {
+                InstructionData::Unary { opcode, arg } if opcode == wanted => Some(arg),
+                _ => None,
+            };
+        let half = operand_of(word, Opcode::Uextend)?;
+        let turned = operand_of(half, Opcode::Bswap)?;
+        (dfg.value_type(turned) == types::I16).then_some(turned)
+    }
+
     fn offset_address(&mut self, address: Value, offset_bytes: i32) -> Value {
         match offset_bytes {
             0 => address,

@@ -5,6 +5,7 @@
 pub(crate) mod hashes;
 pub(crate) mod packet;
 pub(crate) mod pass;
+pub(crate) mod seldom;
 pub(crate) mod state;
 pub(crate) mod tables;
 pub(crate) mod wide;

@@ -6,11 +6,11 @@ use super::super::function::FunctionCompiler;
 use super::super::path::Way;
 use super::super::state::{part_count, parts_of, value_of_parts};
 use super::super::values::Val;
-use super::{Keys, Running, action_operations};
+use super::{Keys, Results, Running, action_operations};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
-use cranelift_frontend::{Switch, Variable};
-use ir::{Bits, Entry, KeyPattern, MatchKind, Operation, Program, Table, TableId, Temp, ValueType};
+use cranelift_frontend::Switch;
+use ir::{Bits, Entry, KeyPattern, MatchKind, Operation, Program, Table, TableId, ValueType};
 use state::forwarding::index::KeyLayout;
 
 /// Up to so many entries are compared one after another.
@@ -152,8 +152,6 @@ fn known_index(table: &Table, index: u32) -> usize {
 /// the arguments.
 struct Arms {
     blocks: Vec<Option<Block>>,
-    hit: Variable,
-    action: Variable,
 }
 
 impl FunctionCompiler<'_, '_> {
@@ -162,14 +160,10 @@ impl FunctionCompiler<'_, '_> {
         table: TableId,
         keys: &Keys,
         entries: &[ComparedEntry],
-        (hit, action): (Temp, Temp),
+        results: Results,
     ) {
         let declared = &self.program.tables[table.index()];
-        let mut arms = Arms {
-            blocks: vec![None; declared.actions.len()],
-            hit: self.builder.declare_var(types::I64),
-            action: self.builder.declare_var(types::I64),
-        };
+        let mut arms = Arms { blocks: vec![None; declared.actions.len()] };
         let takes_all = entries.last().is_some_and(ComparedEntry::takes_all);
         let taken: Vec<Block> = entries.iter().map(|_| self.builder.create_block()).collect();
         // The last entry is where everything ends that no other one takes, or the default action is.
@@ -201,9 +195,10 @@ impl FunctionCompiler<'_, '_> {
             self.builder.seal_block(arm);
             self.enter(Way { block: arm, path: before.clone() });
             let parameters = self.builder.block_params(arm).to_vec();
-            self.builder.def_var(arms.hit, parameters[0]);
+            self.builder.def_var(results.hit_variable, parameters[0]);
             let number = self.number(index as u64);
-            self.builder.def_var(arms.action, number);
+            self.builder.def_var(results.action_variable, number);
+            self.path.applied.action = Some(index as u64);
             let mut rest = &parameters[1..];
             let mut values = Vec::new();
             for ty in self.argument_types(table, index) {
@@ -213,11 +208,7 @@ impl FunctionCompiler<'_, '_> {
             }
             ways.extend(self.run_action(table, index, &values));
         }
-        self.go_on_with(ways);
-        let is_hit = self.builder.use_var(arms.hit);
-        let index = self.builder.use_var(arms.action);
-        self.define(hit, Val::Word(is_hit));
-        self.define(action, Val::Word(index));
+        self.go_on_after(ways, results);
     }
 
     /// Jumps to the block of the first entry that takes the key.

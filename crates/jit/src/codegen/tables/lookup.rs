@@ -53,27 +53,36 @@ impl FunctionCompiler<'_, '_> {
         self.shortcut(table, offset_of!(Shortcut, default_record))
     }
 
-    /// The record of the entry that wins, or the default action's.
-    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Found {
+    /// The leaf of the entry that wins.
+    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Value {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
-        let leaf = match (layout.direct(), &words[..]) {
+        match (layout.direct(), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(table, *key),
             (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(table, *key, seed),
             (DirectForm::Front { width_bits }, [key]) => {
                 self.find_in_front(table, *key, width_bits)
             }
             _ => self.ask(table, &layout, &words),
-        };
-        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
-        let is_hit = self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match);
+        }
+    }
+
+    /// The record of an entry.
+    pub(super) fn own_record(&mut self, table: TableId, leaf: Value) -> Value {
         let records = self.shortcut(table, offset_of!(Shortcut, records));
-        let default = self.default_record(table);
         let stride_bytes = RecordLayout::new(self.program, table).stride_words as u64 * 8;
         let number = self.builder.ins().uextend(types::I64, leaf);
         let stride = self.number(stride_bytes);
         let distance = self.builder.ins().imul(number, stride);
-        let own = self.builder.ins().iadd(records, distance);
+        self.builder.ins().iadd(records, distance)
+    }
+
+    /// The record of the entry that wins, or the default action's.
+    pub(super) fn record_of(&mut self, table: TableId, leaf: Value) -> Found {
+        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
+        let is_hit = self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match);
+        let default = self.default_record(table);
+        let own = self.own_record(table, leaf);
         let record = self.builder.ins().select(is_hit, own, default);
         Found { record, is_hit: self.builder.ins().uextend(types::I64, is_hit) }
     }
@@ -94,7 +103,8 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().ireduce(types::I32, leaf)
     }
 
-    /// In a block of its own, seldom reached: asks, and goes on with the leaf.
+    /// In a block of its own: asks, and goes on with the leaf. Tables that are read inline come here
+    /// seldom, so whatever is in registers stays there.
     fn ask_aside(&mut self, table: TableId, key: Value, asking: Block, joined: Block) {
         self.builder.set_cold_block(asking);
         self.switch_to_sealed(asking);
@@ -166,7 +176,7 @@ impl FunctionCompiler<'_, '_> {
         let mut last = no_match;
         for slot in (0..WORD_SLOTS).rev() {
             let own_key = self.load_word(bucket, (slot * 8) as i32);
-            let is_it = self.builder.ins().icmp(IntCC::Equal, own_key, key);
+            let is_it = self.builder.ins().icmp(IntCC::Equal, key, own_key);
             let offset = (WORD_SLOTS * 8 + slot * 4) as i32;
             let flags = MemFlagsData::trusted();
             let own_leaf = self.builder.ins().load(types::I32, flags, bucket, offset);
