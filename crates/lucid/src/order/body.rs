@@ -30,24 +30,10 @@ impl<'p> Unit<'_, 'p> {
     fn statement(&mut self, statement: &'p Statement, flow: &mut Flow) {
         match &statement.kind {
             StatementKind::Skip => {}
-            StatementKind::Local { name, value, .. } => {
-                self.expression(value, flow);
-                if self.holds_globals(value) {
-                    match self.place(value) {
-                        Some(place) => {
-                            self.places.insert(name.id, place);
-                        }
-                        None => self.no_place(value),
-                    }
-                }
-            }
-            StatementKind::Assign { target, value, .. } => {
-                self.expression(value, flow);
-                if self.holds_globals(value) {
-                    self.assign_global(target, value);
-                }
-            }
-            StatementKind::Call(call) => self.expression(call, flow),
+            // Locals hold no globals; checking sees to that.
+            StatementKind::Local { value, .. }
+            | StatementKind::Assign { value, .. }
+            | StatementKind::Call(value) => self.expression(value, flow),
             StatementKind::If { condition, then, otherwise } => {
                 self.expression(condition, flow);
                 let mut other = flow.clone();
@@ -176,12 +162,16 @@ impl<'p> Unit<'_, 'p> {
     }
 
     /// The place of an expression that is a global or a part of one.
-    pub(crate) fn place(&mut self, expression: &Expression) -> Option<Place> {
+    pub(crate) fn place(&self, expression: &Expression) -> Option<Place> {
         let program = self.order.program;
         match &expression.kind {
             ExpressionKind::Name(path) => match program.definitions.get(&path.id)? {
                 Definition::Local(id) => self.places.get(id).cloned(),
-                definition => self.global(definition),
+                Definition::Global(id) => {
+                    let number = self.order.index.global_numbers.get(id)?;
+                    Some(Place::whole(Base::Global(*number)))
+                }
+                _ => None,
             },
             ExpressionKind::Field { record, label } => {
                 let place = self.place(record)?;
@@ -201,20 +191,6 @@ impl<'p> Unit<'_, 'p> {
             ExpressionKind::With { record, fields } => {
                 let kept = fields.iter().all(|(_, value)| !self.holds_globals(value));
                 if kept { self.place(record) } else { None }
-            }
-            _ => None,
-        }
-    }
-
-    fn global(&mut self, definition: &Definition) -> Option<Place> {
-        match definition {
-            Definition::Global(id) => {
-                let number = self.order.index.global_numbers.get(id)?;
-                Some(Place::whole(Base::Global(*number)))
-            }
-            Definition::Aliased { alias, then, otherwise } => {
-                let chosen = if self.order.choose(*alias) { then } else { otherwise };
-                self.global(chosen)
             }
             _ => None,
         }
@@ -249,38 +225,26 @@ impl<'p> Unit<'_, 'p> {
         None
     }
 
-    fn assign_global(&mut self, target: &crate::syntax::ast::Path, value: &Expression) {
-        let Some(Definition::Local(id)) = self.order.program.definitions.get(&target.id) else {
-            return;
-        };
-        let (old, new) = (self.places.get(id).cloned(), self.place(value));
-        if old.is_some() && old == new {
-            return;
-        }
-        self.order.found.push(
-            Diagnostic::error(
-                super::codes::WHICH_GLOBAL,
-                target.span,
-                "a variable that stands for a global cannot be changed to stand for another",
-            )
-            .note("which stage an access needs must be known when the program is compiled")
-            .help("declare another variable for the other global"),
-        );
-    }
-
     /// Says that it cannot be told which global an expression is.
     pub(crate) fn no_place(&mut self, expression: &Expression) {
+        // What is put together in a body is complained about where types are checked.
+        if matches!(
+            expression.kind,
+            ExpressionKind::Record(_)
+                | ExpressionKind::With { .. }
+                | ExpressionKind::Vector(_)
+                | ExpressionKind::Comprehension { .. }
+        ) {
+            return;
+        }
         self.order.found.push(
             Diagnostic::error(
                 super::codes::WHICH_GLOBAL,
                 expression.span,
                 "which global this is cannot be told",
             )
-            .note(
-                "globals are ordered by their declarations; a record or vector of globals that is \
-                 put together in a body has no place in that order",
-            )
-            .help("name the global, or declare a global that is the record or vector"),
+            .note("which stage an access needs must be known before the program runs")
+            .help("hand over the global itself, by its name"),
         );
     }
 

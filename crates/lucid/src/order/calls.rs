@@ -106,12 +106,7 @@ impl<'p> Unit<'_, 'p> {
             }
             Definition::Event(id) => self.make_event(*id, span, arguments, flow),
             // Either of the two may be meant, so both must do.
-            Definition::Aliased { alias, then, otherwise } => {
-                if let Some(chosen) = self.order.choices.get(alias) {
-                    let chosen = if *chosen { then } else { otherwise };
-                    self.callee(chosen, span, arguments, instantiation, unordered, flow);
-                    return;
-                }
+            Definition::Aliased { then, otherwise, .. } => {
                 let mut other = flow.clone();
                 self.callee(then, span, arguments, instantiation, unordered, flow);
                 self.callee(otherwise, span, arguments, instantiation, unordered, &mut other);

@@ -9,7 +9,7 @@ use super::facts::{Fact, Facts};
 use super::index::Ordered;
 use super::place::{Base, Place};
 use super::unit::Unit;
-use crate::check::{Definition, Type};
+use crate::check::Definition;
 use crate::syntax::ast::{Constraint, Path};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
@@ -165,52 +165,23 @@ impl Constraints {
 }
 
 /// What an operand of a constraint stands for.
-fn operand_place(order: &mut Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Option<Place> {
+fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Option<Place> {
     let name = &operand.segments.last()?.name;
     let parameter = ordered.parameters.iter().rfind(|parameter| parameter.name.name == *name);
     let simple = operand.segments.len() == 1;
     let program = order.program;
-    let place = match program.definitions.get(&operand.id) {
+    match program.definitions.get(&operand.id) {
         Some(Definition::Global(id)) => {
             let number = order.index.global_numbers.get(id)?;
-            return Some(Place::whole(Base::Global(*number)));
+            Some(Place::whole(Base::Global(*number)))
         }
-        Some(Definition::Aliased { alias, then, otherwise }) => {
-            let chosen = if order.choose(*alias) { then } else { otherwise };
-            match &**chosen {
-                Definition::Global(id) => {
-                    let number = order.index.global_numbers.get(id)?;
-                    return Some(Place::whole(Base::Global(*number)));
-                }
-                _ => None,
-            }
-        }
+        // What is not a global was complained about where names and types are checked.
         _ => match parameter.filter(|_| simple) {
-            Some(parameter) => {
-                let id = parameter.name.id;
-                // A type variable may turn out to be global.
-                let global = program.types.get(&id).is_none_or(|ty| {
-                    program.is_global(ty) || matches!(ty, Type::Variable(_) | Type::Error)
-                });
-                global.then(|| Place::whole(Base::Parameter(id)))
-            }
-            None if simple && **name == *"start" => return Some(Place::whole(Base::Start)),
-            // Names that mean nothing were complained about.
-            None if !program.definitions.contains_key(&operand.id) => return None,
+            Some(parameter) => Some(Place::whole(Base::Parameter(parameter.name.id))),
+            None if simple && **name == *"start" => Some(Place::whole(Base::Start)),
             None => None,
         },
-    };
-    if place.is_none() {
-        order.found.push(
-            Diagnostic::error(
-                codes::CONSTRAINT,
-                operand.span,
-                format!("{name} is not a global, so it has no place in the order"),
-            )
-            .help("constraints are about parameters that are globals, and declared globals"),
-        );
     }
-    place
 }
 
 /// Makes the constraints that a function declares for itself part of what it asks for.

@@ -54,6 +54,8 @@ impl<'p> Unit<'_, 'p> {
         body(self, &mut round);
         let first = std::mem::replace(&mut self.first, outer_first);
         let returned = std::mem::replace(&mut self.returned, outer_returned);
+        self.ask_for_all_rounds(variable, demands, event_demands);
+        let (demands, event_demands) = (self.demands.len(), self.event_demands.len());
 
         // The first round behind what came before the loop.
         let zero = Size::constant(0);
@@ -95,16 +97,19 @@ impl<'p> Unit<'_, 'p> {
             }
             merge(&mut flow.passed, round.passed.into_iter().map(any));
         }
+        self.ask_for_all_rounds(variable, demands, event_demands);
+        for touch in &mut self.touches[touches..] {
+            touch.any_round(variable);
+        }
+    }
+    /// Makes what a round asks of the callers, from these numbers on, what all rounds ask.
+    fn ask_for_all_rounds(&mut self, variable: NodeId, demands: usize, event_demands: usize) {
         let mut asked = self.demands.split_off(demands);
         asked.extend(self.event_demands.split_off(event_demands));
         for demand in asked {
             let before: Place = demand.before.of_all_rounds(variable);
             let after = demand.after.of_all_rounds(variable);
-            // Held against the declarations again, now for all rounds at once.
             self.require(Demand { before, after, ..demand });
-        }
-        for touch in &mut self.touches[touches..] {
-            touch.any_round(variable);
         }
     }
 }

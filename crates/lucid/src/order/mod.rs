@@ -46,32 +46,17 @@ use index::{Index, Ordered};
 use place::Base;
 use report::Violation;
 use source::{Diagnostics, Span};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use unit::{Owner, Unit};
 
-/// So many module aliases that choose between globals are followed, each both ways.
-const ALIASES: usize = 8;
-
 /// Checks a whole program. Where an earlier check has left gaps, nothing is said.
 pub fn check(program: &CheckedProgram) -> Diagnostics {
-    let mut order = Order::new(program, HashMap::new());
-    order.run();
-    if order.undecided.is_empty() {
-        return order.diagnostics();
-    }
-    // Which globals an alias means decides about their order, so both choices are checked.
-    let aliases: Vec<NodeId> = order.undecided.iter().copied().take(ALIASES).collect();
-    let mut found = Diagnostics::new();
-    for choice in 0..1_u32 << aliases.len() {
-        let chosen =
-            aliases.iter().enumerate().map(|(at, alias)| (*alias, choice >> at & 1 == 0)).collect();
-        let mut order = Order::new(program, chosen);
-        order.run();
-        found.append(order.diagnostics());
-    }
-    found
+    let mut order = Order::new(program);
+    order.declarations(&program.tree.declarations, &mut Vec::new());
+    gress::check(&mut order);
+    order.diagnostics()
 }
 
 /// The check of one program.
@@ -80,10 +65,6 @@ pub(crate) struct Order<'p> {
     index: Index<'p>,
     /// Of functions checked so far, by binder.
     summaries: HashMap<NodeId, Rc<Summary>>,
-    /// Which way module aliases go, where it matters.
-    choices: HashMap<NodeId, bool>,
-    /// Aliases whose choice would have mattered.
-    undecided: BTreeSet<NodeId>,
     violations: Vec<Violation>,
     /// For two globals, who accesses them in this order, and where.
     witnesses: HashMap<(u32, u32), (Arc<str>, Span)>,
@@ -92,24 +73,16 @@ pub(crate) struct Order<'p> {
 }
 
 impl<'p> Order<'p> {
-    fn new(program: &'p CheckedProgram, choices: HashMap<NodeId, bool>) -> Order<'p> {
+    fn new(program: &'p CheckedProgram) -> Order<'p> {
         Order {
             program,
             index: Index::new(&program.tree),
             summaries: HashMap::new(),
-            choices,
-            undecided: BTreeSet::new(),
             violations: Vec::new(),
             witnesses: HashMap::new(),
             handlers: Vec::new(),
             found: Diagnostics::new(),
         }
-    }
-
-    fn run(&mut self) {
-        let program = self.program;
-        self.declarations(&program.tree.declarations, &mut Vec::new());
-        gress::check(self);
     }
 
     /// What was found; of one pair of accesses, the first report.
@@ -145,17 +118,6 @@ impl<'p> Order<'p> {
         {
             let witness = || (who.clone(), second.outer());
             self.witnesses.entry((before, after)).or_insert_with(witness);
-        }
-    }
-
-    /// Which of its two modules an alias means.
-    fn choose(&mut self, alias: NodeId) -> bool {
-        match self.choices.get(&alias) {
-            Some(choice) => *choice,
-            None => {
-                self.undecided.insert(alias);
-                true
-            }
         }
     }
 

@@ -72,6 +72,13 @@ fn told(site: &Site, name: &str) -> String {
     }
 }
 
+/// What the names of a constraint stand for at a call.
+fn stand_for(names: &[(&str, &str)]) -> String {
+    let told = names.iter().filter(|(name, place)| name != place);
+    let told: Vec<String> = told.map(|(name, place)| format!("{name} is {place}")).collect();
+    told.join(" and ")
+}
+
 fn links(calls: &Option<Rc<Link>>) -> impl Iterator<Item = &Link> {
     std::iter::successors(calls.as_deref(), |link| link.next.as_deref())
 }
@@ -302,7 +309,7 @@ impl Order<'_> {
                     outer,
                     format!("{through}, but it asks for {asked}, and {why}"),
                 )
-                .here(format!("{} is {one} and {} is {two} here", names.0, names.1));
+                .here(stand_for(&[(&names.0, &one), (&names.1, &two)]));
                 for link in links(calls).skip(1) {
                     diagnostic =
                         diagnostic.label(link.span, format!("{} is called here", link.function));
