@@ -20,14 +20,17 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check programs and report what is wrong with them.
-    #[command(after_help = "Example:\n  plane check examples/router/router.p4")]
+    #[command(
+        after_help = "Example:\n  plane check examples/router/router.p4 examples/lucid/nat/nat.dpt"
+    )]
     Check(Check),
     /// Run a program: P4 on captured packets, Lucid by a specification.
     #[command(after_help = "Example:\n  plane run examples/router/router.p4 \\\n    \
         --in 1=examples/router/captures/host1.pcap \\\n    \
         --entries examples/router/commands.txt --out out/router\n\nWith --verify the same \
         runs on compiled code and on the interpreter at once.\n\nExample for Lucid:\n  \
-        plane run LUCID_EXAMPLE \\\n    --timeline out/timeline.html --state-out out/state.json\n\n\
+        plane run examples/lucid/nat/nat.dpt \\\n    \
+        --spec examples/lucid/nat/run.yaml --timeline out/nat.html\n\n\
         Its specification is the .json, .yaml or .toml file of the same name, unless --spec names \
         another; docs/lucid-runs.md describes specifications.")]
     Run(Run),
@@ -35,8 +38,8 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe program is \
         the .p4 file of the same name, unless --program names another.\n\nExample for Lucid:\n  \
-        plane test LUCID_TEST\n\nThe program is named in the specification, or is the .dpt file \
-        of the same name."
+        plane test examples/lucid/nat/run.yaml\n\nThe program is named in the specification, or is \
+        the .dpt file of the same name."
     )]
     Test(Test),
     /// Format source files.
@@ -201,12 +204,12 @@ pub struct Run {
     /// The port of the control plane's CPU, for programs that use one.
     #[arg(long, value_name = "PORT")]
     pub cpu_port: Option<u32>,
-    /// Only for Lucid programs.
-    #[command(flatten)]
-    pub lucid: LucidRun,
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
+    /// Only for Lucid programs; last, because its heading is for all that follows.
+    #[command(flatten)]
+    pub lucid: LucidRun,
 }
 
 /// What only runs of Lucid programs have.

@@ -5,6 +5,7 @@
 use crate::{files, output};
 use lucid::elaborate::Symbolics;
 use lucid::front;
+use lucid::report::Verdicts;
 use lucid::simulation::Setup;
 use lucid::specification::{self, Format, Run};
 use source::{Diagnostics, FileId, SourceMap};
@@ -130,8 +131,15 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
         let path = relative(&specification_path, name);
         std::fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
     };
-    let setup = match Setup::with_captures(Arc::new(program), &run, &mut read_capture) {
-        Ok(setup) => Arc::new(setup),
+    let program = Arc::new(program);
+    let setup = Setup::with_captures(program.clone(), &run, &mut read_capture);
+    // Mistakes of inputs and of expectations are told together.
+    if let Err(problems) = Verdicts::new(&program, &run.expectations) {
+        found.append(problems);
+    }
+    let setup = match setup {
+        Ok(setup) if !found.has_errors() => Arc::new(setup),
+        Ok(_) => return Err(Trouble::Found(map, found)),
         Err(problems) => {
             found.append(problems);
             return Err(Trouble::Found(map, found));

@@ -230,8 +230,10 @@ function drawArrow(drawing, context, from, to, row, related) {
   context.moveTo(start.x, start.y);
   context.bezierCurveTo(middle, start.y + bend, middle, end.y + bend, end.x, end.y);
   context.stroke();
-  if (end.x - start.x > 16) {
-    const angle = Math.atan2(end.y - (end.y + bend) || 0.001, end.x - middle);
+  if (Math.hypot(end.x - start.x, end.y - start.y) > 16) {
+    // The head lies along the last part of the curve.
+    const near = curveAt(start, { x: middle, y: start.y + bend }, { x: middle, y: end.y + bend }, end, 0.88);
+    const angle = Math.atan2(end.y - near.y, end.x - near.x);
     const tip = { x: end.x - Math.cos(angle) * RADIUS, y: end.y - Math.sin(angle) * RADIUS };
     context.beginPath();
     context.moveTo(tip.x, tip.y);
@@ -240,6 +242,14 @@ function drawArrow(drawing, context, from, to, row, related) {
     context.fill();
   }
   context.globalAlpha = 1;
+}
+
+// A point of a cubic curve.
+function curveAt(start, first, second, end, part) {
+  const rest = 1 - part;
+  const mix = (name) => rest ** 3 * start[name] + 3 * rest ** 2 * part * first[name]
+    + 3 * rest * part ** 2 * second[name] + part ** 3 * end[name];
+  return { x: mix("x"), y: mix("y") };
 }
 
 function drawMark(drawing, context, at, x, y, related) {

@@ -330,7 +330,11 @@ function makeInput() {
       select(itemNear(drawing, event.offsetX, event.offsetY));
     }
   });
-  canvas.addEventListener("pointerleave", () => { element("tip").hidden = true; });
+  canvas.addEventListener("pointerleave", () => {
+    element("tip").hidden = true;
+    drawing.hovered = -1;
+    redraw();
+  });
 
   const overview = element("overview");
   const jump = (event) => {

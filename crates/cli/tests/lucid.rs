@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane` with Lucid programs: exit statuses, what goes where, files of results, seeds.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PROGRAM: &str = "\
+symbolic int<32> step;
+global Array.t<32> counts = Array.create(4);
+global Array.t<32> noise = Array.create(4);
+memop plus(int stored, int more) { return stored + more; }
+
+event done(int<32> slot);
+
+event count(int<32> slot) {
+  Array.setm(counts, slot, plus, step);
+  Array.set(noise, slot, Sys.random());
+  printf(\"counted %d\", slot);
+  generate_port(2, done(slot));
+}
+";
+
+const RUN: &str = "\
+symbolics: {step: 2}
+seed: 5
+events:
+  - {name: count, args: [1], timestamp: 100}
+  - {name: count, args: [1], timestamp: 200}
+  - {name: count, args: [3], timestamp: 5000}
+expect:
+  - {left: done, port: 2, count: 3}
+  - {array: counts, values: [0, 2], at: 100}
+  - {array: counts, values: [0, 4, 0, 2]}
+";
+
+/// A folder with the program `count.dpt` and these further files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in [("count.dpt", PROGRAM)].iter().chain(files) {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    folder
+}
+
+fn plane(folder: &Path, words: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_plane"))
+        .args(words.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("plane starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn exit_statuses() {
+    let twice = RUN.replace("count: 3", "count: 4");
+    let files = [
+        ("count.yaml", RUN),
+        ("wrong.yaml", twice.as_str()),
+        ("broken.yaml", "events: ["),
+        ("elsewhere.yaml", "program: nowhere.dpt"),
+        ("wrong.dpt", "event ;"),
+    ];
+    let folder = folder(&files);
+    for (words, status, said) in [
+        ("run count.dpt", 0, ""),
+        ("run count.dpt --spec count.yaml --quiet", 0, ""),
+        ("run count.dpt --spec wrong.yaml", 1, ""),
+        ("run count.dpt --spec broken.yaml", 1, "LU-E0501"),
+        ("run count.dpt --spec nowhere.yaml", 1, "no such file"),
+        ("run nowhere.dpt", 1, "no specification"),
+        ("run wrong.dpt --spec count.yaml", 1, "LU-E00"),
+        ("check wrong.dpt", 1, "LU-E00"),
+        ("check count.dpt", 0, "count.dpt: ok"),
+        ("check --arch v1model count.dpt", 1, "--arch is for P4 programs"),
+        ("test count.yaml", 0, ""),
+        ("test --program count.dpt count.yaml", 0, ""),
+        ("test wrong.yaml", 1, ""),
+        ("test broken.yaml", 1, ""),
+        ("test elsewhere.yaml", 1, ""),
+        ("test nowhere.yaml", 1, ""),
+        ("run count.dpt --until soon", 2, "is no time"),
+        ("run count.dpt --until 5parsecs", 2, "is no unit of time"),
+        ("run count.dpt --in 1=x.pcap", 2, "is for P4 programs"),
+        ("run count.dpt --verify", 2, "is for P4 programs"),
+        ("run count.dpt --trace-json", 2, "is for P4 programs"),
+        ("run x.p4 --spec count.yaml", 2, "is for Lucid programs"),
+        ("run x.p4", 2, "--in PORT=FILE"),
+        ("run x.p4 --in 1=x.pcap", 2, "--out DIR"),
+        ("run count.dpt --timeline a --state-out a", 2, "two results"),
+        ("run count.dpt --timeline count.yaml", 1, "is an input"),
+        ("explain LU-E0501", 0, ""),
+        ("explain lu-w0501", 0, ""),
+        ("explain LU-E9999", 1, "no such code"),
+    ] {
+        let ran = plane(folder.path(), words);
+        let errors = text(&ran.stderr);
+        let found = (ran.status.code(), errors.contains(said));
+        assert_eq!(found, (Some(status), true), "{words}: {}{errors}", text(&ran.stdout));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("count.yaml")).expect("it"), RUN);
+}
+
+#[test]
+fn what_a_run_prints() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    let ran = plane(folder.path(), "run count.dpt");
+    let said = text(&ran.stdout);
+    assert!(
+        said.starts_with("count.dpt with count.yaml (Lucid reference interpreter)\n"),
+        "{said}"
+    );
+    for part in [
+        "       100 ns  switch 0  counted 1\n",
+        "       700 ns  switch 0  left by port 2: done(slot=1)\n",
+        "counts: [1] = 4, [3] = 2",
+        "ok      left done port 2: 3 times\n",
+        "expectations: 3 passed, 0 failed\n",
+    ] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+    let trace = text(&plane(folder.path(), "run count.dpt --trace").stdout);
+    for part in
+        ["count(slot=1) at port 0\n", ". counts[1] was 0, is 2\n", "-> done(slot=1) by port 2\n"]
+    {
+        assert!(trace.contains(part), "no {part:?} in {trace}");
+    }
+    let quiet = plane(folder.path(), "run count.dpt --quiet");
+    assert_eq!((text(&quiet.stdout), text(&quiet.stderr)), (String::new(), String::new()));
+    let tested = text(&plane(folder.path(), "test count.yaml").stdout);
+    assert_eq!(tested, "ok      count.yaml\n1 passed, 0 failed (Lucid reference interpreter)\n");
+}
+
+#[test]
+fn json_is_alone_on_standard_output() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    let ran = plane(folder.path(), "run count.dpt --json");
+    let said = text(&ran.stdout);
+    let lines: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((of("handled"), of("printed"), of("left"), of("access")), (3, 3, 3, 0), "{said}");
+    assert!(text(&ran.stderr).contains("expectations: 3 passed"), "{}", text(&ran.stderr));
+    let said = text(&plane(folder.path(), "run count.dpt --json --trace").stdout);
+    assert_eq!(said.matches("\"kind\":\"access\"").count(), 6, "{said}");
+}
+
+#[test]
+fn results_are_written_into_new_folders() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    let words = "run count.dpt --state-out out/deep/state.json --timeline out/line.html";
+    let ran = plane(folder.path(), words);
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let state = std::fs::read_to_string(folder.path().join("out/deep/state.json")).expect("state");
+    let state: Value = serde_json::from_str(&state).expect("JSON");
+    assert_eq!(state["0"]["counts"], serde_json::json!([0, 4, 0, 2]));
+    let page = std::fs::read_to_string(folder.path().join("out/line.html")).expect("a page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("count.dpt with count.yaml"));
+    let names = |path: PathBuf| {
+        let entries = std::fs::read_dir(path).expect("a folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(folder.path().join("out")), ["deep", "line.html"]);
+    // Nothing is written where it cannot be written whole.
+    std::fs::create_dir(folder.path().join("taken")).expect("a folder");
+    let ran = plane(folder.path(), "run count.dpt --timeline taken");
+    assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
+    assert_eq!(names(folder.path().join("taken")).len(), 0);
+}
+
+#[test]
+fn seeds_and_ends() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    let noise = |words: &str| {
+        let state = folder.path().join("state.json");
+        let ran = plane(folder.path(), &format!("run count.dpt {words} --state-out state.json"));
+        let read = std::fs::read_to_string(state).expect("state");
+        let state: Value = serde_json::from_str(&read).expect("JSON");
+        (ran.status.code(), state["0"]["noise"].clone(), state["0"]["counts"][3].clone())
+    };
+    let first = noise("");
+    assert_eq!(noise(""), first);
+    assert_eq!(noise("--seed 5"), first);
+    assert_ne!(noise("--seed 6").1, first.1);
+    // The third event is left out, so an expectation fails.
+    let early = noise("--until 2us");
+    assert_eq!((early.0, early.2), (Some(1), Value::from(0)));
+}
+
+#[test]
+fn symbolics_of_the_command_line_count_most() {
+    let run = RUN.replace("symbolics: {step: 2}", "");
+    let run = run.split("expect:").next().expect("a run");
+    let inline = format!("symbolics: {{step: 3}}\n{run}");
+    let named = format!("symbolics file: other.symb\n{run}");
+    let symb = |step: u32| format!("{{\"symbolics\": {{\"step\": {step}}}}}");
+    let (beside, other, line) = (symb(7), symb(11), symb(13));
+    let files = [
+        ("count.yaml", run),
+        ("inline.yaml", inline.as_str()),
+        ("named.yaml", named.as_str()),
+        ("count.symb", beside.as_str()),
+        ("other.symb", other.as_str()),
+        ("line.symb", line.as_str()),
+    ];
+    let folder = folder(&files);
+    for (words, step) in [
+        ("", 7),
+        ("--spec inline.yaml", 3),
+        ("--spec named.yaml", 11),
+        ("--symbolics line.symb", 13),
+        ("--spec inline.yaml --symbolics line.symb", 13),
+    ] {
+        let ran = plane(folder.path(), &format!("run count.dpt {words} --state-out state.json"));
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+        let read = std::fs::read_to_string(folder.path().join("state.json")).expect("state");
+        let state: Value = serde_json::from_str(&read).expect("JSON");
+        assert_eq!(state["0"]["counts"][1], Value::from(2 * step), "{words}");
+    }
+    // Missing altogether it is an error that says so.
+    std::fs::remove_file(folder.path().join("count.symb")).expect("removed");
+    let ran = plane(folder.path(), "run count.dpt");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("step"), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn the_specification_beside_the_program() {
+    let folder = folder(&[("count.json", "{\"symbolics\": {\"step\": 1}}")]);
+    let said = text(&plane(folder.path(), "run count.dpt").stdout);
+    assert!(said.starts_with("count.dpt with count.json "), "{said}");
+    std::fs::write(folder.path().join("count.toml"), "seed = 1").expect("a file");
+    let ran = plane(folder.path(), "run count.dpt");
+    assert!(text(&ran.stderr).contains("several specifications"), "{}", text(&ran.stderr));
+    assert_eq!(ran.status.code(), Some(1));
+}
+
+#[test]
+fn many_programs_are_checked_at_once() {
+    let folder = folder(&[("wrong.dpt", "event e(int<32> x) { y = 1; }")]);
+    let ran = plane(folder.path(), "check count.dpt wrong.dpt nowhere.dpt --format json");
+    assert_eq!(ran.status.code(), Some(1));
+    let list: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let errors = list.as_array().expect("a list").iter().filter(|each| each["severity"] == "error");
+    let errors: Vec<_> = errors.map(|each| (&each["file"], &each["line"])).collect();
+    assert_eq!(errors, [(&Value::from("wrong.dpt"), &Value::from(1))]);
+    assert!(text(&ran.stderr).contains("nowhere.dpt"));
+}
