@@ -69,6 +69,20 @@ impl Checker {
                 break;
             }
         }
+        if let (Type::Memop { arguments: given, .. }, Type::Memop { arguments: wanted, .. }) =
+            (&found, &expected)
+            && given != wanted
+        {
+            diagnostic = diagnostic
+                .note(
+                    "an ALU that does two memops of two arguments at once has no room for more \
+                     (Lucid appendix C)",
+                )
+                .help(
+                    "memops of two arguments fit Array.getm, setm and update; of three \
+                     Array.update_complex; of four PairArray.update",
+                );
+        }
         diagnostic
     }
 
