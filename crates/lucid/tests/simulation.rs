@@ -8,5 +8,7 @@ mod build;
 mod log;
 #[path = "simulation/networks.rs"]
 mod networks;
+#[path = "simulation/schedules.rs"]
+mod schedules;
 #[path = "simulation/timing.rs"]
 mod timing;

@@ -23,7 +23,7 @@ pub use value::*;
 
 pub(crate) use arguments::{Arguments, Slot, slots};
 pub(crate) use evaluate::Surroundings;
-pub(crate) use packets::{Parsed, packet_bytes, parse, to_wire};
+pub(crate) use packets::{Parsed, from_wire, has_wire_form, packet_bytes, parse, to_wire};
 pub(crate) use prepare::prepare;
 pub(crate) use prepared::{Prepared, PreparedBody};
 pub(crate) use run::{Generated, Machine, Note, NotePiece, Randomness, To};

@@ -363,8 +363,7 @@ fn action(program: &core::Program, action: &core::Action) -> Result<PreparedActi
     let (slots, _, _) = slots(action.parameters.iter().map(|parameter| &parameter.ty));
     let mut scope = Scope { program, slots: &slots, this: 0, uses_this: false };
     let results = operands(&mut scope, &action.results)?;
-    let install_slots = slots.iter().take(action.install_count as usize).copied().collect();
-    Ok(PreparedAction { name: action.name.clone(), install_slots, results })
+    Ok(PreparedAction { results })
 }
 
 fn parser(program: &core::Program, parser: &core::Parser) -> Result<PreparedParser, Misfit> {

@@ -227,8 +227,6 @@ pub(crate) enum PreparedMemop {
 /// A table's action: results over install parameters and then match parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedAction {
-    pub(crate) name: Arc<str>,
-    pub(crate) install_slots: Vec<Slot>,
     pub(crate) results: Vec<Operand>,
 }
 

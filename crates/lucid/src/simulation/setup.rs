@@ -3,7 +3,7 @@
 //! fitted to its type, or diagnostics. Running it is elsewhere.
 
 use super::codes;
-use super::inputs::Source;
+use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
 use super::topology::{End, LinkQuality, Topology};
 use crate::core::Program;
@@ -133,6 +133,14 @@ impl Setup {
     pub fn with_max_time_ps(mut self, max_time_ps: u64) -> Setup {
         self.timing.max_time_ps = max_time_ps;
         self
+    }
+
+    /// The run's commands and changes of links, without its events.
+    pub(crate) fn controls(&self) -> Arc<Vec<Source>> {
+        let is_control = |source: &&Source| {
+            matches!(source.kind, SourceKind::Single(Input::Command { .. } | Input::Link { .. }))
+        };
+        Arc::new(self.sources.iter().filter(is_control).cloned().collect())
     }
 
     pub(crate) fn topology(&self) -> Topology {

@@ -7,13 +7,13 @@ mod handling;
 mod sending;
 
 use super::inputs::{Input, Inputs, Phase, rank};
-use super::observation::{Counts, Observation, ObservationKind, Observer};
+use super::observation::{Counts, DropReason, Observation, ObservationKind, Observer};
 use super::random::{Purpose, Stream};
 use super::resolve::Resolver;
 use super::setup::Setup;
-use super::topology::Topology;
+use super::topology::{End, Topology};
 use crate::core::EventId;
-use crate::interpreter::{Arguments, EventValue, Machine, State};
+use crate::interpreter::{Arguments, EventValue, Machine, Parsed, State, parse};
 use crate::specification;
 use network::event_queue::EventQueue;
 use slab::Slab;
@@ -48,6 +48,8 @@ struct Flight {
     occurrence: u64,
     cause: u64,
     content: Content,
+    /// Whether it came in as a packet, through the parser.
+    is_packet: bool,
     port: u32,
     /// The switch that it goes to, if it goes by switch and not by port.
     to_switch: Option<u32>,
@@ -211,6 +213,16 @@ impl Simulation {
         self.inject_at(time_ps, Input::Packet { at: (switch, port), bytes: Arc::from(bytes) });
     }
 
+    pub(super) fn inject_event(
+        &mut self,
+        time_ps: u64,
+        at: End,
+        event: EventId,
+        arguments: Arguments,
+    ) {
+        self.inject_at(time_ps, Input::Event { at, event, arguments });
+    }
+
     fn inject_at(&mut self, time_ps: u64, input: Input) {
         self.inputs.inject(time_ps.max(self.now_ps), input);
     }
@@ -293,7 +305,8 @@ impl Simulation {
     fn new_flight(&mut self, cause: u64, content: Content, port: u32) -> u32 {
         let occurrence = self.occurrences;
         self.occurrences += 1;
-        self.keep(Flight { occurrence, cause, content, port, to_switch: None, value: None })
+        let (is_packet, to_switch, value) = (false, None, None);
+        self.keep(Flight { occurrence, cause, content, is_packet, port, to_switch, value })
     }
 
     fn keep(&mut self, flight: Flight) -> u32 {
@@ -301,22 +314,41 @@ impl Simulation {
     }
 
     /// An event is at a switch: handled now if the switch is free, otherwise after those that wait.
-    fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        if let Content::Event(event, _) = &self.flights[flight as usize].content {
+    /// A packet goes through the parser first; what the parser drops and what has no handler takes
+    /// no time of the switch.
+    fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, number: u32) {
+        let flight = &self.flights[number as usize];
+        if let Content::Packet(bytes) = &flight.content {
+            let around = self.surroundings(setup, at, flight.port);
+            let parsed = parse(&setup.prepared, bytes, &around);
+            let flight = &mut self.flights[number as usize];
+            match parsed {
+                Parsed::Event(event, arguments) => {
+                    flight.content = Content::Event(event, arguments);
+                    (flight.is_packet, flight.value) = (true, None);
+                }
+                Parsed::Dropped => {
+                    let occurrence = self.flights.remove(number as usize).occurrence;
+                    self.drop_flight(watch, at, occurrence, None, DropReason::Parser);
+                    return;
+                }
+            }
+        }
+        if let Content::Event(event, _) = &self.flights[number as usize].content {
             let prepared = &setup.prepared.events[event.0 as usize];
             if prepared.ingress.is_none() && prepared.control.is_none() {
-                let flight = self.flights.remove(flight as usize);
+                let flight = self.flights.remove(number as usize);
                 self.leave(setup, watch, at, flight);
                 return;
             }
         }
         let switch = &mut self.switches[at as usize];
         if !switch.waiting.is_empty() {
-            switch.waiting.push_back(flight);
+            switch.waiting.push_back(number);
         } else if switch.free_at_ps <= self.now_ps {
-            self.handle(setup, watch, at, flight);
+            self.handle(setup, watch, at, number);
         } else {
-            switch.waiting.push_back(flight);
+            switch.waiting.push_back(number);
             self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
         }
     }

@@ -21,6 +21,26 @@ pub(crate) struct LinkQuality {
     pub(crate) rate_bps: Option<u64>,
 }
 
+/// What a link or a path of links does to an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PathQuality {
+    pub(crate) latency_ps: u64,
+    pub(crate) jitter_ps: u64,
+    pub(crate) has_loss: bool,
+    pub(crate) has_rate: bool,
+}
+
+impl PathQuality {
+    fn and(self, link: &LinkQuality) -> PathQuality {
+        PathQuality {
+            latency_ps: self.latency_ps.saturating_add(link.latency_ps),
+            jitter_ps: self.jitter_ps.saturating_add(link.jitter_ps),
+            has_loss: self.has_loss || link.loss > 0.0,
+            has_rate: self.has_rate || link.rate_bps.is_some_and(|rate_bps| rate_bps > 0),
+        }
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 struct Direction {
@@ -208,6 +228,25 @@ impl Topology {
         }
         self.hops.clear();
         true
+    }
+
+    /// What the link at a port is like, if it is up; `None` if there is none.
+    pub(crate) fn link_quality(&self, from: End) -> Option<Option<PathQuality>> {
+        let direction = &self.directions[self.direction(from)? as usize];
+        Some(direction.is_up.then(|| PathQuality::default().and(&direction.quality)))
+    }
+
+    /// What the path to a switch is like, if all of it is up; `None` if there is none by the
+    /// specification. The path is that of [`Topology::carry_to_switch`].
+    pub(crate) fn path_quality(&mut self, from: u32, to: u32) -> Option<Option<PathQuality>> {
+        self.next_hop(from, to, false)?;
+        let (mut at, mut quality) = (from, PathQuality::default());
+        while at != to {
+            let Some(number) = self.next_hop(at, to, true) else { return Some(None) };
+            let direction = &self.directions[number as usize];
+            (at, quality) = (direction.to.0, quality.and(&direction.quality));
+        }
+        Some(Some(quality))
     }
 
     /// Latency of the link at a port.

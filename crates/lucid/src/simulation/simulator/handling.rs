@@ -8,7 +8,7 @@ use super::super::setup::Setup;
 use super::{Content, EVENT_TIME_PS, Flight, NO_CAUSE, Simulation, Watch};
 use crate::core::{EventId, GlobalId};
 use crate::interpreter::{
-    Arguments, EventValue, Note, NotePiece, Parsed, Place, PreparedBody, Surroundings, parse,
+    Arguments, EventValue, Note, NotePiece, Place, PreparedBody, Surroundings,
 };
 use crate::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
@@ -55,30 +55,11 @@ impl Simulation {
 
     /// The switch takes an event now and is busy for a while.
     pub(super) fn handle(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        let Flight { occurrence, cause, content, port, value, .. } =
+        let Flight { occurrence, cause, content, is_packet, port, value, .. } =
             self.flights.remove(flight as usize);
+        let Content::Event(event, arguments) = content else { return };
         self.switches[at as usize].free_at_ps = self.now_ps.saturating_add(EVENT_TIME_PS);
-        let is_packet = matches!(content, Content::Packet(_));
-        let (event, arguments) = match content {
-            Content::Event(event, arguments) => (event, arguments),
-            Content::Packet(bytes) => {
-                let around = self.surroundings(setup, at, port);
-                match parse(&setup.prepared, &bytes, &around) {
-                    Parsed::Event(event, arguments) => (event, arguments),
-                    Parsed::Dropped => {
-                        self.drop_flight(watch, at, occurrence, None, DropReason::Parser);
-                        return;
-                    }
-                }
-            }
-        };
         let prepared = &setup.prepared.events[event.0 as usize];
-        if prepared.ingress.is_none() && prepared.control.is_none() {
-            let content = Content::Event(event, arguments);
-            let flight = Flight { occurrence, cause, content, port, to_switch: None, value };
-            self.leave(setup, watch, at, flight);
-            return;
-        }
         let sort = setup.program.events[event.0 as usize].sort;
         if matches!(sort, EventSort::Packet | EventSort::Entry) {
             self.switches[at as usize].counts.packets += 1;

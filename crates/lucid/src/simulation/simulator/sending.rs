@@ -3,43 +3,19 @@
 
 use super::super::inputs::{Phase, rank};
 use super::super::observation::{Destination, DropReason, ObservationKind, Occurrence, Stage};
-use super::super::setup::{NO_PORT, Setup, Timing};
+use super::super::route::{Route, due_ps, for_each_route};
+use super::super::setup::{NO_PORT, Setup};
 use super::super::topology::spread_ps;
 use super::handling::{Handling, value_of};
 use super::{Content, Flight, Simulation, Watch};
 use crate::core::EventId;
-use crate::interpreter::{Arguments, EventValue, Generated, Group, To, packet_bytes, to_wire};
+use crate::interpreter::{Arguments, EventValue, Generated, To, packet_bytes, to_wire};
 use crate::syntax::ast::EventSort;
 use std::sync::Arc;
 
 /// Shortest frame on a link, in bytes; an event's header before its number has 14.
 const SHORTEST_FRAME_BYTES: u64 = 64;
 const HEADER_BYTES: u64 = 14;
-
-/// Where one copy goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Route {
-    Recirculate,
-    Switch(u32),
-    Port(u32),
-    /// Out of all ports without a link: the rest of a flood.
-    Outside,
-}
-
-/// The earliest time at which an event generated now is due, in picoseconds: after its delay and
-/// the switch's own; a pausable queue lets delayed events go at multiples of its period.
-pub(crate) fn due_ps(timing: &Timing, now_ps: u64, delay_ns: u64) -> u64 {
-    let soonest_ps = now_ps.saturating_add(timing.generate_delay_ps);
-    if delay_ns == 0 {
-        return soonest_ps;
-    }
-    let wanted_ps = now_ps.saturating_add(delay_ns.saturating_mul(1000));
-    let wanted_ps = match timing.delay_granularity_ps {
-        0 => wanted_ps,
-        period_ps => wanted_ps.checked_next_multiple_of(period_ps).unwrap_or(u64::MAX),
-    };
-    wanted_ps.max(soonest_ps)
-}
 
 impl Simulation {
     /// Sends a generated event and its copies on their way.
@@ -52,32 +28,24 @@ impl Simulation {
         generated: Generated,
     ) {
         let Generated { event, arguments, delay_ns, to } = generated;
-        let mut one = |simulation: &mut Simulation, arguments, route| {
-            simulation.send_copy(setup, watch, (from, by), (event, arguments, delay_ns), route);
-        };
-        match to {
-            To::Here => one(self, arguments, Route::Recirculate),
-            To::Switch(switch) => one(self, arguments, Route::Switch(switch)),
-            To::Port(port) => one(self, arguments, Route::Port(port)),
-            To::Switches(Group::Members(switches)) => {
-                switches.iter().for_each(|to| one(self, arguments.clone(), Route::Switch(*to)));
-            }
-            // A flood of ports that is used as a group of switches: all switches but one.
-            To::Switches(Group::AllBut(but)) => {
-                let others = (0..setup.switches).filter(|other| *other != but);
-                others.for_each(|to| one(self, arguments.clone(), Route::Switch(to)));
-            }
-            To::Ports(Group::Members(ports)) => {
-                ports.iter().for_each(|port| one(self, arguments.clone(), Route::Port(*port)));
-            }
-            To::Ports(Group::AllBut(but)) => {
-                let ports: Vec<u32> = self.topology.ports_to_others(from).collect();
-                for port in ports.into_iter().filter(|port| *port != but) {
-                    one(self, arguments.clone(), Route::Port(port));
-                }
-                one(self, arguments, Route::Outside);
-            }
+        // The common case has one copy and needs no list.
+        if to == To::Here && setup.program.events[event.0 as usize].sort != EventSort::Exit {
+            let what = (event, arguments, delay_ns);
+            self.send_copy(setup, watch, (from, by), what, Route::Recirculate);
+            return;
         }
+        let mut routes = Vec::new();
+        let mut add = |route| routes.push(route);
+        for_each_route(setup, &self.topology, (from, event), &to, &mut add);
+        let Some(last) = routes.pop() else {
+            self.machine.pool.give(arguments);
+            return;
+        };
+        for route in routes {
+            let what = (event, arguments.clone(), delay_ns);
+            self.send_copy(setup, watch, (from, by), what, route);
+        }
+        self.send_copy(setup, watch, (from, by), (event, arguments, delay_ns), last);
     }
 
     fn send_copy(
@@ -90,13 +58,6 @@ impl Simulation {
     ) {
         let recirculation_port = setup.recirculation_ports[from as usize];
         let is_exit = setup.program.events[event.0 as usize].sort == EventSort::Exit;
-        let route = match route {
-            // An event for its own switch goes round, however it is addressed.
-            Route::Switch(to) if to == from => Route::Recirculate,
-            Route::Port(port) if port == recirculation_port => Route::Recirculate,
-            other => other,
-        };
-        let route = if is_exit && route == Route::Recirculate { Route::Outside } else { route };
         let switch = &mut self.switches[from as usize];
         switch.counts.generated += 1;
         let due_ps = due_ps(&setup.timing, self.now_ps, delay_ns)
@@ -124,7 +85,9 @@ impl Simulation {
             });
         }
         let content = Content::Event(event, arguments);
-        let mut flight = Flight { occurrence, cause: by, content, port: 0, to_switch: None, value };
+        let (is_packet, to_switch) = (false, None);
+        let mut flight =
+            Flight { occurrence, cause: by, content, is_packet, port: 0, to_switch, value };
         let place = match route {
             Route::Recirculate => {
                 self.switches[from as usize].counts.recirculated += 1;
@@ -221,7 +184,8 @@ impl Simulation {
             }
             let content = Content::Event(one.event, one.arguments);
             let cause = flight.occurrence;
-            let next = Flight { occurrence, cause, content, port, to_switch: None, value };
+            let (is_packet, to_switch) = (false, None);
+            let next = Flight { occurrence, cause, content, is_packet, port, to_switch, value };
             self.leave_by_port(setup, watch, from, port, next);
         }
         self.machine.output.generated = generated;
