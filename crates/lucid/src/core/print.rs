@@ -175,10 +175,11 @@ impl Printer<'_> {
                     }
                 }
                 for (name, updates) in [("cell1", cell1), ("cell2", cell2)] {
-                    for (guard, value) in updates {
+                    for (at, (guard, value)) in updates.iter().enumerate() {
+                        let word = if at == 0 { "if" } else { "else if" };
                         let guard = printer.expression(guard, &names);
                         let value = printer.expression(value, &names);
-                        printer.line(&format!("if {guard} {name} = {value}"));
+                        printer.line(&format!("{word} {guard} {name} = {value}"));
                     }
                 }
                 if let Some((guard, value)) = returned {
@@ -285,7 +286,7 @@ impl Printer<'_> {
                 ));
             }
             StatementKind::Random { local } => {
-                self.line(&format!("{} = random", names.of(*local)));
+                self.line(&format!("{} = random()", names.of(*local)));
             }
             StatementKind::If { condition, then, otherwise } => {
                 let condition = self.expression(condition, names);

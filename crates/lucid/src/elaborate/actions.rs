@@ -105,7 +105,7 @@ impl<'a> Elaborator<'a> {
         let Some(value) = value else { return Ok(Vec::new()) };
         let value = self.expression(value, scope, builder)?;
         let mut environment = Environment::new();
-        self.run(&builder.statements, &mut environment, "the result of an action")?;
+        self.run(&builder.statements, &mut environment, Purpose::Action)?;
         let mut results = Vec::new();
         for leaf in value.leaves() {
             let leaf = self.as_scalar(leaf.clone(), last.span)?;
@@ -114,7 +114,7 @@ impl<'a> Elaborator<'a> {
         Ok(results)
     }
 
-    fn not_only_a_value(&mut self, span: Span) -> super::Stop {
+    pub(super) fn not_only_a_value(&mut self, span: Span) -> super::Stop {
         let message = "an action does nothing but return a value";
         let diagnostic = Diagnostic::error(codes::ACTION_BODY, span, message);
         self.report(diagnostic.help(

@@ -113,11 +113,7 @@ impl Builder {
 
     /// `local = value`
     pub fn assign(&mut self, local: LocalId, value: Expression, no_inline: bool, span: Span) {
-        if self.purpose == Purpose::Parser {
-            self.parser_actions.push(ParserAction::Assign(local, value));
-        } else {
-            self.emit(StatementKind::Assign { local, value, no_inline }, span);
-        }
+        self.emit(StatementKind::Assign { local, value, no_inline }, span);
     }
 
     /// Assigns values to locals at once: no value sees another's new value.

@@ -288,9 +288,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn effects_allowed(&mut self, span: Span, builder: &Builder) -> Done<()> {
         match builder.purpose {
             Purpose::Handler => Ok(()),
-            Purpose::Constant(what) => Err(self.effect(span, what)),
-            Purpose::Action => Err(self.effect(span, "an action")),
-            Purpose::Parser => Err(self.effect(span, "a parser")),
+            purpose => Err(self.effect(span, purpose)),
         }
     }
 
@@ -382,7 +380,7 @@ impl<'a> Elaborator<'a> {
 
     fn not_constant(&mut self, span: Span, builder: &Builder) -> Done<()> {
         match builder.purpose {
-            Purpose::Constant(what) => Err(self.effect(span, what)),
+            Purpose::Constant(_) => Err(self.effect(span, builder.purpose)),
             _ => Ok(()),
         }
     }

@@ -40,18 +40,13 @@ impl<'a> Elaborator<'a> {
     ) -> Done<Value> {
         let mut builder = Builder::new(Purpose::Constant(what));
         let value = self.expression(expression, scope, &mut builder)?;
-        self.settled(value, &builder, what)
+        self.settled(value, &builder)
     }
 
     /// A value without the locals that functions left in it.
-    pub(super) fn settled(
-        &mut self,
-        value: Value,
-        builder: &Builder,
-        what: &'static str,
-    ) -> Done<Value> {
+    pub(super) fn settled(&mut self, value: Value, builder: &Builder) -> Done<Value> {
         let mut environment = Environment::new();
-        self.run(&builder.statements, &mut environment, what)?;
+        self.run(&builder.statements, &mut environment, builder.purpose)?;
         if builder.locals.is_empty() {
             return Ok(value);
         }
@@ -79,8 +74,8 @@ impl<'a> Elaborator<'a> {
         let first = self.program.externs.len() as u32;
         for local in &builder.locals {
             if !matches!(local.ty, core::Type::Int(_) | core::Type::Bool | core::Type::Group) {
-                let shown = core::type_text(local.ty);
-                let message = format!("an extern cannot hold a `{shown}`");
+                let what = super::operators::describe_type(local.ty);
+                let message = format!("an extern cannot hold {what}");
                 return Err(self.error(codes::OPERAND, span, message));
             }
             let name = local.name.clone();

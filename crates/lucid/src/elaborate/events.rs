@@ -456,43 +456,17 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Events whose types nothing decides and that nobody makes get the types of a plain `int`.
-    pub(super) fn default_copies(&mut self) {
-        for at in 0..self.index.events.len() {
-            let declaration = self.index.events[at];
-            if self.events.by_declaration.contains_key(&declaration.id) {
-                continue;
-            }
-            let values: Vec<Value> = declaration.parameters.iter().map(|_| Value::Void).collect();
-            let scope = Scope::default();
-            let copy = self.copy_for(declaration.id, &scope, &values, declaration.span);
-            if let Ok(copy) = copy
-                && copy.known.iter().all(Option::is_none)
-            {
-                let _ = self.copy_of(copy);
-            }
-        }
-        self.handlers();
-    }
-
     /// Gives numbers: as written, the others from 1 up without clashes.
     pub(super) fn wire_numbers(&mut self) -> Done<()> {
-        let mut taken: HashMap<u32, Span> = HashMap::new();
+        let mut taken: HashSet<u32> = HashSet::new();
         let mut given: Vec<Option<u32>> = vec![None; self.program.events.len()];
         for at in 0..self.index.events.len() {
             let declaration = self.index.events[at];
             let Some((number, span)) = declaration.wire_number else { continue };
-            let Ok(number) = u32::try_from(number) else {
-                let message = format!("{number} is too large for an event's number");
-                return Err(self.error(codes::WIRE_NUMBER, span, message));
+            let number = match u32::try_from(number) {
+                Ok(number) if taken.insert(number) => number,
+                _ => return Err(self.internal(span, "two events with one number")),
             };
-            if let Some(earlier) = taken.insert(number, span) {
-                let message = format!("two events have the number {number}");
-                let diagnostic = Diagnostic::error(codes::WIRE_NUMBER, span, message)
-                    .label(earlier, "the first")
-                    .help("give one of them another number, or none: then one is chosen");
-                return Err(self.report(diagnostic));
-            }
             // Of several copies the first has the number.
             let copies = self.events.by_declaration.get(&declaration.id);
             if let Some(first) = copies.and_then(|copies| copies.first()) {
@@ -510,7 +484,7 @@ impl<'a> Elaborator<'a> {
             let number = match given[event] {
                 Some(number) => number,
                 None => {
-                    while taken.contains_key(&next) {
+                    while taken.contains(&next) {
                         next += 1;
                     }
                     next += 1;

@@ -155,7 +155,7 @@ impl<'a> Elaborator<'a> {
                 let bound = self.loop_bound(variable, scope)?;
                 if bound > u128::from(super::LEAF_LIMIT) {
                     let ty = self.type_of(expression.id, scope, span)?;
-                    self.extent(&ty, span)?;
+                    self.small_enough(&ty, span)?;
                 }
                 let mut values = Vec::new();
                 for at in 0..bound {
@@ -328,7 +328,7 @@ impl<'a> Elaborator<'a> {
     /// A value without locals of functions that computed it, where everything is known.
     pub(super) fn known_in(&mut self, value: Value, builder: &Builder) -> Done<Value> {
         match builder.purpose {
-            Purpose::Constant(what) => self.settled(value, builder, what),
+            Purpose::Constant(_) => self.settled(value, builder),
             _ => Ok(value),
         }
     }

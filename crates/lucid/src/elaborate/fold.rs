@@ -2,6 +2,7 @@
 //! Core expressions with their constant parts computed, substitution of locals, and running the
 //! statements of functions whose arguments are constants.
 
+use super::builder::Purpose;
 use super::values::{constant, known};
 use super::{Done, Elaborator, codes};
 use crate::core::{
@@ -176,11 +177,11 @@ impl Elaborator<'_> {
         &mut self,
         statements: &[Statement],
         environment: &mut Environment,
-        what: &str,
+        purpose: Purpose,
     ) -> Done<()> {
         for statement in statements {
             stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
-                self.run_one(statement, environment, what)
+                self.run_one(statement, environment, purpose)
             })?;
         }
         Ok(())
@@ -190,7 +191,7 @@ impl Elaborator<'_> {
         &mut self,
         statement: &Statement,
         environment: &mut Environment,
-        what: &str,
+        purpose: Purpose,
     ) -> Done<()> {
         match &statement.kind {
             StatementKind::Assign { local, value, .. } => {
@@ -201,9 +202,9 @@ impl Elaborator<'_> {
             StatementKind::If { condition, then, otherwise } => {
                 let condition = self.replaced(condition, environment)?;
                 match known(&condition) {
-                    Some(Constant::Bool(true)) => self.run(then, environment, what),
-                    Some(Constant::Bool(false)) => self.run(otherwise, environment, what),
-                    _ => Err(self.not_decided(condition.span, what)),
+                    Some(Constant::Bool(true)) => self.run(then, environment, purpose),
+                    Some(Constant::Bool(false)) => self.run(otherwise, environment, purpose),
+                    _ => Err(self.not_decided(condition.span, purpose)),
                 }
             }
             StatementKind::Match { subjects, branches } => {
@@ -212,7 +213,7 @@ impl Elaborator<'_> {
                     let subject = self.replaced(subject, environment)?;
                     match known(&subject) {
                         Some(Constant::Int(value, _)) => values.push(*value),
-                        _ => return Err(self.not_decided(subject.span, what)),
+                        _ => return Err(self.not_decided(subject.span, purpose)),
                     }
                 }
                 let chosen = branches.iter().find(|branch| {
@@ -220,11 +221,11 @@ impl Elaborator<'_> {
                     pairs.all(|(pattern, value)| value & pattern.mask == pattern.value)
                 });
                 match chosen {
-                    Some(branch) => self.run(&branch.statements, environment, what),
+                    Some(branch) => self.run(&branch.statements, environment, purpose),
                     None => Ok(()),
                 }
             }
-            _ => Err(self.effect(statement.span, what)),
+            _ => Err(self.effect(statement.span, purpose)),
         }
     }
 
@@ -248,13 +249,24 @@ impl Elaborator<'_> {
         }
     }
 
-    fn not_decided(&mut self, span: Span, what: &str) -> super::Stop {
-        let message = format!("{what} depends on something that is not known before the run");
-        self.error(codes::NOT_KNOWN, span, message)
+    fn not_decided(&mut self, span: Span, purpose: Purpose) -> super::Stop {
+        match purpose {
+            Purpose::Constant(what) => {
+                let message = format!("{what} depends on what is not known before the run");
+                self.error(codes::NOT_KNOWN, span, message)
+            }
+            _ => self.not_only_a_value(span),
+        }
     }
 
     /// Something that happens in the run where only a value may be.
-    pub(super) fn effect(&mut self, span: Span, what: &str) -> super::Stop {
+    pub(super) fn effect(&mut self, span: Span, purpose: Purpose) -> super::Stop {
+        let what = match purpose {
+            Purpose::Constant(what) => what,
+            Purpose::Action => "an action",
+            Purpose::Parser => "a parser",
+            Purpose::Handler => "this place",
+        };
         let message = format!("{what} cannot do this");
         let diagnostic = Diagnostic::error(codes::EFFECT, span, message);
         self.report(diagnostic.note(

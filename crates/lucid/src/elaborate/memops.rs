@@ -102,7 +102,11 @@ impl<'a> Elaborator<'a> {
         scope: &mut Scope,
     ) -> Done<Expression> {
         let mut builder = Builder::new(Purpose::Constant("a memop"));
-        self.scalar(expression, scope, &mut builder)
+        let value = self.scalar(expression, scope, &mut builder)?;
+        match builder.statements.first() {
+            Some(statement) => Err(self.internal(statement.span, "a call in a memop")),
+            None => Ok(value),
+        }
     }
 
     /// What a memop returns: a cell after the update, or what else its rules allow.

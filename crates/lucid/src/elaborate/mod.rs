@@ -199,7 +199,6 @@ impl<'a> Elaborator<'a> {
         self.root_events(roots)?;
         let _ = self.all_parsers();
         self.handlers();
-        self.default_copies();
         if self.diagnostics.has_errors() {
             return Err(Stop);
         }

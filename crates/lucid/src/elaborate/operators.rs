@@ -151,15 +151,21 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// What values of a type are called.
+pub(super) fn describe_type(ty: Type) -> String {
+    match ty {
+        Type::Event => "an event".to_owned(),
+        Type::Group => "a group".to_owned(),
+        Type::Payload => "a payload".to_owned(),
+        Type::Bool => "a boolean".to_owned(),
+        Type::Int(_) => format!("an `{}`", type_text(ty)),
+    }
+}
+
 /// What a value is, in a few words.
 pub(super) fn describe(value: &Value) -> String {
     match value {
-        Value::Scalar(expression) => match expression.ty {
-            Type::Event => "an event".to_owned(),
-            Type::Group => "a group".to_owned(),
-            Type::Payload => "a payload".to_owned(),
-            ty => format!("a `{}`", type_text(ty)),
-        },
+        Value::Scalar(expression) => describe_type(expression.ty),
         Value::Record(_) => "a record".to_owned(),
         Value::Vector(_) => "a vector".to_owned(),
         Value::Tuple(_) => "a tuple".to_owned(),

@@ -112,26 +112,26 @@ impl<'a> Elaborator<'a> {
     ) -> Done<ParserStep> {
         for action in &block.actions {
             self.parser_action(action, scope, builder)?;
-            self.only_values(action.span, builder)?;
+            self.assignments(action.span, builder)?;
         }
-        let step = self.parser_step(&block.step, scope, builder)?;
-        self.only_values(block.span, builder)?;
-        Ok(step)
+        self.parser_step(&block.step, scope, builder)
     }
 
-    /// Functions in a parser may leave assignments only, which are parser actions.
-    fn only_values(&mut self, span: Span, builder: &Builder) -> Done<()> {
-        match builder.statements.first() {
-            None => Ok(()),
-            Some(statement) => {
+    /// Makes parser actions of the statements that expressions left: assignments, of functions.
+    fn assignments(&mut self, span: Span, builder: &mut Builder) -> Done<()> {
+        for statement in std::mem::take(&mut builder.statements) {
+            let core::StatementKind::Assign { local, value, .. } = statement.kind else {
                 let message = "a parser cannot do this";
                 let diagnostic =
                     Diagnostic::error(codes::PARSER_EXPRESSION, statement.span, message)
                         .label(span, "wanted here")
+                        .note("a parser reads, assigns, and decides with a `match` at its end")
                         .help("do it in the handler of the event that the parser generates");
-                Err(self.report_in(builder, diagnostic))
-            }
+                return Err(self.report(diagnostic));
+            };
+            builder.parser_actions.push(ParserAction::Assign(local, value));
         }
+        Ok(())
     }
 
     fn parser_action(
@@ -157,8 +157,8 @@ impl<'a> Elaborator<'a> {
                             builder.parser_actions.push(ParserAction::Rest(local));
                         }
                         other => {
-                            let shown = core::type_text(other);
-                            let message = format!("a `{shown}` cannot be read from a packet");
+                            let what = super::operators::describe_type(other);
+                            let message = format!("{what} cannot be read from a packet");
                             let code = codes::PARSER_EXPRESSION;
                             return Err(self.error(code, action.span, message));
                         }
@@ -212,8 +212,9 @@ impl<'a> Elaborator<'a> {
         builder: &mut Builder,
     ) -> Done<ParserStep> {
         match step {
-            ast::ParserStep::Match { subjects, branches, .. } => {
+            ast::ParserStep::Match { subjects, branches, span: step_span } => {
                 let subjects = self.subjects(subjects, scope, builder)?;
+                self.assignments(*step_span, builder)?;
                 let mut made = Vec::with_capacity(branches.len());
                 for branch in branches {
                     let span = branch.span;
@@ -225,8 +226,10 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(ParserStep::Match { subjects, branches: made })
             }
-            ast::ParserStep::Generate { event, .. } => {
-                Ok(ParserStep::Generate(self.scalar(event, scope, builder)?))
+            ast::ParserStep::Generate { event, span } => {
+                let event = self.scalar(event, scope, builder)?;
+                self.assignments(*span, builder)?;
+                Ok(ParserStep::Generate(event))
             }
             ast::ParserStep::Call { parser, arguments, span } => {
                 let id = match self.definition(parser)? {
@@ -245,6 +248,7 @@ impl<'a> Elaborator<'a> {
                         }
                     }
                 }
+                self.assignments(*span, builder)?;
                 let inner = self.instantiated(parser.id, scope, *span)?;
                 let parser = self.parser(id, inner, *span)?;
                 Ok(ParserStep::Call { parser, arguments: handed })
@@ -261,6 +265,7 @@ impl<'a> Elaborator<'a> {
             let help = "read the payload in a parser and hand it over as an event's parameter";
             return Err(self.report_in(builder, diagnostic.help(help)));
         }
+        self.assignments(span, builder)?;
         let ty = core::Type::Payload;
         let local = builder.temporary("payload", ty, span);
         builder.parser_actions.push(ParserAction::Rest(local));

@@ -115,7 +115,11 @@ impl Elaborator<'_> {
     fn close_table(&mut self, table: &TableType, scope: &Scope, span: Span) -> Done<TableType> {
         Ok(TableType {
             key: self.close(&table.key, scope, span)?,
-            install: self.close(&table.install, scope, span)?,
+            // The older spelling of tables does not say what entries hold.
+            install: match &table.install {
+                Type::Error => Type::Error,
+                install => self.close(install, scope, span)?,
+            },
             argument: self.close(&table.argument, scope, span)?,
             result: self.close(&table.result, scope, span)?,
         })

@@ -193,16 +193,8 @@ impl<'a> Elaborator<'a> {
     ) -> Done<()> {
         let ty = self.type_of(name.id, scope, name.span)?;
         if self.is_static(&ty, name.span)? {
+            // A memop; globals are never in locals.
             let value = self.expression(value, scope, builder)?;
-            // Values beside the globals are those of now.
-            let value = value.map(&mut |leaf| match leaf {
-                Value::Scalar(scalar) if super::values::known(scalar).is_none() => {
-                    let local = builder.temporary(&name.name, scalar.ty, span);
-                    builder.assign(local, scalar.clone(), false, span);
-                    Ok(Value::local(local, scalar.ty, span))
-                }
-                other => Ok::<Value, super::Stop>(other.clone()),
-            })?;
             scope.locals.insert(name.id, value);
             return Ok(());
         }
@@ -302,11 +294,11 @@ impl<'a> Elaborator<'a> {
                 _ if target.identity().is_some() && target.identity() == value.identity() => {}
                 _ => {
                     let diagnostic = Diagnostic::error(
-                        codes::GLOBAL_IN_RUN,
+                        codes::MEMOP_IN_RUN,
                         span,
-                        "what a name of a global stands for cannot change",
+                        "which memop this is would depend on what happens in the run",
                     );
-                    let help = "use a name of its own for each global";
+                    let help = "decide with `if` or `match`, and use the memop in each branch";
                     return Err(self.report_in(builder, diagnostic.help(help)));
                 }
             }

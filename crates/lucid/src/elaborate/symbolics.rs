@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of symbolic sizes and symbolic constants: reading them from the reference
-//! implementation's `.symb` files (JSON), and giving each declaration its value.
+//! Values of symbolic sizes and symbolic constants, and giving each declaration its value.
+//! `specification::read_symbolics` reads them from files.
 
 use super::values::{Value, constant};
 use super::{Done, Elaborator, Scope, Stop, codes};
 use crate::check::Type;
 use crate::core::{Constant, arithmetic};
 use crate::syntax::ast::NodeId;
-use jsonc_parser::ast::{Object, Value as Json};
-use jsonc_parser::common::{Range, Ranged};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use source::{Diagnostic, Diagnostics, FileId, Span};
+use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// Values of symbolic sizes and symbolic constants.
@@ -24,38 +21,6 @@ pub struct Symbolics {
 }
 
 impl Symbolics {
-    /// Reads `{"sizes": {"n": 4}, "symbolics": {"limit": 100, "on": true, "seeds": [1, 2]}}`, the
-    /// form of the reference implementation's `.symb` files. Either part may be left out; numbers too
-    /// large for other JSON readers may stand in quotes, and numbers may be hexadecimal. `file` is the
-    /// text's handle in the source map.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be read, each with its place.
-    pub fn from_json(text: &str, file: FileId) -> Result<Symbolics, Diagnostics> {
-        let mut reader =
-            Reader { file, symbolics: Symbolics::default(), wrong: Diagnostics::new() };
-        let options = ParseOptions {
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            ..ParseOptions::default()
-        };
-        match parse_to_ast(text, &CollectOptions::default(), &options) {
-            Ok(parsed) => match parsed.value {
-                Some(Json::Object(object)) => reader.whole(&object),
-                Some(other) => reader.say(other.range(), "symbolics are an object"),
-                None => reader.say(Range::new(0, 0), "this file has no symbolics in it"),
-            },
-            Err(error) => {
-                let mut message = error.kind().to_string();
-                message[..1].make_ascii_lowercase();
-                reader.say(error.range(), &format!("this is no JSON: {message}"));
-            }
-        }
-        if reader.wrong.has_errors() { Err(reader.wrong) } else { Ok(reader.symbolics) }
-    }
-
     fn size(&self, name: &str) -> Option<u128> {
         lookup(&self.sizes, name)
     }
@@ -69,97 +34,6 @@ impl Symbolics {
 fn lookup(map: &HashMap<String, u128>, name: &str) -> Option<u128> {
     let last = name.rsplit('.').next().unwrap_or(name);
     map.get(name).or_else(|| map.get(last)).copied()
-}
-
-struct Reader {
-    file: FileId,
-    symbolics: Symbolics,
-    wrong: Diagnostics,
-}
-
-impl Reader {
-    fn say(&mut self, range: Range, message: &str) {
-        let span = Span::new(self.file, range.start as u32, range.end as u32);
-        self.wrong.push(
-            Diagnostic::error(codes::SYMBOLICS_FILE, span, message)
-                .help("write `{\"sizes\": {\"n\": 4}, \"symbolics\": {\"limit\": 100}}`"),
-        );
-    }
-
-    fn whole(&mut self, object: &Object<'_>) {
-        for property in &object.properties {
-            let name = property.name.as_str();
-            let Json::Object(values) = &property.value else {
-                self.say(property.value.range(), &format!("`{name}` has to be an object"));
-                continue;
-            };
-            match name {
-                "sizes" => {
-                    for size in &values.properties {
-                        let name = size.name.as_str();
-                        match number(&size.value) {
-                            Some(value) => {
-                                self.symbolics.sizes.insert(name.to_owned(), value);
-                            }
-                            None => {
-                                let message = format!("the size `{name}` has to be a whole number");
-                                self.say(size.value.range(), &message);
-                            }
-                        }
-                    }
-                }
-                "symbolics" => {
-                    for value in &values.properties {
-                        self.value(value.name.as_str(), &value.value);
-                    }
-                }
-                _ => {
-                    let message = format!("`{name}` is neither `sizes` nor `symbolics`");
-                    self.say(property.range, &message);
-                }
-            }
-        }
-    }
-
-    fn value(&mut self, name: &str, value: &Json<'_>) {
-        match value {
-            Json::BooleanLit(truth) => {
-                self.symbolics.values.insert(name.to_owned(), u128::from(truth.value));
-            }
-            Json::Array(array) => {
-                for (at, element) in array.elements.iter().enumerate() {
-                    self.value(&format!("{name}[{at}]"), element);
-                }
-            }
-            Json::Object(object) => {
-                for field in &object.properties {
-                    self.value(&format!("{name}#{}", field.name.as_str()), &field.value);
-                }
-            }
-            other => match number(other) {
-                Some(value) => {
-                    self.symbolics.values.insert(name.to_owned(), value);
-                }
-                None => {
-                    let message = format!("`{name}` has to be a whole number, `true` or `false`");
-                    self.say(other.range(), &message);
-                }
-            },
-        }
-    }
-}
-
-/// A whole number, in quotes or not, decimal or hexadecimal.
-fn number(value: &Json<'_>) -> Option<u128> {
-    let text = match value {
-        Json::NumberLit(number) => number.value,
-        Json::StringLit(text) => text.value.as_ref(),
-        _ => return None,
-    };
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u128::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 impl Elaborator<'_> {
@@ -232,8 +106,8 @@ impl Elaborator<'_> {
                     Constant::Int(value, width)
                 }
                 _ => {
-                    let shown = crate::core::type_text(ty);
-                    let message = format!("{value} is no value of `{leaf}`, which is a `{shown}`");
+                    let what = super::operators::describe_type(ty);
+                    let message = format!("{value} is no value of `{leaf}`, which is {what}");
                     self.error(codes::SYMBOLIC_VALUE, span, message);
                     continue;
                 }
@@ -302,60 +176,4 @@ fn mentions_missing_size(elaborator: &Elaborator<'_>, ty: &Type) -> bool {
         None
     });
     missing
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Symbolics, Vec<String>> {
-        Symbolics::from_json(text, FileId(0)).map_err(|wrong| {
-            let place = |span: Span| text[span.start as usize..span.end as usize].to_owned();
-            wrong
-                .iter()
-                .map(|one| format!("{} @ {}", one.message, place(one.primary.span)))
-                .collect()
-        })
-    }
-
-    #[test]
-    fn numbers_booleans_lists_and_records() {
-        let found = read(
-            r#"{"sizes": {"n": 4, "w": "0x10"},
-                "symbolics": {"b": true, "k": 340282366920938463463374607431768211455,
-                              "v": [1, {"low": 2}]}}"#,
-        );
-        let expected = Symbolics {
-            sizes: [("n".into(), 4), ("w".into(), 16)].into(),
-            values: [
-                ("b".into(), 1),
-                ("k".into(), u128::MAX),
-                ("v[0]".into(), 1),
-                ("v[1]#low".into(), 2),
-            ]
-            .into(),
-        };
-        assert_eq!(found, Ok(expected));
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_told_with_its_place() {
-        let cases = [
-            ("[1]", "symbolics are an object @ [1]"),
-            ("", "this file has no symbolics in it @ "),
-            (r#"{"sizes": 4}"#, "`sizes` has to be an object @ 4"),
-            (r#"{"sizes": {"n": -1}}"#, "the size `n` has to be a whole number @ -1"),
-            (r#"{"sizes": {"n": true}}"#, "the size `n` has to be a whole number @ true"),
-            (
-                r#"{"symbolics": {"n": 1.5}}"#,
-                "`n` has to be a whole number, `true` or `false` @ 1.5",
-            ),
-            (r#"{"size": {}}"#, "`size` is neither `sizes` nor `symbolics` @ \"size\": {}"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(read(text), Err(vec![expected.to_owned()]), "{text}");
-        }
-        let broken = read(r#"{"sizes": {"n" 4}}"#).unwrap_err();
-        assert!(broken[0].starts_with("this is no JSON: "), "{broken:?}");
-    }
 }

@@ -49,12 +49,14 @@ impl<'a> Elaborator<'a> {
         }
         let default_action = self.as_action(default, span)?;
         if !listed.contains(&default_action) {
-            // The paper's examples list it; a table that does not means the same.
+            // A default action that is not listed is one of the table's actions all the same.
             listed.push(default_action);
         }
         let last = call.arguments.last().map_or(span, |argument| argument.span);
         let what = "an argument of a table's default action";
         let default_arguments = self.constants(arguments, last, what)?;
+        let given = default_arguments.iter().map(core::constant_type).collect();
+        self.action_takes(default_action, given, last, builder)?;
         let table = self.table(&ty, span)?;
         let table = Table { capacity, actions: listed, default_action, default_arguments, ..table };
         self.new_global(GlobalKind::Table(table), span, builder)
@@ -68,8 +70,8 @@ impl<'a> Elaborator<'a> {
                 core::Type::Int(width) => key_widths.push(width),
                 core::Type::Bool => key_widths.push(1),
                 other => {
-                    let shown = core::type_text(other);
-                    let message = format!("a table's key cannot hold a `{shown}` ({name})");
+                    let what = super::operators::describe_type(other);
+                    let message = format!("a table's key cannot hold {what} (`{name}`)");
                     return Err(self.error(codes::OPERAND, span, message));
                 }
             }
@@ -94,6 +96,35 @@ impl<'a> Elaborator<'a> {
             Value::Action(id) => Ok(*id),
             _ => Err(self.internal(span, "an action that is not known")),
         }
+    }
+
+    /// An error unless an action takes arguments of these types. Types say so already, except in
+    /// the older spelling of tables.
+    fn action_takes(
+        &mut self,
+        action: ActionId,
+        given: Vec<core::Type>,
+        span: Span,
+        builder: &Builder,
+    ) -> Done<()> {
+        let action = &self.program.actions[action.0 as usize];
+        let installed = action.parameters.iter().take(action.install_count as usize);
+        let wanted: Vec<core::Type> = installed.map(|parameter| parameter.ty).collect();
+        if wanted == given {
+            return Ok(());
+        }
+        let list = |types: &[core::Type]| {
+            types.iter().map(|ty| core::type_text(*ty)).collect::<Vec<_>>().join(", ")
+        };
+        let message = format!(
+            "the action `{}` takes ({}), here is ({})",
+            action.name,
+            list(&wanted),
+            list(&given)
+        );
+        let diagnostic =
+            Diagnostic::error(codes::OPERAND, span, message).label(action.span, "the action");
+        Err(self.report_in(builder, diagnostic))
     }
 
     fn as_table(&mut self, value: Option<&Value>, span: Span) -> Done<(GlobalId, Table)> {
@@ -295,6 +326,8 @@ impl<'a> Elaborator<'a> {
             return Err(self.report_in(builder, diagnostic));
         }
         let Entry { key, priority, action, arguments } = entry;
+        let given = arguments.iter().map(|argument| argument.ty).collect();
+        self.action_takes(action, given, span, builder)?;
         let masked = |(value, mask): (Expression, Option<Expression>)| {
             // Bits outside the mask mean nothing.
             let plain = matches!(value.kind, ExpressionKind::Constant(_));

@@ -21,64 +21,68 @@ pub(super) struct Extent {
 }
 
 impl Elaborator<'_> {
-    /// How large a closed type is; an error if it is too large to take apart.
-    pub(super) fn extent(&mut self, ty: &Type, span: Span) -> Done<Extent> {
-        self.extent_within(ty, span, 0)
+    /// An error if a closed type is too large to take apart.
+    pub(super) fn small_enough(&mut self, ty: &Type, span: Span) -> Done<()> {
+        if self.extent(ty, span, 0)?.is_some() {
+            return Ok(());
+        }
+        let shown = self.checked.show(ty);
+        let message = format!("`{shown}` has too many parts");
+        let diagnostic = Diagnostic::error(codes::TOO_MANY_PARTS, span, message);
+        Err(self.report(diagnostic.note(format!(
+            "records and vectors are taken apart into single values, at most {LEAF_LIMIT} of them, \
+             nested at most {DEPTH_LIMIT} deep"
+        ))))
     }
 
-    fn extent_within(&mut self, ty: &Type, span: Span, depth: u32) -> Done<Extent> {
+    /// How large a closed type is; `None` if it is too large to take apart.
+    fn extent(&mut self, ty: &Type, span: Span, depth: u32) -> Done<Option<Extent>> {
         if depth > DEPTH_LIMIT {
-            return Err(self.too_many_parts(ty, span));
+            return Ok(None);
         }
         if let Some(extent) = self.type_extents.get(ty) {
-            return Ok(*extent);
+            return Ok(Some(*extent));
         }
-        let extent = match ty {
+        let inside = match ty {
             Type::User { .. } => {
                 let shape = self.shape(ty, span)?;
-                self.extent_within(&shape, span, depth + 1)?
+                self.extent(&shape, span, depth + 1)?
             }
             Type::Record(fields) => {
-                let mut all = Extent { leaves: 0, depth: 0 };
-                for (_, field) in fields {
-                    all = sum(all, self.extent_within(field, span, depth + 1)?);
-                }
-                Extent { depth: all.depth + 1, ..all }
+                let types: Vec<&Type> = fields.iter().map(|(_, ty)| ty).collect();
+                self.sum_of_extents(&types, span, depth)?
             }
             Type::Tuple(types) => {
-                let mut all = Extent { leaves: 0, depth: 0 };
-                for ty in types {
-                    all = sum(all, self.extent_within(ty, span, depth + 1)?);
-                }
-                Extent { depth: all.depth + 1, ..all }
+                let types: Vec<&Type> = types.iter().collect();
+                self.sum_of_extents(&types, span, depth)?
             }
             Type::Vector(element, length) => {
-                let inner = self.extent_within(element, span, depth + 1)?;
                 let length = u64::try_from(length.constant).unwrap_or(u64::MAX);
                 // Vectors of nothing are gone through too.
-                let leaves = inner.leaves.max(1).saturating_mul(length);
-                Extent { leaves, depth: inner.depth + 1 }
+                self.extent(element, span, depth + 1)?.map(|inner| Extent {
+                    leaves: inner.leaves.max(1).saturating_mul(length),
+                    depth: inner.depth + 1,
+                })
             }
-            Type::Void => Extent { leaves: 0, depth: 0 },
-            _ => Extent { leaves: 1, depth: 0 },
+            Type::Void => Some(Extent { leaves: 0, depth: 0 }),
+            _ => Some(Extent { leaves: 1, depth: 0 }),
         };
-        if extent.leaves > LEAF_LIMIT || extent.depth > DEPTH_LIMIT {
-            return Err(self.too_many_parts(ty, span));
-        }
-        if matches!(ty, Type::User { .. }) {
+        let extent =
+            inside.filter(|extent| extent.leaves <= LEAF_LIMIT && extent.depth <= DEPTH_LIMIT);
+        if let (Type::User { .. }, Some(extent)) = (ty, extent) {
             self.type_extents.insert(ty.clone(), extent);
         }
         Ok(extent)
     }
 
-    fn too_many_parts(&mut self, ty: &Type, span: Span) -> super::Stop {
-        let shown = self.checked.show(ty);
-        let diagnostic =
-            Diagnostic::error(codes::TOO_MANY_PARTS, span, format!("`{shown}` has too many parts"));
-        self.report(diagnostic.note(format!(
-            "records and vectors are taken apart into single values, at most {LEAF_LIMIT} of them, \
-             nested at most {DEPTH_LIMIT} deep"
-        )))
+    fn sum_of_extents(&mut self, types: &[&Type], span: Span, depth: u32) -> Done<Option<Extent>> {
+        let mut all = Extent { leaves: 0, depth: 0 };
+        for ty in types {
+            let Some(extent) = self.extent(ty, span, depth + 1)? else { return Ok(None) };
+            all.leaves = all.leaves.saturating_add(extent.leaves);
+            all.depth = all.depth.max(extent.depth);
+        }
+        Ok(Some(Extent { depth: all.depth + 1, ..all }))
     }
 
     /// The type of a leaf that a local can have; `None` for what exists only before the run.
@@ -130,7 +134,7 @@ impl Elaborator<'_> {
         ty: &Type,
         span: Span,
     ) -> Done<Vec<(String, core::Type)>> {
-        self.extent(ty, span)?;
+        self.small_enough(ty, span)?;
         let mut leaves = Vec::new();
         self.flatten_into(name, ty, span, &mut leaves)?;
         Ok(leaves)
@@ -179,7 +183,7 @@ impl Elaborator<'_> {
         ty: &Type,
         span: Span,
     ) -> Done<Value> {
-        self.extent(ty, span)?;
+        self.small_enough(ty, span)?;
         let name = builder.unique(name);
         self.declare_within(builder, &name, ty, span)
     }
@@ -225,11 +229,11 @@ impl Elaborator<'_> {
                 None => {
                     let shown = self.checked.show(&shape);
                     let diagnostic = Diagnostic::error(
-                        codes::GLOBAL_IN_RUN,
+                        codes::MEMOP_IN_RUN,
                         span,
                         format!("a `{shown}` cannot depend on what happens in the run"),
                     );
-                    let help = "decide with `if` or `match` and access the global in each branch";
+                    let help = "decide with `if` or `match`, and use it in each branch";
                     return Err(self.report_in(builder, diagnostic.help(help)));
                 }
             },
@@ -240,8 +244,4 @@ impl Elaborator<'_> {
 /// `name#label`; a record without a name has its labels alone.
 fn field_name(name: &str, label: &str) -> String {
     if name.is_empty() { label.to_owned() } else { format!("{name}#{label}") }
-}
-
-fn sum(one: Extent, other: Extent) -> Extent {
-    Extent { leaves: one.leaves.saturating_add(other.leaves), depth: one.depth.max(other.depth) }
 }

@@ -248,16 +248,35 @@ fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &mu
             continue;
         };
         for field in values {
-            let value = match (&field.value.kind, name) {
-                (Kind::Bool(value), "symbolics") => Some(u128::from(*value)),
-                _ => messages.integer(&field.value, what, u128::MAX),
-            };
-            let Some(value) = value else { continue };
-            let table = match name {
-                "sizes" => &mut symbolics.sizes,
-                _ => &mut symbolics.values,
-            };
-            table.entry(field.name.clone()).or_insert(value);
+            if name == "symbolics" {
+                symbolic_value(&field.name, &field.value, symbolics, messages);
+            } else if let Some(value) = messages.integer(&field.value, what, u128::MAX) {
+                symbolics.sizes.entry(field.name.clone()).or_insert(value);
+            }
         }
+    }
+}
+
+/// A symbolic value; those of vectors and records are given by their parts, `v[0]` and `r#a`.
+fn symbolic_value(name: &str, node: &Node, symbolics: &mut Symbolics, messages: &mut Messages) {
+    let value = match &node.kind {
+        Kind::Bool(value) => Some(u128::from(*value)),
+        Kind::List(elements) => {
+            for (at, element) in elements.iter().enumerate() {
+                symbolic_value(&format!("{name}[{at}]"), element, symbolics, messages);
+            }
+            None
+        }
+        Kind::Object(fields) => {
+            for field in fields {
+                let name = format!("{name}#{}", field.name);
+                symbolic_value(&name, &field.value, symbolics, messages);
+            }
+            None
+        }
+        _ => messages.integer(node, "a symbolic value", u128::MAX),
+    };
+    if let Some(value) = value {
+        symbolics.values.entry(name.to_owned()).or_insert(value);
     }
 }
