@@ -12,6 +12,7 @@ use crate::syntax::ast::{
     self, Binder, Block, Constraint, Declaration, DeclarationKind, Expression, Parameter, Segment,
 };
 use source::{Diagnostic, Span};
+use std::collections::HashSet;
 
 impl Checker {
     pub(super) fn declarations(&mut self, declarations: &[Declaration]) {
@@ -121,21 +122,43 @@ impl Checker {
         self.declare_named(Namespace::Values, name, Definition::Extern(name.id));
     }
 
-    /// Values from outside are integers, booleans or groups.
+    /// Externs are integers, booleans or groups; symbolics integers, booleans, and records and
+    /// vectors of them.
     fn outside_value(&mut self, name: &Binder, span: Span, what: &str) {
         let Some(ty) = self.out.types.get(&name.id).cloned() else { return };
-        let seen = self.out.expand(&ty);
-        let good = matches!(seen, Type::Int(_) | Type::Bool | Type::Group | Type::Error);
+        let symbolic = what == "symbolic";
+        let good = if symbolic {
+            self.is_symbolic_type(&ty, &mut HashSet::new())
+        } else {
+            let seen = self.out.expand(&ty);
+            matches!(seen, Type::Int(_) | Type::Bool | Type::Group | Type::Error)
+        };
         if !good && !self.out.is_global(&ty) {
             let shown = self.describe(&ty);
-            self.diagnostics.push(
-                Diagnostic::error(
-                    codes::TYPE_MISMATCH,
-                    span,
-                    format!("{what} `{}` cannot be {shown}", name.name),
-                )
-                .note("values from outside are integers, booleans and groups"),
+            let diagnostic = Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                span,
+                format!("{what} `{}` cannot be {shown}", name.name),
             );
+            self.diagnostics.push(diagnostic.note(if symbolic {
+                "symbolics are integers, booleans, and records and vectors of these"
+            } else {
+                "externs are integers, booleans and groups"
+            }));
+        }
+    }
+
+    fn is_symbolic_type(&self, ty: &Type, seen: &mut HashSet<ast::NodeId>) -> bool {
+        if let Type::User { definition, .. } = ty
+            && !seen.insert(*definition)
+        {
+            return true;
+        }
+        match self.out.expand(ty) {
+            Type::Int(_) | Type::Bool | Type::Error => true,
+            Type::Vector(element, _) => self.is_symbolic_type(&element, seen),
+            Type::Record(fields) => fields.iter().all(|(_, ty)| self.is_symbolic_type(ty, seen)),
+            _ => false,
         }
     }
 

@@ -99,7 +99,7 @@ impl<'a> Elaborator<'a> {
         let value = match &last.kind {
             StatementKind::Return(value) if front.iter().all(is_step) => value.as_ref(),
             StatementKind::Skip if front.is_empty() => None,
-            _ => return Err(self.not_only_a_value(body.span)),
+            _ => return Err(self.not_only_a_value(body.span, &[])),
         };
         self.statements(front, None, scope, builder)?;
         let Some(value) = value else { return Ok(Vec::new()) };
@@ -114,13 +114,13 @@ impl<'a> Elaborator<'a> {
         Ok(results)
     }
 
-    pub(super) fn not_only_a_value(&mut self, span: Span) -> super::Stop {
+    pub(super) fn not_only_a_value(&mut self, span: Span, calls: &[Span]) -> super::Stop {
         let message = "an action does nothing but return a value";
-        let diagnostic = Diagnostic::error(codes::ACTION_BODY, span, message);
-        self.report(diagnostic.help(
+        let diagnostic = Diagnostic::error(codes::ACTION_BODY, span, message).help(
             "write `return` with an expression of the parameters; decide after the lookup, on its \
              result",
-        ))
+        );
+        self.report_through(calls, diagnostic)
     }
 }
 

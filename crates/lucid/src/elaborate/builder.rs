@@ -4,8 +4,10 @@
 
 use super::values::{Value, mentions};
 use crate::core::{
-    Access, Expression, GlobalId, Local, LocalId, ParserAction, Statement, StatementKind, Type,
+    Access, Expression, ExpressionKind, GlobalId, Local, LocalId, ParserAction, Statement,
+    StatementKind, Type,
 };
+use crate::syntax::ast::UnaryOperator;
 use source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -89,6 +91,24 @@ impl Builder {
         self.statements.push(Statement { kind, span, inlined_at });
     }
 
+    /// Two ways; nothing if both are empty.
+    pub fn choose(
+        &mut self,
+        condition: Expression,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+        span: Span,
+    ) {
+        let (condition, then, otherwise) = match (then.is_empty(), otherwise.is_empty()) {
+            (true, true) => return,
+            (true, false) => {
+                (super::fold::unary(UnaryOperator::Not, condition, span), otherwise, then)
+            }
+            _ => (condition, then, otherwise),
+        };
+        self.emit(StatementKind::If { condition, then, otherwise }, span);
+    }
+
     /// Begins a block; give what this returns to [`Builder::close`].
     pub fn open(&mut self) -> Vec<Statement> {
         std::mem::take(&mut self.statements)
@@ -125,16 +145,13 @@ impl Builder {
     ) {
         let places: HashMap<LocalId, usize> =
             pairs.iter().enumerate().map(|(at, (target, _))| (*target, at)).collect();
-        for at in 1..pairs.len() {
-            let (target, value) = &pairs[at];
+        for (at, (target, value)) in pairs.iter_mut().enumerate() {
             if mentions(value, &|local| places.get(&local).is_some_and(|place| *place < at)) {
                 let ty = value.ty;
                 let name = format!("{}.new", self.locals[target.0 as usize].name);
                 let kept = self.temporary(&name, ty, span);
-                let value = std::mem::replace(
-                    &mut pairs[at].1,
-                    Expression { kind: crate::core::ExpressionKind::Local(kept), ty, span },
-                );
+                let kind = ExpressionKind::Local(kept);
+                let value = std::mem::replace(value, Expression { kind, ty, span });
                 self.assign(kept, value, false, span);
             }
         }
@@ -159,9 +176,7 @@ impl Builder {
 /// The local that a scalar is.
 pub(super) fn as_local(value: &Value) -> Option<LocalId> {
     match value {
-        Value::Scalar(Expression { kind: crate::core::ExpressionKind::Local(local), .. }) => {
-            Some(*local)
-        }
+        Value::Scalar(Expression { kind: ExpressionKind::Local(local), .. }) => Some(*local),
         _ => None,
     }
 }

@@ -288,7 +288,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn effects_allowed(&mut self, span: Span, builder: &Builder) -> Done<()> {
         match builder.purpose {
             Purpose::Handler => Ok(()),
-            purpose => Err(self.effect(span, purpose)),
+            purpose => Err(self.effect(span, purpose, &builder.calls)),
         }
     }
 
@@ -380,7 +380,7 @@ impl<'a> Elaborator<'a> {
 
     fn not_constant(&mut self, span: Span, builder: &Builder) -> Done<()> {
         match builder.purpose {
-            Purpose::Constant(_) => Err(self.effect(span, builder.purpose)),
+            Purpose::Constant(_) => Err(self.effect(span, builder.purpose, &builder.calls)),
             _ => Ok(()),
         }
     }

@@ -230,8 +230,8 @@ event go(int k) {
 fun int cut(int x) { if (x > 9) { return 9; } return x; }
 parser main(bitstring pkt) { int x = read(pkt); generate seen(cut(x)); }
 "#,
-        right: r#"packet event seen(int x) { printf("%d", cut(x)); }
-fun int cut(int x) { if (x > 9) { return 9; } return x; }
+        right: r#"fun int cut(int x) { if (x > 9) { return 9; } return x; }
+packet event seen(int x) { printf("%d", cut(x)); }
 parser main(bitstring pkt) { int x = read(pkt); generate seen(x); }
 "#,
     },

@@ -20,6 +20,11 @@ pub(super) fn unary(operator: UnaryOperator, operand: Expression, span: Span) ->
     if let Some(value) = known(&operand).and_then(|known| arithmetic::unary(operator, known)) {
         return constant(value, span);
     }
+    if let (UnaryOperator::Not, ExpressionKind::Unary(UnaryOperator::Not, inner)) =
+        (operator, &operand.kind)
+    {
+        return (**inner).clone();
+    }
     let ty = operand.ty;
     Expression { kind: ExpressionKind::Unary(operator, Box::new(operand)), ty, span }
 }
@@ -204,7 +209,7 @@ impl Elaborator<'_> {
                 match known(&condition) {
                     Some(Constant::Bool(true)) => self.run(then, environment, purpose),
                     Some(Constant::Bool(false)) => self.run(otherwise, environment, purpose),
-                    _ => Err(self.not_decided(condition.span, purpose)),
+                    _ => Err(self.not_decided(condition.span, purpose, &statement.inlined_at)),
                 }
             }
             StatementKind::Match { subjects, branches } => {
@@ -213,7 +218,13 @@ impl Elaborator<'_> {
                     let subject = self.replaced(subject, environment)?;
                     match known(&subject) {
                         Some(Constant::Int(value, _)) => values.push(*value),
-                        _ => return Err(self.not_decided(subject.span, purpose)),
+                        _ => {
+                            return Err(self.not_decided(
+                                subject.span,
+                                purpose,
+                                &statement.inlined_at,
+                            ));
+                        }
                     }
                 }
                 let chosen = branches.iter().find(|branch| {
@@ -225,7 +236,7 @@ impl Elaborator<'_> {
                     None => Ok(()),
                 }
             }
-            _ => Err(self.effect(statement.span, purpose)),
+            _ => Err(self.effect(statement.span, purpose, &statement.inlined_at)),
         }
     }
 
@@ -249,18 +260,16 @@ impl Elaborator<'_> {
         }
     }
 
-    fn not_decided(&mut self, span: Span, purpose: Purpose) -> super::Stop {
-        match purpose {
-            Purpose::Constant(what) => {
-                let message = format!("{what} depends on what is not known before the run");
-                self.error(codes::NOT_KNOWN, span, message)
-            }
-            _ => self.not_only_a_value(span),
-        }
+    fn not_decided(&mut self, span: Span, purpose: Purpose, calls: &[Span]) -> super::Stop {
+        let Purpose::Constant(what) = purpose else {
+            return self.not_only_a_value(span, calls);
+        };
+        let message = format!("{what} depends on what is not known before the run");
+        self.report_through(calls, Diagnostic::error(codes::NOT_KNOWN, span, message))
     }
 
     /// Something that happens in the run where only a value may be.
-    pub(super) fn effect(&mut self, span: Span, purpose: Purpose) -> super::Stop {
+    pub(super) fn effect(&mut self, span: Span, purpose: Purpose, calls: &[Span]) -> super::Stop {
         let what = match purpose {
             Purpose::Constant(what) => what,
             Purpose::Action => "an action",
@@ -268,9 +277,9 @@ impl Elaborator<'_> {
             Purpose::Handler => "this place",
         };
         let message = format!("{what} cannot do this");
-        let diagnostic = Diagnostic::error(codes::EFFECT, span, message);
-        self.report(diagnostic.note(
+        let diagnostic = Diagnostic::error(codes::EFFECT, span, message).note(
             "state, random numbers, events and output belong to handlers and their functions",
-        ))
+        );
+        self.report_through(calls, diagnostic)
     }
 }

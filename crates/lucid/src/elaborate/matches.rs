@@ -239,7 +239,7 @@ impl<'a> Elaborator<'a> {
             },
             _ => return Err(self.internal(span, "a pattern that is no value")),
         };
-        let value = self.as_scalar(value, span)?;
+        let value = Expression { span, ..self.as_scalar(value, span)? };
         Ok(match value.ty {
             Type::Bool => fold::cast(value, 1, span),
             _ => value,
@@ -349,12 +349,22 @@ impl<'a> Elaborator<'a> {
             condition = fold::binary(and, condition, holds, Type::Bool, branch.span);
         }
         let unconditional = Self::known_truth(&condition) == Some(true);
-        if let ([(subject, [event], parameters)], true) = (events.as_slice(), unconditional) {
+        if let ([(subject, copies, parameters)], true) = (events.as_slice(), unconditional) {
             // The common case: an event alone. Its `otherwise` are the other branches.
+            let Some((event, copies)) = copies.split_first() else {
+                return self.branches(subjects, others, rest, span, scope, builder);
+            };
             let locals = self.bind_event(*event, parameters, scope, builder)?;
             let then = self.block(branch.body, rest, scope, builder)?;
             let outer = builder.open();
-            let done = self.branches(subjects, others, rest, span, scope, builder);
+            let copies = copies.to_vec();
+            let mut tests: Vec<Test<'a>> = subjects.iter().map(|_| Test::Any).collect();
+            let at = branch.tests.iter().position(|test| matches!(test, Test::Event { .. }));
+            if let Some(test) = at.and_then(|at| tests.get_mut(at)) {
+                *test = Test::Event { copies, parameters };
+            }
+            let next = Prepared { tests, body: branch.body, span: branch.span };
+            let done = self.tested_branch(subjects, &next, others, rest, span, scope, builder);
             let otherwise = builder.close(outer);
             done?;
             let (value, event) = ((*subject).clone(), *event);
@@ -367,7 +377,7 @@ impl<'a> Elaborator<'a> {
             let done = self.branches(subjects, others, rest, span, scope, builder);
             let otherwise = builder.close(outer);
             done?;
-            builder.emit(Core::If { condition, then, otherwise }, branch.span);
+            builder.choose(condition, then, otherwise, branch.span);
             return Ok(());
         }
         let matched = builder.temporary("matched", Type::Bool, branch.span);
@@ -379,17 +389,15 @@ impl<'a> Elaborator<'a> {
         if unconditional {
             builder.statements.extend(then);
         } else {
-            builder.emit(Core::If { condition, then, otherwise: Vec::new() }, branch.span);
+            builder.choose(condition, then, Vec::new(), branch.span);
         }
         let outer = builder.open();
         let done = self.branches(subjects, others, rest, span, scope, builder);
         let otherwise = builder.close(outer);
         done?;
-        if !otherwise.is_empty() {
-            let kind = ExpressionKind::Local(matched);
-            let condition = Expression { kind, ty: Type::Bool, span: branch.span };
-            builder.emit(Core::If { condition, then: Vec::new(), otherwise }, branch.span);
-        }
+        let kind = ExpressionKind::Local(matched);
+        let condition = Expression { kind, ty: Type::Bool, span: branch.span };
+        builder.choose(condition, Vec::new(), otherwise, branch.span);
         Ok(())
     }
 

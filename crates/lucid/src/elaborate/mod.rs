@@ -152,6 +152,8 @@ struct Elaborator<'a> {
     conditions: HashMap<NodeId, bool>,
     /// How many parts closed user types have.
     type_extents: HashMap<Type, types::Extent>,
+    /// Which user types hold something that exists only before the run.
+    static_types: HashMap<NodeId, bool>,
     new_globals: u32,
     memops: HashMap<(NodeId, u32), core::MemopId>,
     actions: HashMap<(NodeId, Vec<Type>), core::ActionId>,
@@ -176,6 +178,7 @@ impl<'a> Elaborator<'a> {
             symbolic_values: HashMap::new(),
             conditions: HashMap::new(),
             type_extents: HashMap::new(),
+            static_types: HashMap::new(),
             new_globals: 0,
             memops: HashMap::new(),
             actions: HashMap::new(),
@@ -216,9 +219,14 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Reports an error inside a body: the calls it was inlined through are places too.
-    fn report_in(&mut self, builder: &Builder, mut diagnostic: Diagnostic) -> Stop {
+    fn report_in(&mut self, builder: &Builder, diagnostic: Diagnostic) -> Stop {
+        self.report_through(&builder.calls, diagnostic)
+    }
+
+    /// Reports an error with the calls, outermost first, that lead to it.
+    fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Stop {
         const SHOWN_CALLS: usize = 4;
-        for call in builder.calls.iter().rev().take(SHOWN_CALLS) {
+        for call in calls.iter().rev().take(SHOWN_CALLS) {
             if *call != diagnostic.primary.span {
                 diagnostic = diagnostic.label(*call, "called from here");
             }

@@ -112,22 +112,21 @@ impl<'a> Elaborator<'a> {
     ) -> Done<ParserStep> {
         for action in &block.actions {
             self.parser_action(action, scope, builder)?;
-            self.assignments(action.span, builder)?;
+            self.assignments(builder)?;
         }
         self.parser_step(&block.step, scope, builder)
     }
 
     /// Makes parser actions of the statements that expressions left: assignments, of functions.
-    fn assignments(&mut self, span: Span, builder: &mut Builder) -> Done<()> {
+    fn assignments(&mut self, builder: &mut Builder) -> Done<()> {
         for statement in std::mem::take(&mut builder.statements) {
             let core::StatementKind::Assign { local, value, .. } = statement.kind else {
                 let message = "a parser cannot do this";
                 let diagnostic =
                     Diagnostic::error(codes::PARSER_EXPRESSION, statement.span, message)
-                        .label(span, "wanted here")
                         .note("a parser reads, assigns, and decides with a `match` at its end")
                         .help("do it in the handler of the event that the parser generates");
-                return Err(self.report(diagnostic));
+                return Err(self.report_through(&statement.inlined_at, diagnostic));
             };
             builder.parser_actions.push(ParserAction::Assign(local, value));
         }
@@ -212,9 +211,9 @@ impl<'a> Elaborator<'a> {
         builder: &mut Builder,
     ) -> Done<ParserStep> {
         match step {
-            ast::ParserStep::Match { subjects, branches, span: step_span } => {
+            ast::ParserStep::Match { subjects, branches, .. } => {
                 let subjects = self.subjects(subjects, scope, builder)?;
-                self.assignments(*step_span, builder)?;
+                self.assignments(builder)?;
                 let mut made = Vec::with_capacity(branches.len());
                 for branch in branches {
                     let span = branch.span;
@@ -226,9 +225,9 @@ impl<'a> Elaborator<'a> {
                 }
                 Ok(ParserStep::Match { subjects, branches: made })
             }
-            ast::ParserStep::Generate { event, span } => {
+            ast::ParserStep::Generate { event, .. } => {
                 let event = self.scalar(event, scope, builder)?;
-                self.assignments(*span, builder)?;
+                self.assignments(builder)?;
                 Ok(ParserStep::Generate(event))
             }
             ast::ParserStep::Call { parser, arguments, span } => {
@@ -248,7 +247,7 @@ impl<'a> Elaborator<'a> {
                         }
                     }
                 }
-                self.assignments(*span, builder)?;
+                self.assignments(builder)?;
                 let inner = self.instantiated(parser.id, scope, *span)?;
                 let parser = self.parser(id, inner, *span)?;
                 Ok(ParserStep::Call { parser, arguments: handed })
@@ -265,7 +264,7 @@ impl<'a> Elaborator<'a> {
             let help = "read the payload in a parser and hand it over as an event's parameter";
             return Err(self.report_in(builder, diagnostic.help(help)));
         }
-        self.assignments(span, builder)?;
+        self.assignments(builder)?;
         let ty = core::Type::Payload;
         let local = builder.temporary("payload", ty, span);
         builder.parser_actions.push(ParserAction::Rest(local));

@@ -104,20 +104,28 @@ impl<'a> Elaborator<'a> {
         let returned = begin_asking(statement.span, scope, builder);
         let pushed = std::mem::replace(&mut scope.frame.pushed, 0);
         self.statement(statement, None, scope, builder)?;
+        let mut asking = true;
         let mut next = Some(after);
-        'lists: while let Some(Continuation { list, next: then }) = next {
+        while let Some(Continuation { list, next: then }) = next {
             let mut list: &'a [Statement] = list;
             while !list.is_empty() {
                 let returning = list.iter().position(|one| self.index.paths(one).returns);
                 let (piece, behind) = list.split_at(returning.map_or(list.len(), |at| at + 1));
+                let ends = piece.last().is_some_and(|last| self.index.paths(last).falls == 0);
+                if ends || (behind.is_empty() && then.is_none()) {
+                    // Nobody asks behind the last piece.
+                    scope.frame.asked -= 1;
+                    asking = false;
+                }
                 let outer = builder.open();
                 for one in piece {
                     self.statement(one, None, scope, builder)?;
                 }
-                let piece_statements = builder.close(outer);
-                unless(returned, piece_statements, statement.span, builder);
-                if piece.last().is_some_and(|last| self.index.paths(last).falls == 0) {
-                    break 'lists;
+                let statements = builder.close(outer);
+                unless(returned, statements, statement.span, builder);
+                if !asking {
+                    scope.frame.pushed = pushed;
+                    return Ok(());
                 }
                 list = behind;
             }
@@ -326,9 +334,7 @@ impl<'a> Elaborator<'a> {
         }
         let then = self.block(&then.statements, rest, scope, builder)?;
         let otherwise = self.block(otherwise, rest, scope, builder)?;
-        if !then.is_empty() || !otherwise.is_empty() {
-            builder.emit(Core::If { condition, then, otherwise }, span);
-        }
+        builder.choose(condition, then, otherwise, span);
         Ok(())
     }
 
@@ -418,11 +424,7 @@ fn begin_asking(span: Span, scope: &mut Scope, builder: &mut Builder) -> LocalId
 
 /// `if (!returned) { then }`
 fn unless(returned: LocalId, then: Vec<core::Statement>, span: Span, builder: &mut Builder) {
-    if then.is_empty() {
-        return;
-    }
     let kind = core::ExpressionKind::Local(returned);
     let condition = Expression { kind, ty: core::Type::Bool, span };
-    let condition = super::fold::unary(ast::UnaryOperator::Not, condition, span);
-    builder.emit(Core::If { condition, then, otherwise: Vec::new() }, span);
+    builder.choose(condition, Vec::new(), then, span);
 }

@@ -99,9 +99,19 @@ impl Elaborator<'_> {
 
     /// Whether a closed type holds something that exists only before the run.
     pub(super) fn is_static(&mut self, ty: &Type, span: Span) -> Done<bool> {
-        match self.shape(ty, span)? {
+        match ty {
+            Type::User { definition, .. } => {
+                // Sizes do not matter.
+                if let Some(known) = self.static_types.get(definition) {
+                    return Ok(*known);
+                }
+                let shape = self.shape(ty, span)?;
+                let found = self.is_static(&shape, span)?;
+                self.static_types.insert(*definition, found);
+                Ok(found)
+            }
             Type::Record(fields) => {
-                for (_, field) in &fields {
+                for (_, field) in fields {
                     if self.is_static(field, span)? {
                         return Ok(true);
                     }
@@ -109,14 +119,14 @@ impl Elaborator<'_> {
                 Ok(false)
             }
             Type::Tuple(types) => {
-                for ty in &types {
+                for ty in types {
                     if self.is_static(ty, span)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
-            Type::Vector(element, _) => self.is_static(&element, span),
+            Type::Vector(element, _) => self.is_static(element, span),
             Type::Array(_)
             | Type::PairArray(_)
             | Type::Counter(_)
