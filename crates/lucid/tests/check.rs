@@ -261,6 +261,112 @@ fn every_code_is_explained_and_shown() {
     }
 }
 
+/// Programs that a careless checker needs a deep stack, much memory or very long for.
+#[test]
+fn large_programs_are_no_trouble() {
+    let repeat = |count: usize, piece: &dyn Fn(usize) -> String| -> String {
+        (0..count).map(piece).collect()
+    };
+    let twice = |last: usize, one: &str| {
+        format!("event e({one}{last} v) {{ bool b = v == v; printf(\"%b\", b); }}")
+    };
+    let programs = [
+        // Deep and long expressions, deep blocks.
+        format!("event e(int x) {{ int y = x{}; printf(\"%d\", y); }}", " + x".repeat(500)),
+        format!(
+            "event e(int x) {{ int y = {}x{}; printf(\"%d\", y); }}",
+            "(".repeat(200),
+            ")".repeat(200)
+        ),
+        format!(
+            "event e(int x) {{ {} printf(\"%d\", x); {} }}",
+            "if (x == 0) {".repeat(200),
+            "}".repeat(200)
+        ),
+        format!("event e(int x) {{ int y = {}x; printf(\"%d\", y); }}", "~".repeat(200)),
+        // Many locals, many declarations, long chains.
+        format!(
+            "event e(int x) {{ int l0 = x; {} printf(\"%d\", l3000); }}",
+            repeat(3000, &|i| format!("int l{} = l{i} + x; ", i + 1))
+        ),
+        format!(
+            "fun int f0(int x) {{ return x; }} {} event e(int x) {{ printf(\"%d\", f1000(x)); }}",
+            repeat(1000, &|i| format!("fun int f{}(int x) {{ return f{i}(f{i}(x)); }} ", i + 1))
+        ),
+        format!(
+            "type t0 = {{ int a; }} {} {}",
+            repeat(3000, &|i| format!("type t{} = t{i}\n", i + 1)),
+            twice(3000, "t")
+        ),
+        // Records of twice the size of those before, in two families that are equal.
+        format!(
+            "type t0 = {{ int a; int b; }} {} {}",
+            repeat(60, &|i| format!("type t{} = {{ t{i} x; t{i} y; }}\n", i + 1)),
+            twice(60, "t")
+        ),
+        format!(
+            "type t0 = {{ int a; int b; }} type s0 = {{ int a; int b; }} {} event e(t60 v, s60 w) {{ bool b = v == w; printf(\"%b\", b); }}",
+            repeat(60, &|i| format!(
+                "type t{0} = {{ t{i} x; t{i} y; }}\ntype s{0} = {{ s{i} x; s{i} y; }}\n",
+                i + 1
+            ))
+        ),
+        format!(
+            "type t0<'a> = {{ int a; int b; }} {} event e(t60<3> v, t60<4> w) {{ bool b = v == w; printf(\"%b\", b); }}",
+            repeat(60, &|i| format!("type t{0}<'a> = {{ t{i}<'a> x; t{i}<'a> y; }}\n", i + 1))
+        ),
+        format!("event e(int x) {{ int<8> y = x{}; printf(\"%d\", y); }}", "[7:0]".repeat(500)),
+        format!(
+            "event e(int x) {{ int y = {}x{}; printf(\"%d\", y); }}",
+            "hash<32>(1, ".repeat(200),
+            ")".repeat(200)
+        ),
+        format!(
+            "event e(int x) {{ {}skip;{} printf(\"%d\", x); }}",
+            "for (i < 3) { ".repeat(200),
+            "}".repeat(200)
+        ),
+        format!(
+            "event e(int x) {{ if (x == 1) {{ skip; }}{} }}",
+            " else if (x == 2) { skip; }".repeat(200)
+        ),
+        format!("{}const int x = 3;{}", "module M { ".repeat(200), "}".repeat(200)),
+    ];
+    for program in &programs {
+        let checked = Checked::of("large.dpt", program, &root());
+        assert!(checked.said().is_empty(), "{}", checked.said());
+    }
+    // What is too large is told, and once is enough.
+    let growing = [
+        format!(
+            "event e(int x) {{ auto l0 = [x; x]; {} }}",
+            repeat(200, &|i| format!("auto l{} = [l{i}; l{i}]; ", i + 1))
+        ),
+        format!(
+            "fun int f(int<'a> l0) {{ {} return 0; }}",
+            repeat(200, &|i| format!("auto l{} = l{i} ^ l{i}; ", i + 1))
+        ),
+        format!(
+            "fun auto f0('a x) {{ return [x; x]; }} {}",
+            repeat(40, &|i| format!("fun auto f{}('a x) {{ return f{i}(f{i}(x)); }}\n", i + 1))
+        ),
+    ];
+    for program in &growing {
+        let checked = Checked::of("growing.dpt", program, &root());
+        let large = checked.diagnostics.iter().filter(|one| one.code.0 == "LU-E0126").count();
+        assert!(checked.diagnostics.has_errors() && large > 0, "{}", checked.said());
+    }
+    // A name that is missing thousands of times, and a circle at the end of a long way.
+    let missing = repeat(3000, &|i| format!("event e{i}(int x) {{ generate f{i}(x); }}\n"));
+    assert!(Checked::of("missing.dpt", &missing, &root()).diagnostics.has_errors());
+    let circle = format!(
+        "fun int f(int x) {{ return g0(x); }} {} fun int g500(int x) {{ return f(x); }}",
+        repeat(500, &|i| format!("fun int g{i}(int x) {{ return g{0}(g{0}(x)); }}\n", i + 1))
+    );
+    let said = Checked::of("circle.dpt", &circle, &root()).said();
+    assert!(said.contains("LU-E0110"), "{said}");
+}
+
 /// Texts to take apart: all programs of the tests and the examples.
 fn corpus() -> Vec<(PathBuf, String)> {
     let mut paths = examples();

@@ -187,6 +187,9 @@ impl Checker {
                 },
             );
             self.opaque.insert(own, None);
+            if let Some(facts) = self.facts.get(&id).cloned() {
+                self.facts.insert(own, facts);
+            }
             alias.types.insert(id, own);
             alias.types.insert(other_id, own);
             Entry { definition: Definition::Type(own), ..entry }

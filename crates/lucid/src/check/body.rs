@@ -6,6 +6,7 @@
 use super::Checker;
 use super::checked::{Instantiation, Signature, Size, SizeTerm, Type, Variable};
 use super::codes;
+use super::locals::Locals;
 use super::scopes::Namespace;
 use super::variables::Equation;
 use crate::syntax::ast::{Binder, NodeId, Segment};
@@ -41,7 +42,7 @@ pub(super) enum Frame {
 pub(super) struct Body {
     pub frame: Frame,
     /// Names in scope, latest last.
-    pub locals: Vec<(Arc<str>, NodeId)>,
+    pub locals: Locals,
     /// Loop variables in scope, latest last.
     pub loops: Vec<(Arc<str>, NodeId)>,
     /// `'a` as a size.
@@ -128,7 +129,7 @@ impl Checker {
     /// Brings a local into scope.
     pub(super) fn local(&mut self, binder: &Binder, ty: Type) {
         self.bind_name(binder, ty);
-        self.body.locals.push((binder.name.clone(), binder.id));
+        self.body.locals.push(binder.name.clone(), binder.id);
     }
 
     /// Ends a declaration: decides what is open and resolves all that was recorded. With signatures,

@@ -49,9 +49,8 @@ impl Checker {
 
     fn local_span(&self, path: &Path) -> Option<Span> {
         let [segment] = &path.segments[..] else { return None };
-        let mut locals = self.body.locals.iter().rev();
-        let (_, id) = locals.find(|(name, _)| *name == segment.name)?;
-        self.out.binders.get(id).map(|binder| binder.span)
+        let id = self.body.locals.get(&segment.name)?;
+        self.out.binders.get(&id).map(|binder| binder.span)
     }
 
     fn not_callable(&mut self, path: &Path, what: &str, declared: Option<Span>) {
@@ -250,7 +249,10 @@ impl Checker {
         let BuiltinType { parameters, result, takes } = of;
         if let Some(expected) = expected.filter(|_| builtin == Builtin::TableCreate) {
             // Says what is installed, or that it differs between the actions.
-            let _ = self.would_unify(&result, expected) && self.unify(&result, expected);
+            let table = self.see_through(expected);
+            if matches!(table, Type::Table(_)) {
+                self.unify(&result, &table);
+            }
         }
         let mut installed = None;
         if parameters.len() != arguments.len() {

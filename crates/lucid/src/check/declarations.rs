@@ -273,10 +273,9 @@ impl Checker {
                 if &*segment.name == "start" {
                     continue;
                 }
-                let mut locals = self.body.locals.iter().rev();
-                if let Some((_, id)) = locals.find(|(name, _)| *name == segment.name) {
-                    self.out.definitions.insert(path.id, Definition::Local(*id));
-                    let ty = self.out.types.get(id).cloned().unwrap_or(Type::Error);
+                if let Some(id) = self.body.locals.get(&segment.name) {
+                    self.out.definitions.insert(path.id, Definition::Local(id));
+                    let ty = self.out.types.get(&id).cloned().unwrap_or(Type::Error);
                     let seen = self.variables.resolve(&ty);
                     let open = matches!(seen, Type::Variable(_) | Type::Error);
                     if !open && !self.out.is_global(&seen) {

@@ -11,6 +11,12 @@ use super::scopes::{Entry, Found, Namespace, show_path};
 use crate::syntax::ast::{self, Binder, Expression, ExpressionKind, Path, PatternKind, SizeKind};
 use source::{Diagnostic, Span};
 
+/// Stack that must be left for one level of an expression, in bytes.
+const STACK_RESERVE_BYTES: usize = 256 << 10;
+
+/// How much more stack is taken where that is not left, in bytes.
+const STACK_PIECE_BYTES: usize = 1 << 20;
+
 impl Checker {
     /// The type of an expression.
     pub(super) fn infer(&mut self, e: &Expression) -> Type {
@@ -32,7 +38,8 @@ impl Checker {
         Type::Error
     }
 
-    fn record(&mut self, e: &Expression, ty: Type) -> Type {
+    pub(super) fn record(&mut self, e: &Expression, ty: Type) -> Type {
+        let ty = self.of_bounded_size(ty, e.span);
         self.out.types.insert(e.id, ty.clone());
         self.body.typed.push(e.id);
         ty
@@ -40,6 +47,13 @@ impl Checker {
 
     /// `expected` only helps: with the places of mismatches inside, and with which record is meant.
     fn infer_kind(&mut self, e: &Expression, expected: Option<&Type>) -> Type {
+        // Expressions can be deep, and threads have small stacks.
+        stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_PIECE_BYTES, || {
+            self.infer_any_kind(e, expected)
+        })
+    }
+
+    fn infer_any_kind(&mut self, e: &Expression, expected: Option<&Type>) -> Type {
         match &e.kind {
             ExpressionKind::Integer { value, width, .. } => {
                 let width = match width {
@@ -58,9 +72,7 @@ impl Checker {
             }
             ExpressionKind::New { ty, arguments } => self.new_global(e, ty, arguments),
             ExpressionKind::Unary { operator, operand } => self.unary(*operator, operand),
-            ExpressionKind::Binary { operator, left, right } => {
-                self.binary(e, *operator, left, right)
-            }
+            ExpressionKind::Binary { .. } => self.binary_chain(e),
             ExpressionKind::Cast { ty, operand } => self.cast(ty, operand),
             ExpressionKind::Slice { operand, high, low } => self.slice(e, operand, high, low),
             ExpressionKind::Hash { width, arguments } => self.hash(e, width, arguments),
@@ -129,6 +141,11 @@ impl Checker {
     /// Checks that an expression is an integer and gives its width.
     pub(super) fn integer(&mut self, e: &Expression, what: &str) -> Option<Size> {
         let found = self.infer(e);
+        self.as_integer(e, found, what)
+    }
+
+    /// As [`Checker::integer`], for an expression of known type.
+    pub(super) fn as_integer(&mut self, e: &Expression, found: Type, what: &str) -> Option<Size> {
         match self.see_through(&found) {
             Type::Int(width) => Some(width),
             Type::Error => None,
@@ -160,10 +177,7 @@ impl Checker {
     /// What a name in an expression is.
     fn name(&mut self, path: &Path) -> Type {
         if let [segment] = &path.segments[..] {
-            if let Some((_, id)) =
-                self.body.locals.iter().rev().find(|(name, _)| *name == segment.name)
-            {
-                let id = *id;
+            if let Some(id) = self.body.locals.get(&segment.name) {
                 self.used.insert(id);
                 self.out.definitions.insert(path.id, Definition::Local(id));
                 return self.out.types.get(&id).cloned().unwrap_or(Type::Error);
@@ -508,10 +522,8 @@ impl Checker {
             && let [segment] = &path.segments[..]
             && !self.body.loops.iter().any(|(name, _)| *name == segment.name)
             && self.lookup_name(Namespace::Sizes, &segment.name).is_none()
-            && let Some((_, id)) =
-                self.body.locals.iter().rev().find(|(name, _)| *name == segment.name)
+            && let Some(id) = self.body.locals.get(&segment.name)
         {
-            let id = *id;
             self.used.insert(id);
             let mut diagnostic = Diagnostic::error(
                 codes::INDEX,

@@ -143,6 +143,7 @@ impl Checker {
 
     /// Only the last bytes of a packet can be a payload.
     fn payload_parameters(&mut self, name: &Binder, types: &[Type], parameters: &[Parameter]) {
+        let types: Vec<Type> = types.iter().map(|ty| self.variables.resolve(ty)).collect();
         let mut payloads = types.iter().zip(parameters).filter(|(ty, _)| self.has_payload(ty));
         let (first, second) = (payloads.next(), payloads.next());
         if let (Some((_, first)), Some((_, second))) = (first, second) {
@@ -154,16 +155,6 @@ impl Checker {
             .label(first.name.span, "the first is here")
             .note("a payload is the whole rest of a packet");
             self.diagnostics.push(diagnostic);
-        }
-    }
-
-    fn has_payload(&self, ty: &Type) -> bool {
-        match self.out.expand(&self.variables.resolve(ty)) {
-            Type::Payload => true,
-            Type::Record(fields) => fields.iter().any(|(_, ty)| self.has_payload(ty)),
-            Type::Vector(element, _) => self.has_payload(&element),
-            Type::Tuple(types) => types.iter().any(|ty| self.has_payload(ty)),
-            _ => false,
         }
     }
 

@@ -240,18 +240,6 @@ impl Checker {
             );
         }
     }
-
-    /// Integers, booleans, groups and what is made of them; variables may become that.
-    fn is_plain(&self, ty: &Type) -> bool {
-        match self.out.expand(ty) {
-            Type::Int(_) | Type::Bool | Type::Group | Type::Variable(_) | Type::Error => true,
-            Type::Record(fields) => fields.iter().all(|(_, ty)| self.is_plain(ty)),
-            Type::Vector(element, _) => self.is_plain(&element),
-            Type::Tuple(types) => types.iter().all(|ty| self.is_plain(ty)),
-            Type::User { .. } => !self.out.is_global(ty),
-            _ => false,
-        }
-    }
 }
 
 fn fits(value: u128, width: u128) -> bool {

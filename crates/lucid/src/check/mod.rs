@@ -13,8 +13,11 @@ mod expressions;
 mod handlers;
 mod interfaces;
 mod late;
+mod limits;
+mod locals;
 mod operators;
 mod parsers;
+mod patterns;
 mod printing;
 mod queries;
 mod records;
@@ -70,6 +73,9 @@ struct Checker {
     later: HashMap<(ScopeId, Namespace, Arc<str>), Vec<Span>>,
     /// User types that cannot be looked through outside of a module; `None`: nowhere.
     opaque: HashMap<NodeId, Option<ScopeId>>,
+    facts: HashMap<NodeId, limits::Facts>,
+    /// User types of different names that were found to be the same.
+    same_users: HashSet<(Type, Type)>,
     /// Parameters as declared, by the binder of what has them, for messages.
     parameters: HashMap<NodeId, Vec<Segment>>,
     /// How many of an action's parameters are installed, by binder.
@@ -78,6 +84,8 @@ struct Checker {
     records: Vec<NodeId>,
     /// Binders that something refers to.
     used: HashSet<NodeId>,
+    /// Functions of circles that were told.
+    circles: HashSet<(ScopeId, Arc<str>)>,
     events: handlers::Events,
     /// The declaration being checked.
     body: Body,
@@ -85,6 +93,8 @@ struct Checker {
     function_name: Option<Arc<str>>,
     /// What is being looked at, for sizes that can only be solved later.
     at: Span,
+    /// How many more times an undeclared name is compared with all others.
+    suggestions_left: u32,
     /// The next number for user types that no binder declares.
     next_node: u32,
 }
@@ -100,14 +110,18 @@ impl Checker {
             stack: vec![ScopeId(0)],
             later: HashMap::new(),
             opaque: HashMap::new(),
+            facts: HashMap::new(),
+            same_users: HashSet::new(),
             parameters: HashMap::new(),
             install_counts: HashMap::new(),
             records: Vec::new(),
             used: HashSet::new(),
+            circles: HashSet::new(),
             events: handlers::Events::default(),
             body: Body::default(),
             function_name: None,
             at: Span::NONE,
+            suggestions_left: 100,
             next_node,
         }
     }

@@ -6,7 +6,7 @@ use super::body::Later;
 use super::checked::{Size, Type};
 use super::codes;
 use super::reports::{show_operator, snippet};
-use crate::syntax::ast::{BinaryOperator, Expression, UnaryOperator};
+use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 use source::Diagnostic;
 
 impl Checker {
@@ -31,6 +31,10 @@ impl Checker {
     /// Checks that an expression is a boolean. `what` is what it is, in a sentence.
     pub(super) fn condition(&mut self, e: &Expression, what: &str) {
         let found = self.infer(e);
+        self.as_condition(e, found, what);
+    }
+
+    fn as_condition(&mut self, e: &Expression, found: Type, what: &str) {
         if self.unify(&found, &Type::Bool) {
             return;
         }
@@ -50,23 +54,42 @@ impl Checker {
         self.diagnostics.push(diagnostic);
     }
 
-    pub(super) fn binary(
+    /// The type of a binary expression. A chain such as `a + b + c` is followed to its first operand
+    /// without recursion: chains are long.
+    pub(super) fn binary_chain(&mut self, e: &Expression) -> Type {
+        let mut chain = Vec::new();
+        let mut first = e;
+        while let ExpressionKind::Binary { operator, left, right } = &first.kind {
+            chain.push((first, *operator, &**left, &**right));
+            first = left;
+        }
+        let mut ty = self.infer(first);
+        for (whole, operator, left, right) in chain.into_iter().rev() {
+            let result = self.binary(whole, operator, (left, ty), right);
+            // The whole is recorded by the caller.
+            ty = if whole.id == e.id { result } else { self.record(whole, result) };
+        }
+        ty
+    }
+
+    fn binary(
         &mut self,
         e: &Expression,
         operator: BinaryOperator,
-        left: &Expression,
+        left: (&Expression, Type),
         right: &Expression,
     ) -> Type {
         let shown = show_operator(operator);
         let what = format!("an operand of `{shown}`");
         match operator {
             BinaryOperator::And | BinaryOperator::Or => {
-                self.condition(left, &what);
+                self.as_condition(left.0, left.1, &what);
                 self.condition(right, &what);
                 Type::Bool
             }
             BinaryOperator::Equal | BinaryOperator::NotEqual => {
-                let (a, b) = (self.infer(left), self.infer(right));
+                let (left, a) = left;
+                let b = self.infer(right);
                 self.at = e.span;
                 if self.unify(&a, &b) {
                     self.body.later.push(Later::Comparable { ty: a, span: left.span });
@@ -83,13 +106,13 @@ impl Checker {
                 Type::Bool
             }
             BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => {
-                let width = self.integer(left, &what);
+                let width = self.as_integer(left.0, left.1, &what);
                 self.integer(right, &what);
                 width.map_or(Type::Error, Type::Int)
             }
             BinaryOperator::Concatenate => {
-                let (left, right) = (self.integer(left, &what), self.integer(right, &what));
-                match (left, right) {
+                let left = self.as_integer(left.0, left.1, &what);
+                match (left, self.integer(right, &what)) {
                     (Some(left), Some(right)) => Type::Int(left.plus(&right)),
                     _ => Type::Error,
                 }
@@ -111,11 +134,11 @@ impl Checker {
         &mut self,
         e: &Expression,
         operator: &str,
-        left: &Expression,
+        (left, found): (&Expression, Type),
         right: &Expression,
     ) -> Option<Size> {
         let what = format!("an operand of `{operator}`");
-        let a = self.integer(left, &what);
+        let a = self.as_integer(left, found, &what);
         let b = self.integer(right, &what);
         let (Some(a), Some(b)) = (a.clone(), b.clone()) else { return a.or(b) };
         self.at = e.span;

@@ -9,7 +9,7 @@ use crate::syntax::ast::{
     StatementKind,
 };
 use source::{Diagnostic, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 impl Checker {
@@ -34,30 +34,41 @@ impl Checker {
         {
             declarations = inner;
         }
-        let functions = functions(declarations);
-        let mut circle: Vec<Arc<str>> = Vec::new();
-        if !reaches(&functions, &callee.name, &caller, &mut circle) {
-            return false;
+        let scope = self.innermost();
+        let told =
+            |checker: &Checker, name: &Arc<str>| checker.circles.contains(&(scope, name.clone()));
+        if told(self, &callee.name) && told(self, &caller) {
+            return true;
         }
+        let functions = functions(declarations);
+        let Some(circle) = way(&functions, &callee.name, &caller) else { return false };
         let message = if circle.len() == 1 {
             format!("function `{caller}` calls itself")
         } else {
-            let names: Vec<String> =
+            let mut names: Vec<String> =
                 [&caller].into_iter().chain(&circle).map(|name| format!("`{name}`")).collect();
+            if names.len() > SHOWN_OF_CIRCLE {
+                names.drain(SHOWN_OF_CIRCLE - 1..names.len() - 1);
+                names.insert(SHOWN_OF_CIRCLE - 1, "...".to_owned());
+            }
             format!("functions call each other in a circle: {}", names.join(", "))
         };
         let mut diagnostic = Diagnostic::error(codes::RECURSION, path.span, message)
             .note("functions are put in place of their calls, so they must end somewhere")
             .help("to do something again, generate an event");
-        for name in &circle {
+        for name in circle.iter().take(SHOWN_OF_CIRCLE) {
             if let Some((span, _)) = functions.get(name) {
                 diagnostic = diagnostic.label(*span, format!("`{name}` is declared here"));
             }
         }
+        self.circles.extend(circle.into_iter().map(|name| (scope, name)));
         self.diagnostics.push(diagnostic);
         true
     }
 }
+
+/// How many functions of a circle a message names.
+const SHOWN_OF_CIRCLE: usize = 6;
 
 type Functions<'a> = HashMap<Arc<str>, (Span, &'a Block)>;
 
@@ -75,28 +86,34 @@ fn around(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Whether `from` is `to` or calls, perhaps through others, `to`; the way is put into `circle`.
-fn reaches(
-    functions: &Functions<'_>,
-    from: &Arc<str>,
-    to: &Arc<str>,
-    circle: &mut Vec<Arc<str>>,
-) -> bool {
-    if circle.contains(from) {
-        return false;
+/// The shortest way by calls from one function to another, both included; `None` if there is none.
+fn way(functions: &Functions<'_>, from: &Arc<str>, to: &Arc<str>) -> Option<Vec<Arc<str>>> {
+    let mut caller: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    let mut queue = VecDeque::from([from.clone()]);
+    while let Some(name) = queue.pop_front() {
+        let Some((_, body)) = functions.get(&name) else { continue };
+        if name == *to {
+            let mut way = vec![name];
+            while let Some(before) = way.last().and_then(|last| caller.get(last)) {
+                let before = before.clone();
+                way.push(before.clone());
+                if before == *from {
+                    break;
+                }
+            }
+            way.reverse();
+            return Some(way);
+        }
+        let mut called = Vec::new();
+        calls_of_block(body, &mut called);
+        for callee in called {
+            if callee != *from && !caller.contains_key(&callee) {
+                caller.insert(callee.clone(), name.clone());
+                queue.push_back(callee);
+            }
+        }
     }
-    let Some((_, body)) = functions.get(from) else { return false };
-    circle.push(from.clone());
-    if from == to {
-        return true;
-    }
-    let mut called = Vec::new();
-    calls_of_block(body, &mut called);
-    if called.iter().any(|name| reaches(functions, name, to, circle)) {
-        return true;
-    }
-    circle.pop();
-    false
+    None
 }
 
 fn calls_of_block(block: &Block, called: &mut Vec<Arc<str>>) {
@@ -169,10 +186,17 @@ fn calls(e: &Expression, called: &mut Vec<Arc<str>>) {
         | ExpressionKind::Field { record: operand, .. }
         | ExpressionKind::Comprehension { element: operand, .. }
         | ExpressionKind::Index { vector: operand, .. } => calls(operand, called),
-        ExpressionKind::Binary { left, right, .. }
-        | ExpressionKind::Masked { value: left, mask: right } => {
-            calls(left, called);
-            calls(right, called);
+        ExpressionKind::Binary { .. } => {
+            let mut first = e;
+            while let ExpressionKind::Binary { left, right, .. } = &first.kind {
+                calls(right, called);
+                first = left;
+            }
+            calls(first, called);
+        }
+        ExpressionKind::Masked { value, mask } => {
+            calls(value, called);
+            calls(mask, called);
         }
         ExpressionKind::Record(fields) => {
             fields.iter().for_each(|(_, value)| calls(value, called));

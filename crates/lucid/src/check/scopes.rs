@@ -388,9 +388,9 @@ impl Checker {
             return Some((Namespace::Sizes, self.out.binders.get(id)?.span));
         }
         if namespace == Namespace::Sizes
-            && let Some((_, id)) = self.body.locals.iter().rev().find(|(other, _)| other == name)
+            && let Some(id) = self.body.locals.get(name)
         {
-            return Some((Namespace::Values, self.out.binders.get(id)?.span));
+            return Some((Namespace::Values, self.out.binders.get(&id)?.span));
         }
         let all = [
             Namespace::Sizes,
@@ -406,10 +406,19 @@ impl Checker {
     }
 
     /// Adds the nearest visible name to a diagnostic.
-    fn suggest(&self, diagnostic: Diagnostic, namespace: Namespace, name: &Arc<str>) -> Diagnostic {
+    fn suggest(
+        &mut self,
+        diagnostic: Diagnostic,
+        namespace: Namespace,
+        name: &Arc<str>,
+    ) -> Diagnostic {
+        if self.suggestions_left == 0 {
+            return diagnostic;
+        }
+        self.suggestions_left -= 1;
         let mut names: Vec<(Arc<str>, Option<Span>)> = Vec::new();
         if namespace == Namespace::Values {
-            for (local, id) in self.body.locals.iter().rev() {
+            for (local, id) in self.body.locals.latest_first() {
                 names.push((local.clone(), self.out.binders.get(id).map(|binder| binder.span)));
             }
             names.extend(BUILTIN_VALUES.iter().map(|(name, _)| (Arc::from(*name), None)));

@@ -320,6 +320,7 @@ impl Checker {
         let is_global = self.out.is_global(&resolved);
         let is_record = matches!(resolved, Type::Record(_));
         self.finish(Vec::new());
+        self.note_facts(name.id, &variables, &resolved);
         let full = self.full_name(&name.name);
         self.out.user_types.insert(
             name.id,

@@ -4,8 +4,7 @@
 //! called and where it is reported is the caller's matter.
 
 use super::Checker;
-use super::checked::{Size, SizeTerm, TableType, Type, UserTypeBody, Variable};
-use crate::syntax::ast::NodeId;
+use super::checked::{Size, SizeTerm, TableType, Type, Variable};
 use source::Span;
 use std::sync::Arc;
 
@@ -39,6 +38,9 @@ enum Count {
 
 /// Numbers of arguments from here on are indices into `Variables::counts`.
 const FIRST_COUNT: usize = 1 << 16;
+
+/// How many terms the width of an integer may have.
+const LONGEST_SUM: usize = 256;
 
 /// Two sizes that must be equal, which cannot be solved yet.
 pub(super) struct Equation {
@@ -115,6 +117,10 @@ impl Variables {
 
     /// The type with what its variables are bound to; of its head only.
     pub fn head(&self, ty: &Type) -> Type {
+        self.borrowed_head(ty).clone()
+    }
+
+    fn borrowed_head<'a>(&'a self, ty: &'a Type) -> &'a Type {
         let mut ty = ty;
         while let Type::Variable(variable) = ty {
             match &self.entries[variable.0 as usize].binding {
@@ -122,7 +128,31 @@ impl Variables {
                 Binding::Free | Binding::Size(_) => break,
             }
         }
-        ty.clone()
+        ty
+    }
+
+    /// Whether a type has at most so many parts and is at most so deep. The parts are counted down.
+    pub fn is_within(&self, ty: &Type, parts: &mut usize, depth: usize) -> bool {
+        if *parts == 0 || depth == 0 {
+            return false;
+        }
+        *parts -= 1;
+        let mut within = |ty: &Type| self.is_within(ty, parts, depth - 1);
+        match self.borrowed_head(ty) {
+            Type::Int(width) => {
+                width.terms.is_empty() || self.resolve_size(width).terms.len() <= LONGEST_SUM
+            }
+            Type::Record(fields) => fields.iter().all(|(_, ty)| within(ty)),
+            Type::Vector(element, _) => within(element),
+            Type::Tuple(types) => types.iter().all(within),
+            Type::Table(table) | Type::Action(table) => {
+                within(&table.key)
+                    && within(&table.install)
+                    && within(&table.argument)
+                    && within(&table.result)
+            }
+            _ => true,
+        }
     }
 
     /// The type with what its variables are bound to.
@@ -216,14 +246,24 @@ impl Checker {
                     })
             }
             (Type::User { .. }, _) | (_, Type::User { .. }) => {
+                if matches!((&left, &right), (Type::User { .. }, Type::User { .. }))
+                    && self.same_users.contains(&(left.clone(), right.clone()))
+                {
+                    return true;
+                }
                 // One at a time, so that two names of one type meet before they are taken apart.
-                if let Some(expanded) = self.expand_here(&left) {
+                let same = if let Some(expanded) = self.expand_here(&left) {
                     self.unify(&expanded, &right)
                 } else if let Some(expanded) = self.expand_here(&right) {
                     self.unify(&left, &expanded)
                 } else {
                     false
+                };
+                if same && has_known_sizes(&left) && has_known_sizes(&right) {
+                    // Taken apart once; otherwise that would double with each level of records.
+                    self.same_users.insert((left, right));
                 }
+                same
             }
             (Type::Vector(a, m), Type::Vector(b, n)) => self.unify_sizes(m, n) & self.unify(a, b),
             (Type::Tuple(a), Type::Tuple(b)) => {
@@ -242,39 +282,6 @@ impl Checker {
             }
             _ => false,
         }
-    }
-
-    /// Whether what is visible of a user type mentions its size parameter of that number.
-    fn depends_on(&self, definition: NodeId, parameter: usize) -> bool {
-        let Some(user) = self.out.user_types.get(&definition) else { return true };
-        let (UserTypeBody::Known(body), Some(parameter)) =
-            (&user.body, user.parameters.get(parameter))
-        else {
-            return true;
-        };
-        !self.is_transparent(definition) || self.mentions(body, *parameter)
-    }
-
-    /// Whether a type depends on a size variable.
-    fn mentions(&self, ty: &Type, variable: Variable) -> bool {
-        let term = SizeTerm::Variable(variable);
-        if let Type::User { definition, sizes, .. } = ty {
-            let mut given = sizes.iter().enumerate();
-            return given
-                .any(|(at, size)| size.terms.contains(&term) && self.depends_on(*definition, at));
-        }
-        let found = std::cell::Cell::new(false);
-        let _ = ty.map(
-            &mut |inner| {
-                found.set(found.get() || self.mentions(inner, variable));
-                Type::Error
-            },
-            &mut |size| {
-                found.set(found.get() || size.terms.contains(&term));
-                Size::default()
-            },
-        );
-        found.get()
     }
 
     fn unify_tables(&mut self, left: &TableType, right: &TableType) -> bool {
@@ -368,29 +375,11 @@ impl Checker {
         self.body.equations.push(Equation { left: whole.0, right: whole.1, span });
         true
     }
+}
 
-    /// Unification that leaves no trace if it fails, for choosing between possibilities.
-    pub(super) fn would_unify(&self, left: &Type, right: &Type) -> bool {
-        let left = self.see_through(&self.variables.resolve(left));
-        let right = self.see_through(&self.variables.resolve(right));
-        match (&left, &right) {
-            (Type::Variable(_) | Type::Error, _) | (_, Type::Variable(_) | Type::Error) => true,
-            (Type::Int(a), Type::Int(b)) => match (a.known(), b.known()) {
-                (Some(a), Some(b)) => a == b,
-                _ => true,
-            },
-            (Type::Record(a), Type::Record(b)) => {
-                a.len() == b.len()
-                    && a.iter().all(|(label, ty)| {
-                        let other = b.iter().find(|(other, _)| other == label);
-                        other.is_some_and(|(_, other)| self.would_unify(ty, other))
-                    })
-            }
-            (Type::Vector(a, _), Type::Vector(b, _)) => self.would_unify(a, b),
-            (Type::User { definition: a, .. }, Type::User { definition: b, .. }) => a == b,
-            _ => std::mem::discriminant(&left) == std::mem::discriminant(&right),
-        }
-    }
+/// Whether a type is a user type whose sizes are numbers.
+fn has_known_sizes(ty: &Type) -> bool {
+    matches!(ty, Type::User { sizes, .. } if sizes.iter().all(|size| size.known().is_some()))
 }
 
 /// Two sizes without the terms and the part of the constants that both have.

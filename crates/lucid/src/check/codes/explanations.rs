@@ -252,6 +252,18 @@ pub const EXPLANATIONS: &[Explanation] = &[
         right: "event e(int<16> x) { printf(\"%d\", x); }\n",
     },
     Explanation {
+        code: TYPE_TOO_LARGE,
+        title: "a type grows too large",
+        text: "Types found by inference can double with every line, to sizes that nothing can hold. \
+               A type has at most 4096 parts and is at most 64 deep, where a user type counts as one \
+               part.",
+        wrong: "fun auto a('t x) { return [[[[x]]]]; }\n\
+                fun auto b('t x) { return a(a(a(a(x)))); }\n\
+                event e(int x) { auto y = b(b(b(b(b(x))))); }\n",
+        right: "fun auto a('t x) { return [[[[x]]]]; }\n\
+                event e(int x) { auto y = a(a(x)); }\n",
+    },
+    Explanation {
         code: UNUSED_LOCAL,
         title: "a local is never read",
         text: "What is computed and not read is work for nothing, or a slip. Begin the name \

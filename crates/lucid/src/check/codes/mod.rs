@@ -58,6 +58,8 @@ pub const PATTERN: Code = Code("LU-E0123");
 pub const PARSER: Code = Code("LU-E0124");
 /// A type or size that nothing says.
 pub const NOT_DETERMINED: Code = Code("LU-E0125");
+/// A type that inference makes larger than any program needs.
+pub const TYPE_TOO_LARGE: Code = Code("LU-E0126");
 
 /// A local that is never read.
 pub const UNUSED_LOCAL: Code = Code("LU-W0101");
