@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         let lexed = lex(self.map, file, &mut found);
         let parsed = parse_tokens(self.map, lexed, &mut self.next_id, &mut found);
         self.diagnostics.append(super::in_order_of_place(found));
-        let ParsedFile { declarations: own, includes: wanted } = parsed;
+        let ParsedFile { declarations: own, includes: wanted, .. } = parsed;
         let mut own = own.into_iter();
         let mut taken = 0;
         for (before, include) in wanted {

@@ -23,6 +23,7 @@
 
 pub mod ast;
 pub mod codes;
+pub mod format;
 mod include;
 pub mod lexer;
 mod parser;

@@ -118,6 +118,53 @@ pub enum TokenKind {
     End,
 }
 
+/// What a token does where it stands, as far as its kind does not say it. The formatter needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Role {
+    /// Its kind says everything.
+    #[default]
+    Plain,
+    /// An operator before its operand.
+    Prefix,
+    /// An operator between operands, also of sizes and constraints.
+    Binary,
+    /// Opens sizes, types or a width: `<`, `<<`.
+    AngleOpen,
+    /// Closes them.
+    AngleClose,
+    /// Opens a body.
+    BlockOpen,
+    /// Closes a body.
+    BlockClose,
+    /// Opens a record type.
+    TypeOpen,
+    /// Closes a record type.
+    TypeClose,
+    /// Opens a group.
+    ValueOpen,
+    /// Opens a record or a table's entries.
+    RecordOpen,
+    /// Opens a vector.
+    VectorOpen,
+    /// Opens the constraints of a function.
+    ConstraintOpen,
+    /// Closes the type of a cast.
+    CastClose,
+    /// The `|` of a branch.
+    Branch,
+    /// The `:` of a slice.
+    SliceColon,
+    /// The `:` behind a word, as in `key_type:`.
+    LabelColon,
+}
+
+/// A token's role, and whether a statement, declaration or field begins with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    pub role: Role,
+    pub begins: bool,
+}
+
 use TokenKind as T;
 
 /// The words that are reserved everywhere.

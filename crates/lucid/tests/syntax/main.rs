@@ -2,6 +2,7 @@
 //! The syntax from outside: trees, spellings, messages, includes and limits. Inputs are data; what
 //! comes out is compared as text.
 
+mod formatting;
 mod includes;
 mod limits;
 mod messages;

@@ -4,7 +4,7 @@
 
 use super::super::ast::{Binder, Path, Segment};
 use super::super::codes;
-use super::super::token::{Token, TokenKind};
+use super::super::token::{Role, Token, TokenKind};
 use super::{ERROR_LIMIT, NESTING_LIMIT, Parsed, Parser, Unparsed};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
@@ -255,23 +255,30 @@ impl Parser<'_> {
             TokenKind::ShiftRight => TokenKind::Greater,
             TokenKind::TripleGreater => TokenKind::ShiftRight,
             TokenKind::GreaterEqual => TokenKind::Assign,
-            _ => return self.expect_close(TokenKind::Greater, opener),
+            _ => {
+                self.mark(Role::AngleClose);
+                return self.expect_close(TokenKind::Greater, opener);
+            }
         };
+        self.mark(Role::AngleClose);
         self.split(rest, 1);
         Ok(())
     }
 
     /// Takes the `>>` that closes sizes or types, from `>>`, `>>>` or `> >`.
     pub(super) fn expect_close_double_angle(&mut self, opener: Span) -> Parsed<()> {
+        self.mark(Role::AngleClose);
         match (self.kind(), self.ahead(1)) {
             (TokenKind::TripleGreater, _) => self.split(TokenKind::Greater, 2),
             (TokenKind::Greater, TokenKind::Greater) => {
                 self.bump();
+                self.mark(Role::AngleClose);
                 self.bump();
             }
             // The inner `>` was taken from `>>>` with a blank in it.
             (TokenKind::Greater, TokenKind::ShiftRight) => {
                 self.bump();
+                self.mark(Role::AngleClose);
                 self.split(TokenKind::Greater, 1);
             }
             _ => return self.expect_close(TokenKind::ShiftRight, opener),

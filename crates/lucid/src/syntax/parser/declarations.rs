@@ -7,7 +7,7 @@ use super::super::ast::{
     SizeParameter, Type, TypeKind,
 };
 use super::super::codes;
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{Parsed, ParsedFile, Parser};
 use source::{Diagnostic, Span};
 
@@ -18,6 +18,7 @@ impl Parser<'_> {
         while !self.at(TokenKind::End) {
             let before = self.position;
             if self.at(TokenKind::Include) {
+                self.mark_beginning();
                 match self.include() {
                     Ok(include) => file.includes.push((file.declarations.len(), include)),
                     Err(_) => self.skip_declaration(),
@@ -40,6 +41,7 @@ impl Parser<'_> {
         if self.eat(TokenKind::Semicolon) {
             return None;
         }
+        self.mark_beginning();
         match self.declaration() {
             Ok(declaration) => Some(declaration),
             Err(_) => {
@@ -313,6 +315,7 @@ impl Parser<'_> {
         if !double && !self.at(TokenKind::Less) {
             return Ok(Vec::new());
         }
+        self.mark(Role::AngleOpen);
         self.bump();
         let mut parameters = Vec::new();
         loop {
@@ -366,6 +369,7 @@ impl Parser<'_> {
             false => None,
         };
         let opener = self.span();
+        self.mark(Role::BlockOpen);
         self.expect(TokenKind::OpenBrace, "before the declarations of a module")?;
         let declarations = self.nested(|parser| {
             let mut declarations = Vec::new();
@@ -385,9 +389,11 @@ impl Parser<'_> {
     /// `[p < q; end q]`, if there.
     pub(super) fn constraints(&mut self) -> Parsed<Vec<Constraint>> {
         let opener = self.span();
-        if !self.eat(TokenKind::OpenBracket) {
+        if !self.at(TokenKind::OpenBracket) {
             return Ok(Vec::new());
         }
+        self.mark(Role::ConstraintOpen);
+        self.bump();
         let mut constraints = Vec::new();
         while !self.at(TokenKind::CloseBracket) {
             constraints.push(self.constraint()?);
@@ -410,6 +416,7 @@ impl Parser<'_> {
         let mut strict = Vec::new();
         while matches!(self.kind(), TokenKind::Less | TokenKind::LessEqual) {
             strict.push(self.at(TokenKind::Less));
+            self.mark(Role::Binary);
             self.bump();
             operands.push(self.path("a global")?);
         }

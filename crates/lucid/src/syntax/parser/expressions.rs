@@ -5,7 +5,7 @@ use super::super::ast::{
     BinaryOperator, Expression, ExpressionKind, PatternKind, Segment, Type, TypeKind, UnaryOperator,
 };
 use super::super::codes;
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::operators::{Level, binary_operator};
 use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser};
 use source::{Diagnostic, Span};
@@ -44,6 +44,7 @@ impl Parser<'_> {
         let mut chained: Option<(BinaryOperator, Span)> = None;
         loop {
             if self.at(TokenKind::Mask) && least <= Level::Mask {
+                self.mark(Role::Binary);
                 self.bump();
                 let mask = Box::new(self.binary(Level::Mask.tighter())?);
                 left_height = self.grown(left_height)?;
@@ -67,6 +68,7 @@ impl Parser<'_> {
                 self.warn_mixed((first_span, operator_span), level);
             }
             chained = Some((operator, operator_span)).filter(|_| rank_in_c(operator) > 0);
+            self.mark(Role::Binary);
             self.bump();
             self.report_doubled_operator(operator, operator_span)?;
             let right = self.binary(level.tighter())?;
@@ -154,6 +156,7 @@ impl Parser<'_> {
                 self.bump();
                 let width = self.optional_size()?;
                 let ty = Type { kind: TypeKind::Int(width), span: self.span_from(type_start) };
+                self.mark(Role::CastClose);
                 self.expect_close(TokenKind::CloseParen, start)?;
                 let operand = Box::new(self.nested(|parser| parser.prefix())?);
                 self.height = self.grown(0)?;
@@ -161,6 +164,7 @@ impl Parser<'_> {
             }
             _ => return self.postfix(),
         };
+        self.mark(Role::Prefix);
         self.bump();
         let operand = Box::new(self.nested(|parser| match operator {
             // A minus reaches over everything that binds tighter than the minus of two operands.
@@ -203,7 +207,9 @@ impl Parser<'_> {
         let height = self.height;
         let first = self.size()?;
         let operand = Box::new(operand);
-        let kind = if self.eat(TokenKind::Colon) {
+        let kind = if self.at(TokenKind::Colon) {
+            self.mark(Role::SliceColon);
+            self.bump();
             let low = self.size()?;
             ExpressionKind::Slice { operand, high: first, low }
         } else {
@@ -269,7 +275,11 @@ impl Parser<'_> {
             && self.ahead(2) == TokenKind::Greater
             && self.ahead(3) == TokenKind::OpenParen;
         if unordered {
-            (0..3).for_each(|_| self.bump());
+            self.mark(Role::AngleOpen);
+            self.bump();
+            self.bump();
+            self.mark(Role::AngleClose);
+            self.bump();
         }
         if !self.at(TokenKind::OpenParen) {
             if let Some(unparsed) = self.sizes_of_call() {
@@ -357,6 +367,7 @@ impl Parser<'_> {
     /// `[a; b]`, `[e for i < n]`
     fn vector(&mut self) -> Parsed<ExpressionKind> {
         let opener = self.span();
+        self.mark(Role::VectorOpen);
         self.bump();
         let mut elements = Vec::new();
         let mut height = 0;
@@ -365,6 +376,7 @@ impl Parser<'_> {
             height = self.height.max(height);
             if elements.is_empty() && self.eat(TokenKind::For) {
                 let variable = self.binder("a size")?;
+                self.mark(Role::Binary);
                 self.expect(TokenKind::Less, "after the name of a comprehension")?;
                 let bound = self.size()?;
                 self.expect_close(TokenKind::CloseBracket, opener)?;
@@ -386,12 +398,17 @@ impl Parser<'_> {
     /// `{a = 1; b = 2}`, `{r with a = 1}`, `{1, 2}`
     fn braced(&mut self) -> Parsed<ExpressionKind> {
         let opener = self.span();
-        self.bump();
-        if self.at(TokenKind::Identifier) && self.ahead(1) == TokenKind::Assign {
+        self.mark(Role::ValueOpen);
+        if self.ahead(1) == TokenKind::Identifier && self.ahead(2) == TokenKind::Assign {
+            self.mark(Role::RecordOpen);
+            self.bump();
             return Ok(ExpressionKind::Record(self.fields(opener)?));
         }
+        let at = self.position;
+        self.bump();
         let members = self.list(TokenKind::CloseBrace)?;
         if self.at(TokenKind::With) && members.len() == 1 {
+            self.places[at].role = Role::RecordOpen;
             self.bump();
             let height = self.height;
             let fields = self.fields(opener)?;

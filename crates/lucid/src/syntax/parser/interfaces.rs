@@ -2,13 +2,14 @@
 //! Interfaces of modules.
 
 use super::super::ast::{InterfaceItem, InterfaceItemKind};
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
     /// `{ fun int f(t p) [start <= p]; ... }`
     pub(super) fn interface(&mut self) -> Parsed<Vec<InterfaceItem>> {
         let opener = self.span();
+        self.mark(Role::BlockOpen);
         self.expect(TokenKind::OpenBrace, "before an interface")?;
         self.nested(|parser| {
             let mut items = Vec::new();
@@ -18,6 +19,7 @@ impl Parser<'_> {
                 }
                 let before = parser.position;
                 let start = parser.span();
+                parser.mark_beginning();
                 match parser.interface_item() {
                     Ok(kind) => items.push(InterfaceItem { kind, span: parser.span_from(start) }),
                     Err(_) => parser.skip_statement(),

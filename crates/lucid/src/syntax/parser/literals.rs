@@ -3,7 +3,7 @@
 
 use super::super::ast::{ExpressionKind, PatternKind, Size, SizeKind, Spelling};
 use super::super::codes;
-use super::super::token::{Token, TokenKind};
+use super::super::token::{Role, Token, TokenKind};
 use super::{Parsed, Parser};
 use source::{Diagnostic, Span};
 
@@ -15,6 +15,7 @@ impl Parser<'_> {
         self.bump();
         if width.is_none() && self.at_paper_width() {
             let opener = self.span();
+            self.mark(Role::AngleOpen);
             self.bump();
             let width = self.size_term()?;
             self.expect_close_double_angle(opener)?;

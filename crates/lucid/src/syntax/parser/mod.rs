@@ -18,7 +18,7 @@ mod types;
 
 use super::ast::{Declaration, Include, NodeId};
 use super::lexer::Lexed;
-use super::token::Token;
+use super::token::{Place, Role, Token};
 use source::{Diagnostics, SourceMap, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub(super) struct ParsedFile {
     pub declarations: Vec<Declaration>,
     /// Includes, each with how many declarations stand before it.
     pub includes: Vec<(usize, Include)>,
+    /// One for each token.
+    pub places: Vec<Place>,
 }
 
 /// Reads one file's tokens. Nodes are numbered from `next_id` on.
@@ -64,6 +66,7 @@ pub(super) fn parse_tokens(
     let mut parser = Parser {
         text,
         line_starts,
+        places: vec![Place::default(); lexed.tokens.len()],
         tokens: lexed.tokens,
         broken: lexed.broken,
         position: 0,
@@ -79,9 +82,10 @@ pub(super) fn parse_tokens(
         nesting: 0,
         height: 0,
     };
-    let parsed = parser.file();
+    let mut parsed = parser.file();
     parser.report_suppressed();
     *next_id = parser.next_id;
+    parsed.places = parser.places;
     parsed
 }
 
@@ -99,6 +103,8 @@ struct Parser<'d> {
     line_starts: Vec<u32>,
     /// The last is `End`.
     tokens: Vec<Token>,
+    /// What each token does; right where there is no error.
+    places: Vec<Place>,
     /// Text that the lexer has reported, in order.
     broken: Vec<Span>,
     position: usize,
@@ -122,6 +128,16 @@ struct Parser<'d> {
 }
 
 impl Parser<'_> {
+    /// Says what the current token does.
+    fn mark(&mut self, role: Role) {
+        self.places[self.position].role = role;
+    }
+
+    /// Says that a statement, declaration or field begins here.
+    fn mark_beginning(&mut self) {
+        self.places[self.position].begins = true;
+    }
+
     fn id(&mut self) -> NodeId {
         let id = NodeId(self.next_id);
         self.next_id += 1;

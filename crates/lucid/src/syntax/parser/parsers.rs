@@ -6,7 +6,7 @@ use super::super::ast::{
     ParserBranch, ParserStep,
 };
 use super::super::codes;
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{Parsed, Parser};
 use source::Diagnostic;
 
@@ -22,6 +22,7 @@ impl Parser<'_> {
     /// Actions and then one step.
     fn parser_block(&mut self) -> Parsed<ParserBlock> {
         let opener = self.span();
+        self.mark(Role::BlockOpen);
         self.expect(TokenKind::OpenBrace, "before the body of a parser")?;
         self.nested(|parser| {
             let mut actions = Vec::new();
@@ -32,6 +33,7 @@ impl Parser<'_> {
                     continue;
                 }
                 let before = parser.position;
+                parser.mark_beginning();
                 let read = match parser.at_parser_step() {
                     true => parser.parser_step(&mut step),
                     false => parser.parser_action(step.as_ref()).map(|action| actions.push(action)),

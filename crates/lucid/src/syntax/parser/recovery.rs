@@ -3,7 +3,7 @@
 //! report and the next mistake still gets its own.
 
 use super::super::codes;
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{ERROR_LIMIT, Parser};
 use source::{Diagnostic, Span};
 
@@ -219,6 +219,7 @@ impl Parser<'_> {
     /// The end of a block in braces: takes the `}`, or reports that it is missing and goes on as if
     /// it were there.
     pub(super) fn close_block(&mut self, opener: Span, what: &str) {
+        self.mark(Role::BlockClose);
         if self.eat(TokenKind::CloseBrace) {
             return;
         }

@@ -5,7 +5,7 @@ use super::super::ast::{
     Block, Branch, ExpressionKind, GenerateTarget, Pattern, PatternKind, Statement, StatementKind,
 };
 use super::super::codes;
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
 use source::{Diagnostic, Span};
 
@@ -13,6 +13,7 @@ impl Parser<'_> {
     /// `{ ... }`; `what` is what the block belongs to, with its article.
     pub(super) fn block(&mut self, what: &str) -> Parsed<Block> {
         let opener = self.span();
+        self.mark(Role::BlockOpen);
         if !self.eat(TokenKind::OpenBrace) {
             let message =
                 format!("expected `{{` before the body of {what}, found {}", self.found());
@@ -27,6 +28,7 @@ impl Parser<'_> {
                     continue;
                 }
                 let before = parser.position;
+                parser.mark_beginning();
                 match parser.statement() {
                     Ok(statement) => statements.push(statement),
                     Err(_) => parser.skip_statement(),
@@ -281,6 +283,7 @@ impl Parser<'_> {
             return Err(unparsed);
         }
         let variable = self.binder("a size")?;
+        self.mark(Role::Binary);
         self.expect(TokenKind::Less, "between the variable of a loop and its bound")?;
         let bound = self.size()?;
         self.expect_close(TokenKind::CloseParen, opener)?;
@@ -366,6 +369,7 @@ impl Parser<'_> {
 
     /// `| 1, _ ->`
     pub(super) fn branch_patterns(&mut self) -> Parsed<Vec<Pattern>> {
+        self.mark(Role::Branch);
         self.bump();
         let opener = self.span();
         let parenthesized = self.eat(TokenKind::OpenParen);

@@ -6,7 +6,7 @@ use super::super::ast::{
     DeclarationKind, Expression, ExpressionKind, Spelling, StatementKind, TableEntry, Type,
     TypeKind,
 };
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{Parsed, Parser};
 use source::Span;
 
@@ -27,6 +27,7 @@ impl Parser<'_> {
         self.bump();
         let function = self.made_path(&["Table", "create"], start);
         let angle = self.span();
+        self.mark(Role::AngleOpen);
         self.bump();
         // The type of what is declared says the same.
         let _ = self.ty()?;
@@ -78,10 +79,12 @@ impl Parser<'_> {
         let name = self.binder("a table type")?;
         self.expect(TokenKind::Assign, "after the name of a table type")?;
         let start = self.span();
+        self.mark(Role::BlockOpen);
         self.expect(TokenKind::OpenBrace, "before the types of a table")?;
         let key = self.labelled_type("key_type")?;
         let argument = self.labelled_type("arg_type")?;
         let result = self.labelled_type("ret_type")?;
+        self.mark(Role::BlockClose);
         self.expect_close(TokenKind::CloseBrace, start)?;
         self.eat(TokenKind::Semicolon);
         let path = self.made_path(&["Table", "t"], start);
@@ -96,7 +99,9 @@ impl Parser<'_> {
         if !self.at_word(label) {
             return Err(self.unexpected(&format!("`{label}:`")));
         }
+        self.mark_beginning();
         self.bump();
+        self.mark(Role::LabelColon);
         self.expect(TokenKind::Colon, &format!("after `{label}`"))?;
         let ty = self.ty()?;
         self.eat(TokenKind::Semicolon);
@@ -135,7 +140,9 @@ impl Parser<'_> {
         let install_parameters = self.parameters("an action")?;
         self.expect(TokenKind::Assign, "after the parameters of `action_constr`")?;
         let opener = self.span();
+        self.mark(Role::BlockOpen);
         self.expect(TokenKind::OpenBrace, "before the action that is made")?;
+        self.mark_beginning();
         self.expect(TokenKind::Return, "before the action that is made")?;
         self.expect(TokenKind::Action, "after `return`")?;
         let return_type = self.ty()?;
@@ -144,6 +151,7 @@ impl Parser<'_> {
         let match_parameters = self.parameters("an action, those of the lookup")?;
         let body = self.block("an action")?;
         self.expect_semicolon("the action that is made")?;
+        self.mark(Role::BlockClose);
         self.expect_close(TokenKind::CloseBrace, opener)?;
         self.expect_semicolon("`action_constr`")?;
         Ok(DeclarationKind::Action {
@@ -164,6 +172,7 @@ impl Parser<'_> {
         let table = self.expression()?;
         self.expect(TokenKind::Comma, "after the table")?;
         let brace = self.span();
+        self.mark(Role::RecordOpen);
         self.expect(TokenKind::OpenBrace, "before the entries")?;
         let mut entries = Vec::new();
         while !self.at(TokenKind::CloseBrace) {
@@ -191,9 +200,11 @@ impl Parser<'_> {
     /// `[10]`
     fn priority(&mut self) -> Parsed<Option<(u128, Span)>> {
         let opener = self.span();
-        if !self.eat(TokenKind::OpenBracket) {
+        if !self.at(TokenKind::OpenBracket) {
             return Ok(None);
         }
+        self.mark(Role::VectorOpen);
+        self.bump();
         let span = self.span();
         let value = self.number("a priority")?;
         self.expect_close(TokenKind::CloseBracket, opener)?;

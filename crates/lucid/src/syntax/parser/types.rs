@@ -2,7 +2,7 @@
 //! Types, sizes and parameters as written.
 
 use super::super::ast::{Parameter, Path, Size, SizeKind, Spelling, Type, TypeKind};
-use super::super::token::TokenKind;
+use super::super::token::{Role, TokenKind};
 use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
 use source::Span;
 
@@ -117,6 +117,7 @@ impl Parser<'_> {
             return Ok(TypeKind::Named { path, sizes, spelling: Spelling::Paper });
         }
         let opener = self.span();
+        self.mark(Role::AngleOpen);
         self.bump();
         let mut arguments = vec![self.ty()?];
         while self.eat(TokenKind::Comma) {
@@ -147,9 +148,11 @@ impl Parser<'_> {
     /// `{ int a; int b; }`
     fn record_type(&mut self) -> Parsed<TypeKind> {
         let opener = self.span();
+        self.mark(Role::TypeOpen);
         self.bump();
         let mut fields = Vec::new();
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            self.mark_beginning();
             let ty = self.ty()?;
             let name = self.binder("a field")?;
             fields.push(Parameter { ty, name });
@@ -163,6 +166,7 @@ impl Parser<'_> {
             }
             self.expect_semicolon("a field")?;
         }
+        self.mark(Role::TypeClose);
         self.expect_close(TokenKind::CloseBrace, opener)?;
         Ok(TypeKind::Record(fields))
     }
@@ -175,6 +179,7 @@ impl Parser<'_> {
             TokenKind::ShiftLeft => Spelling::Paper,
             _ => return Ok((Vec::new(), Spelling::Later)),
         };
+        self.mark(Role::AngleOpen);
         self.bump();
         let mut sizes = vec![self.size()?];
         while self.eat(TokenKind::Comma) {
@@ -214,7 +219,9 @@ impl Parser<'_> {
             return Ok(first);
         }
         let mut terms = vec![first];
-        while self.eat(TokenKind::Plus) {
+        while self.at(TokenKind::Plus) {
+            self.mark(Role::Binary);
+            self.bump();
             terms.push(self.size_term()?);
         }
         if let Some(unparsed) = self.foreign_size_operator() {
