@@ -99,7 +99,8 @@ pub enum Type {
 pub struct TableType {
     /// Key.
     pub key: Type,
-    /// What an entry holds for its action.
+    /// What an entry holds for its action. `Type::Error` where it differs between the actions, which
+    /// the older `table_type` allows: the signature of the action tells it then.
     pub install: Type,
     /// What a lookup hands to the action.
     pub argument: Type,

@@ -330,6 +330,10 @@ impl Checker {
             if other == Namespace::Sizes {
                 diagnostic = diagnostic
                     .help(format!("the number of a size is a value with `size_to_int({shown})`"));
+            } else if namespace == Namespace::Sizes {
+                diagnostic = diagnostic
+                    .note("widths, lengths and bounds of loops are sizes, which are no values")
+                    .help("declare a size: `size n = 4;`");
             }
         } else {
             diagnostic = self.suggest(diagnostic, namespace, &last.name);
