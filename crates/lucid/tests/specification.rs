@@ -310,3 +310,46 @@ proptest! {
         reads_without_panic(&characters.into_iter().collect::<String>());
     }
 }
+
+/// What docs/lucid-runs.md shows is read without a word.
+#[test]
+fn the_documentation_is_right() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lucid-runs.md");
+    let document = std::fs::read_to_string(path).expect("the document");
+    let mut blocks: Vec<String> = vec![String::new()];
+    for line in document.lines() {
+        match line.strip_prefix("    ") {
+            Some(code) => {
+                let block = blocks.last_mut().expect("one at least");
+                // Several fields of one name in a block are alternatives.
+                if code.starts_with('"') && block.starts_with('"') {
+                    blocks.push(format!("{code}\n"));
+                } else {
+                    block.push_str(code);
+                    block.push('\n');
+                }
+            }
+            None if blocks.last().is_some_and(|block| !block.is_empty()) => {
+                blocks.push(String::new());
+            }
+            None => {}
+        }
+    }
+    let mut read = 0;
+    for block in blocks {
+        let text = match block.chars().next() {
+            Some('{') => block,
+            Some('"') => format!("{{\"switches\": 3, {block}}}"),
+            _ => continue,
+        };
+        let (run, diagnostics, map) = read_text("x.json", &text);
+        let said = source::render_text(&map, &diagnostics, RenderOptions::default());
+        assert!(run.is_some() && diagnostics.is_empty(), "{text}\n{said}");
+        read += 1;
+    }
+    assert!(read >= 4, "only {read} examples were found");
+    // Every field that the reader knows is described, by the message about one that it does not.
+    for counter in lucid::specification::COUNTERS {
+        assert!(document.contains(&format!("`{counter}`")), "{counter}");
+    }
+}
