@@ -91,7 +91,7 @@ fn exit_statuses() {
         ("run x.p4 --spec count.yaml", 2, "is for Lucid programs"),
         ("run x.p4", 2, "--in PORT=FILE"),
         ("run x.p4 --in 1=x.pcap", 2, "--out DIR"),
-        ("run count.dpt --timeline a --state-out a", 2, "two results"),
+        ("run count.dpt --timeline a --state-out a", 2, "two options"),
         ("run count.dpt --timeline count.yaml", 1, "is an input"),
         ("explain LU-E0501", 0, ""),
         ("explain lu-w0501", 0, ""),
@@ -191,6 +191,40 @@ fn seeds_and_ends() {
     // The third event is left out, so an expectation fails.
     let early = noise("--until 2us");
     assert_eq!((early.0, early.2), (Some(1), Value::from(0)));
+}
+
+#[test]
+fn schedules_are_recorded_and_run_again() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    let ran = plane(folder.path(), "run count.dpt --record run.jsonl --state-out first.json");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let words = "run count.dpt --replay run.jsonl --state-out second.json --timeline line.html";
+    let again = plane(folder.path(), words);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(
+        text(&again.stdout).contains("3 dispatches, a legal schedule"),
+        "{}",
+        text(&again.stdout)
+    );
+    let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    assert_eq!(read("first.json"), read("second.json"));
+    assert!(read("line.html").contains("as in run.jsonl"));
+    // Earlier than it can be, an event that is not there, a random number too many.
+    let schedule = read("run.jsonl");
+    for (from, to, status, said) in [
+        ("\"time_ps\":200000", "\"time_ps\":150000", 1, "LU-E0621"),
+        ("\"event\":\"count\"", "\"event\":\"cuont\"", 1, "line 1 of the schedule"),
+        ("\"draws\":[", "\"draws\":[7,", 1, "LU-E0621"),
+    ] {
+        assert!(schedule.contains(from), "no {from} in {schedule}");
+        std::fs::write(folder.path().join("other.jsonl"), schedule.replacen(from, to, 1))
+            .expect("it");
+        let ran = plane(folder.path(), "run count.dpt --replay other.jsonl");
+        let errors = text(&ran.stderr);
+        assert_eq!((ran.status.code(), errors.contains(said)), (Some(status), true), "{errors}");
+    }
+    let ran = plane(folder.path(), "run count.dpt --replay run.jsonl --record x.jsonl");
+    assert_eq!(ran.status.code(), Some(2));
 }
 
 #[test]

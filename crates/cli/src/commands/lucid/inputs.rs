@@ -7,7 +7,7 @@ use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::report::Verdicts;
 use lucid::simulation::Setup;
-use lucid::specification::{self, Format, Run};
+use lucid::specification::{self, Format, InputKind, Run};
 use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +22,24 @@ pub struct Ready {
     pub run: Run,
     pub program_path: PathBuf,
     pub specification_path: PathBuf,
+}
+
+impl Ready {
+    /// Program and specification, for people.
+    pub fn title(&self) -> String {
+        format!("{} with {}", self.program_path.display(), self.specification_path.display())
+    }
+
+    /// All files that were read as texts, and captures: results never overwrite them.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let texts = (0..self.map.file_count())
+            .map(|file| PathBuf::from(&**self.map.name(FileId(file as u32))));
+        let captures = self.run.inputs.iter().filter_map(|input| match &input.kind {
+            InputKind::Capture { file, .. } => Some(relative(&self.specification_path, file)),
+            _ => None,
+        });
+        texts.chain(captures)
+    }
 }
 
 /// Which files to take, and what counts over the specification.

@@ -9,10 +9,11 @@ use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
     state_text,
 };
+use lucid::simulation::schedule::Recorder;
 use lucid::simulation::{Counts, Outcome, Simulation};
 use lucid::specification::{Links, duration_ps};
 use source::Diagnostics;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs it.
 pub fn run(arguments: &Run, quiet: bool) -> Ending {
@@ -43,7 +44,11 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
             return Ending::WrongInput;
         }
     };
-    match run_ready(arguments, &ready, quiet) {
+    let ran = match &arguments.lucid.replay {
+        Some(path) => super::replay::run(arguments, &ready, path, quiet),
+        None => run_ready(arguments, &ready, quiet),
+    };
+    match ran {
         Ok(ending) => ending,
         Err(message) => {
             output::error(&message);
@@ -73,33 +78,36 @@ fn usage(arguments: &Run) -> Result<(), String> {
         }
     }
     let lucid = &arguments.lucid;
-    let mut written: Vec<&Path> = [&lucid.state_out, &lucid.timeline, &lucid.record]
+    let mut written: Vec<&Path> = [&lucid.state_out, &lucid.timeline, &lucid.record, &lucid.replay]
         .into_iter()
         .filter_map(|path| path.as_deref())
         .collect();
     written.sort();
     if let Some(pair) = written.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("two results would be written to `{}`", pair[0].display()));
+        return Err(format!("two options name the file `{}`", pair[0].display()));
     }
     Ok(())
 }
 
 /// Collects lines and prints them in large pieces.
-struct Printer {
+#[derive(Default)]
+pub struct Printer {
     text: String,
 }
 
 const PRINTED_AT_ONCE: usize = 32 << 10;
 
 impl Printer {
-    fn add(&mut self, line: &str) {
+    /// Adds a line or several.
+    pub fn add(&mut self, line: &str) {
         self.text.push_str(line);
         if self.text.len() >= PRINTED_AT_ONCE {
             self.flush();
         }
     }
 
-    fn flush(&mut self) {
+    /// Prints what was collected.
+    pub fn flush(&mut self) {
         if !self.text.is_empty() {
             output::print(&self.text);
             self.text.clear();
@@ -118,10 +126,10 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
             return Ok(Ending::WrongInput);
         }
     };
-    let title =
-        format!("{} with {}", ready.program_path.display(), ready.specification_path.display());
+    let title = ready.title();
     let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
-    let mut printer = Printer { text: String::new() };
+    let mut printer = Printer::default();
+    let mut recorder = Recorder::new();
     let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
     if !quiet && !lucid.json {
         printer.add(&format!("{title} ({})\n\n", super::ENGINE));
@@ -140,6 +148,9 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         }
         if lucid.timeline.is_some() {
             observers.push(&mut line);
+        }
+        if lucid.record.is_some() {
+            observers.push(&mut recorder);
         }
         observe(&mut simulation, &mut verdicts, &mut observers)
     };
@@ -176,33 +187,33 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         output::diagnostics(&ready.map, &list);
         failed = true;
     }
-    write_results(arguments, ready, &simulation, &line, &counts, quiet)?;
+    let mut results = Vec::new();
+    if let Some(path) = &lucid.state_out {
+        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
+        results.push((path, format!("{:#}\n", state_json(&program, states))));
+    }
+    if let Some(path) = &lucid.timeline {
+        results.push((path, line.html(&counts)));
+    }
+    if let Some(path) = &lucid.record {
+        results.push((path, recorder.schedule().to_json_lines(&program)));
+    }
+    write_results(&results, ready, quiet)?;
     Ok(if failed { Ending::WrongInput } else { Ending::Fine })
 }
 
-fn write_results(
-    arguments: &Run,
+/// Writes what was asked for, and says so.
+pub fn write_results(
+    results: &[(&PathBuf, String)],
     ready: &Ready,
-    simulation: &Simulation,
-    line: &TimeLine<'_>,
-    counts: &[Counts],
     quiet: bool,
 ) -> Result<(), String> {
-    let lucid = &arguments.lucid;
-    let program = ready.setup.program();
-    let mut written = Vec::new();
-    if let Some(path) = &lucid.state_out {
-        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
-        let state = format!("{:#}\n", state_json(program, states));
-        write(path, &state, ready)?;
-        written.push(path.display().to_string());
+    for (path, text) in results {
+        write(path, text, ready)?;
     }
-    if let Some(path) = &lucid.timeline {
-        write(path, &line.html(counts), ready)?;
-        written.push(path.display().to_string());
-    }
-    if !quiet && !written.is_empty() {
-        output::note(&format!("written: {}", written.join(", ")));
+    let names: Vec<String> = results.iter().map(|(path, _)| path.display().to_string()).collect();
+    if !quiet && !names.is_empty() {
+        output::note(&format!("written: {}", names.join(", ")));
     }
     Ok(())
 }
@@ -210,9 +221,8 @@ fn write_results(
 /// Writes a result, never over an input; makes its folder if it is not there.
 fn write(path: &Path, text: &str, ready: &Ready) -> Result<(), String> {
     if let Ok(target) = path.canonicalize() {
-        let inputs = [&ready.program_path, &ready.specification_path];
-        let over =
-            inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target));
+        let is_target = |input: &Path| input.canonicalize().is_ok_and(|input| input == target);
+        let over = ready.files().any(|input| is_target(&input));
         if over {
             return Err(format!("`{}` is an input and is not overwritten", path.display()));
         }
@@ -288,7 +298,7 @@ pub fn verdicts_text(verdicts: &[Verdict], quiet: bool) -> String {
 }
 
 /// All links, for the picture of the network; a full mesh of many switches has too many to draw.
-fn links(ready: &Ready) -> Vec<[(u32, u32); 2]> {
+pub fn links(ready: &Ready) -> Vec<[(u32, u32); 2]> {
     const MOST_DRAWN: u32 = 64;
     let switches = ready.setup.switches();
     match &ready.run.links {

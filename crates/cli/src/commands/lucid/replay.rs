@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane run --replay`: a recorded schedule again. It is checked against the rules of legal
+//! schedules and run dispatch by dispatch; the state at the end is the schedule's.
+
+use super::inputs::Ready;
+use super::run::{Printer, links, write_results};
+use crate::arguments::Run;
+use crate::{Ending, files, output};
+use lucid::report::{
+    Detail, JsonLines, Observers, TextLog, TimeLine, counters_table, state_json, state_text,
+};
+use lucid::simulation::schedule::{Schedule, Tolerance, Violation, check_legal, replay};
+use lucid::simulation::{Counts, Observation, ObservationKind, Observer, Occurrence};
+use source::{Diagnostics, Severity};
+use std::path::Path;
+
+/// Runs a schedule.
+pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<Ending, String> {
+    let lucid = &arguments.lucid;
+    let (setup, program) = (&ready.setup, ready.setup.program());
+    let text = files::read_text(path)?;
+    let schedule = Schedule::from_json_lines(program, &text)
+        .map_err(|bad| format!("`{}`: {bad}", path.display()))?;
+    let ran =
+        check_legal(setup, Tolerance::EXACT, &schedule).and_then(|()| replay(setup, &schedule));
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(violation) => {
+            report(ready, &violation);
+            return Ok(Ending::WrongInput);
+        }
+    };
+    let counts = counts(&schedule, &ran.generated, setup.switches());
+    let title = format!("{} as in {}", ready.title(), path.display());
+    let mut line = TimeLine::new(program, title.as_str(), setup.switches(), links(ready));
+    let mut printer = Printer::default();
+    if !quiet && !lucid.json {
+        printer.add(&format!("{title} ({})\n\n", super::ENGINE));
+    }
+    {
+        let mut write = |text: &str| printer.add(text);
+        let (mut text, mut json);
+        let mut observers = Observers::new();
+        if lucid.json {
+            json = JsonLines::new(program, false, &mut write);
+            observers.push(&mut json);
+        } else if arguments.trace {
+            text = TextLog::new(program, Detail::Everything, &mut write);
+            observers.push(&mut text);
+        }
+        if lucid.timeline.is_some() {
+            observers.push(&mut line);
+        }
+        observe(&schedule, &mut observers);
+    }
+    if !quiet {
+        let mut summary = format!(
+            "{} dispatches, a legal schedule\n\n{}",
+            schedule.dispatches.len(),
+            counters_table(&counts)
+        );
+        let state = state_text(program, ran.states.iter());
+        if !state.is_empty() {
+            summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
+        }
+        if !ready.run.expectations.is_empty() {
+            summary.push_str("\nexpectations are judged in runs, not in replays\n");
+        }
+        match lucid.json {
+            true => output::note(summary.trim_end()),
+            false => printer.add(&summary),
+        }
+    }
+    printer.flush();
+    let mut results = Vec::new();
+    if let Some(path) = &lucid.state_out {
+        results.push((path, format!("{:#}\n", state_json(program, ran.states.iter()))));
+    }
+    if let Some(path) = &lucid.timeline {
+        results.push((path, line.html(&counts)));
+    }
+    write_results(&results, ready, quiet)?;
+    Ok(Ending::Fine)
+}
+
+fn report(ready: &Ready, violation: &Violation) {
+    let diagnostic = violation.diagnostic();
+    debug_assert_eq!(diagnostic.severity, Severity::Error);
+    let mut list = Diagnostics::new();
+    list.push(diagnostic);
+    output::diagnostics(&ready.map, &list);
+}
+
+/// What a schedule tells: which handlers ran, and which dispatch generated what they handled.
+fn observe(schedule: &Schedule, observers: &mut Observers<'_>) {
+    for (number, dispatch) in schedule.dispatches.iter().enumerate() {
+        observers.observe(Observation {
+            time_ps: dispatch.time_ps,
+            switch: dispatch.switch,
+            kind: ObservationKind::Handled {
+                occurrence: Occurrence(number as u64),
+                cause: dispatch.cause.map(|cause| Occurrence(cause as u64)),
+                event: dispatch.event.clone(),
+                port: dispatch.port,
+                stage: dispatch.stage,
+                is_packet: false,
+                draws: dispatch.draws.clone(),
+            },
+        });
+    }
+}
+
+fn counts<T>(schedule: &Schedule, generated: &[Vec<T>], switches: u32) -> Vec<Counts> {
+    let mut counts = vec![Counts::default(); switches as usize];
+    for (dispatch, generated) in schedule.dispatches.iter().zip(generated) {
+        if let Some(counts) = counts.get_mut(dispatch.switch as usize) {
+            counts.handled += 1;
+            counts.generated += generated.len() as u64;
+        }
+    }
+    counts
+}
