@@ -14,6 +14,9 @@ const UNROLLED_WORDS: u32 = 64;
 /// Runs of bytes up to this length are summed by unrolled code.
 pub(crate) const UNROLLED_SUM_BYTES: u32 = 128;
 
+/// CRCs of up to so many bytes are computed by unrolled code.
+const MOST_CRC_BYTES_INLINE: u32 = 40;
+
 /// One part of what is summed by [`Values::checksum16`]; parts are laid end to end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChecksumPart {
@@ -297,7 +300,58 @@ impl Values<'_, '_> {
                 }
                 Some(self.checksum16(&parts))
             }
-            _ => None,
+            _ => {
+                let (tables, initial) = runtime::crc_tables(algorithm)?;
+                let length_bytes = total_bits.div_ceil(8) as u32;
+                let is_short = length_bytes <= MOST_CRC_BYTES_INLINE;
+                is_short.then(|| self.crc(inputs, length_bytes, tables, initial))
+            }
+        }
+    }
+
+    /// A reflected CRC of bytes, as [`runtime::hash`] has it: up to eight of them a step, each with a
+    /// table of its own.
+    fn crc(
+        &mut self,
+        inputs: &[(ValueType, Val)],
+        length_bytes: u32,
+        tables: &'static [[u32; 256]; 8],
+        initial: u32,
+    ) -> Value {
+        let first_table = self.word_constant(tables.as_ptr() as u64);
+        let mut remainder = self.word_constant(u64::from(initial));
+        for at in 0..length_bytes.div_ceil(8) {
+            let count = (length_bytes - at * 8).min(8);
+            let word = self.stream_word(inputs, at);
+            // The first byte lowest.
+            let word = self.builder.ins().bswap(word);
+            let word = self.builder.ins().bxor(word, remainder);
+            let mut sum = match count {
+                ..4 => Some(self.builder.ins().ushr_imm_u(remainder, i64::from(count) * 8)),
+                _ => None,
+            };
+            for byte in 0..count {
+                let moved = match byte {
+                    0 => word,
+                    _ => self.builder.ins().ushr_imm_u(word, i64::from(byte) * 8),
+                };
+                let index = self.builder.ins().band_imm_u(moved, 0xff);
+                let distance = self.builder.ins().ishl_imm_u(index, 2);
+                let address = self.builder.ins().iadd(first_table, distance);
+                // The tables are the runtime's for as long as the process lives.
+                let flags = MemFlagsData::trusted().with_readonly();
+                let offset = ((count - 1 - byte) as usize * size_of::<[u32; 256]>()) as i32;
+                let entry = self.builder.ins().uload32(flags, address, offset);
+                sum = Some(match sum {
+                    Some(sum) => self.builder.ins().bxor(sum, entry),
+                    None => entry,
+                });
+            }
+            remainder = sum.unwrap_or(remainder);
+        }
+        match initial {
+            0 => remainder,
+            _ => self.builder.ins().bxor_imm_u(remainder, i64::from(initial)),
         }
     }
 

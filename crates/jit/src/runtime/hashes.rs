@@ -243,6 +243,16 @@ const fn reflected_tables(polynomial: u32) -> [[u32; 256]; 8] {
     tables
 }
 
+/// For CRCs that compiled code computes itself, the tables of the polynomial, and the remainder to start
+/// from, which is also what the last remainder is combined with: of an algorithm without parameters.
+pub(crate) fn crc_tables(algorithm: HashAlgorithm) -> Option<(&'static [[u32; 256]; 8], u32)> {
+    match algorithm {
+        HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => Some((&CRC32_TABLES, u32::MAX)),
+        HashAlgorithm::Crc16 => Some((&CRC16_TABLES, 0)),
+        _ => None,
+    }
+}
+
 /// Eight bytes a step: the remainder goes into the first of them, and each has its own table.
 fn reflected_crc(tables: &[[u32; 256]; 8], mut remainder: u32, bytes: &[u8]) -> u32 {
     let (chunks, rest) = bytes.as_chunks();
