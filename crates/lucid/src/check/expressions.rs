@@ -101,7 +101,6 @@ impl Checker {
             ExpressionKind::Group(members) => {
                 for member in members {
                     self.integer(member, "a port or switch");
-                    self.constant_member(member);
                 }
                 Type::Group
             }
@@ -173,23 +172,6 @@ impl Checker {
                 None
             }
         }
-    }
-
-    /// Groups are known before the program runs.
-    fn constant_member(&mut self, member: &Expression) {
-        let ExpressionKind::Name(path) = &member.kind else { return };
-        let Some(Definition::Local(id)) = self.out.definitions.get(&path.id) else { return };
-        let place = self.out.binders.get(id).map(|binder| binder.span);
-        let mut diagnostic = Diagnostic::error(
-            codes::WRONG_KIND,
-            member.span,
-            format!("`{}` changes, and the members of a group are constants", show_path(path)),
-        )
-        .help("send to one place with `generate_port`, or to all ports but one with `flood`");
-        if let Some(place) = place {
-            diagnostic = diagnostic.label(place, "declared here");
-        }
-        self.diagnostics.push(diagnostic);
     }
 
     /// What a name in an expression is.
