@@ -21,6 +21,7 @@ mod rivals;
 mod rule_list;
 mod rules;
 mod short;
+mod signatures;
 mod trie;
 mod trie_update;
 mod tuple_update;

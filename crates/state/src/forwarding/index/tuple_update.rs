@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeping a tuple space up to date: entries come, go and get other leaves; hash tables, filters and the
-//! order of the tuples follow. Lookups stand in `tuples`.
+//! Keeping a tuple space up to date: entries come, go and get other leaves; hash tables, filters, bounds
+//! and signatures follow. Lookups stand in `tuples`.
 
 use super::hash::{hash_double, hash_word, hash_words};
 use super::ranges::{Piece, Words, narrowness, split};
 use super::rule_list::{Listed, RuleList};
 use super::rules::Asked;
+use super::signatures::GROUP;
 use super::tuples::{Head, NO_CHECKS, Part, Rule, Target, Tuple, TupleSpace};
 
 /// The smallest number of slots; a power of two.
@@ -54,8 +55,7 @@ impl TupleSpace {
 
     fn target(&self, value: &[u64], mask: &Words) -> Option<u64> {
         let id = *self.by_mask.get(mask)?;
-        let head = &self.heads[self.tuples[id as usize].position];
-        let start = self.slot(head, self.hash(head, value), value);
+        let start = self.slot(id, self.hash(&self.heads[id as usize], value), value);
         Some(self.tuples[id as usize].slots[start + 1]).filter(|target| *target != 0)
     }
 
@@ -79,10 +79,9 @@ impl TupleSpace {
         if (tuple.taken + 1) * 4 * tuple.stride > tuple.slots.len() * 3 {
             self.resize(id, tuple.slots.len() / tuple.stride * 2);
         }
-        let position = self.tuples[id as usize].position;
-        let head = self.heads[position];
+        let head = self.heads[id as usize];
         let hash = self.hash(&head, &piece.value);
-        let start = self.slot(&head, hash, &piece.value);
+        let start = self.slot(id, hash, &piece.value);
         let old = self.tuples[id as usize].slots[start + 1];
         let target = match old {
             0 if checks == NO_CHECKS => Target::of_rule(rule, leaf),
@@ -102,16 +101,14 @@ impl TupleSpace {
         let bit = hash >> head.filter_shift;
         self.filters.items[head.filter as usize + (bit / 64) as usize] |= 1 << (bit % 64);
         if old == 0 {
-            self.write_key(&head, &piece.value, start);
+            self.write_key(id, &piece.value, start);
+            self.signatures.add(id, &piece.value, &piece.mask);
         }
         let tuple = &mut self.tuples[id as usize];
         tuple.taken += usize::from(old == 0);
         tuple.slots[start] = best_rank as u64;
         tuple.slots[start + 1] = target;
-        if rank > head.bound {
-            self.heads[position].bound = rank;
-            self.move_head(position);
-        }
+        self.raise_bound(id, rank);
     }
 
     fn rank_of(&self, target: u64) -> i64 {
@@ -133,8 +130,9 @@ impl TupleSpace {
         Listed::new(rule, checks.and_then(|checks| checks.first()))
     }
 
-    fn write_key(&mut self, head: &Head, value: &[u64], start: usize) {
-        let slots = &mut self.tuples[head.tuple as usize].slots;
+    fn write_key(&mut self, id: u32, value: &[u64], start: usize) {
+        let head = self.heads[id as usize];
+        let slots = &mut self.tuples[id as usize].slots;
         if value.len() <= 2 {
             slots[start + 2..start + 2 + value.len()].copy_from_slice(value);
             return;
@@ -146,8 +144,8 @@ impl TupleSpace {
     }
 
     /// The start of the slot of a masked value, or of the free one where it would go.
-    fn slot(&self, head: &Head, hash: u64, value: &[u64]) -> usize {
-        let tuple = &self.tuples[head.tuple as usize];
+    fn slot(&self, id: u32, hash: u64, value: &[u64]) -> usize {
+        let (head, tuple) = (&self.heads[id as usize], &self.tuples[id as usize]);
         let mut start = (hash >> tuple.shift) as usize * tuple.stride;
         loop {
             let slot = &tuple.slots[start..start + tuple.stride];
@@ -159,7 +157,6 @@ impl TupleSpace {
     }
 
     fn add_tuple(&mut self, mask: &Words, rank: i64) -> u32 {
-        let position = self.heads.len();
         let (mask_words, active) = if self.words <= 2 {
             ([mask[0], mask.get(1).copied().unwrap_or(0)], self.words)
         } else {
@@ -176,15 +173,19 @@ impl TupleSpace {
             shift: 64 - FEWEST_SLOTS.trailing_zeros(),
             taken: 0,
             freed: 0,
-            position,
             mask: mask.clone(),
         };
         let id = place(&mut self.tuples, &mut self.free_tuples, tuple);
         let (filter, filter_shift) = self.new_filter(FEWEST_SLOTS);
-        let head = Head { bound: rank, mask: mask_words, filter, filter_shift, tuple: id };
-        self.heads.push(head);
+        let head = Head { bound: rank, mask: mask_words, filter, filter_shift };
+        match self.heads.get_mut(id as usize) {
+            Some(free) => *free = head,
+            None => self.heads.push(head),
+        }
         self.by_mask.insert(mask.clone(), id);
-        self.move_head(position);
+        self.signatures.begin(id, mask);
+        self.bounds.resize(self.signatures.groups(), i64::MIN);
+        self.raise_bound(id, rank);
         id
     }
 
@@ -196,27 +197,27 @@ impl TupleSpace {
         (filter, 64 - bits.trailing_zeros())
     }
 
-    /// Brings a head to its place by its bound.
-    fn move_head(&mut self, from: usize) {
-        let bound = self.heads[from].bound;
-        let before = self.heads[..from].partition_point(|head| head.bound >= bound);
-        let range = if before < from {
-            self.heads[before..=from].rotate_right(1);
-            before..=from
-        } else {
-            let behind = self.heads[from + 1..].partition_point(|head| head.bound > bound);
-            self.heads[from..=from + behind].rotate_left(1);
-            from..=from + behind
-        };
-        for position in range {
-            self.tuples[self.heads[position].tuple as usize].position = position;
-        }
+    /// Notes that a tuple has an entry of a rank.
+    fn raise_bound(&mut self, id: u32, rank: i64) {
+        let head = &mut self.heads[id as usize];
+        head.bound = head.bound.max(rank);
+        let group = &mut self.bounds[id as usize / GROUP];
+        *group = (*group).max(rank);
     }
 
-    /// Gives a tuple this many slots, and an exact filter and bound.
+    /// Makes the bound of a tuple's group exact.
+    fn refresh_bound(&mut self, id: u32) {
+        let group = id as usize / GROUP;
+        let first = group * GROUP;
+        let of_group = self.heads[first..].iter().zip(&self.tuples[first..]).take(GROUP);
+        let bounds = of_group.filter(|(_, tuple)| tuple.taken > 0).map(|(head, _)| head.bound);
+        self.bounds[group] = bounds.max().unwrap_or(i64::MIN);
+    }
+
+    /// Gives a tuple this many slots, and an exact filter, signature and bound.
     fn resize(&mut self, id: u32, slots: usize) {
-        let position = self.tuples[id as usize].position;
-        let mut head = self.heads[position];
+        let mut head = self.heads[id as usize];
+        let had_freed = self.tuples[id as usize].freed > 0;
         let old_filter_words = 1usize << (64 - head.filter_shift) >> 6;
         self.filters.release(head.filter, old_filter_words);
         (head.filter, head.filter_shift) = self.new_filter(slots);
@@ -238,16 +239,37 @@ impl TupleSpace {
             tuple.slots[start..start + stride].copy_from_slice(slot);
             head.bound = head.bound.max(slot[0] as i64);
         }
-        self.heads[position] = head;
-        self.move_head(position);
+        self.heads[id as usize] = head;
+        if had_freed {
+            self.refresh_signature(id, &old);
+            self.refresh_bound(id);
+        }
         if self.filters.is_wasteful() {
             self.pack_filters();
         }
     }
 
+    /// Takes away what removed entries left in the signature of a tuple with these slots.
+    fn refresh_signature(&mut self, id: u32, slots: &[u64]) {
+        let (mask, stride) =
+            (self.tuples[id as usize].mask.clone(), self.tuples[id as usize].stride);
+        self.signatures.begin(id, &mask);
+        let mut value = Words::from_elem(0, self.words);
+        for slot in slots.chunks_exact(stride).filter(|slot| slot[1] != 0) {
+            if self.words <= 2 {
+                value.copy_from_slice(&slot[2..]);
+            } else {
+                let parts = mask.iter().enumerate().filter(|(_, mask)| **mask != 0);
+                parts.zip(&slot[2..]).for_each(|((word, _), part)| value[word] = *part);
+            }
+            self.signatures.add(id, &value, &mask);
+        }
+    }
+
     fn pack_filters(&mut self) {
         let old = std::mem::take(&mut self.filters);
-        for head in &mut self.heads {
+        for id in self.by_mask.values() {
+            let head = &mut self.heads[*id as usize];
             let words = 1usize << (64 - head.filter_shift) >> 6;
             let start = self.filters.allocate(words);
             self.filters.items[start as usize..][..words]
@@ -268,8 +290,8 @@ impl TupleSpace {
     /// Tuple, slot and rule of a piece of an entry.
     fn locate(&self, piece: &Piece, rank: i64, order: u64) -> Option<(u32, usize, u32)> {
         let id = *self.by_mask.get(&piece.mask)?;
-        let head = &self.heads[self.tuples[id as usize].position];
-        let start = self.slot(head, self.hash(head, &piece.value), &piece.value);
+        let hash = self.hash(&self.heads[id as usize], &piece.value);
+        let start = self.slot(id, hash, &piece.value);
         let target = self.tuples[id as usize].slots[start + 1];
         if target == 0 {
             return None;
@@ -373,17 +395,16 @@ impl TupleSpace {
 
     fn drop_tuple(&mut self, id: u32) {
         let tuple = &mut self.tuples[id as usize];
-        let (position, mask) = (tuple.position, std::mem::take(&mut tuple.mask));
+        let mask = std::mem::take(&mut tuple.mask);
         tuple.slots = Vec::new();
-        let head = self.heads.remove(position);
-        for (position, head) in self.heads.iter().enumerate().skip(position) {
-            self.tuples[head.tuple as usize].position = position;
-        }
+        let head = self.heads[id as usize];
         self.filters.release(head.filter, 1usize << (64 - head.filter_shift) >> 6);
         if self.words > 2 {
             self.parts.release(head.mask[0] as u32, block_size(head.mask[1] as usize));
         }
         self.by_mask.remove(&mask);
+        self.signatures.end(id);
+        self.refresh_bound(id);
         self.free_tuples.push(id);
     }
 }

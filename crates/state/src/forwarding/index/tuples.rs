@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tuple space search: entries with the same mask share one hash table over the masked key. Tables are
-//! tried in the order of their best rank until no better entry can come; a bit filter a table answers
-//! most misses from few cache lines. How entries come and go stands in `tuple_update`.
+//! Tuple space search: entries with the same mask share one hash table over the masked key. Signatures
+//! tell the few tables that the key's bytes can belong to; of these, one whose best rank is not below
+//! the best entry's so far is searched, and a bit filter a table answers most misses from few cache lines.
+//! How entries come and go stands in `tuple_update`.
 
 use super::NO_MATCH;
 use super::arena::Arena;
@@ -10,6 +11,7 @@ use super::layout::RangeCheck;
 use super::ranges::Words;
 use super::rule_list::RuleList;
 use super::rules::Found;
+use super::signatures::{GROUP, Signatures};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
@@ -24,7 +26,6 @@ pub(super) struct Head {
     pub(super) filter: u32,
     /// What brings a hash down to a bit of the filter.
     pub(super) filter_shift: u32,
-    pub(super) tuple: u32,
 }
 
 /// A word of a mask that is not zero.
@@ -46,8 +47,6 @@ pub(super) struct Tuple {
     pub(super) taken: usize,
     /// Slots freed since bound and filter were exact.
     pub(super) freed: usize,
-    /// Where its head stands.
-    pub(super) position: usize,
     pub(super) mask: Words,
 }
 
@@ -91,7 +90,10 @@ impl Target {
 pub(crate) struct TupleSpace {
     pub(super) words: usize,
     pub(super) seed: u64,
-    /// The best bound first.
+    pub(super) signatures: Signatures,
+    /// By group of tuples: no tuple of it has a larger bound.
+    pub(super) bounds: Vec<i64>,
+    /// By tuple.
     pub(super) heads: Vec<Head>,
     pub(super) tuples: Vec<Tuple>,
     pub(super) free_tuples: Vec<u32>,
@@ -119,6 +121,8 @@ impl TupleSpace {
         TupleSpace {
             words,
             seed,
+            signatures: Signatures::new(words),
+            bounds: Vec::new(),
             heads: Vec::new(),
             tuples: Vec::new(),
             free_tuples: Vec::new(),
@@ -139,7 +143,7 @@ impl TupleSpace {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.heads.is_empty()
+        self.by_mask.is_empty()
     }
 
     #[inline(always)]
@@ -176,23 +180,31 @@ impl TupleSpace {
     #[inline(always)]
     fn best(&self, key: &[u64]) -> Best {
         let mut best = Best { rank: i64::MIN, rule: NO_RULE, leaf: NO_MATCH };
-        for head in &self.heads {
-            if head.bound < best.rank {
-                break;
+        for (group, bound) in self.bounds.iter().enumerate() {
+            if *bound < best.rank {
+                continue;
             }
-            let hash = self.hash(head, key);
-            let bit = hash >> head.filter_shift;
-            let word = self.filters.items[head.filter as usize + (bit / 64) as usize];
-            if word >> (bit % 64) & 1 != 0 {
-                self.probe(head, key, hash, &mut best);
+            let mut candidates = self.signatures.candidates(group, key);
+            while candidates != 0 {
+                let tuple = group * GROUP + candidates.trailing_zeros() as usize;
+                candidates &= candidates - 1;
+                let head = &self.heads[tuple];
+                if head.bound < best.rank {
+                    continue;
+                }
+                let hash = self.hash(head, key);
+                let bit = hash >> head.filter_shift;
+                let word = self.filters.items[head.filter as usize + (bit / 64) as usize];
+                if word >> (bit % 64) & 1 != 0 {
+                    self.probe(head, &self.tuples[tuple], key, hash, &mut best);
+                }
             }
         }
         best
     }
 
     #[inline(always)]
-    fn probe(&self, head: &Head, key: &[u64], hash: u64, best: &mut Best) {
-        let tuple = &self.tuples[head.tuple as usize];
+    fn probe(&self, head: &Head, tuple: &Tuple, key: &[u64], hash: u64, best: &mut Best) {
         let stride = if key.len() <= 2 { key.len() + 2 } else { tuple.stride };
         let mut start = (hash >> tuple.shift) as usize * stride;
         loop {
@@ -260,13 +272,20 @@ impl TupleSpace {
         Some(Found { rank, order, leaf })
     }
 
-    /// The address of the first filter word that a lookup reads.
+    /// The address of the slot that a lookup reads first, of the first tuple that the key can belong to.
     #[inline(always)]
     pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
-        let Some(head) = self.heads.first() else { return 0 };
-        let bit = self.hash(head, key) >> head.filter_shift;
-        let at = head.filter as usize + (bit / 64) as usize;
-        self.filters.items.as_ptr().wrapping_add(at) as usize
+        let candidates = match self.bounds.len() {
+            0 => 0,
+            _ => self.signatures.candidates(0, key),
+        };
+        if candidates == 0 {
+            return 0;
+        }
+        let tuple = candidates.trailing_zeros() as usize;
+        let (head, tuple) = (&self.heads[tuple], &self.tuples[tuple]);
+        let start = (self.hash(head, key) >> tuple.shift) as usize * tuple.stride;
+        tuple.slots.as_ptr().wrapping_add(start) as usize
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -277,7 +296,9 @@ impl TupleSpace {
             .sum();
         let lists: usize = self.lists.iter().map(RuleList::memory_bytes).sum();
         let checks: usize = self.checks.iter().map(|checks| size_of_val(&**checks)).sum();
-        self.heads.capacity() * size_of::<Head>()
+        self.signatures.memory_bytes()
+            + self.bounds.capacity() * 8
+            + self.heads.capacity() * size_of::<Head>()
             + self.tuples.capacity() * size_of::<Tuple>()
             + tuples
             + self.by_mask.capacity() * (size_of::<(Words, u32)>() + 1)
