@@ -19,7 +19,8 @@ pub struct BoundInstance {
     registers: Vec<*mut u64>,
     counters: Vec<*mut [u64; 2]>,
     zeros: Vec<u64>,
-    shortcuts: Vec<Shortcut>,
+    /// The instance as compiled code reads it, and the tables' shortcuts behind it.
+    memory: Vec<u64>,
     pass: Box<Pass>,
     /// [`Cells::identity`] of the cells that the addresses are of.
     cells: Option<u64>,
@@ -44,12 +45,11 @@ impl Default for BoundInstance {
                 counters: null(),
                 replication: null(),
                 zeros: null(),
-                shortcuts: null(),
             },
             registers: Vec::new(),
             counters: Vec::new(),
             zeros: Vec::new(),
-            shortcuts: Vec::new(),
+            memory: Vec::new(),
             pass: Box::new(Pass::new()),
             cells: None,
             tables: None,
@@ -79,16 +79,24 @@ impl BoundInstance {
         }
         let identity = forwarding.identity();
         if self.tables != Some(identity) {
-            self.shortcuts.clear();
-            self.shortcuts.extend(forwarding.tables().iter().map(shortcut));
-            self.instance.shortcuts = self.shortcuts.as_ptr();
+            let words = |bytes: usize| bytes / size_of::<u64>();
+            let count = forwarding.tables().len();
+            let first = words(size_of::<Instance>());
+            self.memory.resize(first + count * words(size_of::<Shortcut>()), 0);
+            let places = self.memory[first..].chunks_exact_mut(words(size_of::<Shortcut>()));
+            for (place, table) in places.zip(forwarding.tables()) {
+                place.copy_from_slice(&shortcut(table));
+            }
             let is_large = |table: &ForwardingTable| table.lookup_bytes() >= LARGE_TABLE_BYTES;
             self.has_large_table = forwarding.tables().iter().any(is_large);
             self.tables = Some(identity);
         }
         self.instance.tables = forwarding.tables().as_ptr();
         self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
-        &self.instance
+        let memory = self.memory.as_mut_ptr().cast::<Instance>();
+        // SAFETY: there is room for an instance, of whole words, at the start of this memory.
+        unsafe { memory.write(self.instance) };
+        memory
     }
 
     /// The same, the memory in which compiled code and its callers talk, kept from burst to burst, and
@@ -119,15 +127,17 @@ impl BoundInstance {
     }
 }
 
-fn shortcut(table: &ForwardingTable) -> Shortcut {
+/// A [`Shortcut`] as words.
+fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<u64>()] {
     let direct = table.direct();
-    Shortcut {
+    let Shortcut { records, default_record, items, length, default_leaf } = Shortcut {
         records: table.first_record() as u64,
         default_record: table.default_record() as u64,
         items: direct.address as u64,
         length: direct.length as u64,
         default_leaf: u64::from(direct.default_leaf),
-    }
+    };
+    [records, default_record, items, length, default_leaf]
 }
 
 /// Bytes of the largest header or value of a program.

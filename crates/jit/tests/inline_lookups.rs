@@ -10,13 +10,17 @@ use state::{Atomicity, Batch, BatchItem, BoundAction, Cells, NewEntry, Store, Up
 use std::sync::Arc;
 
 /// Tables, how their one key is matched, and how wide it is.
-const TABLES: [(&str, &str, u32); 5] = [
+const TABLES: [(&str, &str, u32); 6] = [
     ("short", "exact", 16),
     ("word", "exact", 48),
     ("whole_word", "exact", 64),
     ("front", "lpm", 32),
     ("narrow", "lpm", 20),
+    ("double", "exact", DOUBLE_BITS),
 ];
+
+/// Of a key that is a number and behind it its low 48 bits.
+const DOUBLE_BITS: u32 = 112;
 
 fn program() -> Arc<Program> {
     let mut text = String::from(
@@ -34,11 +38,13 @@ fn program() -> Arc<Program> {
         text.push_str(&format!("region action {action} {{\n  block0:\n    return @0\n}}\n"));
     }
     for (name, _, width_bits) in TABLES {
-        let key = if width_bits == 64 { "t0" } else { "t3" };
-        let cut = if width_bits == 64 {
-            String::new()
-        } else {
-            format!("t3: bit<{width_bits}> = truncate t0\n")
+        let (key, cut) = match width_bits {
+            64 => ("t0", String::new()),
+            DOUBLE_BITS => {
+                let cut = "t3: bit<48> = truncate t0\nt4: bit<112> = concat t0, t3\n";
+                ("t4", cut.to_string())
+            }
+            _ => ("t3", format!("t3: bit<{width_bits}> = truncate t0\n")),
         };
         text.push_str(&format!(
             "region control {name}_code {{\nblock0 start:\nt0: bit<64> = load key\n{cut}\
@@ -77,7 +83,13 @@ impl Environment for Quiet {
 
 /// The pattern of entry `number` of a table: prefixes of several lengths, many under few first bits.
 fn pattern(kind: &str, width_bits: u32, number: u64) -> KeyPattern {
-    let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - width_bits);
+    let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    if width_bits == DOUBLE_BITS {
+        let low = Bits::from_u64(48, scattered);
+        let value = Bits::from_u64(64, scattered).concat(&low);
+        return KeyPattern::Exact(value);
+    }
+    let scattered = scattered >> (64 - width_bits);
     if kind == "exact" {
         return KeyPattern::Exact(Bits::from_u64(width_bits, scattered));
     }
@@ -98,6 +110,9 @@ fn pattern(kind: &str, width_bits: u32, number: u64) -> KeyPattern {
 
 fn number_of(pattern: &KeyPattern) -> u64 {
     match pattern {
+        KeyPattern::Exact(value) if value.width_bits() == DOUBLE_BITS => {
+            value.slice(DOUBLE_BITS - 1, DOUBLE_BITS - 64).low_u64()
+        }
         KeyPattern::Exact(value) | KeyPattern::Prefix { value, .. } => value.low_u64(),
         _ => 0,
     }

@@ -12,13 +12,13 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::{Bits, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
-use state::forwarding::index::{KeyLayout, NO_MATCH, Packing};
+use state::forwarding::index::{KeyLayout, Packing};
 use state::forwarding::{INDIRECT_ACTION, RecordLayout};
 
 mod compared;
 mod lookup;
 
-use lookup::Found;
+use lookup::{Found, Search};
 
 /// Up to so many actions are told apart by comparing, more by a jump table.
 const MOST_COMPARED_ACTIONS: usize = 3;
@@ -181,12 +181,12 @@ impl FunctionCompiler<'_, '_> {
 
     fn apply_looked_up(&mut self, table: TableId, keys: &Keys, results: Results) {
         let declared = &self.program.tables[table.index()];
-        let leaf = self.find(table, keys);
+        let found = self.find(table, keys);
         if self.may_split && self.copies.allowed(self.step) > 1 && declared.implementation.is_none()
         {
-            return self.apply_hit_or_miss(table, leaf, results);
+            return self.apply_hit_or_miss(found, results);
         }
-        let Found { record, is_hit } = self.record_of(table, leaf);
+        let Found { record, is_hit } = self.record_of(found);
         self.entry = Some((record, table));
         if declared.idle_timeout || !self.program.automatic_counters(table).is_empty() {
             let joined = self.when(is_hit);
@@ -216,26 +216,20 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Runs the action of a hit or of a miss in code of its own each.
-    fn apply_hit_or_miss(&mut self, table: TableId, leaf: Value, results: Results) {
+    fn apply_hit_or_miss(&mut self, found: Search, results: Results) {
+        let Search { table, hit, record, miss } = found;
         let declared = &self.program.tables[table.index()];
-        let [hitting, missing] = [(); 2].map(|()| self.builder.create_block());
-        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
-        let is_miss = self.builder.ins().icmp(IntCC::Equal, leaf, no_match);
-        self.builder.ins().brif(is_miss, missing, &[], hitting, &[]);
-        self.builder.seal_block(hitting);
-        self.builder.seal_block(missing);
         let before = self.path.clone();
 
-        self.enter(Way { block: hitting, path: before.clone() });
+        self.enter(Way { block: hit, path: before.clone() });
         self.note_result(results, true);
-        let record = self.own_record(table, leaf);
         self.entry = Some((record, table));
         self.note_entry(table);
         let action = self.action_of(record);
         self.builder.def_var(results.action_variable, action);
         let mut ways = self.run_record(table, Running { record, action, may_be_none: false });
 
-        self.enter(Way { block: missing, path: before });
+        self.enter(Way { block: miss, path: before });
         self.note_result(results, false);
         if declared.const_default_action {
             self.entry = None;

@@ -143,9 +143,10 @@ impl Pass {
     }
 }
 
-/// The state of one pipeline instance as compiled code reaches it. One code serves many instances.
+/// The state of one pipeline instance as compiled code reaches it. One code serves many instances. Behind
+/// it in memory stands what is read inline of the tables, a [`Shortcut`] each, table 0 first.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Instance {
     /// Table 0 of the forwarding state of this burst.
     pub tables: *const state::forwarding::ForwardingTable,
@@ -158,13 +159,11 @@ pub(crate) struct Instance {
     /// Zeros, as many as the largest header has bytes and some more: what a header reads that was
     /// never extracted.
     pub zeros: *const u8,
-    /// What is read inline of the tables, table 0 first.
-    pub shortcuts: *const Shortcut,
 }
 
 /// What compiled code reads of a table without a call. The addresses hold for one version of the tables.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcut {
     /// Address of record 0.
     pub records: u64,

@@ -27,9 +27,9 @@ mod trie_update;
 mod tuple_update;
 mod tuples;
 
-pub use exact::{BUCKET_BYTES, WORD_SLOTS};
+pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, WORD_SLOTS};
 pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
-pub use hash::FIRST_MULTIPLIER as HASH_MULTIPLIER;
+pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
 
 use exact::{DoubleIndex, WordIndex};
@@ -78,7 +78,7 @@ pub struct Direct {
     /// Of the first of the items, which have 32 bits each; 0 when there are none, and lookups have to
     /// ask.
     pub address: usize,
-    /// Number of items that a key chooses from; of [`DirectForm::Buckets`] the shift.
+    /// Number of items that a key chooses from; of buckets the shift.
     pub length: usize,
     /// The leaf of a key where the items say [`NO_MATCH`].
     pub default_leaf: u32,
@@ -394,6 +394,9 @@ impl MatchIndex {
                 ..none
             },
             Kind::ExactWord(index) => {
+                Direct { address: index.address(), length: index.shift() as usize, ..none }
+            }
+            Kind::ExactDouble(index) => {
                 Direct { address: index.address(), length: index.shift() as usize, ..none }
             }
             Kind::Lpm32(index) => index.front().map_or(none, |front| Direct {

@@ -10,8 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
-    ASK, BLOCK_BITS, BUCKET_BYTES, DirectForm, FRONT_BITS, HASH_MULTIPLIER, IS_NO_LEAF, KeyLayout,
-    NO_MATCH, Packing, WORD_SLOTS,
+    ASK, BLOCK_BITS, BUCKET_BYTES, DOUBLE_SLOTS, DirectForm, FRONT_BITS, HASH_MULTIPLIER,
+    HASH_SECOND_MULTIPLIER, IS_NO_LEAF, KeyLayout, NO_MATCH, Packing, WORD_SLOTS,
 };
 use state::forwarding::{ForwardingTable, RecordLayout};
 use std::mem::offset_of;
@@ -23,6 +23,16 @@ pub(super) struct Found {
     pub record: Value,
     /// 1 or 0.
     pub is_hit: Value,
+}
+
+/// A search in a table: where code goes on with an entry's record, and where without one.
+#[derive(Clone, Copy)]
+pub(super) struct Search {
+    pub table: TableId,
+    pub hit: Block,
+    /// Address of the entry's record, in `hit`.
+    pub record: Value,
+    pub miss: Block,
 }
 
 /// Bits of a key that a front takes: its first ones, left aligned.
@@ -38,13 +48,12 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().iadd_imm_s(tables, distance as i64)
     }
 
-    /// Loads a word of the table's [`Shortcut`].
+    /// Loads a word of the table's [`Shortcut`], which stand behind the instance.
     fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
-        let shortcuts = self.load_lasting(self.instance, offset_of!(Instance, shortcuts) as i32);
-        let distance = table.index() * size_of::<Shortcut>() + offset_bytes;
+        let offset = size_of::<Instance>() + table.index() * size_of::<Shortcut>() + offset_bytes;
         match self.facts.tables <= MOST_TABLES_KEPT {
-            true => self.load_lasting(shortcuts, distance as i32),
-            false => self.load_word(shortcuts, distance as i32),
+            true => self.load_lasting(self.instance, offset as i32),
+            false => self.load_word(self.instance, offset as i32),
         }
     }
 
@@ -53,22 +62,66 @@ impl FunctionCompiler<'_, '_> {
         self.shortcut(table, offset_of!(Shortcut, default_record))
     }
 
-    /// The leaf of the entry that wins.
-    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Value {
+    /// Searches for the entry that wins. No block is current afterwards.
+    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Search {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
+        let [hit, miss] = [(); 2].map(|()| self.builder.create_block());
+        let record = self.builder.append_block_param(hit, types::I64);
+        let search = Search { table, hit, record, miss };
         match (layout.direct(), &words[..]) {
-            (DirectForm::Array, [key]) => self.find_in_array(table, *key),
-            (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(table, *key, seed),
-            (DirectForm::Front { width_bits }, [key]) => {
-                self.find_in_front(table, *key, width_bits)
+            (DirectForm::Array, [key]) => self.find_in_array(search, *key),
+            (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(search, *key, seed),
+            (DirectForm::DoubleBuckets { seed }, [low, high]) => {
+                self.find_in_double_buckets(search, [*low, *high], seed);
             }
-            _ => self.ask(table, &layout, &words),
+            (DirectForm::Front { width_bits }, [key]) => {
+                self.find_in_front(search, *key, width_bits);
+            }
+            _ => self.ask(search, layout.packing, &words, false),
         }
+        self.builder.seal_block(hit);
+        self.builder.seal_block(miss);
+        search
     }
 
-    /// The record of an entry.
-    pub(super) fn own_record(&mut self, table: TableId, leaf: Value) -> Value {
+    /// The record of the entry that a search finds, or the default action's.
+    pub(super) fn record_of(&mut self, search: Search) -> Found {
+        let joined = self.builder.create_block();
+        let record = self.builder.append_block_param(joined, types::I64);
+        self.builder.switch_to_block(search.miss);
+        let default = self.default_record(search.table);
+        self.builder.ins().jump(joined, &[default.into()]);
+        self.builder.switch_to_block(search.hit);
+        self.builder.ins().jump(joined, &[search.record.into()]);
+        self.switch_to_sealed(joined);
+        // No entry's record is the default action's. Where nobody asks, this is no code.
+        let default = self.default_record(search.table);
+        let is_hit = self.builder.ins().icmp(IntCC::NotEqual, record, default);
+        Found { record, is_hit: self.builder.ins().uextend(types::I64, is_hit) }
+    }
+
+    /// Ends a search with an entry's leaf, of 32 bits.
+    fn end_with_leaf(&mut self, search: Search, leaf: Value) {
+        let record = self.record_of_leaf(search.table, leaf);
+        self.builder.ins().jump(search.hit, &[record.into()]);
+    }
+
+    /// Ends a search with a leaf, or with [`NO_MATCH`].
+    fn end_with_either(&mut self, search: Search, leaf: Value) {
+        let hit = self.builder.create_block();
+        let is_hit = self.is_match(leaf);
+        self.builder.ins().brif(is_hit, hit, &[], search.miss, &[]);
+        self.switch_to_sealed(hit);
+        self.end_with_leaf(search, leaf);
+    }
+
+    fn is_match(&mut self, leaf: Value) -> Value {
+        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
+        self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match)
+    }
+
+    fn record_of_leaf(&mut self, table: TableId, leaf: Value) -> Value {
         let records = self.shortcut(table, offset_of!(Shortcut, records));
         let stride_bytes = RecordLayout::new(self.program, table).stride_words as u64 * 8;
         let number = self.builder.ins().uextend(types::I64, leaf);
@@ -77,44 +130,41 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().iadd(records, distance)
     }
 
-    /// The record of the entry that wins, or the default action's.
-    pub(super) fn record_of(&mut self, table: TableId, leaf: Value) -> Found {
-        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
-        let is_hit = self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match);
-        let default = self.default_record(table);
-        let own = self.own_record(table, leaf);
-        let record = self.builder.ins().select(is_hit, own, default);
-        Found { record, is_hit: self.builder.ins().uextend(types::I64, is_hit) }
-    }
-
-    /// Asks the runtime for the leaf.
-    fn ask(&mut self, table: TableId, layout: &KeyLayout, words: &[Value]) -> Value {
-        let address = self.table_address(table);
-        let leaf = match (layout.packing, words) {
-            (Packing::Word, [key]) => self.call_for_word(runtime::find_word(), &[address, *key]),
+    /// Asks the runtime for the leaf, where code comes or where it seldom comes.
+    fn ask(&mut self, search: Search, packing: Packing, words: &[Value], is_seldom: bool) {
+        let address = self.table_address(search.table);
+        let mut arguments = vec![address];
+        let function = match (packing, words) {
+            (Packing::Word, [key]) => {
+                arguments.push(*key);
+                runtime::find_word()
+            }
             (Packing::DoubleWord, [low, high]) => {
-                self.call_for_word(runtime::find_double(), &[address, *low, *high])
+                arguments.extend([*low, *high]);
+                runtime::find_double()
             }
             (_, words) => {
-                let [key, count] = self.key_in_memory(words);
-                self.call_for_word(runtime::find_words(), &[address, key, count])
+                arguments.extend(self.key_in_memory(words));
+                runtime::find_words()
             }
         };
-        self.builder.ins().ireduce(types::I32, leaf)
-    }
-
-    /// In a block of its own: asks, and goes on with the leaf. Tables that are read inline come here
-    /// seldom, so whatever is in registers stays there.
-    fn ask_aside(&mut self, table: TableId, key: Value, asking: Block, joined: Block) {
-        self.builder.set_cold_block(asking);
-        self.switch_to_sealed(asking);
-        let address = self.table_address(table);
-        let leaf = match self.call_seldom(runtime::find_word(), &[address, key]) {
+        let leaf = match is_seldom {
+            true => self.call_seldom(function, &arguments),
+            false => self.call(function, &arguments),
+        };
+        let leaf = match leaf {
             Some(leaf) => leaf,
             None => self.number(0),
         };
         let leaf = self.builder.ins().ireduce(types::I32, leaf);
-        self.builder.ins().jump(joined, &[leaf.into()]);
+        self.end_with_either(search, leaf);
+    }
+
+    /// In a block of its own, seldom reached: asks.
+    fn ask_aside(&mut self, search: Search, packing: Packing, words: &[Value], asking: Block) {
+        self.builder.set_cold_block(asking);
+        self.switch_to_sealed(asking);
+        self.ask(search, packing, words, true);
     }
 
     fn switch_to_sealed(&mut self, block: Block) {
@@ -130,80 +180,126 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// [`DirectForm::Array`].
-    fn find_in_array(&mut self, table: TableId, key: Value) -> Value {
-        let [inside, outside, asking, joined] = [(); 4].map(|()| self.builder.create_block());
-        let leaf = self.builder.append_block_param(joined, types::I32);
-        let array = self.shortcut(table, offset_of!(Shortcut, items));
-        let length = self.shortcut(table, offset_of!(Shortcut, length));
+    fn find_in_array(&mut self, search: Search, key: Value) {
+        let [inside, outside, asking] = [(); 3].map(|()| self.builder.create_block());
+        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
+        let length = self.shortcut(search.table, offset_of!(Shortcut, length));
         let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, length);
         self.builder.ins().brif(is_inside, inside, &[], outside, &[]);
 
         self.switch_to_sealed(inside);
         let item = self.load_item(array, key);
-        self.builder.ins().jump(joined, &[item.into()]);
+        self.end_with_either(search, item);
 
         self.switch_to_sealed(outside);
-        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
-        self.builder.ins().brif(length, joined, &[no_match.into()], asking, &[]);
+        self.builder.ins().brif(length, search.miss, &[], asking, &[]);
+        self.ask_aside(search, Packing::Word, &[key], asking);
+    }
 
-        self.ask_aside(table, key, asking, joined);
-        self.switch_to_sealed(joined);
-        leaf
+    /// Both halves of a product by exclusive or.
+    fn fold(&mut self, left: Value, right: Value) -> Value {
+        let low = self.builder.ins().imul(left, right);
+        let high = self.builder.ins().umulhi(left, right);
+        self.builder.ins().bxor(low, high)
     }
 
     /// [`DirectForm::Buckets`].
-    fn find_in_buckets(&mut self, table: TableId, key: Value, seed: u64) -> Value {
-        let [reading, elsewhere, asking, joined] = [(); 4].map(|()| self.builder.create_block());
-        let leaf = self.builder.append_block_param(joined, types::I32);
-        let buckets = self.shortcut(table, offset_of!(Shortcut, items));
+    fn find_in_buckets(&mut self, search: Search, key: Value, seed: u64) {
+        let reading = self.builder.create_block();
+        let asking = self.builder.create_block();
+        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(buckets, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
         let seed = self.number(seed);
         let multiplier = self.number(HASH_MULTIPLIER);
         let seeded = self.builder.ins().bxor(key, seed);
-        let low = self.builder.ins().imul(seeded, multiplier);
-        let high = self.builder.ins().umulhi(seeded, multiplier);
-        let hash = self.builder.ins().bxor(low, high);
+        let hash = self.fold(seeded, multiplier);
+        let bucket = self.bucket(search.table, buckets, hash);
+        let equal = |compiler: &mut Self, slot: usize| {
+            let own_key = compiler.load_word(bucket, (slot * 8) as i32);
+            compiler.builder.ins().icmp(IntCC::Equal, key, own_key)
+        };
+        self.find_in_bucket(search, bucket, WORD_SLOTS, 8, asking, equal);
+        self.ask_aside(search, Packing::Word, &[key], asking);
+    }
+
+    /// [`DirectForm::DoubleBuckets`].
+    fn find_in_double_buckets(&mut self, search: Search, [low, high]: [Value; 2], seed: u64) {
+        let reading = self.builder.create_block();
+        let asking = self.builder.create_block();
+        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
+        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+
+        self.switch_to_sealed(reading);
+        let seed = self.number(seed);
+        let multiplier = self.number(HASH_SECOND_MULTIPLIER);
+        let seeded_low = self.builder.ins().bxor(low, seed);
+        let seeded_high = self.builder.ins().bxor(high, multiplier);
+        let hash = self.fold(seeded_low, seeded_high);
+        let bucket = self.bucket(search.table, buckets, hash);
+        let equal = |compiler: &mut Self, slot: usize| {
+            let own_low = compiler.load_word(bucket, (slot * 16) as i32);
+            let own_high = compiler.load_word(bucket, (slot * 16 + 8) as i32);
+            let low = compiler.builder.ins().bxor(low, own_low);
+            let high = compiler.builder.ins().bxor(high, own_high);
+            let different = compiler.builder.ins().bor(low, high);
+            compiler.compare(IntCC::Equal, different, 0)
+        };
+        self.find_in_bucket(search, bucket, DOUBLE_SLOTS, 16, asking, equal);
+        self.ask_aside(search, Packing::DoubleWord, &[low, high], asking);
+    }
+
+    /// The address of the bucket that a hash leads to.
+    fn bucket(&mut self, table: TableId, buckets: Value, hash: Value) -> Value {
         let shift = self.shortcut(table, offset_of!(Shortcut, length));
         let home = self.builder.ins().ushr(hash, shift);
         let bucket_bytes = self.number(BUCKET_BYTES as u64);
         let distance = self.builder.ins().imul(home, bucket_bytes);
-        let bucket = self.builder.ins().iadd(buckets, distance);
+        self.builder.ins().iadd(buckets, distance)
+    }
+
+    /// Looks into one bucket; `equal` tells whether a slot has the key.
+    fn find_in_bucket(
+        &mut self,
+        search: Search,
+        bucket: Value,
+        slots: usize,
+        key_bytes: usize,
+        asking: Block,
+        equal: impl Fn(&mut Self, usize) -> Value,
+    ) {
+        let [hit, elsewhere] = [(); 2].map(|()| self.builder.create_block());
+        let leaf_of = |compiler: &mut Self, slot: usize| {
+            let offset = (slots * key_bytes + slot * 4) as i32;
+            compiler.builder.ins().load(types::I32, MemFlagsData::trusted(), bucket, offset)
+        };
         let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
         // All slots without a branch: where in the bucket a key is cannot be foretold.
         let mut found = no_match;
-        let mut last = no_match;
-        for slot in (0..WORD_SLOTS).rev() {
-            let own_key = self.load_word(bucket, (slot * 8) as i32);
-            let is_it = self.builder.ins().icmp(IntCC::Equal, key, own_key);
-            let offset = (WORD_SLOTS * 8 + slot * 4) as i32;
-            let flags = MemFlagsData::trusted();
-            let own_leaf = self.builder.ins().load(types::I32, flags, bucket, offset);
-            if slot == WORD_SLOTS - 1 {
-                last = own_leaf;
-            }
+        for slot in (0..slots).rev() {
+            let own_leaf = leaf_of(self, slot);
+            let is_it = equal(self, slot);
             found = self.builder.ins().select(is_it, own_leaf, found);
         }
-        let is_found = self.builder.ins().icmp(IntCC::NotEqual, found, no_match);
-        self.builder.ins().brif(is_found, joined, &[found.into()], elsewhere, &[]);
+        let is_found = self.is_match(found);
+        self.builder.ins().brif(is_found, hit, &[], elsewhere, &[]);
 
         self.switch_to_sealed(elsewhere);
-        let is_last_free = self.builder.ins().icmp(IntCC::Equal, last, no_match);
-        self.builder.ins().brif(is_last_free, joined, &[no_match.into()], asking, &[]);
+        let last = leaf_of(self, slots - 1);
+        let is_full = self.is_match(last);
+        self.builder.ins().brif(is_full, asking, &[], search.miss, &[]);
 
-        self.ask_aside(table, key, asking, joined);
-        self.switch_to_sealed(joined);
-        leaf
+        self.switch_to_sealed(hit);
+        self.end_with_leaf(search, found);
     }
 
     /// [`DirectForm::Front`].
-    fn find_in_front(&mut self, table: TableId, key: Value, width_bits: u32) -> Value {
-        let [reading, in_block, settled, special, no_match, asking, joined] =
+    fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
+        let [reading, in_block, settled, hit, special, no_match, asking] =
             [(); 7].map(|()| self.builder.create_block());
-        let leaf = self.builder.append_block_param(joined, types::I32);
         let item = self.builder.append_block_param(settled, types::I32);
-        let array = self.shortcut(table, offset_of!(Shortcut, items));
+        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(array, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
@@ -228,19 +324,20 @@ impl FunctionCompiler<'_, '_> {
         self.switch_to_sealed(settled);
         let zero = self.builder.ins().iconst(types::I32, 0);
         let is_special = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
-        self.builder.ins().brif(is_special, special, &[], joined, &[item.into()]);
+        self.builder.ins().brif(is_special, special, &[], hit, &[]);
+
+        self.switch_to_sealed(hit);
+        self.end_with_leaf(search, item);
 
         self.switch_to_sealed(special);
         let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
         self.builder.ins().brif(asks, asking, &[], no_match, &[]);
 
         self.switch_to_sealed(no_match);
-        let default_leaf = self.shortcut(table, offset_of!(Shortcut, default_leaf));
+        let default_leaf = self.shortcut(search.table, offset_of!(Shortcut, default_leaf));
         let default_leaf = self.builder.ins().ireduce(types::I32, default_leaf);
-        self.builder.ins().jump(joined, &[default_leaf.into()]);
+        self.end_with_either(search, default_leaf);
 
-        self.ask_aside(table, key, asking, joined);
-        self.switch_to_sealed(joined);
-        leaf
+        self.ask_aside(search, Packing::Word, &[key], asking);
     }
 }

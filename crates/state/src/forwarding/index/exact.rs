@@ -49,6 +49,10 @@ struct Bucket<K, const SLOTS: usize> {
     leaves: [u32; SLOTS],
 }
 
+/// A table below this many bytes is at most half full: few keys are then elsewhere than at home, and it
+/// still fits into the nearer caches.
+const SMALL_BYTES: usize = 1 << 19;
+
 /// The smallest number of buckets; a power of two.
 const FEWEST_BUCKETS: usize = 2;
 
@@ -156,7 +160,11 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     }
 
     pub(crate) fn insert(&mut self, key: K, order: u64, leaf: u32) {
-        if (self.taken + 1) * 16 > self.buckets.len() * SLOTS * 13 {
+        let most_sixteenths = match self.buckets.len() * size_of::<Bucket<K, SLOTS>>() {
+            0..SMALL_BYTES => 8,
+            _ => 13,
+        };
+        if (self.taken + 1) * 16 > self.buckets.len() * SLOTS * most_sixteenths {
             self.resize(self.buckets.len() * 2);
         }
         let place = self.place(key);
@@ -259,8 +267,14 @@ pub(crate) type WordIndex = ExactIndex<u64, WORD_SLOTS>;
 /// Keys of one word in a bucket: they come first, as 64 bits each, their leaves follow as 32 bits each.
 pub const WORD_SLOTS: usize = 5;
 
-/// Bytes of a bucket.
+/// Bytes of a bucket, of keys of one word or of two.
 pub const BUCKET_BYTES: usize = size_of::<Bucket<u64, WORD_SLOTS>>();
 
 /// Three keys of two words fill a cache line with their leaves.
-pub(crate) type DoubleIndex = ExactIndex<[u64; 2], 3>;
+pub(crate) type DoubleIndex = ExactIndex<[u64; 2], DOUBLE_SLOTS>;
+
+/// Keys of two words in a bucket: they come first, the low word before the high one, their leaves follow
+/// as 32 bits each.
+pub const DOUBLE_SLOTS: usize = 3;
+
+const _: () = assert!(size_of::<Bucket<[u64; 2], DOUBLE_SLOTS>>() == BUCKET_BYTES);

@@ -23,7 +23,7 @@ pub const IS_NO_LEAF: u32 = 1 << 31;
 pub const ASK: u32 = u32::MAX - 1;
 
 /// Prefixes that make an array worth its memory.
-const FEWEST_PREFIXES: usize = 8;
+const FEWEST_PREFIXES: usize = 2;
 
 /// Prefixes inside an item that make a block worth its memory.
 const FEWEST_INSIDE: usize = 1;

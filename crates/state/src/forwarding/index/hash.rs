@@ -2,9 +2,10 @@
 //! The hash of packed keys: one multiplication a word or two, whose product is folded. Good in its
 //! highest bits, which is where tables take their place from. Not for keys of an adversary.
 
-/// Odd, without pattern: the golden ratio, and digits of pi.
+/// Odd, without pattern: the golden ratio.
 pub const FIRST_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-const SECOND_MULTIPLIER: u64 = 0x2438_6a88_85a3_08d3;
+/// The same: digits of pi.
+pub const SECOND_MULTIPLIER: u64 = 0x2438_6a88_85a3_08d3;
 
 #[inline(always)]
 fn fold(left: u64, right: u64) -> u64 {

@@ -57,6 +57,13 @@ pub enum DirectForm {
         /// What is put to the key.
         seed: u64,
     },
+    /// The same of keys of two words: the product is that of the low word, with the seed by exclusive
+    /// or, and the high word, with [`super::HASH_SECOND_MULTIPLIER`] by exclusive or; a bucket has
+    /// [`super::DOUBLE_SLOTS`] keys.
+    DoubleBuckets {
+        /// What is put to the low word.
+        seed: u64,
+    },
     /// The key, left aligned in 32 bits: its first [`super::FRONT_BITS`] choose an item. One with
     /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::ASK`] is, without that
     /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose. At
@@ -203,10 +210,8 @@ impl KeyLayout {
         super::hash::seed_of(self.fields.iter().map(|field| u64::from(field.width_bits)))
     }
 
-    /// Whether all keys are exact and fit into one word.
-    fn is_exact_word(&self) -> bool {
-        self.packing == Packing::Word
-            && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
+    fn is_exact(&self) -> bool {
+        self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
     /// How code may find leaves without a call, where the index has items
@@ -217,8 +222,12 @@ impl KeyLayout {
             [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
                 DirectForm::Front { width_bits: field.width_bits }
             }
-            _ if self.is_exact_word() => DirectForm::Buckets { seed: self.seed() },
-            _ => DirectForm::None,
+            _ if !self.is_exact() => DirectForm::None,
+            _ => match self.packing {
+                Packing::Word => DirectForm::Buckets { seed: self.seed() },
+                Packing::DoubleWord => DirectForm::DoubleBuckets { seed: self.seed() },
+                Packing::Words(_) => DirectForm::None,
+            },
         }
     }
 
