@@ -46,6 +46,8 @@ pub(crate) struct Engine {
     most_header_bytes: u64,
     /// Storage of packets that are gone, for the next ones.
     free_contexts: Vec<PacketContext>,
+    /// What packets on the straight way have in common; it goes with one that leaves it.
+    pub straight_context: Option<PacketContext>,
 }
 
 /// In which pass of which packet a block runs.
@@ -88,6 +90,7 @@ impl Engine {
             architecture,
             most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
+            straight_context: None,
             program,
         })
     }
@@ -143,11 +146,15 @@ impl Engine {
         context
     }
 
-    /// Storage with whatever an earlier packet left in it, for code that begins by itself.
-    pub fn used_context(&mut self) -> PacketContext {
-        let mut context = self.free_contexts.pop().unwrap_or_else(|| self.new_context());
-        context.begin_pass();
-        context
+    /// Sees to it that there is storage for packets on the straight way, with whatever an earlier packet
+    /// left in it: their code begins by itself.
+    #[inline]
+    pub fn prepare_straight_context(&mut self) {
+        if self.straight_context.is_none() {
+            let mut context = self.free_contexts.pop().unwrap_or_else(|| self.new_context());
+            context.begin_pass();
+            self.straight_context = Some(context);
+        }
     }
 
     /// The most that a packet can grow by headers.

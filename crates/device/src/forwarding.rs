@@ -42,7 +42,7 @@ fn run_straight(
     packets: Range<usize>,
     first_number: u64,
 ) -> Option<Leaving> {
-    let mut context = engine.used_context();
+    engine.prepare_straight_context();
     let forwarding = engine.store.forwarding();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
     let BoundStraight { bound, tally_rows, .. } = compiled.straight()?;
@@ -60,13 +60,14 @@ fn run_straight(
     };
     let code = &bound.code;
     let cells = &mut engine.cells;
+    let context = engine.straight_context.as_mut()?;
     let mut running =
         jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
     running.inputs()[INPUT_TIME_US] = now_us;
     let already = burst.outputs().len();
     let straight = &mut machine.straight;
     let tallies = straight.tallies(tally_rows.unwrap_or(0));
-    let ended = running.run(0, burst.packets(), packets.clone(), tallies, &mut context, now_ps);
+    let ended = running.run(0, burst.packets(), packets.clone(), tallies, context, now_ps);
     drop(running);
     let jit::Ended { packet, ending, outputs, ended } = ended;
     machine.sent += (burst.outputs().len() - already) as u64;
@@ -76,9 +77,9 @@ fn run_straight(
         burst.count(packets.start..packet + usize::from(!is_done), already, straight);
     }
     if is_done {
-        engine.recycle(context);
         return None;
     }
+    let context = engine.straight_context.take()?;
     let view = View::Forwarding(forwarding);
     Some(Leaving { packet, ending, context, outputs, view })
 }

@@ -253,16 +253,23 @@ pub(crate) fn crc_tables(algorithm: HashAlgorithm) -> Option<(&'static [[u32; 25
     }
 }
 
-/// Eight bytes a step: the remainder goes into the first of them, and each has its own table.
+/// Eight bytes a step, then four: the remainder goes into the first of them, and each has its own table.
 fn reflected_crc(tables: &[[u32; 256]; 8], mut remainder: u32, bytes: &[u8]) -> u32 {
-    let (chunks, rest) = bytes.as_chunks();
+    let four = |behind: usize, word: u32| {
+        let [first, second, third, fourth] = word.to_le_bytes().map(usize::from);
+        tables[behind + 3][first]
+            ^ tables[behind + 2][second]
+            ^ tables[behind + 1][third]
+            ^ tables[behind][fourth]
+    };
+    let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
         let word = u64::from_le_bytes(*chunk) ^ u64::from(remainder);
-        remainder = word
-            .to_le_bytes()
-            .iter()
-            .zip(tables.iter().rev())
-            .fold(0, |sum, (byte, table)| sum ^ table[usize::from(*byte)]);
+        remainder = four(4, word as u32) ^ four(0, (word >> 32) as u32);
+    }
+    let (chunks, rest) = rest.as_chunks::<4>();
+    for chunk in chunks {
+        remainder = four(0, u32::from_le_bytes(*chunk) ^ remainder);
     }
     for byte in rest {
         remainder = remainder >> 8 ^ tables[0][usize::from(remainder as u8 ^ byte)];

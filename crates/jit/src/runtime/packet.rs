@@ -4,7 +4,7 @@
 
 use super::pass::{Pass, Surroundings};
 use interpreter::bit_string::{read_bits, read_number};
-use ir::{Bits, HeaderId, Program, ValueType};
+use ir::{Bits, HeaderId, Program, StorageLayout, ValueType};
 
 /// The error that most failures are.
 pub(crate) const FAILURE_PACKET_TOO_SHORT: &str = "PacketTooShort";
@@ -163,6 +163,26 @@ pub(crate) extern "C" fn emit(pass: u64, header: u64) {
     }
 }
 
+/// Where the elements of a stack stand in storage, and how many words each has, when nothing is between
+/// them. The code's program has them at equal distances.
+fn words_side_by_side(
+    program: &Program,
+    layout: &StorageLayout,
+    stack: &ir::Stack,
+) -> Option<(usize, usize)> {
+    let (first, members) = (stack.first_header.index(), stack.headers_per_element as usize);
+    let start = program.headers.get(first)?.valid_slot();
+    let last = program.headers.get((first + members).checked_sub(1)?)?;
+    let fields = program.header_types[last.ty.index()].fields.len() as u32;
+    let end = ir::SlotId(last.first_slot.0 + fields);
+    let end = layout.offset_words(end) + layout.value_words(end);
+    let words = end.checked_sub(layout.offset_words(start))?;
+    let is_exact = stack.size < 2
+        || layout.offset_words(program.headers[first + members].valid_slot())
+            == layout.offset_words(start) + words;
+    is_exact.then_some((layout.offset_words(start), words))
+}
+
 /// Shifts a stack (P4_16 v1.2.5 §8.20): pass, stack's number, how far.
 pub(crate) extern "C" fn shift_stack(pass: u64, stack: u64, by: u64) {
     // SAFETY: compiled code hands in its pass.
@@ -194,12 +214,22 @@ pub(crate) extern "C" fn shift_stack(pass: u64, stack: u64, by: u64) {
             .for_each(|header| layout.set_number(storage, header.valid_slot(), 0));
     };
     let index = layout.number(storage, stack.next).min(size as u64);
+    let element_words = words_side_by_side(program, layout, stack);
     let moved = if by > 0 {
-        (distance..size).rev().for_each(|to| copy(storage, to - distance, to));
+        match element_words {
+            Some((start, words)) => storage
+                .copy_within(start..start + (size - distance) * words, start + distance * words),
+            None => (distance..size).rev().for_each(|to| copy(storage, to - distance, to)),
+        }
         (0..distance).for_each(|element| invalidate(storage, element));
         (index + distance as u64).min(size as u64)
     } else {
-        (0..size - distance).for_each(|to| copy(storage, to + distance, to));
+        match element_words {
+            Some((start, words)) => {
+                storage.copy_within(start + distance * words..start + size * words, start);
+            }
+            None => (0..size - distance).for_each(|to| copy(storage, to + distance, to)),
+        }
         (size - distance..size).for_each(|element| invalidate(storage, element));
         index.saturating_sub(distance as u64)
     };

@@ -70,6 +70,14 @@ lookups! {
     find_double = giving_3, find_double_plain, find_double_fast
     |table, low, high| -> u64 { u64::from(table.index().find_double(low, high)) }
 
+    /// As [`find_word`], of a table with [`state::forwarding::index::KeyLayout::has_rules`].
+    find_rule_word = giving_2, find_rule_word_plain, find_rule_word_fast
+    |table, key| -> u64 { u64::from(table.index().find_rule_word(key)) }
+
+    /// As [`find_double`], of a table with [`state::forwarding::index::KeyLayout::has_rules`].
+    find_rule_double = giving_3, find_rule_double_plain, find_rule_double_fast
+    |table, low, high| -> u64 { u64::from(table.index().find_rule_double(low, high)) }
+
     /// Table, address of the key, number of its words; as above.
     find_words = giving_3, find_words_plain, find_words_fast
     |table, address, count| -> u64 {

@@ -97,20 +97,15 @@ impl MatchIndex {
     /// An index without entries.
     pub fn new(layout: &KeyLayout) -> MatchIndex {
         let seed = layout.seed();
-        let all_exact = layout.fields.iter().all(|field| field.kind == MatchKind::Exact);
         let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
-        let lone_lpm = lpm.filter(|&lpm| {
-            let others = layout.fields.iter().enumerate().filter(|(at, _)| *at != lpm);
-            layout.fields[lpm].width_bits <= 128
-                && others.into_iter().all(|(_, field)| field.kind == MatchKind::Exact)
-        });
+        let lone_lpm = layout.lone_lpm();
         let kind = match (layout.packing, lone_lpm) {
             (_, Some(lpm)) => match layout.fields[lpm].width_bits {
                 0..=32 => Kind::Lpm32(LpmIndex::new(layout, lpm, seed)),
                 33..=64 => Kind::Lpm64(LpmIndex::new(layout, lpm, seed)),
                 _ => Kind::Lpm128(LpmIndex::new(layout, lpm, seed)),
             },
-            _ if !all_exact => Kind::Rules(RuleIndex::new(layout.words())),
+            _ if layout.has_rules() => Kind::Rules(RuleIndex::new(layout.words())),
             (Packing::Word, _) if layout.is_short() => Kind::ExactShort(ShortIndex::new(seed)),
             (Packing::Word, _) => Kind::ExactWord(WordIndex::new(seed)),
             (Packing::DoubleWord, _) => Kind::ExactDouble(DoubleIndex::new(seed)),
@@ -289,8 +284,26 @@ impl MatchIndex {
         if self.others.is_none() { leaf } else { self.find_among_all(&key) }
     }
 
+    /// The same as [`MatchIndex::find_word`], shorter where [`KeyLayout::has_rules`].
+    #[inline(always)]
+    pub fn find_rule_word(&self, key: u64) -> u32 {
+        match &self.kind {
+            Kind::Rules(index) => index.find(&[key]),
+            _ => self.find_words(&[key]),
+        }
+    }
+
+    /// The same as [`MatchIndex::find_double`], shorter where [`KeyLayout::has_rules`].
+    #[inline(always)]
+    pub fn find_rule_double(&self, low: u64, high: u64) -> u32 {
+        match &self.kind {
+            Kind::Rules(index) => index.find(&[low, high]),
+            _ => self.find_words(&[low, high]),
+        }
+    }
+
     /// The leaf that wins for a key of as many words as the layout says, or [`NO_MATCH`].
-    #[inline]
+    #[inline(never)]
     pub fn find_words(&self, key: &[u64]) -> u32 {
         match *key {
             [word] => return self.find_word(word),

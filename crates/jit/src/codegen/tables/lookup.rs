@@ -78,6 +78,7 @@ impl FunctionCompiler<'_, '_> {
             (DirectForm::Front { width_bits }, [key]) => {
                 self.find_in_front(search, *key, width_bits);
             }
+            _ if layout.has_rules() => self.ask_for_rule(search, layout.packing, &words),
             _ => self.ask(search, layout.packing, &words, false),
         }
         self.builder.seal_block(hit);
@@ -155,6 +156,22 @@ impl FunctionCompiler<'_, '_> {
         let leaf = match leaf {
             Some(leaf) => leaf,
             None => self.number(0),
+        };
+        let leaf = self.builder.ins().ireduce(types::I32, leaf);
+        self.end_with_either(search, leaf);
+    }
+
+    /// Asks the runtime for the leaf in a table of entries with masks.
+    fn ask_for_rule(&mut self, search: Search, packing: Packing, words: &[Value]) {
+        let address = self.table_address(search.table);
+        let leaf = match (packing, words) {
+            (Packing::Word, [key]) => {
+                self.call_for_word(runtime::find_rule_word(), &[address, *key])
+            }
+            (Packing::DoubleWord, [low, high]) => {
+                self.call_for_word(runtime::find_rule_double(), &[address, *low, *high])
+            }
+            _ => return self.ask(search, packing, words, false),
         };
         let leaf = self.builder.ins().ireduce(types::I32, leaf);
         self.end_with_either(search, leaf);

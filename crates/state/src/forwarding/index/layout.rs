@@ -231,6 +231,21 @@ impl KeyLayout {
         }
     }
 
+    /// The one lpm key, if there is one of at most 128 bits and all others are exact.
+    pub(crate) fn lone_lpm(&self) -> Option<usize> {
+        let lpm = self.fields.iter().position(|field| field.kind == MatchKind::Lpm)?;
+        let others = self.fields.iter().enumerate().filter(|(at, _)| *at != lpm);
+        let is_alone = self.fields[lpm].width_bits <= 128
+            && others.into_iter().all(|(_, field)| field.kind == MatchKind::Exact);
+        is_alone.then_some(lpm)
+    }
+
+    /// Whether entries have masks or ranges: keys of one and two words are found by
+    /// [`super::MatchIndex::find_rule_word`] and [`super::MatchIndex::find_rule_double`].
+    pub fn has_rules(&self) -> bool {
+        !self.is_exact() && self.lone_lpm().is_none()
+    }
+
     pub(crate) fn bits_of(&self, field: usize) -> BitRun {
         let field = &self.fields[field];
         BitRun { word: field.word as u32, shift: field.shift, width_bits: field.width_bits }
