@@ -33,7 +33,7 @@ pub enum Command {
         --spec examples/lucid/nat/run.yaml --timeline out/nat.html\n\n\
         Its specification is the .json, .yaml or .toml file of the same name, unless --spec names \
         another; docs/lucid-runs.md describes specifications.")]
-    Run(Run),
+    Run(Box<Run>),
     /// Run tests: STF for P4, specifications with expectations for Lucid.
     #[command(
         after_help = "Example:\n  plane test examples/calculator/calculator.stf\n\nThe program is \

@@ -276,6 +276,24 @@ fn the_specification_beside_the_program() {
 }
 
 #[test]
+fn programs_are_formatted() {
+    let folder = folder(&[
+        ("wide.dpt", "event   e( int<32>  x ){int y=x+1;printf(\"%d\",y);}"),
+        ("wrong.dpt", "event ;"),
+    ]);
+    let ran = plane(folder.path(), "fmt --check wide.dpt");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("not formatted"), "{}", text(&ran.stderr));
+    assert_eq!(plane(folder.path(), "fmt wide.dpt").status.code(), Some(0));
+    let formatted = std::fs::read_to_string(folder.path().join("wide.dpt")).expect("a program");
+    assert!(formatted.starts_with("event e(int<32> x) {\n"), "{formatted}");
+    assert_eq!(plane(folder.path(), "fmt --check wide.dpt").status.code(), Some(0));
+    let ran = plane(folder.path(), "fmt wrong.dpt");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(text(&ran.stderr).contains("LU-E00"), "{}", text(&ran.stderr));
+}
+
+#[test]
 fn many_programs_are_checked_at_once() {
     let folder = folder(&[("wrong.dpt", "event e(int<32> x) { y = 1; }")]);
     let ran = plane(folder.path(), "check count.dpt wrong.dpt nowhere.dpt --format json");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane fmt`: formats source files in place.
+//! `plane fmt`: formats source files in place, P4 or Lucid by the end of their names.
 
 use crate::arguments::Fmt;
 use crate::{Ending, files, output};
@@ -23,7 +23,11 @@ pub fn run(arguments: &Fmt, quiet: bool) -> Ending {
 
 fn one(path: &Path, check: bool, quiet: bool) -> Result<bool, String> {
     let text = files::read_text(path)?;
-    let formatted = match p4::format::format_source(&text) {
+    let formatted = match super::lucid::is_program(path) {
+        true => lucid::syntax::format::format_source(&text),
+        false => p4::format::format_source(&text),
+    };
+    let formatted = match formatted {
         Ok(formatted) => formatted,
         Err(problems) => {
             let mut map = source::SourceMap::new();

@@ -47,8 +47,11 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
     }
 }
 
+/// Captures by port, and the folder for what is sent.
+pub(super) type Places<'a> = (Vec<(u32, PathBuf)>, &'a Path);
+
 /// What the command line has to say for P4 programs.
-fn usage(arguments: &Run) -> Result<(Vec<(u32, PathBuf)>, &Path), String> {
+fn usage(arguments: &Run) -> Result<Places<'_>, String> {
     let lucid = &arguments.lucid;
     for (flag, given) in [
         ("--spec", lucid.spec.is_some()),
@@ -93,7 +96,7 @@ fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
 
 fn run_program(
     arguments: &Run,
-    (inputs, out): (Vec<(u32, PathBuf)>, &Path),
+    (inputs, out): Places<'_>,
     program: ir::Program,
     map: &SourceMap,
     quiet: bool,

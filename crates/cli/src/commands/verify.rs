@@ -2,7 +2,7 @@
 //! `plane run --verify`: captures through both engines at once, until they differ. What is compared is
 //! in `device::side_by_side`.
 
-use super::run::{digest_line, note_compilation, progress_bar, readers, summary};
+use super::run::{Places, digest_line, note_compilation, progress_bar, readers, summary};
 use crate::arguments::Run;
 use crate::port_captures::PortCaptures;
 use crate::{Ending, control_files, output};
@@ -12,13 +12,13 @@ use device::side_by_side::{Agreed, SideBySide, Stop};
 use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
 use source::SourceMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs a program on both engines.
 pub(super) fn run_program(
     arguments: &Run,
-    (inputs, out): (Vec<(u32, PathBuf)>, &Path),
+    (inputs, out): Places<'_>,
     program: Arc<ir::Program>,
     options: DeviceOptions,
     map: &SourceMap,
