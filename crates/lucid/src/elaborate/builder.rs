@@ -2,6 +2,7 @@
 //! The body that is being made: locals with unique names, statements of the open block, the calls it
 //! is inlined through, and how much of it there may be.
 
+use super::fold::Environment;
 use super::values::{Value, mentions};
 use crate::core::{
     Access, Expression, ExpressionKind, GlobalId, Local, LocalId, ParserAction, Statement,
@@ -43,6 +44,10 @@ pub(super) struct Builder {
     pub statement_count: u32,
     /// Expressions and statements of the source gone through so far.
     pub steps: u32,
+    /// What locals are worth, where everything is known before the run.
+    pub known: Environment,
+    /// How many blocks are open.
+    pub depth: u32,
 }
 
 impl Builder {
@@ -57,6 +62,8 @@ impl Builder {
             inlined_at: Arc::new([]),
             statement_count: 0,
             steps: 0,
+            known: Environment::new(),
+            depth: 0,
         }
     }
 
@@ -111,11 +118,13 @@ impl Builder {
 
     /// Begins a block; give what this returns to [`Builder::close`].
     pub fn open(&mut self) -> Vec<Statement> {
+        self.depth += 1;
         std::mem::take(&mut self.statements)
     }
 
     /// Ends a block; its statements.
     pub fn close(&mut self, outer: Vec<Statement>) -> Vec<Statement> {
+        self.depth -= 1;
         std::mem::replace(&mut self.statements, outer)
     }
 

@@ -50,6 +50,27 @@ impl Destination {
     }
 }
 
+/// The value of a call with what is nested deep in locals, so that calls in calls do not nest without
+/// bounds.
+fn shallow(value: Value, name: &str, span: Span, builder: &mut Builder) -> Value {
+    const DEEP: u32 = 64;
+    let deep = |leaf: &&Value| matches!(leaf, Value::Scalar(scalar) if super::fold::is_deeper(scalar, DEEP));
+    if !value.leaves().iter().any(deep) {
+        return value;
+    }
+    let made = value.map::<std::convert::Infallible>(&mut |leaf| match leaf {
+        Value::Scalar(scalar) if super::fold::is_deeper(scalar, DEEP) => {
+            let local = builder.temporary(name, scalar.ty, span);
+            builder.assign(local, scalar.clone(), false, span);
+            Ok(Value::local(local, scalar.ty, span))
+        }
+        other => Ok(other.clone()),
+    });
+    match made {
+        Ok(made) => made,
+    }
+}
+
 /// A local as the value of a call, or nothing.
 pub(super) fn result(local: Option<LocalId>, ty: core::Type, span: Span) -> Value {
     match local {
@@ -149,7 +170,10 @@ impl<'a> Elaborator<'a> {
                         self.discarded(value, &mut inner, builder)?;
                         Value::Void
                     }
-                    destination => self.expression_to(value, destination, &mut inner, builder)?,
+                    destination => {
+                        let value = self.expression_to(value, destination, &mut inner, builder)?;
+                        shallow(value, function.name, span, builder)
+                    }
                 }
             }
             _ => {

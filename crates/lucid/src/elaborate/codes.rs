@@ -250,7 +250,7 @@ parser main(bitstring pkt) { int x = read(pkt); generate seen(x); }
         code: TOO_MANY_STATEMENTS,
         title: "a handler of too many statements",
         text: "Functions are inlined and loops unrolled, as a pipeline has neither. A handler \
-               may become at most 200000 statements.",
+               may become at most 200000 statements, a program 2000000.",
         wrong: r#"event go(int x) { for (i < 10000) { for (j < 10000) { x = x + 1; } } }
 "#,
         right: r#"event go(int x) { x = x + 1; if (x < 100000) { generate go(x); } }
@@ -258,10 +258,10 @@ parser main(bitstring pkt) { int x = read(pkt); generate seen(x); }
     },
     Explanation {
         code: TOO_DEEP,
-        title: "calls nested too deep",
+        title: "calls or decisions nested too deep",
         text: "Functions and constructors are evaluated where they are called. Calls nest at \
-               most 200 deep, and an expression that is computed before the run has at most \
-               100000 operators and operands.",
+               most 100 deep, blocks 256 deep once functions are inlined, and an expression that \
+               is computed before the run has at most 2000 operators and operands.",
         wrong: "",
         right: "",
     },

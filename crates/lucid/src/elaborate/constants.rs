@@ -3,7 +3,6 @@
 //! Functions may be used there; they are run on the spot.
 
 use super::builder::{Builder, Purpose};
-use super::fold::Environment;
 use super::values::{Value, known};
 use super::{Done, Elaborator, Scope, Stop, codes};
 use crate::core::{self, Constant, Expression, ExpressionKind, ExternId};
@@ -40,24 +39,27 @@ impl<'a> Elaborator<'a> {
     ) -> Done<Value> {
         let mut builder = Builder::new(Purpose::Constant(what));
         let value = self.expression(expression, scope, &mut builder)?;
-        self.settled(value, &builder)
+        self.settled(value, &mut builder)
     }
 
     /// A value without the locals that functions left in it.
-    pub(super) fn settled(&mut self, value: Value, builder: &Builder) -> Done<Value> {
-        let mut environment = Environment::new();
-        self.run(&builder.statements, &mut environment, builder.purpose)?;
+    pub(super) fn settled(&mut self, value: Value, builder: &mut Builder) -> Done<Value> {
+        let statements = std::mem::take(&mut builder.statements);
+        let mut environment = std::mem::take(&mut builder.known);
+        let done = self.run(&statements, &mut environment, builder.purpose);
+        builder.known = environment;
+        done?;
         if builder.locals.is_empty() {
             return Ok(value);
         }
         value.map(&mut |leaf| match leaf {
             Value::Scalar(expression) => {
-                Ok(Value::Scalar(self.replaced(expression, &environment)?))
+                Ok(Value::Scalar(self.replaced(expression, &builder.known)?))
             }
             Value::Pattern { value, mask } => Ok(Value::Pattern {
-                value: self.replaced(value, &environment)?,
+                value: self.replaced(value, &builder.known)?,
                 mask: match mask {
-                    Some(mask) => Some(self.replaced(mask, &environment)?),
+                    Some(mask) => Some(self.replaced(mask, &builder.known)?),
                     None => None,
                 },
             }),

@@ -370,12 +370,17 @@ impl<'a> Elaborator<'a> {
 
     /// Elaborates handlers until all events are done.
     pub(super) fn handlers(&mut self) {
-        while self.events.done < self.program.events.len() {
+        while self.events.done < self.program.events.len() && !self.is_too_large() {
             let event = EventId(self.events.done as u32);
             self.events.done += 1;
             // What is wrong with one handler does not hide what is wrong with the next.
             let _ = self.handlers_of(event);
         }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.statement_count > super::PROGRAM_STATEMENT_LIMIT
+            || self.steps > super::PROGRAM_STEP_LIMIT
     }
 
     fn handlers_of(&mut self, event: EventId) -> Done<()> {
@@ -421,8 +426,11 @@ impl<'a> Elaborator<'a> {
         }
         let parameter_count = builder.locals.len() as u32;
         self.statements(&handler.body.statements, None, &mut scope, &mut builder)?;
-        if builder.statement_count > super::STATEMENT_LIMIT {
-            self.step(handler.body.span, &mut builder)?;
+        // The last statement of all may have been one too many.
+        self.step(handler.body.span, &mut builder)?;
+        self.statement_count += u64::from(builder.statement_count);
+        if self.statement_count > super::PROGRAM_STATEMENT_LIMIT {
+            return Err(self.too_much_in_all(handler.body.span));
         }
         let Builder { locals, statements, .. } = builder;
         Ok(core::Body { locals, parameter_count, statements })

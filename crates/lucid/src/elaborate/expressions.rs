@@ -8,7 +8,10 @@ use super::builder::{Builder, Purpose};
 use super::calls::Destination;
 use super::fold;
 use super::values::{Value, constant, known};
-use super::{Done, Elaborator, STEP_LIMIT, Scope, Stop, codes};
+use super::{
+    BLOCK_LIMIT, Done, Elaborator, PROGRAM_STATEMENT_LIMIT, PROGRAM_STEP_LIMIT, STEP_LIMIT, Scope,
+    Stop, codes,
+};
 use crate::check::{Builtin, Definition, Type};
 use crate::core::{self, Constant, Expression, ExpressionKind, LUCID_ETHER_TYPE, arithmetic};
 use crate::syntax::ast::{self, ExpressionKind as Source, PatternKind};
@@ -29,13 +32,57 @@ impl<'a> Elaborator<'a> {
         })
     }
 
+    /// Operators of two operands; chains from the left are gone through in a loop.
+    fn binary_chain(
+        &mut self,
+        expression: &'a ast::Expression,
+        scope: &mut Scope,
+        builder: &mut Builder,
+    ) -> Done<Value> {
+        let mut operators = Vec::new();
+        let mut innermost = expression;
+        while let Source::Binary { operator, left, right } = &innermost.kind {
+            self.step(innermost.span, builder)?;
+            operators.push((*operator, &**right, innermost.span));
+            innermost = left;
+        }
+        let mut value = self.expression(innermost, scope, builder)?;
+        for (operator, right, span) in operators.into_iter().rev() {
+            let right = self.expression(right, scope, builder)?;
+            value = self.binary(operator, value, right, span, builder)?;
+        }
+        Ok(value)
+    }
+
     /// Counts a step of the work.
     pub(super) fn step(&mut self, span: Span, builder: &mut Builder) -> Done<()> {
         builder.steps += 1;
+        self.steps += 1;
         if builder.steps > STEP_LIMIT || builder.statement_count > super::STATEMENT_LIMIT {
             return Err(self.too_much(span, builder));
         }
+        if self.steps > PROGRAM_STEP_LIMIT {
+            return Err(self.too_much_in_all(span));
+        }
+        if builder.depth > BLOCK_LIMIT {
+            let message = "decisions are nested too deep here";
+            let diagnostic = Diagnostic::error(codes::TOO_DEEP, span, message)
+                .note(format!("blocks nest at most {BLOCK_LIMIT} deep once functions are inlined"));
+            return Err(self.report_in(builder, diagnostic));
+        }
         Ok(())
+    }
+
+    /// The whole program is too large.
+    pub(super) fn too_much_in_all(&mut self, span: Span) -> Stop {
+        let message = "all handlers together become too many statements";
+        let diagnostic =
+            Diagnostic::error(codes::TOO_MANY_STATEMENTS, span, message).note(format!(
+                "a program becomes at most {PROGRAM_STATEMENT_LIMIT} statements of \
+             {PROGRAM_STEP_LIMIT} expressions; an event with globals has a copy for each choice of \
+             globals"
+            ));
+        self.report(diagnostic.help("use smaller bounds, or fewer choices"))
     }
 
     fn too_much(&mut self, span: Span, builder: &Builder) -> Stop {
@@ -96,11 +143,7 @@ impl<'a> Elaborator<'a> {
                 let operand = self.scalar(operand, scope, builder)?;
                 Ok(Value::Scalar(fold::unary(*operator, operand, span)))
             }
-            Source::Binary { operator, left, right } => {
-                let left_value = self.expression(left, scope, builder)?;
-                let right_value = self.expression(right, scope, builder)?;
-                self.binary(*operator, left_value, right_value, span, builder)
-            }
+            Source::Binary { .. } => self.binary_chain(expression, scope, builder),
             Source::Cast { operand, .. } => {
                 let width = self.expression_width(expression, scope)?;
                 let operand = self.scalar(operand, scope, builder)?;
@@ -326,9 +369,10 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A value without locals of functions that computed it, where everything is known.
-    pub(super) fn known_in(&mut self, value: Value, builder: &Builder) -> Done<Value> {
+    pub(super) fn known_in(&mut self, value: Value, builder: &mut Builder) -> Done<Value> {
         match builder.purpose {
-            Purpose::Constant(_) => self.settled(value, builder),
+            // In a branch of a function it is not decided yet whether it runs.
+            Purpose::Constant(_) if builder.depth == 0 => self.settled(value, builder),
             _ => Ok(value),
         }
     }

@@ -13,7 +13,7 @@ use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
 /// Most nodes that substitution may make for one value.
-const NODE_LIMIT: usize = 100_000;
+const NODE_LIMIT: usize = 2_000;
 
 /// `operator operand`
 pub(super) fn unary(operator: UnaryOperator, operand: Expression, span: Span) -> Expression {
@@ -168,6 +168,37 @@ fn all(
     budget: &mut usize,
 ) -> Option<Vec<Expression>> {
     expressions.iter().map(|one| substitute(one, environment, budget)).collect()
+}
+
+/// A boolean that holds if all of these (or, with `Or`, any of them) do, as a balanced tree.
+pub(super) fn joined(
+    operator: BinaryOperator,
+    mut parts: Vec<Expression>,
+    empty: bool,
+    span: Span,
+) -> Expression {
+    while parts.len() > 1 {
+        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(left) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(right) => binary(operator, left, right, Type::Bool, span),
+                None => left,
+            });
+        }
+        parts = pairs;
+    }
+    parts.pop().unwrap_or_else(|| constant(Constant::Bool(empty), span))
+}
+
+/// Whether operators are nested deeper than this.
+pub(super) fn is_deeper(expression: &Expression, depth: u32) -> bool {
+    match depth.checked_sub(1) {
+        None => true,
+        Some(depth) => {
+            super::values::operands(expression).into_iter().any(|part| is_deeper(part, depth))
+        }
+    }
 }
 
 fn nodes(expression: &Expression) -> usize {

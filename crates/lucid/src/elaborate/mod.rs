@@ -8,7 +8,8 @@
 //! from a list that grows while handlers are elaborated.
 //!
 //! Budgets: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a
-//! program [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep.
+//! program [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep, blocks
+//! [`BLOCK_LIMIT`].
 
 mod access;
 mod actions;
@@ -55,11 +56,20 @@ pub const STATEMENT_LIMIT: u32 = 200_000;
 /// Most expressions and statements that are gone through for one handler or constant.
 pub const STEP_LIMIT: u32 = 4_000_000;
 
+/// Most statements of all handlers.
+pub const PROGRAM_STATEMENT_LIMIT: u64 = 2_000_000;
+
+/// Most expressions and statements that are gone through for a program.
+pub const PROGRAM_STEP_LIMIT: u64 = 40_000_000;
+
 /// Most parts that a value may be taken apart into.
 pub const LEAF_LIMIT: u64 = 65_536;
 
 /// Deepest nesting of functions and constructors.
-pub const CALL_LIMIT: usize = 200;
+pub const CALL_LIMIT: usize = 100;
+
+/// Deepest nesting of blocks.
+pub const BLOCK_LIMIT: u32 = 256;
 
 /// Most events with their copies.
 pub const EVENT_LIMIT: usize = 20_000;
@@ -155,6 +165,9 @@ struct Elaborator<'a> {
     /// Which user types hold something that exists only before the run.
     static_types: HashMap<NodeId, bool>,
     new_globals: u32,
+    /// Expressions and statements of the source gone through so far, and statements made.
+    steps: u64,
+    statement_count: u64,
     memops: HashMap<(NodeId, u32), core::MemopId>,
     actions: HashMap<(NodeId, Vec<Type>), core::ActionId>,
     extern_functions: HashMap<NodeId, core::ExternFunctionId>,
@@ -180,6 +193,8 @@ impl<'a> Elaborator<'a> {
             type_extents: HashMap::new(),
             static_types: HashMap::new(),
             new_globals: 0,
+            steps: 0,
+            statement_count: 0,
             memops: HashMap::new(),
             actions: HashMap::new(),
             extern_functions: HashMap::new(),

@@ -4,10 +4,10 @@
 
 use super::builder::Builder;
 use super::fold;
-use super::values::{Value, constant};
+use super::values::Value;
 use super::{Done, Elaborator, Scope, codes};
 use crate::check::{Builtin, Definition};
-use crate::core::{Constant, Expression, ExpressionKind, MAX_INTEGER_BITS, Type, type_text};
+use crate::core::{Expression, ExpressionKind, MAX_INTEGER_BITS, Type, type_text};
 use crate::syntax::ast::{self, BinaryOperator, ExpressionKind as Source};
 use source::{Diagnostic, Span};
 
@@ -36,17 +36,17 @@ impl<'a> Elaborator<'a> {
         if left.len() != right.len() {
             return Err(self.internal(span, "a comparison of different types"));
         }
-        let mut all = constant(Constant::Bool(equal), span);
+        let mut parts = Vec::with_capacity(left.len());
         for (left, right) in left.into_iter().zip(right) {
-            let part = match (left, right) {
+            match (left, right) {
                 (Value::Scalar(left), Value::Scalar(right)) => {
-                    self.binary_scalar(operator, left.clone(), right.clone(), span, builder)?
+                    let (left, right) = (left.clone(), right.clone());
+                    parts.push(self.binary_scalar(operator, left, right, span, builder)?);
                 }
                 _ => return Err(self.not_comparable("globals and memops", span, builder)),
-            };
-            all = fold::binary(join, all, part, Type::Bool, span);
+            }
         }
-        Ok(Value::Scalar(all))
+        Ok(Value::Scalar(fold::joined(join, parts, equal, span)))
     }
 
     fn not_comparable(&mut self, what: &str, span: Span, builder: &Builder) -> super::Stop {
