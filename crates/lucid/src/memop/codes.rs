@@ -12,7 +12,7 @@ pub const VARIABLE_TWICE: Code = Code("LU-E0202");
 pub const OPERATOR: Code = Code("LU-E0203");
 /// More comparisons than a stateful ALU makes.
 pub const COMPOUND: Code = Code("LU-E0204");
-/// A memop's parameters: number, names, types.
+/// A memop's parameters: number and names.
 pub const PARAMETERS: Code = Code("LU-E0205");
 /// A method that cannot carry the memop it is handed.
 pub const METHOD: Code = Code("LU-E0206");
@@ -78,10 +78,10 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: PARAMETERS,
         title: "parameters that a memop cannot have",
         text: "A memop takes the stored value and one argument; or the stored value and two \
-               arguments; or two stored values and two arguments. All are integers of the cell's \
-               width, and none may be called `cell1` or `cell2`.",
-        wrong: "memop widen(int stored, int<8> x) { return stored; }\n",
-        right: "memop widen(int stored, int x) { return stored; }\n",
+               arguments; or two stored values and two arguments. None may be called `cell1` or \
+               `cell2`, which are the new values.",
+        wrong: "memop keep(int stored) { return stored; }\n",
+        right: "memop keep(int stored, int unused) { return stored; }\n",
     },
     Explanation {
         code: METHOD,

@@ -55,6 +55,7 @@ impl<'p> Analysis<'p> {
         &self.declared.name.name
     }
 
+    /// Number and names; types are `check`'s.
     fn parameters(&mut self) {
         let declared = self.declared;
         if !(2..=4).contains(&declared.parameters.len()) {
@@ -63,7 +64,11 @@ impl<'p> Analysis<'p> {
                 Diagnostic::error(
                     codes::PARAMETERS,
                     declared.name.span,
-                    format!("memop {} has {count} parameters; a memop has 2, 3 or 4", self.name()),
+                    format!(
+                        "memop {} has {count} parameter{}; a memop has 2, 3 or 4",
+                        self.name(),
+                        if count == 1 { "" } else { "s" }
+                    ),
                 )
                 .note(
                     "2: the cell and an argument; 3: the cell and two arguments; 4: two cells and \
@@ -72,10 +77,7 @@ impl<'p> Analysis<'p> {
                 .help("combine what it needs into fewer variables before the call, and pass those"),
             );
         }
-        let types = declared.parameters.iter().map(|each| self.program.types.get(&each.name.id));
-        let types: Vec<Option<&Type>> = types.collect();
-        let mut width = None;
-        for (parameter, ty) in declared.parameters.iter().zip(types) {
+        for parameter in declared.parameters {
             if matches!(&*parameter.name.name, "cell1" | "cell2") {
                 self.found.push(
                     Diagnostic::error(
@@ -89,32 +91,6 @@ impl<'p> Analysis<'p> {
                     )
                     .help("give the parameter another name"),
                 );
-            }
-            match (ty, &width) {
-                (Some(Type::Int(size)), None) => width = Some((size, parameter.ty.span)),
-                (Some(Type::Int(size)), Some((first, span))) if size != *first => {
-                    self.found.push(
-                        Diagnostic::error(
-                            codes::PARAMETERS,
-                            parameter.ty.span,
-                            format!("the parameters of memop {} differ in width", self.name()),
-                        )
-                        .label(*span, "the first parameter's width")
-                        .note("a stateful ALU works on cells and arguments of one width")
-                        .help("give all parameters the width of the cell"),
-                    );
-                }
-                (Some(Type::Int(_)) | Some(Type::Error) | None, _) => {}
-                (Some(_), _) => {
-                    self.found.push(
-                        Diagnostic::error(
-                            codes::PARAMETERS,
-                            parameter.ty.span,
-                            format!("the parameters of memop {} must be integers", self.name()),
-                        )
-                        .help("pass a condition as 0 or 1 of the cell's width"),
-                    );
-                }
             }
         }
     }

@@ -69,6 +69,11 @@ struct Uses<'p> {
     found: Diagnostics,
 }
 
+/// Through which functions a memop goes.
+fn handed_on(way: &[&str]) -> String {
+    format!("it is handed to {}", way.join(", which hands it to "))
+}
+
 /// Checks all calls of a program.
 pub(crate) fn check(program: &CheckedProgram) -> Diagnostics {
     let mut memops = HashMap::new();
@@ -221,7 +226,7 @@ impl<'p> Uses<'p> {
             let way: Vec<&str> = asks.way.iter().map(|name| &**name).collect();
             diagnostic
                 .label(asks.span, format!("{method} is called here"))
-                .note(format!("{} hands it to {method}", way.join(", which calls ")))
+                .note(format!("{}, which hands it to {method}", handed_on(&way)))
         });
     }
 }

@@ -46,7 +46,7 @@ use index::{Index, Ordered};
 use place::Base;
 use report::Violation;
 use source::{Diagnostics, Span};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use unit::{Owner, Unit};
@@ -66,8 +66,8 @@ pub(crate) struct Order<'p> {
     /// Of functions checked so far, by binder.
     summaries: HashMap<NodeId, Rc<Summary>>,
     violations: Vec<Violation>,
-    /// For two globals, who accesses them in this order, and where.
-    witnesses: HashMap<(u32, u32), (Arc<str>, Span)>,
+    /// For a global and one behind it, who accesses them one after the other, and where the second.
+    witnesses: BTreeMap<u32, BTreeMap<u32, (Arc<str>, Span)>>,
     handlers: Vec<HandlerTouches>,
     found: Diagnostics,
 }
@@ -79,7 +79,7 @@ impl<'p> Order<'p> {
             index: Index::new(&program.tree),
             summaries: HashMap::new(),
             violations: Vec::new(),
-            witnesses: HashMap::new(),
+            witnesses: BTreeMap::new(),
             handlers: Vec::new(),
             found: Diagnostics::new(),
         }
@@ -117,7 +117,7 @@ impl<'p> Order<'p> {
             && before != after
         {
             let witness = || (who.clone(), second.outer());
-            self.witnesses.entry((before, after)).or_insert_with(witness);
+            self.witnesses.entry(before).or_default().entry(after).or_insert_with(witness);
         }
     }
 

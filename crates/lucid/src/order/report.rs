@@ -9,8 +9,12 @@ use super::effect::{Access, Demand, Link, Reason, Site};
 use super::place::{Base, Place, Relation, Step};
 use super::unit::Owner;
 use source::{Diagnostic, Span};
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// So many accesses that need an order are shown.
+const NEEDS_TOLD: usize = 3;
 
 /// What is wrong with a demand.
 #[derive(Clone, Debug)]
@@ -325,6 +329,31 @@ impl Order<'_> {
         self.advice(diagnostic, violation, &one, &two, None)
     }
 
+    /// The accesses that need one global before another, through others if there are any between:
+    /// which two globals, who, and where. Empty if nothing needs it.
+    fn needed_order(&self, earlier: u32, later: u32) -> Vec<((u32, u32), Arc<str>, Span)> {
+        let mut from: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut work = VecDeque::from([earlier]);
+        while let Some(number) = work.pop_front() {
+            for next in self.witnesses.get(&number).into_iter().flat_map(BTreeMap::keys) {
+                if *next <= later && !from.contains_key(next) {
+                    from.insert(*next, number);
+                    work.push_back(*next);
+                }
+            }
+        }
+        let mut needed = Vec::new();
+        let mut at = later;
+        while at != earlier {
+            let Some(before) = from.get(&at) else { return Vec::new() };
+            let (who, span) = &self.witnesses[before][&at];
+            needed.push(((*before, at), who.clone(), *span));
+            at = *before;
+        }
+        needed.reverse();
+        needed
+    }
+
     /// What to do about it.
     fn advice(
         &self,
@@ -347,15 +376,28 @@ impl Order<'_> {
                         self.show(&Place::whole(before.base)),
                         self.show(&Place::whole(after.base)),
                     );
-                    match self.witnesses.get(&(earlier, later)) {
-                        Some((who, span)) => {
-                            diagnostic = diagnostic.label(*span, format!("{who} needs this order"));
-                            diagnostic = diagnostic.note(format!(
-                                "declaring {later_name} first would not help: {who} accesses \
-                                 {earlier_name} before {later_name}"
-                            ));
+                    let needed = self.needed_order(earlier, later);
+                    for (_, who, span) in needed.iter().take(NEEDS_TOLD) {
+                        diagnostic = diagnostic.label(*span, format!("{who} needs this order"));
+                    }
+                    if needed.is_empty() {
+                        advice.push(format!("declare {later_name} before {earlier_name}"));
+                    } else {
+                        let mut needs: Vec<String> = needed
+                            .iter()
+                            .take(NEEDS_TOLD)
+                            .map(|((one, two), who, _)| {
+                                let name = |number: u32| &self.index.globals[number as usize].name;
+                                format!("{who} accesses {} before {}", name(*one), name(*two))
+                            })
+                            .collect();
+                        if needed.len() > NEEDS_TOLD {
+                            needs.push(format!("so on up to {later_name}"));
                         }
-                        None => advice.push(format!("declare {later_name} before {earlier_name}")),
+                        diagnostic = diagnostic.note(format!(
+                            "declaring {later_name} before {earlier_name} would not help: {}",
+                            needs.join(", and ")
+                        ));
                     }
                 } else if let Some((Step::Field { label: later, .. }, Step::Field { label, .. })) =
                     parting
