@@ -4,6 +4,7 @@
 //! interpreter.
 
 mod replicas;
+mod ways;
 
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};

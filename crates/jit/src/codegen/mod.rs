@@ -14,6 +14,7 @@ pub(crate) mod function;
 mod hashes;
 mod packet;
 pub(crate) mod path;
+mod pure;
 mod region;
 mod slots;
 mod state;

@@ -4,7 +4,7 @@
 
 use super::facts::{SlotSet, stack_headers};
 use super::fields::narrow_type;
-use super::function::{FunctionCompiler, Known, PacketBits, RaisedError, Site};
+use super::function::{FunctionCompiler, Known, RaisedError, Site};
 use super::path::Way;
 use super::tables::{Results, Split};
 use super::values::{ScratchMark, Val};
@@ -16,7 +16,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::effects;
 use ir::{
-    BinaryOperation, Bits, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, Temp,
+    BinaryOperation, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, Temp,
     Terminator, ValueType,
 };
 use std::collections::BTreeMap;
@@ -495,185 +495,6 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
     }
 
-    /// Instructions that read and define temporaries only.
-    pub fn pure(&mut self, operation: &Operation) {
-        if let Some((result, known)) = self.shortcut_of(operation) {
-            self.temps[result.index()] = Some(known);
-            return;
-        }
-        let (result, value) = match operation {
-            Operation::Unary { result, operation, operand } => {
-                let width_bits = self.operand_type(operand).width_bits();
-                let operand = self.operand(operand);
-                (*result, self.values().unary(*operation, width_bits, operand))
-            }
-            Operation::Binary { result, operation, left, right } => {
-                let types = (self.operand_type(left), self.operand_type(right));
-                let (left, right) = (self.operand(left), self.operand(right));
-                (*result, self.values().binary(*operation, (types.0, left), (types.1, right)))
-            }
-            Operation::Resize { result, kind, operand } => {
-                let from_bits = self.operand_type(operand).width_bits();
-                let to_bits = self.temp_types[result.index()].width_bits();
-                let operand = self.operand(operand);
-                (*result, self.values().resize(*kind, from_bits, to_bits, operand))
-            }
-            Operation::Slice { result, operand, high, low } => {
-                if let Some(Known::Packet(mut bits)) = self.known(operand) {
-                    // A slice of a field in the packet is in the packet too.
-                    bits.offset_bits += bits.width_bits - 1 - high;
-                    bits.width_bits = high - low + 1;
-                    self.temps[result.index()] = Some(Known::Packet(bits));
-                    return;
-                }
-                let from_bits = self.operand_type(operand).width_bits();
-                let operand = self.operand(operand);
-                (*result, self.values().slice(from_bits, *high, *low, operand))
-            }
-            Operation::Select { result, condition, then, otherwise } => {
-                let condition = self.truth(condition);
-                let ty = self.temp_types[result.index()];
-                let (then, otherwise) = (self.operand(then), self.operand(otherwise));
-                (*result, self.values().select(condition, ty, then, otherwise))
-            }
-            _ => return,
-        };
-        self.define(result, value);
-    }
-
-    /// What an instruction comes to where that is more than its code.
-    fn shortcut_of(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
-        self.folded(operation)
-            .or_else(|| self.test(operation))
-            .or_else(|| self.turned_test(operation))
-    }
-
-    /// A test of bits of the packet, as the result of an instruction; neighbours are tested together.
-    fn test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
-        let Operation::Binary { result, operation, left, right } = operation else { return None };
-        let test = match (operation, self.known(left), self.known(right)) {
-            (BinaryOperation::Equal, Some(Known::Packet(bits)), _) if bits.width_bits <= 64 => {
-                Known::Test(bits, self.known_bits(right)?.to_u64()?)
-            }
-            (BinaryOperation::Equal, _, Some(Known::Packet(bits))) if bits.width_bits <= 64 => {
-                Known::Test(bits, self.known_bits(left)?.to_u64()?)
-            }
-            (
-                BinaryOperation::And,
-                Some(Known::Test(left, left_number)),
-                Some(Known::Test(right, right_number)),
-            ) => {
-                let follows = |left: PacketBits, right: PacketBits| {
-                    left.address == right.address
-                        && left.offset_bits + left.width_bits == right.offset_bits
-                };
-                let (high, high_number, low, low_number) = if follows(left, right) {
-                    (left, left_number, right, right_number)
-                } else if follows(right, left) {
-                    (right, right_number, left, left_number)
-                } else {
-                    return None;
-                };
-                let width_bits = high.width_bits + low.width_bits;
-                if width_bits > 64 || low.width_bits == 64 {
-                    return None;
-                }
-                let both = PacketBits { width_bits, ..high };
-                Known::Test(both, high_number << low.width_bits | low_number)
-            }
-            _ => return None,
-        };
-        Some((*result, test))
-    }
-
-    /// Whether a turned number of 16 bits is what stands in the packet: compared as it stands there.
-    fn turned_test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
-        let Operation::Binary { result, operation, left, right } = operation else { return None };
-        let condition = match operation {
-            BinaryOperation::Equal => IntCC::Equal,
-            BinaryOperation::NotEqual => IntCC::NotEqual,
-            _ => return None,
-        };
-        let (word, bits) = match (self.known(left)?, self.known(right)?) {
-            (Known::Val(Val::Word(word)), Known::Packet(bits))
-            | (Known::Packet(bits), Known::Val(Val::Word(word))) => (word, bits),
-            _ => return None,
-        };
-        let is_half = bits.width_bits == 16 && bits.offset_bits.is_multiple_of(8);
-        if !is_half || cfg!(target_endian = "big") {
-            return None;
-        }
-        let turned = self.values().turned_half(word)?;
-        let flags = MemFlagsData::trusted();
-        let first_byte = (bits.offset_bits / 8) as i32;
-        let found = self.builder.ins().load(types::I16, flags, bits.address, first_byte);
-        let holds = self.builder.ins().icmp(condition, turned, found);
-        let holds = self.builder.ins().uextend(types::I64, holds);
-        Some((*result, Known::Val(Val::Word(holds))))
-    }
-
-    /// The number that an operand of fixed width is known to be.
-    pub fn known_bits(&mut self, operand: &Operand) -> Option<Bits> {
-        match operand {
-            Operand::Constant(bits) => Some(bits.clone()),
-            Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Val(Val::Word(word))) => {
-                    let width_bits = self.temp_types[temp.index()].width_bits();
-                    self.known_number(word).map(|number| Bits::from_u64(width_bits, number))
-                }
-                _ => None,
-            },
-        }
-    }
-
-    /// What is known of the result of an instruction whose operands are known well enough.
-    fn folded(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
-        let (result, value) = match operation {
-            Operation::Unary { result, operation, operand } => {
-                (*result, self.known_bits(operand)?.unary(*operation))
-            }
-            Operation::Binary { result, operation, left, right } => {
-                let known = (self.known_bits(left), self.known_bits(right));
-                match known {
-                    (Some(left), Some(right)) => (*result, left.binary(*operation, &right)),
-                    (Some(known), None) | (None, Some(known)) => {
-                        let other = if self.known_bits(left).is_some() { right } else { left };
-                        let is_absorbed = match operation {
-                            BinaryOperation::And => known.is_zero(),
-                            BinaryOperation::Or => known == Bits::ones(known.width_bits()),
-                            _ => return None,
-                        };
-                        if is_absorbed {
-                            (*result, known)
-                        } else if known.is_zero() || known == Bits::ones(known.width_bits()) {
-                            return Some((*result, self.known(other)?));
-                        } else {
-                            return None;
-                        }
-                    }
-                    (None, None) => return None,
-                }
-            }
-            Operation::Resize { result, kind, operand } => {
-                let width_bits = self.temp_types[result.index()].width_bits();
-                (*result, self.known_bits(operand)?.resize(*kind, width_bits))
-            }
-            Operation::Slice { result, operand, high, low } => {
-                (*result, self.known_bits(operand)?.slice(*high, *low))
-            }
-            Operation::Select { result, condition, then, otherwise } => {
-                let taken = if self.known_bits(condition)?.is_true() { then } else { otherwise };
-                match self.known_bits(taken) {
-                    Some(bits) => (*result, bits),
-                    None => return Some((*result, self.known(taken)?)),
-                }
-            }
-            _ => return None,
-        };
-        let value = self.values().constant(&value);
-        Some((result, Known::Val(value)))
-    }
-
     /// Ends a function that fetches ahead, at an instruction that it does not run.
     fn cut(&mut self, operation: &Operation) {
         match operation {
@@ -682,13 +503,6 @@ impl<'a> FunctionCompiler<'a, '_> {
                 let code = self.number(ENDED);
                 self.finish(code);
             }
-        }
-    }
-
-    fn known(&self, operand: &ir::Operand) -> Option<Known> {
-        match operand {
-            ir::Operand::Temp(temp) => self.temps[temp.index()].clone(),
-            ir::Operand::Constant(_) => None,
         }
     }
 
