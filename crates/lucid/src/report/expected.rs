@@ -7,7 +7,7 @@ use super::verdicts::{cell_text, what_text};
 use crate::core::{EventId, GlobalId, GlobalKind, Program, Type};
 use crate::interpreter::{EventValue, Group, Value};
 use crate::specification::{
-    Argument, Count, Expectation, ExpectationKind, Happening, Places, codes,
+    Argument, Count, Expectation, ExpectationKind, Happening, Places, codes, find_name,
 };
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
@@ -290,7 +290,8 @@ fn array(
     places: &Places,
     diagnostics: &mut Diagnostics,
 ) -> Option<GlobalId> {
-    let Some(at) = program.globals.iter().position(|global| *global.name == *name) else {
+    let names = program.globals.iter().map(|global| &*global.name);
+    let Some(at) = find_name(names, name) else {
         let mut names = program.globals.iter().map(|global| &*global.name);
         diagnostics.push(unknown("array", name, &mut names, places.name));
         return None;

@@ -7,7 +7,7 @@ use super::{Resolver, fit, nearest};
 use crate::core::arithmetic::mask;
 use crate::core::{ActionId, GlobalId, GlobalKind, Table, Type};
 use crate::interpreter::Entry;
-use crate::specification::{Argument, Command, KeyPattern, Places};
+use crate::specification::{Argument, Command, KeyPattern, Places, find_member, find_name};
 use source::{Diagnostic, Span};
 
 /// Of entries whose command says no priority, as of those that programs install.
@@ -78,7 +78,8 @@ impl<'a> Resolver<'a> {
 
     fn global(&mut self, name: &str, places: &Places, wanted: &str) -> Option<GlobalId> {
         let globals = &self.program.globals;
-        if let Some(at) = globals.iter().position(|global| global.name.as_ref() == name) {
+        let names = globals.iter().map(|global| global.name.as_ref());
+        if let Some(at) = find_name(names, name) {
             return Some(GlobalId(at as u32));
         }
         let message = format!("the program has no {wanted} `{name}`");
@@ -198,8 +199,8 @@ impl<'a> Resolver<'a> {
         let actions = &self.program.actions;
         let name_of = |action: &ActionId| actions[action.0 as usize].name.as_ref();
         let last = |name: &str| name.rsplit('.').next().map(str::to_string);
-        let exact = table.actions.iter().find(|action| name_of(action) == name);
-        let found = exact
+        let found = find_member(table.actions.iter().map(name_of), name)
+            .and_then(|at| table.actions.get(at))
             .or_else(|| table.actions.iter().find(|action| last(name_of(action)) == last(name)));
         if found.is_none() {
             let message = format!("the table has no action `{name}`");
