@@ -48,7 +48,7 @@ pub enum Command {
     /// Print a checked program as P4_16, with its includes taken in.
     #[command(after_help = "Example:\n  plane print examples/router/router.p4")]
     Print(OneProgram),
-    /// Print a program's pipeline IR.
+    /// Print a program's pipeline IR, or a Lucid program's core program.
     #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
     Ir(OneProgram),
     /// Check all programs of a folder and count verdicts.

@@ -93,6 +93,8 @@ fn exit_statuses() {
         ("run x.p4 --in 1=x.pcap", 2, "--out DIR"),
         ("run count.dpt --timeline a --state-out a", 2, "two options"),
         ("run count.dpt --timeline count.yaml", 1, "is an input"),
+        ("ir count.dpt", 1, "step"),
+        ("print count.dpt", 1, "is a Lucid program"),
         ("explain LU-E0501", 0, ""),
         ("explain lu-w0501", 0, ""),
         ("explain LU-E9999", 1, "no such code"),
@@ -291,6 +293,15 @@ fn programs_are_formatted() {
     let ran = plane(folder.path(), "fmt wrong.dpt");
     assert_eq!(ran.status.code(), Some(1));
     assert!(text(&ran.stderr).contains("LU-E00"), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn core_programs_are_printed() {
+    let folder = folder(&[("count.symb", "{\"symbolics\": {\"step\": 23}}")]);
+    let ran = plane(folder.path(), "ir count.dpt");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let core = text(&ran.stdout);
+    assert!(core.contains("counts") && core.contains("23"), "{core}");
 }
 
 #[test]

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane ir`: the pipeline IR as text.
+//! `plane ir`: the pipeline IR as text; of a Lucid program its core program.
 
 use crate::arguments::OneProgram;
 use crate::{Ending, output};
 
 /// Runs it.
 pub fn run(arguments: &OneProgram) -> Ending {
+    if super::lucid::is_program(&arguments.file) {
+        return super::lucid::ir::run(&arguments.file);
+    }
     match super::compile_or_report(&arguments.file, &arguments.reading, true) {
         Some((_, Some(program))) => {
             output::print(&ir::text::print(&program));

@@ -6,6 +6,14 @@ use crate::{Ending, output};
 
 /// Runs it.
 pub fn run(arguments: &OneProgram) -> Ending {
+    if super::lucid::is_program(&arguments.file) {
+        let file = arguments.file.display();
+        output::error(&format!(
+            "`{file}` is a Lucid program, which is not compiled to P4_16 yet; `plane ir` prints its core \
+             program"
+        ));
+        return Ending::WrongInput;
+    }
     match super::compile_or_report(&arguments.file, &arguments.reading, true) {
         Some((compiled, _)) => {
             if let Some(typed) = &compiled.program {

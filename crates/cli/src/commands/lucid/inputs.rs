@@ -197,21 +197,43 @@ fn symbolics(
         None => Some(beside).filter(|path| path.is_file()),
     };
     let mut symbolics = Symbolics::default();
-    let layers =
-        [first.map(Some), Some(None), wanted.symbolics.map(|path| Some(path.to_path_buf()))];
-    for layer in layers.into_iter().flatten() {
-        let more = match layer {
-            None => run.symbolics.clone(),
-            Some(path) => {
-                let (file, format) = add(map, &path)?;
-                let (more, problems) = specification::read_symbolics(map, file, format);
-                found.append(problems);
-                let Some(more) = more else { return Ok(None) };
-                more
-            }
-        };
-        symbolics.sizes.extend(more.sizes);
-        symbolics.values.extend(more.values);
+    if let Some(path) = first {
+        let Some(more) = read_symbolics(map, &path, found)? else { return Ok(None) };
+        add_symbolics(&mut symbolics, more);
+    }
+    add_symbolics(&mut symbolics, run.symbolics.clone());
+    if let Some(path) = wanted.symbolics {
+        let Some(more) = read_symbolics(map, path, found)? else { return Ok(None) };
+        add_symbolics(&mut symbolics, more);
     }
     Ok(Some(symbolics))
+}
+
+fn add_symbolics(symbolics: &mut Symbolics, more: Symbolics) {
+    symbolics.sizes.extend(more.sizes);
+    symbolics.values.extend(more.values);
+}
+
+fn read_symbolics(
+    map: &mut SourceMap,
+    path: &Path,
+    found: &mut Diagnostics,
+) -> Result<Option<Symbolics>, Trouble> {
+    let (file, format) = add(map, path)?;
+    let (symbolics, problems) = specification::read_symbolics(map, file, format);
+    found.append(problems);
+    Ok(symbolics)
+}
+
+/// Symbolics of the `.symb` file beside a program; none if there is no such file.
+pub fn symbolics_beside(
+    map: &mut SourceMap,
+    program: &Path,
+    found: &mut Diagnostics,
+) -> Result<Option<Symbolics>, Trouble> {
+    let beside = program.with_extension("symb");
+    match beside.is_file() {
+        true => read_symbolics(map, &beside, found),
+        false => Ok(Some(Symbolics::default())),
+    }
 }

@@ -4,6 +4,7 @@
 
 pub mod check;
 mod inputs;
+pub mod ir;
 mod replay;
 pub mod run;
 pub mod test;
