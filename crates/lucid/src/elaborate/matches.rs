@@ -229,7 +229,12 @@ impl<'a> Elaborator<'a> {
                     Builtin::SelfSwitch => ExpressionKind::SelfSwitch,
                     Builtin::RecirculationPort => ExpressionKind::RecirculationPort,
                     Builtin::IngressPort => ExpressionKind::IngressPort,
-                    _ => return Err(self.internal(span, "a builtin as a pattern")),
+                    _ => {
+                        let message = "this is no value that a pattern can have";
+                        let diagnostic = Diagnostic::error(codes::OPERAND, span, message);
+                        let help = "write a number, bits, a constant, a symbolic or an extern";
+                        return Err(self.report(diagnostic.help(help)));
+                    }
                 };
                 Value::Scalar(Expression { kind, ty: Type::Int(width), span })
             }
