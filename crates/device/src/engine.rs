@@ -80,9 +80,13 @@ impl Engine {
                 ))
             }
         };
+        let store = Store::new(program.clone()).map_err(LoadError::InitialState)?;
+        if matches!(runner, Runner::Jit(_)) {
+            store.set_memory_advisor(jit::prefer_large_pages);
+        }
         Ok(Engine {
             generation,
-            store: Arc::new(Store::new(program.clone()).map_err(LoadError::InitialState)?),
+            store: Arc::new(store),
             cells: Cells::new(&program),
             in_flight: 0,
             is_waiting: false,

@@ -130,14 +130,15 @@ impl BoundInstance {
 /// A [`Shortcut`] as words.
 fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<u64>()] {
     let direct = table.direct();
-    let Shortcut { records, default_record, items, length, default_leaf } = Shortcut {
+    let Shortcut { records, default_record, items, length, default_leaf, is_large } = Shortcut {
         records: table.first_record() as u64,
         default_record: table.default_record() as u64,
         items: direct.address as u64,
         length: direct.length as u64,
         default_leaf: u64::from(direct.default_leaf),
+        is_large: u64::from(table.lookup_bytes() >= LARGE_TABLE_BYTES),
     };
-    [records, default_record, items, length, default_leaf]
+    [records, default_record, items, length, default_leaf, is_large]
 }
 
 /// Bytes of the largest header or value of a program.

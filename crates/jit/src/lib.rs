@@ -16,6 +16,8 @@ pub(crate) mod codegen;
 #[allow(unsafe_code)] // Calls compiled code, and frees it.
 mod compiled;
 mod instance;
+#[allow(unsafe_code)] // Advises the system on memory.
+mod large_pages;
 #[allow(unsafe_code)] // Compiled code notes where packets are.
 mod packets;
 #[allow(unsafe_code)] // Called from compiled code, with addresses that compiled code hands in.
@@ -25,6 +27,7 @@ mod unit;
 pub use burst::{Burst, Ended};
 pub use compiled::{CompileError, Compiled, Ending};
 pub use instance::BoundInstance;
+pub use large_pages::prefer_large_pages;
 pub use packets::{Packets, SentPacket};
 pub use runtime::pass::{ENDS, NUMBERS, OUTPUTS, TAILROOM_BYTES, Tally};
 pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Step, StepValue, Storage, Tallying, Unit};

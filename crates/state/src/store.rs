@@ -67,6 +67,12 @@ impl Store {
         })
     }
 
+    /// Has whoever changes the forwarding side tell of large memory that lookups go to, by address and bytes,
+    /// whenever it has moved or grown. The first one to ask is told.
+    pub fn set_memory_advisor(&self, advisor: fn(usize, usize)) {
+        self.forwarding.set_advisor(advisor);
+    }
+
     /// Copies of the forwarding side in memory, those included that only readers hold. For watching
     /// memory.
     pub fn forwarding_copies(&self) -> usize {

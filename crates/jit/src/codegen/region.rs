@@ -302,7 +302,11 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
         for (number, instruction) in block.instructions.iter().enumerate().skip(point.instruction) {
             if self.prefetching && is_noticed(&instruction.operation) {
-                return self.cut(&instruction.operation);
+                if let Operation::Apply { table, keys, hit, action } = &instruction.operation {
+                    self.prefetch_apply(*table, keys, *hit, *action);
+                    continue;
+                }
+                return self.finish_early();
             }
             let site = Site {
                 region: id,
@@ -496,14 +500,9 @@ impl<'a> FunctionCompiler<'a, '_> {
     }
 
     /// Ends a function that fetches ahead, at an instruction that it does not run.
-    fn cut(&mut self, operation: &Operation) {
-        match operation {
-            Operation::Apply { table, keys, .. } => self.prefetch_apply(*table, keys),
-            _ => {
-                let code = self.number(ENDED);
-                self.finish(code);
-            }
-        }
+    fn finish_early(&mut self) {
+        let code = self.number(ENDED);
+        self.finish(code);
     }
 
     fn instruction(&mut self, operation: &'a Operation, site: Site) {

@@ -6,7 +6,6 @@ use super::facts::table_actions;
 use super::function::FunctionCompiler;
 use super::path::{Applied, Way};
 use super::values::Val;
-use crate::runtime::pass::ENDED;
 use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -88,11 +87,18 @@ impl FunctionCompiler<'_, '_> {
         self.entry = outer_entry;
     }
 
-    /// Fetches what a lookup of these keys reads first into the cache, and ends the function.
-    pub fn prefetch_apply(&mut self, table: TableId, keys: &[Operand]) {
+    /// Fetches what a lookup of these keys reads first into the cache, where the table is large, and goes on
+    /// as if an entry without an effect were found: later tables' keys are often known by now.
+    pub fn prefetch_apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
+        let one = self.number(1);
+        self.define(hit, Val::Word(one));
+        let first = self.number(0);
+        self.define(action, Val::Word(first));
         if !self.program.tables[table.index()].keys.is_empty()
             && compared::entries(self.program, table).is_none()
         {
+            let is_large = self.is_large(table);
+            let joined = self.when(is_large);
             let keys = self.table_keys(table, keys);
             let address = self.table_address(table);
             let layout = KeyLayout::new(&self.program.tables[table.index()]);
@@ -109,9 +115,8 @@ impl FunctionCompiler<'_, '_> {
                     self.call(runtime::prefetch_words(), &[address, key, count]);
                 }
             }
+            self.go_on(joined);
         }
-        let code = self.number(ENDED);
-        self.finish(code);
     }
 
     fn table_keys(&mut self, table: TableId, keys: &[Operand]) -> Keys {

@@ -175,6 +175,8 @@ pub(crate) struct Shortcut {
     pub length: u64,
     /// [`state::forwarding::index::Direct::default_leaf`].
     pub default_leaf: u64,
+    /// Whether the table does not fit into the nearer caches.
+    pub is_large: u64,
 }
 
 /// What functions of the runtime need of their caller. Lives as long as one burst.

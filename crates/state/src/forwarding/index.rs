@@ -421,6 +421,18 @@ impl MatchIndex {
         }
     }
 
+    /// Address and bytes of the memory that most lookups go to, where it is in one piece.
+    pub fn lookup_memory(&self) -> (usize, usize) {
+        match &self.kind {
+            Kind::ExactWord(index) => (index.address(), index.bucket_bytes()),
+            Kind::ExactDouble(index) => (index.address(), index.bucket_bytes()),
+            Kind::Lpm32(index) => {
+                index.front().map_or((0, 0), |front| (front.address(), front.item_bytes()))
+            }
+            _ => (0, 0),
+        }
+    }
+
     /// About how much memory lookups spread over; at most [`MatchIndex::memory_bytes`].
     pub fn lookup_bytes(&self) -> usize {
         match &self.kind {

@@ -8,7 +8,7 @@ use crate::Configuration;
 use crate::change::Change;
 use arc_swap::ArcSwapOption;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How often the writer looks again at once whether readers have left the spare copy.
@@ -44,9 +44,22 @@ pub(crate) struct Publication {
     published: ArcSwapOption<ForwardingState>,
     writer: Mutex<Writer>,
     copies: Arc<AtomicUsize>,
+    advisor: OnceLock<fn(usize, usize)>,
 }
 
 impl Publication {
+    /// From now on somebody is told, by the writer, of large memory that lookups go to.
+    pub(crate) fn set_advisor(&self, advisor: fn(usize, usize)) {
+        // One is enough.
+        let _ = self.advisor.set(advisor);
+    }
+
+    fn advise(&self, state: &mut ForwardingState) {
+        if let Some(advisor) = self.advisor.get() {
+            state.advise(*advisor);
+        }
+    }
+
     /// The published version. Never waits for a writer.
     pub(crate) fn load(&self) -> Option<Arc<ForwardingState>> {
         self.published.load_full()
@@ -66,7 +79,9 @@ impl Publication {
     pub(crate) fn begin(&self, configuration: &Configuration) -> Arc<ForwardingState> {
         let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         self.load().unwrap_or_else(|| {
-            let state = Arc::new(ForwardingState::build(configuration, &self.copies));
+            let mut state = ForwardingState::build(configuration, &self.copies);
+            self.advise(&mut state);
+            let state = Arc::new(state);
             self.published.store(Some(state.clone()));
             state
         })
@@ -83,6 +98,7 @@ impl Publication {
             state.repeat(change);
         }
         state.set_version(version);
+        self.advise(state);
         writer.spare = self.published.swap(Some(next));
         writer.missed = changes;
         writer.give_up_if_late(entries);
@@ -100,6 +116,7 @@ impl Publication {
             state.repeat(change);
         }
         state.set_version(version);
+        self.advise(state);
         self.published.store(Some(current));
         let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
         if writer.spare.is_some() {

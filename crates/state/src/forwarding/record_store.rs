@@ -58,6 +58,11 @@ impl RecordStore {
         }
     }
 
+    /// Address and bytes of the records, with room for more.
+    pub(super) fn lookup_memory(&self) -> (usize, usize) {
+        (self.words.as_ptr() as usize, self.words.capacity() * size_of::<u64>())
+    }
+
     /// The words of a record.
     pub(super) fn record(&self, number: u32) -> &[u64] {
         record_at(&self.words, self.stride_words, number)

@@ -130,6 +130,10 @@ impl ForwardingState {
         self.tables.iter().map(ForwardingTable::memory_bytes).sum()
     }
 
+    pub(super) fn advise(&mut self, advisor: fn(usize, usize)) {
+        self.tables.iter_mut().for_each(|table| table.advise(advisor));
+    }
+
     pub(super) fn set_version(&mut self, version: u64) {
         self.version = version;
         self.identity = Identity::fresh();

@@ -34,7 +34,12 @@ pub struct ForwardingTable {
     members: Vec<u64>,
     one_shots: Vec<Option<OneShot>>,
     free_one_shots: Vec<u32>,
+    /// What [`ForwardingTable::advise`] has told of.
+    advised: [(usize, usize); 2],
 }
+
+/// Memory from this size on is worth advice.
+const ADVISED_BYTES: usize = 4 << 20;
 
 impl ForwardingTable {
     pub(super) fn new(
@@ -55,6 +60,7 @@ impl ForwardingTable {
             members: Vec::new(),
             one_shots: Vec::new(),
             free_one_shots: Vec::new(),
+            advised: [(0, 0); 2],
             layout,
         };
         table.set_default(state.default_action());
@@ -173,6 +179,17 @@ impl ForwardingTable {
     /// Memory that lookups spread over, records included.
     pub fn lookup_bytes(&self) -> usize {
         self.index.lookup_bytes() + self.records.memory_bytes()
+    }
+
+    /// Tells of large memory that lookups go to, by address and bytes, when it has moved or grown.
+    pub(super) fn advise(&mut self, advisor: fn(usize, usize)) {
+        let memory = [self.index.lookup_memory(), self.records.lookup_memory()];
+        for (known, found) in self.advised.iter_mut().zip(memory) {
+            if found.1 >= ADVISED_BYTES && *known != found {
+                advisor(found.0, found.1);
+                *known = found;
+            }
+        }
     }
 
     pub(super) fn profile(&self) -> Option<ActionProfileId> {

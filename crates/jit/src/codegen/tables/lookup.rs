@@ -57,6 +57,11 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
+    /// Whether the table does not fit into the nearer caches.
+    pub(super) fn is_large(&mut self, table: TableId) -> Value {
+        self.shortcut(table, offset_of!(Shortcut, is_large))
+    }
+
     /// The address of the default action's record.
     pub(super) fn default_record(&mut self, table: TableId) -> Value {
         self.shortcut(table, offset_of!(Shortcut, default_record))

@@ -97,6 +97,11 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
         self.buckets.as_ptr() as usize
     }
 
+    /// Bytes of the buckets, with room for more.
+    pub(crate) fn bucket_bytes(&self) -> usize {
+        self.buckets.capacity() * size_of::<Bucket<K, SLOTS>>()
+    }
+
     /// By how much a hash is shifted right to be the index of its home bucket.
     pub(crate) fn shift(&self) -> u32 {
         self.shift

@@ -77,6 +77,11 @@ impl Front {
         self.items.items.as_ptr() as usize
     }
 
+    /// Bytes of the items, with room for more.
+    pub(crate) fn item_bytes(&self) -> usize {
+        self.items.items.capacity() * size_of::<u32>()
+    }
+
     /// The address of the item that a lookup reads last. The array itself is small enough for the nearer
     /// caches, so it is read here.
     #[inline(always)]
