@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fills fuzz/corpus from the examples and, with arguments, from further folders of .p4 and .stf files.
+# Fills fuzz/corpus from the examples and, with arguments, from further folders of .p4, .stf and .dpt files.
 set -euo pipefail
 folders=()
 for folder in "$@"; do
@@ -24,6 +24,8 @@ find ../examples -name '*.txt' -o -name '*.json' | seed entries 40000
 find ../examples -name '*.pcap' | seed capture 4096
 find ../examples "${folders[@]}" -name '*.stf' | seed stf 40000
 find ../crates/ir/tests -name '*.txt' | seed ir_text 40000
+find ../examples ../crates/lucid/tests "${folders[@]}" -name '*.dpt' -size -40k \
+    | seed lucid_parser 40000
 find ../crates/lucid/tests/specification -name '*.json' -o -name '*.yaml' -o -name '*.toml' \
     | seed lucid_specification 40000
 mkdir -p corpus/packets

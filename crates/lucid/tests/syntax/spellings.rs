@@ -43,6 +43,10 @@ fn tables() {
         "action int f(bool b)(int a) { return a; }",
     );
     check(
+        "action_constr f(bool b) = { return action t _(int a) { return {x = b}; }; };",
+        "action t f(bool b)(int a) { return {x = b}; }",
+    );
+    check(
         "global t x = table_create<t>((hit, miss), 1024, miss(0));",
         "global t x = Table.create(1024, [hit; miss], miss, 0);",
     );

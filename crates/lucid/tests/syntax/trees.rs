@@ -286,6 +286,10 @@ fn modules() {
 #[test]
 fn parsers() {
     check_program(
+        "parser main(bitstring b) { skip(32, b); drop; }",
+        "(parser main (bitstring b) [(skip int<32> b) drop])",
+    );
+    check_program(
         "parser main(bitstring b) { eth e = read(b); skip(int<16>, b); int x = e#a + 1; e#a = 5; \
          x = 6; match e#ty with | 1 -> { drop; } | K -> { ip(b, e); } | _ -> { generate f(e); } }",
         "(parser main (bitstring b) [(read eth e b) (skip int<16> b) (int x = (Add (field e a) 1)) \

@@ -3,7 +3,7 @@
 
 use super::super::ast::{
     DeclarationKind, Expression, ExpressionKind, ParserAction, ParserActionKind, ParserBlock,
-    ParserBranch, ParserStep,
+    ParserBranch, ParserStep, Type, TypeKind,
 };
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
@@ -151,6 +151,16 @@ impl Parser<'_> {
         Ok(ParserAction { kind, span: self.span_from(start) })
     }
 
+    /// What `skip` passes over: a type, or a number of bits.
+    fn skipped(&mut self) -> Parsed<Type> {
+        let span = self.span();
+        if !self.at(TokenKind::Number) {
+            return self.ty();
+        }
+        let bits = self.size_term()?;
+        Ok(Type { kind: TypeKind::Int(Some(bits)), span })
+    }
+
     /// `read eth_t e;`, as it once was.
     fn reading_without_source(&mut self) -> super::Unparsed {
         let diagnostic = Diagnostic::error(
@@ -167,7 +177,7 @@ impl Parser<'_> {
             self.bump();
             let opener = self.span();
             self.bump();
-            let ty = self.ty()?;
+            let ty = self.skipped()?;
             self.expect(TokenKind::Comma, "after the type that is skipped")?;
             let source = self.expression()?;
             self.expect_close(TokenKind::CloseParen, opener)?;

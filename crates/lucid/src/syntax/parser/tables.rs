@@ -147,7 +147,9 @@ impl Parser<'_> {
         self.expect(TokenKind::Action, "after `return`")?;
         let return_type = self.ty()?;
         // Nothing can name it.
-        let _ = self.segment("an action")?;
+        if !self.eat(TokenKind::Underscore) {
+            let _ = self.segment("an action")?;
+        }
         let match_parameters = self.parameters("an action, those of the lookup")?;
         let body = self.block("an action")?;
         self.expect_semicolon("the action that is made")?;
