@@ -100,7 +100,10 @@ fn body(program: &core::Program, body: &core::Body) -> Result<PreparedBody, Misf
 }
 
 fn steps(scope: &mut Scope<'_>, statements: &[core::Statement]) -> Result<Vec<Step>, Misfit> {
-    statements.iter().map(|statement| step(scope, &statement.kind, statement.span)).collect()
+    // Blocks may stand 256 deep.
+    stacker::maybe_grow(128 * 1024, 1024 * 1024, || {
+        statements.iter().map(|from| step(scope, &from.kind, from.span)).collect()
+    })
 }
 
 fn words(scope: &mut Scope<'_>, list: &[core::Expression]) -> Result<Vec<Word>, Misfit> {
