@@ -51,11 +51,36 @@ pub fn colors() -> bool {
     std::io::stderr().is_terminal() && !forbidden
 }
 
+/// Most diagnostics that are printed of one run of the command's inputs; the rest is counted.
+const MOST_DIAGNOSTICS: usize = 100;
+
 /// Prints diagnostics to standard error.
 pub fn diagnostics(map: &SourceMap, diagnostics: &Diagnostics) {
     if diagnostics.is_empty() {
         return;
     }
-    let text = source::render_text(map, diagnostics, RenderOptions { color: colors() });
+    let text = diagnostics_text(map, diagnostics, RenderOptions { color: colors() });
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Diagnostics as text, not more than a person can read.
+pub fn diagnostics_text(
+    map: &SourceMap,
+    diagnostics: &Diagnostics,
+    options: RenderOptions,
+) -> String {
+    if diagnostics.len() <= MOST_DIAGNOSTICS {
+        return source::render_text(map, diagnostics, options);
+    }
+    // Where so much is wrong, warnings are left out.
+    let is_error = |each: &&source::Diagnostic| each.severity == source::Severity::Error;
+    let mut first = Diagnostics::new();
+    for diagnostic in diagnostics.iter().filter(is_error).take(MOST_DIAGNOSTICS) {
+        first.push(diagnostic.clone());
+    }
+    if first.is_empty() {
+        diagnostics.iter().take(MOST_DIAGNOSTICS).for_each(|each| first.push(each.clone()));
+    }
+    let more = diagnostics.len() - first.len();
+    format!("{}and {more} more\n\n", source::render_text(map, &first, options))
 }

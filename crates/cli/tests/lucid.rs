@@ -305,6 +305,18 @@ fn core_programs_are_printed() {
 }
 
 #[test]
+fn a_flood_of_mistakes_is_cut() {
+    let wrong = "  - {name: cuont, args: [1]}\n".repeat(500);
+    let run = format!("symbolics: {{step: 1}}\nevents:\n{wrong}");
+    let folder = folder(&[("count.yaml", &run)]);
+    let ran = plane(folder.path(), "run count.dpt");
+    let errors = text(&ran.stderr);
+    assert_eq!((ran.status.code(), errors.matches("error[").count()), (Some(1), 100));
+    let last = errors.trim_end().lines().last().unwrap_or("");
+    assert!(last.starts_with("and 40") && last.ends_with(" more"), "{last}");
+}
+
+#[test]
 fn many_programs_are_checked_at_once() {
     let folder = folder(&[("wrong.dpt", "event e(int<32> x) { y = 1; }")]);
     let ran = plane(folder.path(), "check count.dpt wrong.dpt nowhere.dpt --format json");

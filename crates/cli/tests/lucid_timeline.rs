@@ -122,6 +122,10 @@ fn a_small_run() {
         browser.text("document.getElementById('counters').innerText.replace(/\\s+/g, ' ')");
     assert!(counters.contains("switch handled generated left 0 10 10 0 1 10 5 5"), "{counters}");
 
+    // The lanes fill their box.
+    let fills = "timeline.drawing.height === document.getElementById('lanes').clientHeight";
+    assert_eq!(browser.evaluate(fills), Value::Bool(true));
+
     // A click on a ping tells its arguments, what it did and what came of it.
     let ping = item(&mut browser, "ping(number=2)");
     let at = place(&mut browser, &ping);

@@ -127,7 +127,16 @@ enum Added {
 pub(super) fn links(node: &Node, network: &mut Network, messages: &mut Messages) -> Links {
     let mut list = Vec::new();
     match &node.kind {
-        Kind::Text(text) if super::fields::normal(text) == "full mesh" => return Links::FullMesh,
+        Kind::Text(text) if super::fields::normal(text) == "full mesh" => {
+            if network.switches > MOST_MESHED {
+                let message = format!(
+                    "a full mesh of {} switches is too large: at most {MOST_MESHED}",
+                    network.switches
+                );
+                messages.error(codes::BAD_LINK, node.span, message, "name the links");
+            }
+            return Links::FullMesh;
+        }
         Kind::Text(text) => {
             let message = format!("`links` is \"full mesh\" or names the links, not {text:?}");
             messages.error(codes::BAD_LINK, node.span, message, LINK_HELP);
@@ -142,6 +151,9 @@ pub(super) fn links(node: &Node, network: &mut Network, messages: &mut Messages)
     }
     Links::List(list)
 }
+
+/// Most switches of a full mesh, whose links grow with the square.
+const MOST_MESHED: u32 = 1024;
 
 const LINK_HELP: &str =
     "write {\"0:1\": \"1:1\"}, or [{\"ends\": [\"0:1\", \"1:1\"], \"latency\": \"5us\"}]";

@@ -3,6 +3,7 @@
 
 use super::inputs::{Trouble, Wanted, ready};
 use super::run::{counts, judge, observe, verdicts_text};
+use crate::output;
 use lucid::report::{Detail, Observers, TextLog, Verdicts};
 use lucid::simulation::{Outcome, Simulation};
 use source::{Diagnostics, RenderOptions, SourceMap};
@@ -71,6 +72,6 @@ pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
 }
 
 fn rendered(map: &SourceMap, diagnostics: &Diagnostics) -> String {
-    let text = source::render_text(map, diagnostics, RenderOptions { color: false });
+    let text = output::diagnostics_text(map, diagnostics, RenderOptions { color: false });
     text.trim_end().to_string()
 }
