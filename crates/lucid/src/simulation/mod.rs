@@ -45,11 +45,12 @@
 //! | generated | goes |
 //! | --- | --- |
 //! | `generate e` | to this switch, by its recirculation port |
-//! | to its own switch or its recirculation port | the same |
+//! | to its recirculation port | the same |
 //! | to a port with a link | over the link, when it is due; it arrives at the port at the other end after the link's latency |
 //! | to a port without a link | out of the network, when it is due |
 //! | to a group of ports | to each of them, in order |
 //! | flooded | to each port with a link to another switch but the one named, and once out of the network for the ports without a link ([`NO_PORT`]) |
+//! | to its own switch by number | to this switch, where it arrives at port 0 when it is due |
 //! | to another switch | along a shortest path of links that are up when it is due (fewest links; the lowest port at each switch), it arrives at port 0; if the run's links do not join the two, directly at the time when it is due; if they do and none is up, it is lost |
 //! | to a switch that is not there | nowhere: it is lost |
 //! | an exit event | out of the network, when it is due |
@@ -100,8 +101,7 @@
 //! run with the same seed gives the same observations, byte for byte.
 //!
 //! Known differences from the reference implementation, besides its private hash: jitter and
-//! propagation delay belong to links (there to recirculation); an event for its own switch arrives at
-//! the recirculation port (there at port 0 if addressed with `generate_switch`); events that a flood
+//! propagation delay belong to links (there to recirculation); events that a flood
 //! sends out of the network leave when they are due (there at once); nothing leaves after the end of
 //! the run; values in specifications must fit (there they are cut).
 //!

@@ -13,7 +13,7 @@ use crate::syntax::ast::EventSort;
 pub(crate) enum Route {
     /// Back into the switch by its recirculation port.
     Recirculate,
-    /// To another switch, by whatever way there is.
+    /// To a switch, by whatever way there is.
     Switch(u32),
     /// Out of a port that is not the recirculation port.
     Port(u32),
@@ -48,9 +48,7 @@ pub(crate) fn for_each_route(
     let is_exit = setup.program.events[event.0 as usize].sort == EventSort::Exit;
     let mut one = |route| {
         each(match route {
-            // An event for its own switch goes round, however it is addressed; an exit event goes out.
             Route::Switch(to) if to == from && is_exit => Route::Outside,
-            Route::Switch(to) if to == from => Route::Recirculate,
             Route::Port(port) if port == recirculation_port && !is_exit => Route::Recirculate,
             Route::Recirculate if is_exit => Route::Outside,
             other => other,

@@ -173,6 +173,9 @@ impl Topology {
         now_ps: u64,
         length_bytes: impl Fn() -> u64,
     ) -> Option<Result<u64, DropReason>> {
+        if from == to {
+            return Some(Ok(now_ps));
+        }
         self.next_hop(from, to, false)?;
         let (mut at, mut time_ps) = (from, now_ps);
         while at != to {
@@ -239,6 +242,9 @@ impl Topology {
     /// What the path to a switch is like, if all of it is up; `None` if there is none by the
     /// specification. The path is that of [`Topology::carry_to_switch`].
     pub(crate) fn path_quality(&mut self, from: u32, to: u32) -> Option<Option<PathQuality>> {
+        if from == to {
+            return Some(Some(PathQuality::default()));
+        }
         self.next_hop(from, to, false)?;
         let (mut at, mut quality) = (from, PathQuality::default());
         while at != to {

@@ -68,6 +68,7 @@ impl Simulation {
         if let Some(event) = &value {
             let destination = match route {
                 Route::Recirculate => Destination::Recirculated { due_ps },
+                Route::Switch(to) if to == from => Destination::Recirculated { due_ps },
                 Route::Switch(switch) => Destination::Switch { switch, arrives_ps: due_ps },
                 Route::Outside => Destination::Port { port: NO_PORT, to: None, arrives_ps: due_ps },
                 Route::Port(port) => {
@@ -106,6 +107,9 @@ impl Simulation {
                 return;
             }
             Route::Switch(to) => {
+                if to == from {
+                    self.switches[from as usize].counts.recirculated += 1;
+                }
                 flight.to_switch = Some(to);
                 rank(Phase::Egress, from, 0)
             }
