@@ -23,7 +23,7 @@ impl BitWriter {
     /// Appends the low `width_bits` bits of a value.
     pub(crate) fn write(&mut self, value: u128, width_bits: u32) {
         let value = value & mask(width_bits);
-        if self.used == 0 && width_bits % 8 == 0 {
+        if self.used == 0 && width_bits.is_multiple_of(8) {
             let first = 16 - (width_bits / 8).min(16) as usize;
             self.bytes.extend_from_slice(&value.to_be_bytes()[first..]);
             return;
@@ -106,7 +106,7 @@ impl<'a> BitReader<'a> {
 
     /// All bits that are left; unused low bits of the last byte are zero.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
-        let whole = self.position_bits % 8 == 0;
+        let whole = self.position_bits.is_multiple_of(8);
         let first = self.position_bits.div_euclid(8) as usize;
         let rest = if whole {
             self.bytes[first..].to_vec()

@@ -82,7 +82,11 @@ impl Direction {
 
 /// A random time from 0 to `range_ps`, in whole nanoseconds if the range is.
 pub(crate) fn spread_ps(stream: &mut Stream, range_ps: u64) -> u64 {
-    if range_ps % 1000 == 0 { stream.up_to(range_ps / 1000) * 1000 } else { stream.up_to(range_ps) }
+    if range_ps.is_multiple_of(1000) {
+        stream.up_to(range_ps / 1000) * 1000
+    } else {
+        stream.up_to(range_ps)
+    }
 }
 
 /// All links.
