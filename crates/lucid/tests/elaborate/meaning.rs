@@ -266,10 +266,10 @@ fn source(functions: &[Function]) -> String {
         writer.text.push_str("}\n");
     }
     let last = functions.len() - 1;
-    let _ = write!(
+    let _ = writeln!(
         writer.text,
         "event go(int a, int b) {{ printf(\"%d\", f{last}(a, b) - f0(b, 2)); a = f{last}(b, a); \
-         printf(\"%d\", a); }}\n"
+         printf(\"%d\", a); }}"
     );
     writer.text
 }
