@@ -10,5 +10,7 @@ mod log;
 mod networks;
 #[path = "simulation/schedules.rs"]
 mod schedules;
+#[path = "simulation/setups.rs"]
+mod setups;
 #[path = "simulation/timing.rs"]
 mod timing;

@@ -108,10 +108,11 @@
 //! # Why it has a queue of its own
 //!
 //! The queue of future events is `network`'s ([`network::event_queue`]), as are captures. The loop is
-//! not `network::simulation`'s: there every node is asked for its next event and hands over messages in
-//! lists, which costs more than running a handler, and an event addressed to a switch has no port there.
-//! A Lucid switch stands beside devices and hosts in that network as a [`LucidNode`], which is a
-//! simulation of one switch whose packets come and go by ports.
+//! not `network::simulation`'s: that one asks every node of the network for its next event at each
+//! step, so that a step costs as much as there are nodes, and takes messages by ports in lists, where
+//! an event addressed to a switch has no port. Links are here too, since theirs have no jitter and do
+//! not tell a loss from a failure. A Lucid switch stands beside devices and hosts in that network as a
+//! [`LucidNode`], which is a simulation of one switch whose packets come and go by ports.
 
 pub mod codes;
 mod commands;

@@ -59,10 +59,6 @@ pub fn generate_to(event: Expression, target: Target) -> Statement {
     statement(StatementKind::Generate { event, target })
 }
 
-pub fn assign(at: u32, value: Expression) -> Statement {
-    statement(StatementKind::Assign { local: LocalId(at), value, no_inline: false })
-}
-
 /// To a cell of 32 bits, by the memop that every builder has.
 pub fn add_to_cell(
     global: u32,

@@ -43,6 +43,12 @@ impl Resolver<'_> {
         if !locations.iter().all(|location| self.switch_exists(location.0, places.whole)) {
             return Vec::new();
         }
+        if matches!(input.kind, InputKind::Generator(_)) {
+            let message = "a generator can only stand in a specification";
+            let error = Diagnostic::error(codes::MISFIT, places.whole, message);
+            self.found.push(error.help("give its events one by one"));
+            return Vec::new();
+        }
         let mut sources = Vec::new();
         let mut none = |_: &str| Err("a capture can only stand in a specification".to_string());
         self.source(&mut sources, 0, locations, &input.kind, places, &mut none);
