@@ -116,13 +116,15 @@ fn simulate(in_flight: u64, switches: u64) -> (u64, Duration, u64) {
     (simulation.handled() - before, time, simulation.handled())
 }
 
+/// Time, switch, sequence, event; no event is a switch's time for those that wait.
+type Entry = Reverse<(u64, u32, u64, Option<u32>)>;
+
 /// The same loop, as one would write it for this program alone.
 struct ByHand {
     cells: Vec<[u32; CELLS as usize]>,
     waiting: Vec<VecDeque<u32>>,
     free_at_ps: Vec<u64>,
-    /// Time, switch, sequence, event; no event is a switch's time for those that wait.
-    queue: BinaryHeap<Reverse<(u64, u32, u64, Option<u32>)>>,
+    queue: BinaryHeap<Entry>,
     sequence: u64,
     handled: u64,
 }
