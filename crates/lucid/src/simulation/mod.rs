@@ -27,11 +27,11 @@
 //!   numbers of the width of its use that are even and independent of everything else; a schedule
 //!   may hold any. `Sys.dequeue_depth()` is how many events wait at the switch, not counting this
 //!   one; a schedule does not say it, and replaying gives zero.
-//! - **Hashes** are CRC-32 (IEEE 802.3) over these bits, most significant first: the seed as 32
-//!   bits, each argument at its width (booleans one bit, groups 32 bits a member), zeros up to a
-//!   whole byte. The result is the low bits; beyond 32 bits the hashes with seed, seed + 1, ... are
-//!   put side by side, the first one lowest. The hash with the seed `checksum` is the internet
-//!   checksum (RFC 1071).
+//! - **Hashes** are CRCs of 32 bits whose polynomial comes from the seed, over these bits, most
+//!   significant first: each argument at its width (booleans one bit, groups 32 bits a member), zeros up
+//!   to a whole byte. The module that computes them (`interpreter::hash`) says which polynomial. The
+//!   result is the low bits; beyond 32 bits the hashes with seed, seed + 1, ... are put side by side, the
+//!   first one lowest. The hash with the seed `checksum` is the internet checksum (RFC 1071).
 //! - A **generated** event begins its way when the dispatch is over, in the order of the
 //!   statements.
 //!
