@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a checked program and the values of its symbolics to a core program.
 //!
-//! Expressions are evaluated to [`values::Value`]s: what exists only before the run (sizes, globals,
+//! Expressions are evaluated to `values::Value`s: what exists only before the run (sizes, globals,
 //! memops, records, vectors) is gone afterwards, the rest are core expressions. Effects become
 //! statements in the order of evaluation: operands left to right, both sides of `&&` and `||`.
 //! Functions are inlined, loops unrolled. Events are made for the globals they are generated with,

@@ -20,17 +20,17 @@ pub fn print(program: &Program) -> String {
     printer.text
 }
 
-fn type_name(program: &Program, ty: &Ty, parameter: usize, inside: Option<usize>) -> String {
+fn type_name(ty: &Ty, parameter: usize, inside: Option<usize>) -> String {
     match ty {
         Ty::Array => "Array.t<32>".into(),
         Ty::Counter => "Counter.t<32>".into(),
         Ty::Table => "Table.t<<int, int, int, int>>".into(),
         Ty::Record(record) => format!("r{record}"),
         Ty::Vector(ty, length) => {
-            format!("{}[{length}]", type_name(program, ty, parameter, inside))
+            format!("{}[{length}]", type_name(ty, parameter, inside))
         }
-        Ty::Sized(ty) => format!("{}['k{parameter}]", type_name(program, ty, parameter, inside)),
-        Ty::Symbolic(ty) => format!("{}[n]", type_name(program, ty, parameter, inside)),
+        Ty::Sized(ty) => format!("{}['k{parameter}]", type_name(ty, parameter, inside)),
+        Ty::Symbolic(ty) => format!("{}[n]", type_name(ty, parameter, inside)),
         Ty::Opaque(module) if inside == Some(*module) => "t".into(),
         Ty::Opaque(module) => format!("M{module}.t"),
     }
@@ -71,8 +71,7 @@ impl Printer<'_> {
             self.line(0, &line);
         }
         for (at, ty) in self.program.globals.iter().enumerate() {
-            let line =
-                format!("global {} g{at} = {};", type_name(self.program, ty, 0, None), create(ty));
+            let line = format!("global {} g{at} = {};", type_name(ty, 0, None), create(ty));
             self.line(0, &line);
         }
         for (at, function) in self.program.functions.iter().enumerate() {
@@ -96,7 +95,7 @@ impl Printer<'_> {
         let own = |at: usize| format!("f{record}_{at}");
         let inside = self.module;
         let types = fields.iter().enumerate().map(|(at, ty)| match ty {
-            Some(ty) => format!("{} {};", type_name(self.program, ty, 0, inside), own(at)),
+            Some(ty) => format!("{} {};", type_name(ty, 0, inside), own(at)),
             None => format!("int {};", own(at)),
         });
         let types = types.collect::<Vec<_>>().join(" ");
@@ -143,9 +142,8 @@ impl Printer<'_> {
 
     fn parameters_of(&self, parameters: &[Ty]) -> String {
         let list = parameters.iter().enumerate();
-        let mut list: Vec<String> = list
-            .map(|(at, ty)| format!("{} p{at}", type_name(self.program, ty, at, self.module)))
-            .collect();
+        let mut list: Vec<String> =
+            list.map(|(at, ty)| format!("{} p{at}", type_name(ty, at, self.module))).collect();
         list.push("int x".into());
         list.join(", ")
     }
