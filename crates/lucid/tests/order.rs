@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use support::{compare, corpus, files, root};
 
 fn said(name: &str, text: &str) -> support::Said {
-    support::said(name, text, |program| lucid::order::check(program))
+    support::said(name, text, lucid::order::check)
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn every_code_is_in_a_message() {
 #[test]
 fn examples_are_in_order() {
     for (path, text) in corpus("../../examples/lucid") {
-        let said = support::said_in(&path, &text, |program| lucid::order::check(program));
+        let said = support::said_in(&path, &text, lucid::order::check);
         assert!(said.found.is_empty(), "{}", said.own());
     }
 }
@@ -409,6 +409,6 @@ proptest! {
         let corpus = corpus("tests/order/messages");
         let (path, text) = &corpus[which.index(corpus.len())];
         let text = support::changed(text, &changes);
-        support::said_in(path, &text, |program| lucid::order::check(program));
+        support::said_in(path, &text, lucid::order::check);
     }
 }
