@@ -46,6 +46,17 @@ fn programs_check_without_a_word() {
 }
 
 #[test]
+fn listings_of_the_paper_check() {
+    let folder = root().join("tests/paper_listings/lucid");
+    let files = std::fs::read_dir(&folder).expect("listings").flatten();
+    let paths = files.map(|file| file.path().display().to_string());
+    let programs: Vec<_> = paths.filter(|path| path.ends_with(".dpt")).collect();
+    assert!(programs.len() >= 3, "only {} listings were found", programs.len());
+    let ran = plane(&[vec!["check".to_string()], programs].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
 fn expectations_are_met() {
     let runs = files("yaml");
     assert!(runs.len() >= 17, "only {} runs were found", runs.len());
