@@ -20,6 +20,15 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// What is found, elaboration included as far as it goes without the values of symbolics: widths,
+    /// lengths and depths that no run could have. A program with symbolics is judged when it gets them.
+    pub fn all_diagnostics(&self) -> Diagnostics {
+        match self.elaborate(&Symbolics::default(), &[]) {
+            Err(found) if !found.iter().any(|one| one.code == elaborate::MISSING_SYMBOLIC) => found,
+            _ => self.diagnostics.clone(),
+        }
+    }
+
     /// The core program, with copies of events for these choices of globals too.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::Checker;
 use super::body::Later;
 use super::checked::{Size, Type};
 use super::codes;
-use super::reports::{show_operator, snippet};
+use super::reports::snippet;
 use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 use source::Diagnostic;
 
@@ -79,7 +79,7 @@ impl Checker {
         left: (&Expression, Type),
         right: &Expression,
     ) -> Type {
-        let shown = show_operator(operator);
+        let shown = operator.symbol();
         let what = format!("an operand of `{shown}`");
         match operator {
             BinaryOperator::And | BinaryOperator::Or => {

@@ -6,7 +6,7 @@ use super::Checker;
 use super::checked::{Definition, Type};
 use super::codes;
 use super::scopes::show_path;
-use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, Size, SizeKind};
+use crate::syntax::ast::{Expression, ExpressionKind, Size, SizeKind};
 use source::{Diagnostic, Span};
 use std::borrow::Cow;
 
@@ -287,29 +287,5 @@ pub(super) fn snippet(e: &Expression) -> String {
         ExpressionKind::Field { record, label } => format!("{}#{}", snippet(record), label.name),
         ExpressionKind::Call { function, .. } => format!("{}(...)", show_path(function)),
         _ => "(...)".to_owned(),
-    }
-}
-
-/// An operator as it is written.
-pub(super) fn show_operator(operator: BinaryOperator) -> &'static str {
-    match operator {
-        BinaryOperator::Add => "+",
-        BinaryOperator::Subtract => "-",
-        BinaryOperator::SaturatingAdd => "|+|",
-        BinaryOperator::SaturatingSubtract => "|-|",
-        BinaryOperator::BitAnd => "&",
-        BinaryOperator::BitOr => "|",
-        BinaryOperator::BitXor => "^^",
-        BinaryOperator::ShiftLeft => "<<",
-        BinaryOperator::ShiftRight => ">>",
-        BinaryOperator::Concatenate => "^",
-        BinaryOperator::Equal => "==",
-        BinaryOperator::NotEqual => "!=",
-        BinaryOperator::Less => "<",
-        BinaryOperator::Greater => ">",
-        BinaryOperator::LessOrEqual => "<=",
-        BinaryOperator::GreaterOrEqual => ">=",
-        BinaryOperator::And => "&&",
-        BinaryOperator::Or => "||",
     }
 }

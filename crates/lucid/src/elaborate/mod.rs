@@ -36,7 +36,7 @@ mod tables;
 mod types;
 mod values;
 
-pub use codes::EXPLANATIONS;
+pub use codes::{EXPLANATIONS, MISSING_SYMBOLIC};
 pub use symbolics::Symbolics;
 
 use crate::check::{CheckedProgram, Definition, Type, Variable};

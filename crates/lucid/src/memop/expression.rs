@@ -280,7 +280,7 @@ impl<'p> ExpressionCheck<'p> {
                 self.walk_integer(right, used, found);
             }
             ExpressionKind::Binary { operator, left, right } => {
-                let sign = rewrite::operator(*operator);
+                let sign = operator.symbol();
                 let diagnostic = Diagnostic::error(
                     codes::OPERATOR,
                     value.span,
@@ -292,7 +292,7 @@ impl<'p> ExpressionCheck<'p> {
                 self.walk_integer(right, &mut ignored, found);
             }
             ExpressionKind::Unary { operator, operand } => {
-                let sign = rewrite::unary(*operator);
+                let sign = operator.symbol();
                 let mut diagnostic = Diagnostic::error(
                     codes::OPERATOR,
                     value.span,

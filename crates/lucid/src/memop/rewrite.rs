@@ -3,41 +3,7 @@
 //! formatter of whole programs is `syntax`'s.
 
 use super::shape::Declared;
-use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
-
-/// How an operator is spelled.
-pub(crate) fn operator(operator: BinaryOperator) -> &'static str {
-    use BinaryOperator as B;
-    match operator {
-        B::Add => "+",
-        B::Subtract => "-",
-        B::SaturatingAdd => "|+|",
-        B::SaturatingSubtract => "|-|",
-        B::BitAnd => "&",
-        B::BitOr => "|",
-        B::BitXor => "^^",
-        B::ShiftLeft => "<<",
-        B::ShiftRight => ">>",
-        B::Concatenate => "^",
-        B::Equal => "==",
-        B::NotEqual => "!=",
-        B::Less => "<",
-        B::Greater => ">",
-        B::LessOrEqual => "<=",
-        B::GreaterOrEqual => ">=",
-        B::And => "&&",
-        B::Or => "||",
-    }
-}
-
-/// How an operator of one operand is spelled.
-pub(crate) fn unary(operator: UnaryOperator) -> &'static str {
-    match operator {
-        UnaryOperator::Not => "!",
-        UnaryOperator::BitNot => "~",
-        UnaryOperator::Negate => "-",
-    }
-}
+use crate::syntax::ast::{BinaryOperator, Expression, ExpressionKind};
 
 /// An expression over names, numbers and operators as text; `None` for others.
 pub(crate) fn expression(value: &Expression) -> Option<String> {
@@ -49,10 +15,10 @@ pub(crate) fn expression(value: &Expression) -> Option<String> {
             names.join(".")
         }
         ExpressionKind::Unary { operator, operand } => {
-            format!("{}{}", unary(*operator), nested(operand)?)
+            format!("{}{}", operator.symbol(), nested(operand)?)
         }
         ExpressionKind::Binary { operator: sign, left, right } => {
-            format!("{} {} {}", nested(left)?, operator(*sign), nested(right)?)
+            format!("{} {} {}", nested(left)?, sign.symbol(), nested(right)?)
         }
         _ => return None,
     })
@@ -115,7 +81,7 @@ pub(crate) fn compound(
         parameters.join(", "),
         expression(left)?,
         expression(right)?,
-        operator(*sign),
+        sign.symbol(),
         expression(yes)?,
         expression(no)?,
     ))

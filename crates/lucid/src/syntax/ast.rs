@@ -483,6 +483,17 @@ pub enum UnaryOperator {
     Negate,
 }
 
+impl UnaryOperator {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            UnaryOperator::Not => "!",
+            UnaryOperator::BitNot => "~",
+            UnaryOperator::Negate => "-",
+        }
+    }
+}
+
 /// Operators of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOperator {
@@ -522,6 +533,32 @@ pub enum BinaryOperator {
     And,
     /// `||`; both operands are always evaluated.
     Or,
+}
+
+impl BinaryOperator {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOperator::Add => "+",
+            BinaryOperator::Subtract => "-",
+            BinaryOperator::SaturatingAdd => "|+|",
+            BinaryOperator::SaturatingSubtract => "|-|",
+            BinaryOperator::BitAnd => "&",
+            BinaryOperator::BitOr => "|",
+            BinaryOperator::BitXor => "^^",
+            BinaryOperator::ShiftLeft => "<<",
+            BinaryOperator::ShiftRight => ">>",
+            BinaryOperator::Concatenate => "^",
+            BinaryOperator::Equal => "==",
+            BinaryOperator::NotEqual => "!=",
+            BinaryOperator::Less => "<",
+            BinaryOperator::Greater => ">",
+            BinaryOperator::LessOrEqual => "<=",
+            BinaryOperator::GreaterOrEqual => ">=",
+            BinaryOperator::And => "&&",
+            BinaryOperator::Or => "||",
+        }
+    }
 }
 
 /// A parser's block: actions, then one step.

@@ -15,5 +15,5 @@ pub fn check(path: &Path, arguments: &Check) -> Result<(SourceMap, Diagnostics),
     let mut map = SourceMap::new();
     let name = path.display().to_string();
     let analysis = lucid::front::analyse(&mut map, &name, text, &files::DiskLoader);
-    Ok((map, analysis.diagnostics))
+    Ok((map, analysis.all_diagnostics()))
 }

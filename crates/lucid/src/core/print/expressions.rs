@@ -7,7 +7,6 @@ use crate::core::{
     CONDITION_1, CONDITION_2, EventId, Expression, ExpressionKind, Local, LocalId, NEW_CELL_1,
     NEW_CELL_2,
 };
-use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 
 /// What locals are called.
 pub(in crate::core) struct Names(Vec<String>);
@@ -42,37 +41,6 @@ impl Names {
             Some(name) => name.clone(),
             None => format!("local?{}", local.0),
         }
-    }
-}
-
-fn unary_text(operator: UnaryOperator) -> &'static str {
-    match operator {
-        UnaryOperator::Not => "!",
-        UnaryOperator::BitNot => "~",
-        UnaryOperator::Negate => "-",
-    }
-}
-
-fn binary_text(operator: BinaryOperator) -> &'static str {
-    match operator {
-        BinaryOperator::Add => "+",
-        BinaryOperator::Subtract => "-",
-        BinaryOperator::SaturatingAdd => "|+|",
-        BinaryOperator::SaturatingSubtract => "|-|",
-        BinaryOperator::BitAnd => "&",
-        BinaryOperator::BitOr => "|",
-        BinaryOperator::BitXor => "^^",
-        BinaryOperator::ShiftLeft => "<<",
-        BinaryOperator::ShiftRight => ">>",
-        BinaryOperator::Concatenate => "^",
-        BinaryOperator::Equal => "==",
-        BinaryOperator::NotEqual => "!=",
-        BinaryOperator::Less => "<",
-        BinaryOperator::Greater => ">",
-        BinaryOperator::LessOrEqual => "<=",
-        BinaryOperator::GreaterOrEqual => ">=",
-        BinaryOperator::And => "&&",
-        BinaryOperator::Or => "||",
     }
 }
 
@@ -121,12 +89,12 @@ impl Printer<'_> {
             ExpressionKind::DequeueDepth => format!("dequeue_depth<{}>", super::width(ty)),
             ExpressionKind::This => "this".to_owned(),
             ExpressionKind::Unary(operator, operand) => {
-                format!("{}{}", unary_text(*operator), self.operand(operand, names))
+                format!("{}{}", operator.symbol(), self.operand(operand, names))
             }
             ExpressionKind::Binary(operator, left, right) => format!(
                 "{} {} {}",
                 self.operand(left, names),
-                binary_text(*operator),
+                operator.symbol(),
                 self.operand(right, names)
             ),
             ExpressionKind::Cast(operand) => {
