@@ -8,6 +8,7 @@
 //! here reads files, except through loaders handed in.
 
 pub mod check;
+pub mod compile;
 pub mod core;
 pub mod elaborate;
 pub mod front;

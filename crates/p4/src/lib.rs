@@ -4,6 +4,7 @@
 //! are elsewhere.
 
 pub mod ast;
+pub mod build;
 pub mod check;
 pub mod codes;
 pub mod compile;

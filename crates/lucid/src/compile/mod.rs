@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The compiler: from the core program to P4_16 for a target, with what the control plane has to set
+//! up. The reference interpreter judges it: every pass that gives a core program again can be run
+//! and compared, and what a device does with the compiled program is a schedule that has to be legal
+//! and to replay ([`crate::simulation::schedule`]).
+//!
+//! ```text
+//! core program
+//!   normal/    generated events have a known constructor each, groups a known set or a flood;
+//!              event values, `this`, groups in variables are gone: still a core program
+//!   support    what a target cannot do, with reasons
+//!   v1model/   structured code straight from the normal form
+//!   atomic/    statements of one ALU each, branches as guards, dependencies: a `pisa::Problem`
+//!   tna/       merged tables by a `pisa::Layout`, register actions, hashes, pragmas
+//!   wire       events as frames; scheduler/ serialisation, dispatch, forwarding, delay
+//!   deploy     multicast groups, forwarding entries, hash polynomials, queues: commands by switch
+//! ```
+//!
+//! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
+
+pub mod wire;
+
+/// What to compile for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// BMv2's architecture: runs on our switch and on BMv2.
+    #[default]
+    V1Model,
+    /// Tofino's native architecture.
+    Tna,
+}
+
+/// How delayed events wait (Lucid §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Delay {
+    /// In a queue of the recirculation port that is paused most of the time and released by pairs of
+    /// PFC frames.
+    #[default]
+    Queue,
+    /// Going round through the recirculation port until they are due.
+    Recirculation,
+}
+
+/// The unit of v1model's time stamps. Other targets count nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// Our device, told to count nanoseconds.
+    #[default]
+    Nanoseconds,
+    /// As BMv2 does.
+    Microseconds,
+}
+
+/// Choices of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What to compile for.
+    pub target: Target,
+    /// How delayed events wait.
+    pub delay: Delay,
+    /// The unit of v1model's time stamps.
+    pub clock: Clock,
+    /// The port whose packets come back (`recirculation_port`); 68 on Tofino, 196 in runs.
+    pub recirculation_port: u32,
+    /// Queue of the recirculation port that is paused; events that need not wait take the highest.
+    pub delay_queue: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            target: Target::default(),
+            delay: Delay::default(),
+            clock: Clock::default(),
+            recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
+            delay_queue: 0,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Events as frames: what compiled switches send to one another and to themselves (Lucid §3.2, §2.6
+//! "Place"). The compilers of all targets, deployments and tests agree by this file. How a frame is
+//! parsed in P4, and what becomes of it, is the scheduler's.
+//!
+//! An event that is no packet event travels in an Ethernet frame of its own, 16 bytes and then its
+//! parameters at their widths in order, zero bits to the next whole byte, then its payload if it has
+//! one:
+//!
+//! | bits | field | meaning |
+//! | --- | --- | --- |
+//! | 16 | `place_kind` | [`PLACE_PREFIX`] + one of [`PlaceKind`]; with `place` the destination address |
+//! | 32 | `place` | switch, port or group |
+//! | 16 | `source_kind` | [`SOURCE_PREFIX`]; with `delay_ns` the source address |
+//! | 32 | `delay_ns` | how much longer it has to wait; zero on links |
+//! | 16 | `ether_type` | [`crate::core::LUCID_ETHER_TYPE`] |
+//! | 16 | `number` | the event's wire number |
+//!
+//! So a frame is what `do_lucid_parsing` reads after the Ethernet header, and hosts can send events: any
+//! other destination address means [`PlaceKind::Here`], any other source address no delay.
+//!
+//! A **packet event** leaves a switch as its parameters and its payload, without a frame. Inside a switch
+//! (to wait, or because it is one of several that a handler generated) it has a frame like the others;
+//! when it is due for the switch itself, the frame is taken off, the bytes go through the recirculation
+//! port once more, and the parser `main` makes of them what it makes of packets. Programs without a parser
+//! `main` send packet events in frames everywhere.
+//!
+//! **What the dispatcher does** with a frame, in this order:
+//! 1. not for this switch (kind `Switch`, other number): looks the switch up in the forwarding table,
+//!    sends the frame as it is by that port;
+//! 2. delay left: to the delay queue (or round once more);
+//! 3. kind `Port`, `Group`, `Flood`: out by those ports, as kind `Here`; packet events without frame;
+//! 4. else the handler runs: ingress port is the port it came in by, or 0 for kind `Switch`.
+//!
+//! **After a handler** its n generated events are in the packet, slot 0 first. One event goes its way at once:
+//! local or delayed to the recirculation port, else as 1 to 3 say. Several: the multicast group n copies the
+//! packet n times to the recirculation port, egress keeps of copy i the slot i-1, and the dispatcher does the
+//! rest when they come round. An event that leaves by a port may go with them at once where the target can.
+
+/// Upper byte of `place_kind`: a locally administered address.
+pub const PLACE_PREFIX: u16 = 0x0200;
+
+/// `source_kind`: a locally administered address of its own.
+pub const SOURCE_PREFIX: u16 = 0x0210;
+
+/// Bytes of a frame before the event's parameters.
+pub const FRAME_BYTES: usize = 16;
+
+/// Multicast groups 2 to this one make as many copies to the recirculation port, with replica numbers
+/// from 1. A handler generates at most so many events.
+pub const MOST_GENERATED: u32 = 63;
+
+/// The program's n-th port group is multicast group `FIRST_GROUP + n`.
+pub const FIRST_GROUP: u32 = 0x0100;
+
+/// All ports but port p are multicast group `FIRST_FLOOD + p`.
+pub const FIRST_FLOOD: u32 = 0x1000;
+
+/// Where an event is to be handled or to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+pub enum PlaceKind {
+    /// At the switch that has it.
+    Here = 0,
+    /// At the switch of this number.
+    Switch = 1,
+    /// Out of this port.
+    Port = 2,
+    /// Out of the ports of this multicast group.
+    Group = 3,
+    /// Out of all ports but this one.
+    Flood = 4,
+    /// At every switch of the program's n-th group of switches.
+    Switches = 5,
+}
+
+impl PlaceKind {
+    /// The field `place_kind` of a frame.
+    pub fn field(self) -> u16 {
+        PLACE_PREFIX + self as u16
+    }
+}

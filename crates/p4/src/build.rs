@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs made by tools: P4_16 put together piece by piece, each piece with the place in the
+//! user's source (Lucid, P4R, another P4 program) that it stands for, then read and checked like any
+//! other program. What comes out is the checked tree, which is lowered directly, and its text, which
+//! other toolchains take. What the pieces say is the tool's business.
+
+use crate::ast::Declaration;
+use crate::lexer;
+use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::token::{Token, TokenKind};
+use crate::typed::TypedProgram;
+use source::{Diagnostics, FileId, SourceMap, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A program in the making.
+#[derive(Debug)]
+pub struct ProgramBuilder {
+    map: SourceMap,
+    tokens: Vec<Token>,
+    includes: Vec<String>,
+    interface_files: std::ops::Range<u32>,
+    comments: BTreeMap<Arc<str>, String>,
+    diagnostics: Diagnostics,
+}
+
+/// A finished program.
+#[derive(Debug)]
+pub struct BuiltProgram {
+    /// All files: those of the user, then the interfaces.
+    pub map: SourceMap,
+    /// The checked program; spans are those that were given to [`ProgramBuilder::put`].
+    pub program: TypedProgram,
+    /// Warnings of the checker.
+    pub warnings: Diagnostics,
+    includes: Vec<String>,
+    interface_files: std::ops::Range<u32>,
+    comments: BTreeMap<Arc<str>, String>,
+}
+
+/// Only the built-in interfaces can be included.
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+impl ProgramBuilder {
+    /// Begins a program that includes these interfaces (`core.p4`, `v1model.p4`). The map has the
+    /// files that spans will point into.
+    pub fn new(mut map: SourceMap, includes: &[&str]) -> ProgramBuilder {
+        let mut diagnostics = Diagnostics::new();
+        let text: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
+        let first = map.file_count() as u32;
+        let main = map.add("interfaces", text);
+        let options = PreprocessorOptions::default();
+        let mut tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+        tokens.retain(|token| token.kind != TokenKind::End);
+        let interface_files = first..map.file_count() as u32;
+        ProgramBuilder {
+            map,
+            tokens,
+            includes: includes.iter().map(|name| (*name).to_string()).collect(),
+            interface_files,
+            comments: BTreeMap::new(),
+            diagnostics,
+        }
+    }
+
+    /// Adds text: whole declarations or parts of one, any number of tokens, without directives. All of
+    /// it gets this span; [`Span::NONE`] is for what no user wrote.
+    pub fn put(&mut self, span: Span, text: &str) {
+        let mut piece = SourceMap::new();
+        let file = piece.add("piece", text);
+        let mut found = Diagnostics::new();
+        for mut token in lexer::lex(&piece, file, &mut found) {
+            if token.kind != TokenKind::End {
+                token.span = span;
+                self.tokens.push(token);
+            }
+        }
+        self.diagnostics.append(found);
+    }
+
+    /// A comment that stands before the top-level declaration of this name where the program is
+    /// printed, one line a line.
+    pub fn comment(&mut self, declaration: &str, text: impl Into<String>) {
+        self.comments.insert(declaration.into(), text.into());
+    }
+
+    /// Reads and checks what was put.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and the map to show it with. For a tool's program that is a mistake of
+    /// the tool, or a limit of P4 that the tool did not know.
+    #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
+    pub fn finish(self) -> Result<BuiltProgram, (Diagnostics, SourceMap)> {
+        let ProgramBuilder { map, mut tokens, includes, interface_files, comments, diagnostics } =
+            self;
+        let mut diagnostics = diagnostics;
+        tokens.push(Token { kind: TokenKind::End, span: Span::NONE, text: "".into() });
+        let tree = crate::parser::parse(tokens, &mut diagnostics);
+        if diagnostics.has_errors() {
+            return Err((diagnostics, map));
+        }
+        let program = crate::check::check(tree, &mut diagnostics);
+        if diagnostics.has_errors() {
+            return Err((diagnostics, map));
+        }
+        Ok(BuiltProgram {
+            map,
+            program,
+            warnings: diagnostics,
+            includes,
+            interface_files,
+            comments,
+        })
+    }
+}
+
+impl BuiltProgram {
+    /// The program as text that other toolchains take: interfaces as `#include`, then everything
+    /// that was put.
+    pub fn print(&self) -> String {
+        let mut text: String =
+            self.includes.iter().map(|name| format!("#include <{name}>\n")).collect();
+        let is_own = |declaration: &&Declaration| !self.is_interface(declaration.span.file);
+        for declaration in self.program.program.declarations.iter().filter(is_own) {
+            text.push('\n');
+            let comment = self.comments.get(&declaration.name.text);
+            for line in comment.into_iter().flat_map(|comment| comment.lines()) {
+                text.push_str(format!("// {line}").trim_end());
+                text.push('\n');
+            }
+            text.push_str(&crate::printer::print_declarations([declaration]));
+        }
+        text
+    }
+
+    fn is_interface(&self, file: FileId) -> bool {
+        self.interface_files.contains(&file.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_keep_their_spans_and_print() {
+        let mut map = SourceMap::new();
+        let user = map.add("user.dpt", "event e(int x);\n");
+        let span = Span::new(user, 0, 15);
+        let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+        builder.comment("e_h", "event e");
+        builder.put(span, "header e_h {");
+        builder.put(span, "bit<32> x; }");
+        builder.put(Span::NONE, "const bit<8> ONE = 1;");
+        let built = builder.finish().expect("a right program");
+        assert_eq!(
+            built.print(),
+            "#include <core.p4>\n#include <v1model.p4>\n\n// event e\nheader e_h {\n    bit<32> x;\n}\n\
+             \nconst bit<8> ONE = 1;\n"
+        );
+        let own = built.program.program.declarations.iter().rev().nth(1).map(|found| found.span);
+        assert_eq!(own, Some(span));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_at_the_span() {
+        let mut map = SourceMap::new();
+        let user = map.add("user.dpt", "event e(int x);\n");
+        let span = Span::new(user, 6, 7);
+        let mut builder = ProgramBuilder::new(map, &["core.p4"]);
+        builder.put(span, "header e_h { missing_t x; }");
+        let (found, _) = builder.finish().expect_err("a wrong program");
+        assert_eq!(found.iter().map(|one| one.primary.span).collect::<Vec<_>>(), [span]);
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is to be laid out: units, the arrays they touch, what they match on, and what depends on
+//! what. Compilers make problems; layouts answer them.
+
+use crate::guard::{Guard, VariableId};
+use source::Span;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A program as far as layout is concerned.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// The program's name, for people.
+    pub name: Arc<str>,
+    /// What guards and keys match on.
+    pub variables: Vec<Variable>,
+    /// Stateful memory.
+    pub arrays: Vec<Array>,
+    /// In an order in which one after the other could run.
+    pub units: Vec<Unit>,
+    /// Between units; the first comes earlier in `units`.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// Index into [`Problem::units`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnitId(pub u32);
+
+/// Index into [`Problem::arrays`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ArrayId(pub u32);
+
+/// Something that a packet carries along the stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Name for people.
+    pub name: Arc<str>,
+    /// Width in bits.
+    pub width_bits: u32,
+}
+
+/// Memory of one stage that stateful ALUs update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Name for people.
+    pub name: Arc<str>,
+    /// Width of a cell in bits, both halves of a pair together.
+    pub cell_bits: u32,
+    /// Number of cells.
+    pub length: u64,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Which half of the switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Gress {
+    /// Before the queues.
+    #[default]
+    Ingress,
+    /// After the queues.
+    Egress,
+}
+
+/// The least thing that has a place.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Name for people: a table, or what the statement says.
+    pub name: Arc<str>,
+    /// The line of the source that it comes from.
+    pub span: Span,
+    /// Which half.
+    pub gress: Gress,
+    /// When it runs. For a table of the program the gateway in front of it.
+    pub guard: Guard,
+    /// Whether it may share a table with others by the cross product of their guards. A table of the
+    /// program may not.
+    pub mergeable: bool,
+    /// The table, if it is one of the program, with entries to come.
+    pub table: Option<OwnTable>,
+    /// The array it updates.
+    pub array: Option<ArrayId>,
+    /// Which program of the array's stateful ALU it runs: units with the same number on the same
+    /// array run the same register action. 0 without an array.
+    pub register_action: u32,
+    /// What else it takes of its stage: instructions, hash units, action data, ...
+    pub demand: BTreeMap<Resource, u64>,
+}
+
+/// A match table with entries to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnTable {
+    /// What it matches on.
+    pub keys: Vec<OwnKey>,
+    /// How many entries it has room for.
+    pub entries: u64,
+    /// How many actions it has.
+    pub actions: u32,
+    /// Widest action data in bits.
+    pub action_data_bits: u32,
+}
+
+/// A field of a table's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnKey {
+    /// What is matched.
+    pub variable: VariableId,
+    /// How.
+    pub kind: MatchKind,
+    /// How many of its bits.
+    pub width_bits: u32,
+}
+
+/// Kinds of match (P4_16 v1.2.5 §14.2.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MatchKind {
+    /// SRAM.
+    Exact,
+    /// TCAM.
+    LongestPrefix,
+    /// TCAM.
+    Ternary,
+    /// TCAM, expanded.
+    Range,
+}
+
+/// What stages and tables have a limited amount of.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// Logical tables.
+    Tables,
+    /// Gateways: conditions in front of tables.
+    Gateways,
+    /// Blocks of SRAM, for exact tables, action data and arrays.
+    SramBlocks,
+    /// Blocks of TCAM.
+    TcamBlocks,
+    /// Stateful ALUs; an array takes one.
+    StatefulAlus,
+    /// SRAM blocks that arrays take, where the target limits those apart.
+    ArrayBlocks,
+    /// Hash units (distribution units that hashes and array indexes take).
+    HashUnits,
+    /// Bits that hashes compute.
+    HashBits,
+    /// Bits of exact match keys.
+    ExactMatchBits,
+    /// Bits of ternary match keys.
+    TernaryMatchBits,
+    /// Bits of all match keys together, where the target does not tell them apart.
+    MatchBits,
+    /// Bits of action data.
+    ActionDataBits,
+    /// Instructions of the stateless ALUs (one a written container).
+    Instructions,
+    /// Statements of the source, where the target limits those (Lucid Figure 13 counts them).
+    Statements,
+    /// Actions a table.
+    Actions,
+    /// Static entries.
+    Entries,
+    /// Different register actions an array.
+    RegisterActions,
+    /// Meters and counters.
+    Counters,
+}
+
+/// That one unit has to wait for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// First.
+    pub before: UnitId,
+    /// Then.
+    pub after: UnitId,
+    /// Why, and so how far apart.
+    pub kind: DependencyKind,
+}
+
+/// Kinds of dependencies (RMT; Lucid §6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DependencyKind {
+    /// The second matches on what the first writes: a later stage.
+    Match,
+    /// The second reads or writes in its action what the first writes: a later stage.
+    Action,
+    /// The second runs or not by the result of the first: the same stage will do.
+    Successor,
+    /// The second writes what the first reads: the same stage will do, in one table too.
+    Anti,
+}
+
+impl DependencyKind {
+    /// Least number of stages from the first to the second.
+    pub fn distance(self) -> u32 {
+        match self {
+            DependencyKind::Match | DependencyKind::Action => 1,
+            DependencyKind::Successor | DependencyKind::Anti => 0,
+        }
+    }
+}
