@@ -33,9 +33,13 @@
 //! 4. else the handler runs: ingress port is the port it came in by, or 0 for kind `Switch`.
 //!
 //! **After a handler** its n generated events are in the packet, slot 0 first. One event goes its way at once:
-//! local or delayed to the recirculation port, else as 1 to 3 say. Several: the multicast group n copies the
-//! packet n times to the recirculation port, egress keeps of copy i the slot i-1, and the dispatcher does the
-//! rest when they come round. An event that leaves by a port may go with them at once where the target can.
+//! local or delayed to the recirculation port, else as 1 to 3 say. Several: the first that leaves by a port
+//! without delay goes at once (packets of one flow must not overtake each other because one of them also
+//! generated control events); the others, m of them, go round: the multicast group m copies the packet m
+//! times to the recirculation port with replica numbers from 1, egress keeps of each copy its own slot, and the
+//! dispatcher does the rest when they come round. Where a target cannot send a packet by a port and by a
+//! multicast group at once, group [`FIRST_MIXED`]` + m * `[`MIXED_STRIDE`]` + p` has m copies to the
+//! recirculation port and one, with replica number 0, to port p.
 
 /// Upper byte of `place_kind`: a locally administered address.
 pub const PLACE_PREFIX: u16 = 0x0200;
@@ -55,6 +59,12 @@ pub const FIRST_GROUP: u32 = 0x0100;
 
 /// All ports but port p are multicast group `FIRST_FLOOD + p`.
 pub const FIRST_FLOOD: u32 = 0x1000;
+
+/// See above: m copies to the recirculation port and one to a port.
+pub const FIRST_MIXED: u32 = 0x2000;
+
+/// Ports of a switch that mixed groups tell apart.
+pub const MIXED_STRIDE: u32 = 0x0200;
 
 /// Where an event is to be handled or to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
