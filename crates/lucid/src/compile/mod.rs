@@ -18,6 +18,7 @@
 //!
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
+pub mod normal;
 pub mod wire;
 
 use crate::core::GlobalId;

@@ -315,6 +315,8 @@ pub enum Target {
     Event,
     /// To a switch.
     Switch(Expression),
+    /// To each switch of a group.
+    Switches(Expression),
     /// Out of a port.
     Port(Expression),
     /// Out of all ports of a group.

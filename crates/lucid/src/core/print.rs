@@ -324,6 +324,9 @@ impl Printer<'_> {
                     Target::Switch(switch) => {
                         format!(" to switch {}", self.expression(switch, names))
                     }
+                    Target::Switches(group) => {
+                        format!(" to switches {}", self.expression(group, names))
+                    }
                     Target::Port(port) => format!(" to port {}", self.expression(port, names)),
                     Target::Ports(ports) => format!(" to ports {}", self.expression(ports, names)),
                 };

@@ -278,6 +278,7 @@ fn generate(
         }
         (core::Target::Event, _) => Target::Event,
         (core::Target::Switch(switch), _) => Target::Switch(word(scope, switch)?),
+        (core::Target::Switches(switches), _) => Target::Switches(object(scope, switches)?),
         (core::Target::Port(port), _) => Target::Port(word(scope, port)?),
         (core::Target::Ports(ports), _) => Target::Ports(object(scope, ports)?),
     };

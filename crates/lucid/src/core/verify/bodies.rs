@@ -132,7 +132,9 @@ impl Verifier<'_> {
                     Target::Switch(place) | Target::Port(place) => {
                         self.expect_int(place, scope);
                     }
-                    Target::Ports(ports) => self.expect(ports, Type::Group, scope),
+                    Target::Ports(group) | Target::Switches(group) => {
+                        self.expect(group, Type::Group, scope);
+                    }
                 }
             }
             StatementKind::Print { pieces } => {
