@@ -83,7 +83,7 @@ pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
 pub(crate) struct Straight {
     pub unit: jit::Unit,
     /// The pass of the packet in which its last block runs, from 0.
-    pub last_pass: u32,
+    pub last_pass: u64,
     /// The way of copies that nothing holds up, if they have one.
     pub replicas: Option<Replicas>,
     /// What keeps it from being as fast as can be, for people.

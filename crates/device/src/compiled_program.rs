@@ -31,7 +31,7 @@ impl Bound {
 #[derive(Debug)]
 pub(crate) struct BoundStraight {
     pub bound: Bound,
-    pub last_pass: u32,
+    pub last_pass: u64,
     /// Rows that it counts in; `None` when it does not count.
     pub tally_rows: Option<u32>,
 }

@@ -177,8 +177,16 @@ impl Device {
         }
         let number = self.receptions;
         self.receptions += 1;
-        let reception = Reception::new(number, port);
-        self.machine.schedule(time_ps, Event::Reception(reception, bytes));
+        let arrival = Arrival {
+            reception: Reception::new(number),
+            entrance: Entrance::Port,
+            port,
+            arrived_ps: time_ps,
+            bytes,
+            preserved: Vec::new(),
+            parent: None,
+        };
+        self.machine.schedule(time_ps, Event::Reception(Box::new(arrival)));
         Ok(number)
     }
 
@@ -272,6 +280,7 @@ impl Device {
                 let length = arrival.bytes.len() as u64;
                 let machine = &mut self.machine;
                 let arrives_ps = machine.traffic.transmit(path, length, machine.now_ps);
+                let arrival = Box::new(Arrival { arrived_ps: arrives_ps, ..*arrival });
                 machine.schedule(arrives_ps, Event::Reentry(generation, arrival));
                 Ok(())
             }
@@ -299,27 +308,26 @@ impl Device {
                 match arrival.entrance {
                     Entrance::Resubmission => statistics.resubmitted += 1,
                     Entrance::Recirculation => statistics.recirculated += 1,
-                    Entrance::Port => {}
+                    Entrance::Port | Entrance::Loopback => {}
                 }
                 self.with_engine(generation, |engine, machine| {
                     engine.in_flight -= 1;
                     engine.ingress(machine, *arrival)
                 })
             }
-            Event::Reception(reception, bytes) => {
-                let (number, port) = (reception.number, reception.port);
+            Event::Loopback(arrival) => {
+                self.machine.statistics.received(arrival.port, arrival.bytes.len());
+                self.current.ingress(&mut self.machine, *arrival)
+            }
+            Event::Reception(mut arrival) => {
+                let (number, port) = (arrival.reception.number, arrival.port);
+                let bytes = std::mem::take(&mut arrival.bytes);
                 let Some(bytes) = self.receive_straight(number, port, bytes)? else {
                     return Ok(());
                 };
-                self.machine.statistics.received(port, bytes.len());
-                let arrival = Arrival {
-                    reception,
-                    entrance: Entrance::Port,
-                    bytes,
-                    preserved: Vec::new(),
-                    parent: None,
-                };
-                self.current.ingress(&mut self.machine, arrival)
+                arrival.bytes = bytes;
+                self.machine.statistics.received(port, arrival.bytes.len());
+                self.current.ingress(&mut self.machine, *arrival)
             }
         }
     }

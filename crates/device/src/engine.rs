@@ -54,7 +54,7 @@ pub(crate) struct Engine {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub packet: u64,
-    pub pass_number: u32,
+    pub pass_number: u64,
     /// What counters and meters count.
     pub counted_bytes: u32,
     /// Where the trace goes.

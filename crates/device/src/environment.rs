@@ -34,7 +34,7 @@ impl Environment for BlockEnvironment<'_> {
             seed: self.seed,
             device: self.device_id,
             packet: self.run.get().packet,
-            pass: u64::from(self.run.get().pass_number),
+            pass: self.run.get().pass_number,
         }
     }
 

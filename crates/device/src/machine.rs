@@ -4,7 +4,7 @@
 
 use crate::options::DeviceOptions;
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{Arrival, Generation, Queued, Reception, Traveller};
+use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
@@ -24,11 +24,14 @@ pub(crate) enum Event {
     Enqueue(Generation, u32, Box<Traveller>),
     /// A packet comes back to ingress.
     Reentry(Generation, Box<Arrival>),
+    /// A packet comes back by the port that it was sent by, to whatever program runs then.
+    Loopback(Box<Arrival>),
     /// A packet comes from a port, to whatever program runs then.
-    Reception(Arc<Reception>, Vec<u8>),
+    Reception(Box<Arrival>),
 }
 
-/// Time, class (as the variants of [`Event`] are ordered), port, sequence.
+/// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
+/// sequence.
 pub(crate) type EventKey = (u64, u8, u32, u64);
 
 #[derive(Debug)]
@@ -100,8 +103,8 @@ impl Machine {
         let (class, port) = match &event {
             Event::FlowControl { .. } => (0, 0),
             Event::Enqueue(_, port, _) => (1, *port),
-            Event::Reentry(_, arrival) => (2, arrival.reception.port),
-            Event::Reception(reception, _) => (3, reception.port),
+            Event::Reentry(_, arrival) | Event::Loopback(arrival) => (2, arrival.port),
+            Event::Reception(arrival) => (3, arrival.port),
         };
         self.events.insert((time_ps, class, port, self.sequence), event);
         self.sequence += 1;
@@ -131,7 +134,7 @@ impl Machine {
     pub fn begin_pass(
         &mut self,
         packet: u64,
-        number: u32,
+        number: u64,
         origin: (Cause, Option<PassId>),
         node: impl FnOnce() -> TraceNode,
     ) -> Option<PassId> {
@@ -174,12 +177,12 @@ impl Machine {
         false
     }
 
-    /// Sends a packet by a port.
+    /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
         port: u32,
         queue: u32,
-        packet: u64,
+        reception: Arc<Reception>,
         bytes: Vec<u8>,
         pass: Option<PassId>,
     ) {
@@ -194,6 +197,19 @@ impl Machine {
                 .with("time_ps", time_ps)
                 .with("length_bytes", length as u64)
         });
+        if self.options.traffic_manager.is_loopback(port) {
+            let arrival = Arrival {
+                reception,
+                entrance: Entrance::Loopback,
+                port,
+                arrived_ps: time_ps,
+                bytes,
+                preserved: Vec::new(),
+                parent: pass,
+            };
+            return self.schedule(time_ps, Event::Loopback(Box::new(arrival)));
+        }
+        let packet = reception.number;
         let sequence = self.sent;
         self.sent += 1;
         self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });

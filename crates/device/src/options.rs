@@ -29,11 +29,14 @@ pub struct PortOptions {
     pub queue_rate_pps: u64,
     /// When queues signal congestion; `None` is never.
     pub congestion: Option<CongestionThresholds>,
+    /// Whether packets that leave by this numbered port come back by it, as new arrivals at ingress: a
+    /// recirculation port (Lucid §2.2), or a cable from the port to itself.
+    pub loopback: bool,
 }
 
 impl Default for PortOptions {
     /// An infinite rate, no latency, 8 queues (a value of v1model's `priority` each) of 64 packets
-    /// (BMv2's depth), no signals.
+    /// (BMv2's depth), no signals, no loopback.
     fn default() -> PortOptions {
         PortOptions {
             rate_bps: None,
@@ -42,6 +45,7 @@ impl Default for PortOptions {
             queue_depth_packets: 64,
             queue_rate_pps: 0,
             congestion: None,
+            loopback: false,
         }
     }
 }
@@ -52,6 +56,7 @@ impl PortOptions {
         self.rate_bps.is_none_or(|rate| rate == 0)
             && self.latency_ps == 0
             && self.queue_rate_pps == 0
+            && !self.loopback
             && self.congestion.is_none_or(|at| at.pause_packets > 1)
     }
 
@@ -100,6 +105,11 @@ impl TrafficManagerOptions {
     pub(crate) fn least_queue_count(&self) -> u32 {
         let ports = self.ports.values().chain([&self.default_port]);
         ports.map(|port| port.queue_count.max(1)).min().unwrap_or(1)
+    }
+
+    /// Whether packets that leave by a port come back by it.
+    pub fn is_loopback(&self, port: u32) -> bool {
+        self.ports.get(&port).unwrap_or(&self.default_port).loopback
     }
 
     /// The options of a path.
@@ -154,8 +164,10 @@ pub struct DeviceOptions {
     pub drop_port: Option<u32>,
     /// How many passes through ingress or egress one received packet may take, those of all its
     /// copies counted with it; what would need more is dropped as
-    /// [`crate::DropReason::PassLimit`], so every run ends.
-    pub pass_limit: u32,
+    /// [`crate::DropReason::PassLimit`], so every run ends. `None` is no limit: packets may go round
+    /// for ever, and the caller bounds time by [`crate::Device::advance`]; what goes round must then take
+    /// time (a rate or a latency on its way), else the clock stands still.
+    pub pass_limit: Option<u32>,
     /// Time of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
@@ -173,7 +185,7 @@ impl Default for DeviceOptions {
             traffic_manager: TrafficManagerOptions::default(),
             cpu_port: None,
             drop_port: None,
-            pass_limit: DEFAULT_PASS_LIMIT,
+            pass_limit: Some(DEFAULT_PASS_LIMIT),
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             trace: false,

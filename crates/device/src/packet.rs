@@ -6,7 +6,7 @@ use crate::trace::{Cause, PassId};
 use interpreter::PacketContext;
 use ir::{Bits, SlotId};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A program loaded into a device, by number.
 pub(crate) type Generation = u32;
@@ -16,26 +16,24 @@ pub(crate) type Generation = u32;
 pub(crate) struct Reception {
     /// Number in order of reception, from 0.
     pub number: u64,
-    /// The port.
-    pub port: u32,
     /// Passes of it and its copies so far.
-    passes: AtomicU32,
+    passes: AtomicU64,
 }
 
 impl Reception {
-    pub fn new(number: u64, port: u32) -> Arc<Reception> {
-        Arc::new(Reception { number, port, passes: AtomicU32::new(0) })
+    pub fn new(number: u64) -> Arc<Reception> {
+        Reception::after_passes(number, 0)
     }
 
     /// A packet that has had some passes already.
-    pub fn after_passes(number: u64, port: u32, passes: u32) -> Arc<Reception> {
-        Arc::new(Reception { number, port, passes: AtomicU32::new(passes) })
+    pub fn after_passes(number: u64, passes: u64) -> Arc<Reception> {
+        Arc::new(Reception { number, passes: AtomicU64::new(passes) })
     }
 
     /// Counts one more pass; its number from 0, or nothing when the limit is reached.
-    pub fn next_pass(&self, limit: u32) -> Option<u32> {
+    pub fn next_pass(&self, limit: Option<u32>) -> Option<u64> {
         let pass = self.passes.load(Ordering::Relaxed);
-        (pass < limit).then(|| {
+        limit.is_none_or(|limit| pass < u64::from(limit)).then(|| {
             self.passes.store(pass + 1, Ordering::Relaxed);
             pass
         })
@@ -45,7 +43,10 @@ impl Reception {
 /// How a packet comes to ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
+    /// By a port from outside.
     Port,
+    /// By a port whose packets come back.
+    Loopback,
     Resubmission,
     Recirculation,
 }
@@ -55,6 +56,10 @@ pub(crate) enum Entrance {
 pub(crate) struct Arrival {
     pub reception: Arc<Reception>,
     pub entrance: Entrance,
+    /// The port that it came by, or, from an internal path, the pass before it.
+    pub port: u32,
+    /// When its last bit was there, in picoseconds; it may have waited for ingress since.
+    pub arrived_ps: u64,
     pub bytes: Vec<u8>,
     /// Values that survive from the pass before.
     pub preserved: Vec<(SlotId, Bits)>,
@@ -79,6 +84,8 @@ pub(crate) struct Wishes {
 #[derive(Clone, Debug)]
 pub(crate) struct Traveller {
     pub reception: Arc<Reception>,
+    /// The port that it came to ingress by.
+    pub ingress_port: u32,
     pub context: PacketContext,
     /// Length as received, which counters and meters count.
     pub received_bytes: u32,

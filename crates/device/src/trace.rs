@@ -4,7 +4,7 @@
 //!
 //! The steps of a device are: `packet` (the root, one a received packet; its name is the packet's
 //! number), and in it the passes, `ingress` and `egress`. A pass has a number (`pass`, from 1 for each
-//! packet), a `cause` (`port`, `queue`, `clone`, `replica`, `resubmission`, `recirculation`), the pass
+//! packet), a `cause` (`port`, `loopback`, `queue`, `clone`, `replica`, `resubmission`, `recirculation`), the pass
 //! it came from (`from_pass`), `port` and `queue` where it has them, and `time_ps`. Inside it are,
 //! after the blocks: `digest`, `clone`, `multicast`, `resubmit`, `recirculate`, `enqueue`, `drop` (its
 //! name is the reason, `text` a sentence, `table` and `action` who set the drop port) and `transmit`.

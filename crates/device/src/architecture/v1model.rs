@@ -203,7 +203,7 @@ impl V1Model {
 
         if let Some((session, list)) = self.wanted_clone(machine, view, &mut packet, pass) {
             let mut context = engine.context(packet.context.packet.clone());
-            let port = u64::from(packet.reception.port);
+            let port = u64::from(packet.ingress_port);
             metadata.ingress_port.set(&mut context, port);
             let again = Run { pass: None, ..*run };
             match engine.run(machine, blocks.parser, &mut context, view, &again)? {
@@ -231,6 +231,8 @@ impl V1Model {
                 preserved: self.preserved(engine, &packet.context, list),
                 reception: packet.reception,
                 entrance: Entrance::Resubmission,
+                port: packet.ingress_port,
+                arrived_ps: machine.now_ps,
                 bytes: std::mem::take(&mut packet.context.packet),
                 parent: pass,
             };
@@ -324,6 +326,8 @@ impl V1Model {
                 preserved: self.preserved(engine, &packet.context, list),
                 reception: packet.reception,
                 entrance: Entrance::Recirculation,
+                port: packet.ingress_port,
+                arrived_ps: machine.now_ps,
                 bytes,
                 parent: pass,
             };
@@ -332,7 +336,7 @@ impl V1Model {
             return Ok(());
         }
         engine.recycle(packet.context);
-        machine.transmit(port, queue, run.packet, bytes, pass);
+        machine.transmit(port, queue, packet.reception, bytes, pass);
         Ok(())
     }
 }
@@ -395,7 +399,7 @@ impl Architecture for V1Model {
         machine: &mut Machine,
         arrival: Arrival,
     ) -> Result<(), DeviceError> {
-        let Arrival { reception, entrance, bytes, preserved, parent } = arrival;
+        let Arrival { reception, entrance, port, bytes, preserved, parent, .. } = arrival;
         let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
             return Ok(());
@@ -408,8 +412,8 @@ impl Architecture for V1Model {
         }
         let metadata = &self.metadata;
         let instance_type = match entrance {
-            Entrance::Port => {
-                metadata.ingress_port.set(&mut context, u64::from(reception.port));
+            Entrance::Port | Entrance::Loopback => {
+                metadata.ingress_port.set(&mut context, u64::from(port));
                 metadata.ingress_global_timestamp.set(&mut context, machine.now_us());
                 InstanceType::Normal
             }
@@ -420,11 +424,14 @@ impl Architecture for V1Model {
         metadata.packet_length.set(&mut context, u64::from(length));
         let cause = match entrance {
             Entrance::Port => Cause::Port,
+            Entrance::Loopback => Cause::Loopback,
             Entrance::Resubmission => Cause::Resubmission,
             Entrance::Recirculation => Cause::Recirculation,
         };
         let node = || match entrance {
-            Entrance::Port => TraceNode::new("ingress", "").with("port", u64::from(reception.port)),
+            Entrance::Port | Entrance::Loopback => {
+                TraceNode::new("ingress", "").with("port", u64::from(port))
+            }
             Entrance::Resubmission | Entrance::Recirculation => TraceNode::new("ingress", ""),
         };
         let number = reception.number;
@@ -450,6 +457,7 @@ impl Architecture for V1Model {
         let packet = Traveller {
             length_bytes: (length + metadata.header_bytes(&context)).saturating_sub(parsed_bytes),
             reception,
+            ingress_port: port,
             context,
             received_bytes: length,
             wishes: Wishes::default(),

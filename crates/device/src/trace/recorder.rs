@@ -7,7 +7,7 @@ use interpreter::trace::{StoreSite, TraceValue};
 use std::collections::BTreeMap;
 
 /// How many passes of a received packet and its copies are kept.
-pub const PASSES_KEPT_PER_PACKET: u32 = 100;
+pub const PASSES_KEPT_PER_PACKET: u64 = 100;
 /// When a packet's passes have so many steps, no further pass is begun.
 pub const STEPS_KEPT_PER_PACKET: usize = 20_000;
 /// How many steps of a device (queued copies, say) are kept of a pass.
@@ -17,6 +17,7 @@ const DEVICE_STEPS_KEPT_PER_PASS: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     Port,
+    Loopback,
     Queue,
     Clone,
     Replica,
@@ -28,6 +29,7 @@ impl Cause {
     fn name(self) -> &'static str {
         match self {
             Cause::Port => "port",
+            Cause::Loopback => "loopback",
             Cause::Queue => "queue",
             Cause::Clone => "clone",
             Cause::Replica => "replica",
@@ -42,7 +44,7 @@ impl Cause {
 pub(crate) struct PassId {
     packet: u64,
     /// From 0.
-    number: u32,
+    number: u64,
     is_kept: bool,
 }
 
@@ -65,7 +67,7 @@ struct Pass {
 /// A received packet.
 #[derive(Debug, Default)]
 struct Packet {
-    passes: BTreeMap<u32, Pass>,
+    passes: BTreeMap<u64, Pass>,
     steps: usize,
     /// Of passes that are not kept: how many, what they dropped, how many packets they sent.
     further_passes: u64,
@@ -83,7 +85,7 @@ impl PassRecorder {
     pub fn begin(
         &mut self,
         packet: u64,
-        number: u32,
+        number: u64,
         (cause, parent): (Cause, Option<PassId>),
         node: impl FnOnce() -> TraceNode,
     ) -> PassId {
@@ -91,12 +93,10 @@ impl PassRecorder {
         let is_kept = number < PASSES_KEPT_PER_PACKET && known.steps < STEPS_KEPT_PER_PACKET;
         if is_kept {
             let mut node = node();
-            let mut details = vec![
-                ("pass", TraceValue::Number(u64::from(number) + 1)),
-                ("cause", cause.name().into()),
-            ];
+            let mut details =
+                vec![("pass", TraceValue::Number(number + 1)), ("cause", cause.name().into())];
             if let Some(parent) = parent {
-                details.push(("from_pass", TraceValue::Number(u64::from(parent.number) + 1)));
+                details.push(("from_pass", TraceValue::Number(parent.number + 1)));
             }
             node.details.splice(0..0, details);
             known.steps += 1;
@@ -120,7 +120,7 @@ impl PassRecorder {
             return;
         }
         let kept = known.passes.entry(pass.number).or_insert_with(|| Pass {
-            node: TraceNode::new("continued", "").with("pass", u64::from(pass.number) + 1),
+            node: TraceNode::new("continued", "").with("pass", pass.number + 1),
             last_store: None,
             further_steps: 0,
         });

@@ -228,8 +228,8 @@ fn what_holds_packets_up_is_seen() {
         with_port(PortOptions { queue_rate_pps: 1000, ..usual() }),
         DeviceOptions { ingress_latency_ps: 1_500_000, ..DeviceOptions::default() },
         DeviceOptions { egress_latency_ps: 1_500_000, ..DeviceOptions::default() },
-        DeviceOptions { pass_limit: 1, ..DeviceOptions::default() },
-        DeviceOptions { pass_limit: 3, ..DeviceOptions::default() },
+        DeviceOptions { pass_limit: Some(1), ..DeviceOptions::default() },
+        DeviceOptions { pass_limit: Some(3), ..DeviceOptions::default() },
         DeviceOptions { drop_port: Some(2), ..DeviceOptions::default() },
         DeviceOptions {
             traffic_manager: TrafficManagerOptions {

@@ -85,7 +85,7 @@ fn copies_that_share_a_buffer() {
 
 #[test]
 fn copies_with_few_passes_and_another_drop_port() {
-    check(&DeviceOptions { pass_limit: 4, ..DeviceOptions::default() });
+    check(&DeviceOptions { pass_limit: Some(4), ..DeviceOptions::default() });
     check(&DeviceOptions { drop_port: Some(2), ..DeviceOptions::default() });
 }
 

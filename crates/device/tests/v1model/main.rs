@@ -376,7 +376,7 @@ fn endless_passes_end_at_the_limit() {
                 code.request(CLONE, &[1, 0]);
                 code.request(RECIRCULATE, &[0]);
             });
-            let options = DeviceOptions { pass_limit: 100, ..options(engine) };
+            let options = DeviceOptions { pass_limit: Some(100), ..options(engine) };
             let mut device = Device::new(code, options).expect("loads");
             session(&mut device, 1, 1);
             assert_eq!(run(&mut device, 0, packet(1, 5)), [], "program {at}");

@@ -105,7 +105,7 @@ pub(super) fn send(
     let queue = metadata.priority.get(&left.context) as u32;
     let goes_straight = queue < *least_queue_count
         && order(&found.replicas, metadata.ingress_port.largest(), ordered)
-        && machine.options.pass_limit as usize > ordered.len();
+        && machine.options.pass_limit.is_none_or(|limit| limit as usize > ordered.len());
     if !goes_straight {
         return Ok(Some(left));
     }

@@ -215,7 +215,8 @@ pub(super) fn leave(
         pass: None,
     };
     let packet = Traveller {
-        reception: Reception::after_passes(left.number, left.port, passes),
+        reception: Reception::after_passes(left.number, passes),
+        ingress_port: left.port,
         context: left.context,
         received_bytes,
         length_bytes: left.outputs[OUTPUT_QUEUED_LENGTH],
