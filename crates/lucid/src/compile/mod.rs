@@ -18,6 +18,8 @@
 //!
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
+
+pub mod atomic;
 pub mod normal;
 pub mod wire;
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the normal form to statements of one ALU each, and to a layout problem (Lucid §6).
+//!
+//! ```text
+//! atomic     handlers as trees of atomic statements and branch tables (Lucid Figure 6(1), §6.1)
+//! branches   branches become static match rules of each statement (Lucid Figure 6(2))
+//! dataflow   values instead of variables: false dependencies, copies, repeated computations and
+//!            detours of conditions are gone (Lucid Figure 6(3))
+//! problem    units, demands and dependencies for `pisa` (Figure 8 is its layout)
+//! ```
+//!
+//! [`program::AtomicProgram`] is what `branches` and `dataflow` give; layouts speak of its statements.
+//! Merging of tables is `pisa`'s, P4_16 is [`super`]'s back ends'.
+
+pub mod program;
+
+pub use program::AtomicProgram;
