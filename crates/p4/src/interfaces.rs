@@ -14,6 +14,8 @@ static INTERFACES: &[(&str, &str)] = &[
     ("bmv2/pna.p4", include_str!("../include/bmv2/pna.p4")),
     ("dpdk/pna.p4", include_str!("../include/dpdk/pna.p4")),
     ("tc/pna.p4", include_str!("../include/tc/pna.p4")),
+    ("tna.p4", include_str!("../include/tna.p4")),
+    ("tofino.p4", include_str!("../include/tofino.p4")),
     ("ebpf_model.p4", include_str!("../include/ebpf_model.p4")),
     ("ubpf_model.p4", include_str!("../include/ubpf_model.p4")),
     ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
