@@ -9,6 +9,7 @@
 
 pub mod check;
 pub mod compile;
+pub mod compiled;
 pub mod core;
 pub mod elaborate;
 pub mod front;

@@ -18,7 +18,6 @@
 //!
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
-
 pub mod atomic;
 pub mod normal;
 pub mod wire;
@@ -101,6 +100,8 @@ pub struct Compiled {
     /// Most events that one run of a handler generates: the serialiser's groups 2 to this one are
     /// needed.
     pub most_generated: u32,
+    /// How often the delay queue is released, in picoseconds; 0 without one.
+    pub delay_period_ps: u64,
     /// Custom CRC calculations: control-plane name and polynomial (without the top bit; reflected in
     /// and out, initial value and final exclusive or as [`crate::interpreter`] has them).
     pub hashes: Vec<(Arc<str>, u32)>,

@@ -116,18 +116,19 @@
 
 pub mod codes;
 mod commands;
-mod inputs;
+pub(crate) mod inputs;
 mod node;
 mod observation;
 mod packet_fields;
 mod random;
 mod resolve;
-mod route;
+pub(crate) mod route;
 pub mod schedule;
 mod setup;
 mod simulator;
-mod topology;
+pub(crate) mod topology;
 
+pub(crate) use commands::hexadecimal;
 pub use node::LucidNode;
 pub use observation::*;
 pub use setup::{MOST_STATE_BYTES, NO_PORT, ReadCapture, Setup};

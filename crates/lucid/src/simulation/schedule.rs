@@ -10,6 +10,7 @@ mod replay;
 
 pub use json::BadSchedule;
 pub use legality::{Tolerance, check_legal};
+pub(crate) use replay::Replayer;
 pub use replay::{Replay, Sent, replay};
 
 use super::observation::{Observation, ObservationKind, Observer, Stage};

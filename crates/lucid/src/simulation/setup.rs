@@ -118,6 +118,16 @@ impl Setup {
         self.switches
     }
 
+    /// Whether links may lose something, or go down.
+    pub(crate) fn may_lose(&self) -> bool {
+        self.timing.direct_loss > 0.0
+            || self.links.iter().any(|(_, quality)| quality.loss > 0.0)
+            || self
+                .sources
+                .iter()
+                .any(|source| matches!(source.kind, SourceKind::Single(Input::Link { .. })))
+    }
+
     /// When the run ends, in picoseconds.
     pub fn max_time_ps(&self) -> u64 {
         self.timing.max_time_ps

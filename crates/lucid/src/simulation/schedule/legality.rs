@@ -26,12 +26,15 @@ pub struct Tolerance {
     pub late_ps: u64,
     /// The time a switch takes for an event, in picoseconds.
     pub event_time_ps: u64,
+    /// Whether what goes the same way keeps its order. Compiled switches send the first event that
+    /// leaves by a port at once and other ones after a round, so a later handler's may overtake.
+    pub keeps_ways: bool,
 }
 
 impl Tolerance {
     /// What the simulation itself keeps to.
     pub const EXACT: Tolerance =
-        Tolerance { early_ps: 0, late_ps: 0, event_time_ps: EVENT_TIME_PS };
+        Tolerance { early_ps: 0, late_ps: 0, event_time_ps: EVENT_TIME_PS, keeps_ways: true };
 }
 
 /// An event that is due somewhere.
@@ -252,7 +255,7 @@ impl Judge<'_> {
             let message = format!("the switch is busy until {free_at_ps} ps");
             return violation(Rule::Pace, message);
         }
-        if let Some(way) = arrival.way {
+        if let Some(way) = arrival.way.filter(|_| self.tolerance.keeps_ways) {
             let queue = self.by_way.entry(way).or_default();
             // What may have been lost on its way does not hold up what comes after it.
             let waits = |id: &u64| self.arrivals.get(id).is_some_and(|other| other.window.certain);

@@ -97,17 +97,17 @@ impl Randomness for Recorded<'_> {
 }
 
 /// State of all switches as a schedule goes on.
-pub(super) struct Replayer<'s> {
-    pub(super) setup: &'s Setup,
-    pub(super) topology: Topology,
-    pub(super) states: Vec<State>,
+pub(crate) struct Replayer<'s> {
+    pub(crate) setup: &'s Setup,
+    pub(crate) topology: Topology,
+    pub(crate) states: Vec<State>,
     /// Commands and links of the run; events are left out.
     controls: Inputs,
-    machine: Machine,
+    pub(crate) machine: Machine,
 }
 
 impl<'s> Replayer<'s> {
-    pub(super) fn new(setup: &'s Setup) -> Replayer<'s> {
+    pub(crate) fn new(setup: &'s Setup) -> Replayer<'s> {
         Replayer {
             topology: setup.topology(),
             states: (0..setup.switches).map(|_| State::new(&setup.program)).collect(),
@@ -118,7 +118,7 @@ impl<'s> Replayer<'s> {
     }
 
     /// Runs the commands due until a time, included.
-    pub(super) fn commands_until(&mut self, time_ps: u64) {
+    pub(crate) fn commands_until(&mut self, time_ps: u64) {
         while self.controls.peek().is_some_and(|next| next.0 <= time_ps) {
             if let Some((_, Input::Command { switch, command })) = self.controls.pop() {
                 command.run(&self.setup.program, &mut self.states[switch as usize]);
@@ -127,7 +127,7 @@ impl<'s> Replayer<'s> {
     }
 
     /// Runs a dispatch's handler; what it generated.
-    pub(super) fn dispatch(
+    pub(crate) fn dispatch(
         &mut self,
         number: usize,
         dispatch: &Dispatch,
@@ -162,11 +162,11 @@ impl<'s> Replayer<'s> {
     }
 
     /// Whether the last dispatch accessed something beyond the end of an array.
-    pub(super) fn was_out_of_range(&self) -> bool {
+    pub(crate) fn was_out_of_range(&self) -> bool {
         self.machine.output.notes.iter().any(|note| matches!(note, Note::OutOfRange(..)))
     }
 
-    pub(super) fn surroundings(&self, switch: u32, port: u32, time_ps: u64) -> Surroundings<'s> {
+    pub(crate) fn surroundings(&self, switch: u32, port: u32, time_ps: u64) -> Surroundings<'s> {
         Surroundings {
             switch,
             ingress_port: port,

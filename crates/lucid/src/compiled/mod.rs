@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of compiled programs: a device for each switch in the network of the run, told as the same
+//! observations as a simulation by the reference interpreter ([`crate::simulation`]), so that logs,
+//! expectations and recorded schedules are the same things for both. What the devices do is seen from
+//! outside: packets that come to a device and packets that it sends. A switch's recirculation port is
+//! a port with a cable back to itself. Whether what they do is right is [`verify`]'s question.
+
+mod arrival;
+mod cells;
+mod network;
+mod verify;
+
+pub use network::{CompiledSimulation, LoadError};
+pub use verify::{Difference, Verified, tolerance, verify};

@@ -1,0 +1,757 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Devices in the network of a run: inputs and links as the run has them, a pipeline that takes one
+//! packet a nanosecond at each switch, a cable from each recirculation port to itself. What a packet
+//! means is `arrival`'s, what the program does with it is the device's.
+
+use super::arrival::{Arrival, classify, frame, frame_for_here, is_bare};
+use super::cells::CellPlaces;
+use crate::compile::wire::PlaceKind;
+use crate::compile::{Compiled, GlobalPlace};
+use crate::core::{EventId, GlobalId, GlobalKind};
+use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, Value, packet_bytes};
+use crate::simulation::inputs::{Input, Inputs, Phase, rank};
+use crate::simulation::topology::Topology;
+use crate::simulation::{
+    Counts, Destination, DropReason, EVENT_TIME_PS, Observation, ObservationKind, Observer,
+    Occurrence, Outcome, Setup, Stage,
+};
+use control::command::Located;
+use control::session::{Answer, Session};
+use device::{Device, DeviceOptions};
+use ir::Program;
+use network::event_queue::EventQueue;
+use slab::Slab;
+use source::{Code, Diagnostic, Span};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
+const SHORTEST_PACKET_BYTES: u64 = 60;
+
+/// What a switch is given before the run.
+#[derive(Clone, Debug, Default)]
+pub struct Installation {
+    /// Control commands, a line each.
+    pub commands: String,
+    /// How the device is built.
+    pub options: DeviceOptions,
+}
+
+/// Why a compiled program does not stand on its devices: a mistake of the compiler's, not of the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// Which switch.
+    pub switch: u32,
+    /// What is wrong, for people.
+    pub message: String,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "switch {}: {}", self.switch, self.message)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A packet on its way to a switch's port.
+#[derive(Clone, Debug)]
+struct Flight {
+    port: u32,
+    bytes: Vec<u8>,
+    /// The occurrence whose handler sent it.
+    cause: Option<u64>,
+    /// The occurrence that it is, if something like it was on its way before.
+    occurrence: Option<u64>,
+}
+
+/// What a device was given, by the device's number of the packet.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    cause: Option<u64>,
+    occurrence: u64,
+    /// The event whose handler ran, if one did.
+    handled: Option<EventId>,
+    /// How much has left because of it.
+    sent: u32,
+}
+
+#[derive(Debug)]
+struct Switch {
+    device: Device,
+    session: Session,
+    cells: CellPlaces,
+    /// Tables as commands left them.
+    tables: State,
+    /// Arrived and not taken, in order.
+    waiting: VecDeque<u32>,
+    free_at_ps: u64,
+    /// When the queue has something for the device to do.
+    wakes_at_ps: Option<u64>,
+    given: HashMap<u64, Given>,
+    counts: Counts,
+}
+
+/// Items of the queue that are not packets.
+const SERVICE: u32 = u32::MAX;
+const WAKE: u32 = u32::MAX - 1;
+
+/// A run of a compiled program.
+#[derive(Debug)]
+pub struct CompiledSimulation {
+    setup: Arc<Setup>,
+    compiled: Arc<Compiled>,
+    topology: Topology,
+    switches: Vec<Switch>,
+    queue: EventQueue<u32>,
+    flights: Slab<Flight>,
+    inputs: Inputs,
+    now_ps: u64,
+    occurrences: u64,
+    handled: u64,
+    passes: u64,
+    /// Where a handler ran last, until somebody has looked.
+    dispatched: Option<u32>,
+    stopped: Option<Box<Diagnostic>>,
+}
+
+/// An observer that looks at the devices after each handler.
+pub(super) trait Watcher: Observer {
+    /// A handler ran at a switch and was observed. False stops the run there.
+    fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool;
+}
+
+/// An observer that does not look.
+struct Plain<'o>(&'o mut dyn Observer);
+
+impl Observer for Plain<'_> {
+    fn wants(&self) -> bool {
+        self.0.wants()
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        self.0.observe(observation);
+    }
+}
+
+impl Watcher for Plain<'_> {
+    fn after_dispatch(&mut self, _: &CompiledSimulation, _: u32) -> bool {
+        true
+    }
+}
+
+/// The observer and whether it wants anything.
+struct Watch<'o> {
+    observer: &'o mut dyn Watcher,
+    wanted: bool,
+}
+
+impl Watch<'_> {
+    fn see(&mut self, time_ps: u64, switch: u32, kind: impl FnOnce() -> ObservationKind) {
+        if self.wanted {
+            self.observer.observe(Observation { time_ps, switch, kind: kind() });
+        }
+    }
+}
+
+impl CompiledSimulation {
+    /// At time 0, with each switch installed.
+    ///
+    /// # Errors
+    ///
+    /// A device that refuses the program or a command: a mistake of the compiler.
+    pub fn new(
+        setup: Arc<Setup>,
+        compiled: Arc<Compiled>,
+        program: Arc<Program>,
+        install: &dyn Fn(u32) -> Installation,
+    ) -> Result<CompiledSimulation, LoadError> {
+        let mut switches = Vec::new();
+        for number in 0..setup.switches {
+            let wrong = |message: String| LoadError { switch: number, message };
+            let installation = install(number);
+            let device = Device::new(program.clone(), installation.options)
+                .map_err(|error| wrong(error.to_string()))?;
+            let mut switch = Switch {
+                device,
+                session: Session::new(program.clone()),
+                cells: CellPlaces::new(&compiled, &program),
+                tables: State::new(&setup.program),
+                waiting: VecDeque::new(),
+                free_at_ps: 0,
+                wakes_at_ps: None,
+                given: HashMap::new(),
+                counts: Counts::default(),
+            };
+            switch.command(&installation.commands).map_err(wrong)?;
+            for (at, global) in setup.program.globals.iter().enumerate() {
+                if let GlobalKind::Counter { initial, .. } = &global.kind {
+                    let _ =
+                        switch.cells.set(&mut switch.device, GlobalId(at as u32), 0, [*initial, 0]);
+                }
+            }
+            switches.push(switch);
+        }
+        Ok(CompiledSimulation {
+            topology: setup.topology(),
+            switches,
+            queue: EventQueue::new(),
+            flights: Slab::new(),
+            inputs: Inputs::new(setup.sources.clone(), setup.seed),
+            now_ps: 0,
+            occurrences: 0,
+            handled: 0,
+            passes: 0,
+            dispatched: None,
+            stopped: None,
+            setup,
+            compiled,
+        })
+    }
+
+    /// What it runs.
+    pub fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+
+    /// How far it came, in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    /// Handlers run at all switches.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// Packets through pipelines: handlers, and frames on their way through the dispatcher.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// The state of a switch as the program's globals.
+    pub fn state(&self, switch: u32) -> Option<State> {
+        let switch = self.switches.get(switch as usize)?;
+        let mut state = switch.tables.clone();
+        switch.cells.read_all(&switch.device, &mut state);
+        Some(state)
+    }
+
+    /// One cell of a switch, or two of a pair.
+    pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<[u128; 2]> {
+        let switch = self.switches.get(switch as usize)?;
+        switch.cells.get(&switch.device, global, index)
+    }
+
+    /// Counters of a switch.
+    pub fn counts(&self, switch: u32) -> Option<Counts> {
+        self.switches.get(switch as usize).map(|switch| switch.counts)
+    }
+
+    /// The device of a switch.
+    pub fn device(&self, switch: u32) -> Option<&Device> {
+        self.switches.get(switch as usize).map(|switch| &switch.device)
+    }
+
+    /// Runs to the end of the specification's time.
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Outcome {
+        self.run_until(self.setup.timing.max_time_ps, observer)
+    }
+
+    /// Runs everything until a time, included.
+    pub fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
+        self.run_watched(until_ps, &mut Plain(observer))
+    }
+
+    /// What it was compiled to.
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    pub(super) fn run_watched(&mut self, until_ps: u64, observer: &mut dyn Watcher) -> Outcome {
+        let setup = self.setup.clone();
+        let wanted = observer.wants();
+        let watch = &mut Watch { observer, wanted };
+        loop {
+            if let Some(fault) = &self.stopped {
+                return Outcome::Stopped(fault.clone());
+            }
+            let (next, is_input) = match (self.inputs.peek(), self.queue.peek()) {
+                (None, None) => return Outcome::Finished,
+                (None, Some(queued)) => (queued, false),
+                (Some(input), None) => (input, true),
+                (Some(input), Some(queued)) => (input.min(queued), input <= queued),
+            };
+            if next.0 > until_ps {
+                self.now_ps = self.now_ps.max(until_ps);
+                return Outcome::TimeOver;
+            }
+            self.now_ps = next.0;
+            if is_input {
+                if let Some((_, input)) = self.inputs.pop() {
+                    self.input(&setup, watch, input);
+                }
+            } else if let Some((_, rank, item)) = self.queue.pop() {
+                let at = (rank >> 32) as u32 & 0x3fff_ffff;
+                match item {
+                    SERVICE => self.serve(&setup, watch, at),
+                    WAKE => self.wake(&setup, watch, at),
+                    flight => self.arrive(&setup, watch, at, flight),
+                }
+            }
+            if let Some(at) = self.dispatched.take()
+                && watch.wanted
+                && !watch.observer.after_dispatch(self, at)
+            {
+                return Outcome::TimeOver;
+            }
+        }
+    }
+
+    fn input(&mut self, setup: &Setup, watch: &mut Watch<'_>, input: Input) {
+        match input {
+            Input::Event { at, event, arguments } => {
+                let bytes = if is_bare(setup, event) {
+                    packet_bytes(&setup.prepared, event, &arguments)
+                } else {
+                    frame_for_here(setup, event, &arguments)
+                };
+                self.come(setup, watch, at, bytes);
+            }
+            Input::Packet { at, bytes } => self.come(setup, watch, at, bytes.to_vec()),
+            Input::Command { switch, command } => {
+                let target = &mut self.switches[switch as usize];
+                let mut state = target.tables.clone();
+                target.cells.read_all(&target.device, &mut state);
+                let answer = command.run(&setup.program, &mut state);
+                if answer.table_full.is_some() {
+                    target.counts.tables_full += 1;
+                }
+                if let Err(message) = self.write_back(setup, switch, state) {
+                    self.fault(switch, &message);
+                }
+                watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                    text: answer.text,
+                    result: answer.result,
+                });
+            }
+            Input::Link { ends, up } => {
+                self.topology.set_up(ends[0], up);
+                watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+            }
+        }
+    }
+
+    /// Something comes in from outside.
+    fn come(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        (at, port): (u32, u32),
+        bytes: Vec<u8>,
+    ) {
+        let flight = Flight { port, bytes, cause: None, occurrence: None };
+        let flight = self.flights.insert(flight) as u32;
+        self.arrive(setup, watch, at, flight);
+    }
+
+    /// A packet is at a switch: taken now if the pipeline is free, otherwise after those that wait.
+    fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+        let switch = &mut self.switches[at as usize];
+        if !switch.waiting.is_empty() {
+            switch.waiting.push_back(flight);
+        } else if switch.free_at_ps <= self.now_ps {
+            self.take(setup, watch, at, flight);
+        } else {
+            switch.waiting.push_back(flight);
+            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+        }
+    }
+
+    fn serve(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        if let Some(flight) = self.switches[at as usize].waiting.pop_front() {
+            self.take(setup, watch, at, flight);
+        }
+        let switch = &self.switches[at as usize];
+        if !switch.waiting.is_empty() {
+            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+        }
+    }
+
+    /// The device has something to do by itself.
+    fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        self.switches[at as usize].wakes_at_ps = None;
+        self.advance(setup, watch, at);
+    }
+
+    fn surroundings<'s>(&self, setup: &'s Setup, at: u32, port: u32) -> Surroundings<'s> {
+        Surroundings {
+            switch: at,
+            ingress_port: port,
+            recirculation_port: setup.recirculation_ports[at as usize],
+            time_ns: self.now_ps / 1000,
+            dequeue_depth: 0,
+            externs: &setup.externs[at as usize],
+        }
+    }
+
+    /// A packet goes into a device's pipeline.
+    fn take(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+        let Flight { port, bytes, cause, occurrence } = self.flights.remove(flight as usize);
+        self.passes += 1;
+        let arrival = classify(setup, &self.surroundings(setup, at, port), &bytes);
+        let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
+        let now_ps = self.now_ps;
+        let switch = &mut self.switches[at as usize];
+        switch.free_at_ps = now_ps.saturating_add(EVENT_TIME_PS);
+        let mut given = Given { cause, occurrence, handled: None, sent: 0 };
+        let value = |event: EventId, arguments: &Arguments| {
+            let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
+            Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here })
+        };
+        match &arrival {
+            Arrival::Dispatch { event, arguments, port, is_packet } => {
+                given.handled = Some(*event);
+                switch.counts.handled += 1;
+                switch.counts.packets += u64::from(*is_packet);
+                self.handled += 1;
+                self.dispatched = Some(at);
+                watch.see(now_ps, at, || ObservationKind::Handled {
+                    occurrence: Occurrence(occurrence),
+                    cause: cause.map(Occurrence),
+                    event: value(*event, arguments),
+                    port: *port,
+                    stage: Stage::Ingress,
+                    is_packet: *is_packet,
+                    draws: Vec::new(),
+                });
+            }
+            Arrival::NoHandler { event, arguments } => {
+                switch.counts.left += 1;
+                watch.see(now_ps, at, || ObservationKind::Left {
+                    occurrence: Occurrence(occurrence),
+                    event: value(*event, arguments),
+                    port,
+                    bytes: None,
+                });
+            }
+            Arrival::Transit(_) => {}
+            Arrival::Dropped => {
+                switch.counts.dropped += 1;
+                watch.see(now_ps, at, || ObservationKind::Dropped {
+                    occurrence: Occurrence(occurrence),
+                    event: None,
+                    reason: DropReason::Parser,
+                });
+            }
+        }
+        match switch.device.inject(port, now_ps, bytes) {
+            Ok(number) => {
+                switch.given.insert(number, given);
+            }
+            Err(error) => {
+                let message = error.to_string();
+                self.fault(at, &message);
+                return;
+            }
+        }
+        self.advance(setup, watch, at);
+    }
+
+    fn next_occurrence(&mut self) -> u64 {
+        self.occurrences += 1;
+        self.occurrences - 1
+    }
+
+    /// Lets a device do what is due, and sends what it sent on its way.
+    fn advance(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        let switch = &mut self.switches[at as usize];
+        if let Err(error) = switch.device.advance(self.now_ps) {
+            let message = error.to_string();
+            self.fault(at, &message);
+            return;
+        }
+        let next_ps = switch.device.next_event_ps();
+        if let Some(next_ps) = next_ps
+            && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
+        {
+            switch.wakes_at_ps = Some(next_ps);
+            self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
+        }
+        let transmitted = switch.device.drain_transmitted();
+        let is_idle = next_ps.is_none();
+        for packet in transmitted {
+            let Some(given) = self.switches[at as usize].given.get_mut(&packet.packet) else {
+                continue;
+            };
+            let before = *given;
+            given.sent += 1;
+            // What goes on is what it was; a handler's event is new, and so are further copies.
+            let (cause, occurrence) = match (before.handled, before.sent) {
+                (Some(_), _) => (Some(before.occurrence), None),
+                (None, 0) => (before.cause, Some(before.occurrence)),
+                (None, _) => (before.cause, None),
+            };
+            let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
+            let sent = Sent { at, port: packet.port, time_ps: packet.time_ps, cause, occurrence };
+            self.send(setup, watch, &sent, before.handled, packet.bytes);
+        }
+        if is_idle {
+            self.switches[at as usize].given.clear();
+        }
+    }
+
+    /// A packet left a device.
+    fn send(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        sent: &Sent,
+        handler: Option<EventId>,
+        bytes: Vec<u8>,
+    ) {
+        let Sent { at, port, time_ps, cause, occurrence } = *sent;
+        let is_recirculated = port == setup.recirculation_ports[at as usize];
+        let counts = &mut self.switches[at as usize].counts;
+        if handler.is_some() {
+            counts.generated += 1;
+            counts.recirculated += u64::from(is_recirculated);
+        }
+        if is_recirculated {
+            let due_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
+            let observed = watch.wanted.then(|| self.contained(setup, handler, &bytes)).flatten();
+            if let (Some(_), Some(cause), Some(event)) = (handler, cause, observed) {
+                watch.see(self.now_ps, at, || ObservationKind::Generated {
+                    occurrence: Occurrence(occurrence),
+                    by: Occurrence(cause),
+                    event,
+                    destination: Destination::Recirculated { due_ps },
+                });
+            }
+            let flight = Flight { port, bytes, cause, occurrence: Some(occurrence) };
+            self.fly(at, port, due_ps, flight);
+            return;
+        }
+        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+        let carried = self.topology.carry((at, port), time_ps, || length_bytes);
+        let observed = watch.wanted.then(|| self.contained(setup, handler, &bytes)).flatten();
+        if let (Some(_), Some(cause), Some(event)) = (handler, cause, &observed) {
+            let (to, arrives_ps) = match carried {
+                Some(Ok((to, arrives_ps))) => (Some(to), arrives_ps),
+                _ => (None, time_ps),
+            };
+            watch.see(self.now_ps, at, || ObservationKind::Generated {
+                occurrence: Occurrence(occurrence),
+                by: Occurrence(cause),
+                event: event.clone(),
+                destination: Destination::Port { port, to, arrives_ps },
+            });
+        }
+        match carried {
+            Some(Ok((to, arrives_ps))) => {
+                let flight = Flight { port: to.1, bytes, cause, occurrence: Some(occurrence) };
+                self.fly(to.0, to.1, arrives_ps, flight);
+            }
+            Some(Err(reason)) => {
+                self.switches[at as usize].counts.dropped += 1;
+                watch.see(self.now_ps, at, || ObservationKind::Dropped {
+                    occurrence: Occurrence(occurrence),
+                    event: observed,
+                    reason,
+                });
+            }
+            None => {
+                self.switches[at as usize].counts.left += 1;
+                let is_frame = frame(setup, &bytes).is_some();
+                if let Some(event) = observed {
+                    watch.see(time_ps, at, || ObservationKind::Left {
+                        occurrence: Occurrence(occurrence),
+                        event,
+                        port,
+                        bytes: (!is_frame).then(|| bytes.into()),
+                    });
+                }
+            }
+        }
+    }
+
+    fn fly(&mut self, at: u32, port: u32, time_ps: u64, flight: Flight) {
+        let flight = self.flights.insert(flight) as u32;
+        self.queue.push(time_ps, rank(Phase::Ingress, at, port), flight);
+    }
+
+    /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
+    /// those that the handler generates, the first whose parameters fit.
+    fn contained(
+        &self,
+        setup: &Setup,
+        handler: Option<EventId>,
+        bytes: &[u8],
+    ) -> Option<Arc<EventValue>> {
+        if let Some(frame) = frame(setup, bytes) {
+            let (event, arguments) = frame.event?;
+            let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
+            let place = match frame.place {
+                PlaceKind::Switch => Place::Switch(frame.place_number),
+                _ => Place::Here,
+            };
+            let delay_ns = u64::from(frame.delay_ns);
+            return Some(Arc::new(EventValue { event, arguments, delay_ns, place }));
+        }
+        let generated = handler.map(|handler| generated_packets(&setup.program, handler));
+        let event = super::arrival::bare_event(setup, &generated.unwrap_or_default(), bytes)?;
+        Some(Arc::new(event))
+    }
+
+    /// Puts a state that a command changed into the device.
+    fn write_back(&mut self, setup: &Setup, at: u32, state: State) -> Result<(), String> {
+        let switch = &mut self.switches[at as usize];
+        let mut commands = String::new();
+        for place in &self.compiled.globals {
+            match place {
+                GlobalPlace::Register { global, .. } => {
+                    let Some(cells) = state.cells(*global) else { continue };
+                    for index in 0..cells.length() {
+                        if let Some(values) = cells.get(u128::from(index)) {
+                            let _ = switch.cells.set(&mut switch.device, *global, index, values);
+                        }
+                    }
+                }
+                GlobalPlace::Table { global, name, actions } => {
+                    if state.table(*global) != switch.tables.table(*global) {
+                        let table = &setup.program.globals[global.0 as usize].kind;
+                        commands.push_str(&table_commands(table, &state, *global, name, actions));
+                    }
+                }
+                GlobalPlace::Absent(_) => {}
+            }
+        }
+        switch.tables = state;
+        switch.command(&commands)
+    }
+
+    /// Stops the run: the devices do not hold what the compiler promised.
+    fn fault(&mut self, at: u32, message: &str) {
+        let text = format!("the compiled program stopped at switch {at}: {message}");
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let fault = Diagnostic::error(Code(INTERNAL), Span::NONE, text).help(help);
+        self.stopped.get_or_insert(Box::new(fault));
+    }
+}
+
+/// The code of a run that stops by a mistake of ours.
+const INTERNAL: &str = "LU-E0699";
+
+/// A packet that left a device.
+struct Sent {
+    at: u32,
+    port: u32,
+    time_ps: u64,
+    cause: Option<u64>,
+    occurrence: u64,
+}
+
+impl Switch {
+    /// Carries out control commands, a line each.
+    fn command(&mut self, text: &str) -> Result<(), String> {
+        let (commands, errors) = control::entries::read("commands", text);
+        if let Some(error) = errors.first() {
+            return Err(error.to_string());
+        }
+        commands.iter().try_for_each(|located| self.one(located))
+    }
+
+    fn one(&mut self, located: &Located) -> Result<(), String> {
+        let now_ps = self.device.now_ps();
+        let (store, cells) = self.device.store_and_cells_mut();
+        let answer = self.session.apply(located, store, cells, now_ps);
+        match answer.map_err(|error| error.to_string())? {
+            Answer::Device(command) => {
+                network::queue_commands::set_queues(&mut self.device, command)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Packet events that a handler's statements can generate.
+fn generated_packets(program: &crate::core::Program, handler: EventId) -> Vec<EventId> {
+    use crate::core::{Expression, ExpressionKind, Statement, StatementKind};
+    fn constructor(event: &Expression, found: &mut Vec<EventId>) {
+        match &event.kind {
+            ExpressionKind::Event { event, .. } => found.push(*event),
+            ExpressionKind::Delay { event, .. }
+            | ExpressionKind::Locate { event, .. }
+            | ExpressionKind::LocateMany { event, .. } => constructor(event, found),
+            _ => {}
+        }
+    }
+    fn walk(statements: &[Statement], found: &mut Vec<EventId>) {
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Assign { value, .. } => constructor(value, found),
+                StatementKind::Generate { event, .. } => constructor(event, found),
+                StatementKind::If { then, otherwise, .. }
+                | StatementKind::IfEvent { then, otherwise, .. } => {
+                    walk(then, found);
+                    walk(otherwise, found);
+                }
+                StatementKind::Match { branches, .. } => {
+                    branches.iter().for_each(|branch| walk(&branch.statements, found));
+                }
+                _ => {}
+            }
+        }
+    }
+    let event = &program.events[handler.0 as usize];
+    let mut found = Vec::new();
+    if let Some(body) = &event.handler {
+        walk(&body.statements, &mut found);
+    }
+    found.push(handler);
+    found.retain(|event| {
+        program.events[event.0 as usize].sort == crate::syntax::ast::EventSort::Packet
+    });
+    found
+}
+
+/// Commands that make a device's table hold what a state's table holds.
+fn table_commands(
+    kind: &GlobalKind,
+    state: &State,
+    global: GlobalId,
+    name: &str,
+    actions: &[Arc<str>],
+) -> String {
+    let (GlobalKind::Table(declared), Some(table)) = (kind, state.table(global)) else {
+        return String::new();
+    };
+    let mut text = format!("table_clear {name}\n");
+    // Lower comes first here, and of equals the earlier: positions in that order are priorities.
+    let mut entries: Vec<_> = table.entries().iter().collect();
+    entries.sort_by_key(|entry| entry.priority);
+    for (priority, entry) in entries.iter().enumerate() {
+        let Some(action) = declared.actions.iter().position(|known| *known == entry.action) else {
+            continue;
+        };
+        let keys: Vec<String> =
+            entry.key.iter().map(|(value, mask)| format!("{value:#x}&&&{mask:#x}")).collect();
+        let arguments: Vec<String> = entry
+            .arguments
+            .iter()
+            .map(|argument| match argument {
+                Value::Int(value) => format!("{value:#x}"),
+                Value::Bool(value) => u8::from(*value).to_string(),
+                _ => "0".to_string(),
+            })
+            .collect();
+        text.push_str(&format!(
+            "table_add {name} {} {} => {} {}\n",
+            actions[action],
+            keys.join(" "),
+            arguments.join(" "),
+            priority + 1
+        ));
+    }
+    text
+}

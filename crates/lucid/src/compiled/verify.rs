@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a compiled program does what its source means. While the devices run, the reference
+//! interpreter runs each handler that they ran, on a state of its own: cells have to be the same after
+//! every handler. At the end the schedule has to be legal (so every event that a handler generated was
+//! handled where and when it had to be, and none that nobody generated), and the packets that left the
+//! network have to be those that handlers sent out. The rules are [`crate::simulation`]'s.
+
+use super::network::{CompiledSimulation, Watcher};
+use crate::compile::{Compiled, Delay};
+use crate::core::GlobalKind;
+use crate::interpreter::{Arguments, EventValue, Note, packet_bytes};
+use crate::simulation::route::{Route, for_each_route};
+use crate::simulation::schedule::{Recorder, Replayer, Schedule, Tolerance, check_legal};
+use crate::simulation::{
+    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup,
+};
+use crate::syntax::ast::EventSort;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is not as the source means it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which dispatch, by its number in the schedule; `None` at the end.
+    pub dispatch: Option<usize>,
+    /// For people.
+    pub message: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.dispatch {
+            Some(number) => write!(formatter, "dispatch {number}: {}", self.message),
+            None => write!(formatter, "at the end: {}", self.message),
+        }
+    }
+}
+
+/// What came of a run that was verified.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// What the devices did.
+    pub schedule: Schedule,
+    /// Cells compared.
+    pub cells: u64,
+    /// Packets out of the network compared.
+    pub packets: u64,
+    /// The first difference, if there is one.
+    pub difference: Option<Difference>,
+}
+
+/// By how much a compiled program may be off the times of the specification: what leaves by a port
+/// leaves at once; what goes round for a delay or a place comes a few rounds later.
+pub fn tolerance(setup: &Setup, compiled: &Compiled) -> Tolerance {
+    /// Rounds that an event may take: out of several, to its delay queue, and out of it.
+    const ROUNDS: u64 = 4;
+    let round_ps = setup.timing.generate_delay_ps;
+    let queue_ps = match compiled.options.delay {
+        Delay::Queue => 2 * compiled.delay_period_ps,
+        Delay::Recirculation => 0,
+    };
+    Tolerance {
+        early_ps: round_ps,
+        // Each waits for those that are before it in the pipeline.
+        late_ps: ROUNDS * round_ps + queue_ps + 100 * EVENT_TIME_PS,
+        event_time_ps: EVENT_TIME_PS,
+        keeps_ways: false,
+    }
+}
+
+/// A packet out of the network: switch, port, bytes.
+type Leaving = (u32, u32, Vec<u8>);
+
+struct Verifier<'s, 'o> {
+    setup: &'s Setup,
+    replayer: Replayer<'s>,
+    recorder: Recorder,
+    observer: &'o mut dyn Observer,
+    cells: u64,
+    packets: u64,
+    difference: Option<Difference>,
+    /// How many more of each handlers sent than were seen.
+    leaving: BTreeMap<Leaving, i64>,
+}
+
+impl Observer for Verifier<'_, '_> {
+    fn observe(&mut self, observation: Observation) {
+        if let ObservationKind::Left { event, port, bytes, .. } = &observation.kind {
+            let bytes = match bytes {
+                Some(bytes) => bytes.to_vec(),
+                None => self.numbered(event),
+            };
+            *self.leaving.entry((observation.switch, *port, bytes)).or_default() -= 1;
+            self.packets += 1;
+        }
+        self.recorder.observe(observation.clone());
+        if self.observer.wants() {
+            self.observer.observe(observation);
+        }
+    }
+}
+
+impl Verifier<'_, '_> {
+    /// An event that travels in a frame, as bytes to compare.
+    fn numbered(&self, event: &EventValue) -> Vec<u8> {
+        let mut arguments = Arguments::default();
+        let slots = &self.setup.prepared.events[event.event.0 as usize].slots;
+        arguments.set(&event.arguments, slots);
+        crate::interpreter::to_wire(&self.setup.prepared, event.event, &arguments)
+    }
+}
+
+impl Watcher for Verifier<'_, '_> {
+    fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool {
+        let schedule = self.recorder.schedule();
+        let number = schedule.dispatches.len().saturating_sub(1);
+        let Some(dispatch) = schedule.dispatches.last().cloned() else { return true };
+        let differs = |message: String| Some(Difference { dispatch: Some(number), message });
+        let generated = match self.replayer.dispatch(number, &dispatch) {
+            Ok(generated) => generated,
+            Err(violation) => {
+                self.difference = differs(violation.message);
+                return false;
+            }
+        };
+        let program = &self.setup.program;
+        for note in &self.replayer.machine.output.notes {
+            let Note::Accessed { global, index, after, .. } = note else { continue };
+            let Ok(index) = u64::try_from(*index) else { continue };
+            let Some(found) = simulation.cell(at, *global, index) else { continue };
+            self.cells += 1;
+            let is_pair =
+                matches!(program.globals[global.0 as usize].kind, GlobalKind::PairArray { .. });
+            let count = if is_pair { 2 } else { 1 };
+            if found[..count] != after[..count] {
+                let event = &program.events[dispatch.event.event.0 as usize].name;
+                let name = &program.globals[global.0 as usize].name;
+                self.difference = differs(format!(
+                    "after `{event}({})` at switch {at}, {} ps, `{name}[{index}]` is {:?} on the \
+                     device and {:?} by the reference interpreter",
+                    arguments_text(&dispatch.event),
+                    dispatch.time_ps,
+                    &found[..count],
+                    &after[..count]
+                ));
+                return false;
+            }
+        }
+        for one in generated {
+            let is_exit = program.events[one.event.0 as usize].sort == EventSort::Exit;
+            let mut ports = Vec::new();
+            let topology = &self.replayer.topology;
+            for_each_route(self.setup, topology, (at, one.event), &one.to, &mut |route| {
+                if let Route::Port(port) = route {
+                    ports.push(port);
+                }
+            });
+            ports.retain(|port| {
+                *port != NO_PORT && (is_exit || topology.other_end((at, *port)).is_none())
+            });
+            let prepared = &self.setup.prepared;
+            let bytes = if super::arrival::is_bare(self.setup, one.event) {
+                packet_bytes(prepared, one.event, &one.arguments)
+            } else {
+                crate::interpreter::to_wire(prepared, one.event, &one.arguments)
+            };
+            for port in ports {
+                *self.leaving.entry((at, port, bytes.clone())).or_default() += 1;
+            }
+        }
+        true
+    }
+}
+
+fn arguments_text(event: &EventValue) -> String {
+    let one = |value: &crate::interpreter::Value| match value {
+        crate::interpreter::Value::Int(value) => value.to_string(),
+        crate::interpreter::Value::Bool(value) => value.to_string(),
+        other => format!("{other:?}"),
+    };
+    event.arguments.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs a compiled program to the end of the run, or to the first difference.
+pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) -> Verified {
+    let setup = simulation.setup().clone();
+    let mut replayer = Replayer::new(&setup);
+    replayer.machine.wants_accesses = true;
+    replayer.machine.wants_notes = true;
+    let mut verifier = Verifier {
+        setup: &setup,
+        replayer,
+        recorder: Recorder::new(),
+        observer,
+        cells: 0,
+        packets: 0,
+        difference: None,
+        leaving: BTreeMap::new(),
+    };
+    let outcome = simulation.run_watched(setup.max_time_ps(), &mut verifier);
+    let Verifier { recorder, mut difference, leaving, cells, packets, .. } = verifier;
+    let schedule = recorder.into_schedule();
+    if difference.is_none() {
+        let tolerance = tolerance(&setup, simulation.compiled());
+        difference = check_legal(&setup, tolerance, &schedule).err().map(|violation| Difference {
+            dispatch: violation.dispatch,
+            message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),
+        });
+    }
+    let is_whole = outcome == Outcome::Finished && !setup.may_lose();
+    if difference.is_none() {
+        let wrong = leaving.iter().find(|(_, more)| **more < 0 || (is_whole && **more > 0));
+        difference = wrong.map(|((switch, port, bytes), more)| {
+            let what = if *more < 0 { "that no handler sent" } else { "that a handler sent" };
+            let found = if *more < 0 { "left" } else { "did not leave" };
+            let bytes = crate::simulation::hexadecimal(bytes);
+            let message =
+                format!("a packet {what} {found} switch {switch} by port {port}: {bytes}");
+            Difference { dispatch: None, message }
+        });
+    }
+    Verified { outcome, schedule, cells, packets, difference }
+}
