@@ -19,6 +19,8 @@
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
 pub mod atomic;
+pub mod expressions;
+pub mod names;
 pub mod normal;
 pub mod wire;
 
