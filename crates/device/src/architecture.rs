@@ -65,8 +65,8 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
 
 /// Input of a straight unit: the port that the packet came from.
 pub(crate) const INPUT_PORT: usize = 0;
-/// Input: device time in whole microseconds.
-pub(crate) const INPUT_TIME_US: usize = 1;
+/// Input: device time in the unit of time stamps.
+pub(crate) const INPUT_TIME: usize = 1;
 /// Output: the port that the packet leaves by.
 pub(crate) const OUTPUT_PORT: usize = 0;
 /// Output: the queue of that port.

@@ -10,9 +10,10 @@ use crate::machine::{Event, EventKey, Machine};
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
+use crate::packet_generator::TrainTarget;
 use crate::statistics::Statistics;
 use crate::trace::PacketTrace;
-use crate::traffic_manager::{CongestionSignal, Dequeued, OutputPath};
+use crate::traffic_manager::{CongestionSignal, Dequeued, OutputPath, QueueStatistics};
 use ir::Program;
 use state::{Batch, BatchOutcome, Cells, Store};
 use std::collections::BTreeMap;
@@ -217,10 +218,14 @@ impl Device {
         Ok(())
     }
 
-    /// Runs until nothing is left to do but what is paused.
+    /// Runs until nothing is left to do but what is paused. Trains of generated packets that have no end
+    /// go on as long as there is something else to do, or flow control holds packets up.
     pub fn run_to_completion(&mut self) -> Result<(), DeviceError> {
         self.obey_control();
         while let Some((time_ps, next)) = self.next() {
+            if self.machine.has_only_endless_events() {
+                break;
+            }
             self.step(time_ps, next)?;
         }
         Ok(())
@@ -237,7 +242,7 @@ impl Device {
                 };
                 self.leave_queue(path, dequeued)
             }
-            Next::Event(key) => match machine.events.remove(&key) {
+            Next::Event(key) => match machine.take_event(&key) {
                 Some(event) => self.happen(event),
                 None => Ok(()),
             },
@@ -308,28 +313,69 @@ impl Device {
                 match arrival.entrance {
                     Entrance::Resubmission => statistics.resubmitted += 1,
                     Entrance::Recirculation => statistics.recirculated += 1,
-                    Entrance::Port | Entrance::Loopback => {}
+                    Entrance::Port | Entrance::Loopback | Entrance::Generator => {}
                 }
-                self.with_engine(generation, |engine, machine| {
-                    engine.in_flight -= 1;
-                    engine.ingress(machine, *arrival)
-                })
+                self.come_to_ingress(Some(generation), arrival)
             }
-            Event::Loopback(arrival) => {
-                self.machine.statistics.received(arrival.port, arrival.bytes.len());
-                self.current.ingress(&mut self.machine, *arrival)
+            Event::Loopback(arrival) | Event::Reception(arrival) => {
+                match self.machine.obey_flow_control(&arrival) {
+                    true => Ok(()),
+                    false => self.come_to_ingress(None, arrival),
+                }
             }
-            Event::Reception(mut arrival) => {
-                let (number, port) = (arrival.reception.number, arrival.port);
-                let bytes = std::mem::take(&mut arrival.bytes);
-                let Some(bytes) = self.receive_straight(number, port, bytes)? else {
-                    return Ok(());
-                };
-                arrival.bytes = bytes;
-                self.machine.statistics.received(port, arrival.bytes.len());
-                self.current.ingress(&mut self.machine, *arrival)
+            Event::Admission => match self.machine.admit() {
+                Some((generation, arrival)) => self.enter_ingress(generation, arrival),
+                None => Ok(()),
+            },
+            Event::Generation(train) => {
+                let Some((arrival, target)) = self.machine.generate(train) else { return Ok(()) };
+                let is_for_mac = target == TrainTarget::Mac;
+                match is_for_mac && self.machine.obey_flow_control(&arrival) {
+                    true => Ok(()),
+                    false => self.come_to_ingress(None, arrival),
+                }
+            }
+            Event::FlowControlEnd { path, queue } => {
+                let machine = &mut self.machine;
+                machine.traffic.end_flow_pause(path, queue, machine.now_ps);
+                Ok(())
             }
         }
+    }
+
+    /// A packet is there for the program of this generation, or for whatever program runs now.
+    fn come_to_ingress(
+        &mut self,
+        generation: Option<Generation>,
+        arrival: Box<Arrival>,
+    ) -> Result<(), DeviceError> {
+        match self.machine.take_turn(generation, arrival) {
+            Some(arrival) => self.enter_ingress(generation, arrival),
+            None => Ok(()),
+        }
+    }
+
+    fn enter_ingress(
+        &mut self,
+        generation: Option<Generation>,
+        mut arrival: Box<Arrival>,
+    ) -> Result<(), DeviceError> {
+        if let Some(generation) = generation {
+            return self.with_engine(generation, |engine, machine| {
+                engine.in_flight -= 1;
+                engine.ingress(machine, *arrival)
+            });
+        }
+        if arrival.entrance != Entrance::Loopback {
+            let (number, port) = (arrival.reception.number, arrival.port);
+            let bytes = std::mem::take(&mut arrival.bytes);
+            let Some(bytes) = self.receive_straight(number, port, bytes)? else {
+                return Ok(());
+            };
+            arrival.bytes = bytes;
+        }
+        self.machine.statistics.received(arrival.port, arrival.bytes.len());
+        self.current.ingress(&mut self.machine, *arrival)
     }
 
     /// Packets that left since the last call, in order of time, port and sequence. A packet is
@@ -406,6 +452,16 @@ impl Device {
     /// Sets a path's rate in bits per second; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
         self.machine.traffic.set_rate_bps(path, rate_bps);
+    }
+
+    /// What is known of a queue; `None` when it does not exist.
+    pub fn queue_statistics(&self, path: OutputPath, queue: u32) -> Option<QueueStatistics> {
+        self.machine.traffic.queue_statistics(path, queue, self.machine.now_ps)
+    }
+
+    /// The most bytes that all queues together held for any time.
+    pub fn most_buffered_bytes(&self) -> u64 {
+        self.machine.traffic.most_buffered_bytes()
     }
 
     /// Packets waiting in a queue.

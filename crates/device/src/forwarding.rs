@@ -3,7 +3,7 @@
 //! that they did; one that leaves it is completed by the general way before the next is taken. Both
 //! ways give the same outputs, statistics and state.
 
-use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME_US, LeftStraight};
+use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
 use crate::device::Device;
@@ -46,7 +46,7 @@ fn run_straight(
     let forwarding = engine.store.forwarding();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
     let BoundStraight { bound, tally_rows, .. } = compiled.straight()?;
-    let (now_ps, now_us) = (machine.now_ps, machine.now_us());
+    let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
     let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
     let base = first_number.wrapping_sub(packets.start as u64);
@@ -63,7 +63,7 @@ fn run_straight(
     let context = engine.straight_context.as_mut()?;
     let mut running =
         jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
-    running.inputs()[INPUT_TIME_US] = now_us;
+    running.inputs()[INPUT_TIME] = timestamp;
     let already = burst.outputs().len();
     let straight = &mut machine.straight;
     let tallies = straight.tallies(tally_rows.unwrap_or(0));
@@ -150,7 +150,7 @@ impl Device {
                 Some(wrong) => wrong,
                 None => burst.len(),
             };
-            let is_idle = self.machine.events.is_empty();
+            let is_idle = self.machine.events.is_empty() && !self.machine.looks_at_arrivals();
             if is_idle && self.goes_straight(burst.largest_bytes()) {
                 self.forward_straight(burst, first..last)?;
             } else {

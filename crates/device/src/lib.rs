@@ -4,9 +4,10 @@
 //! links, live ports) is not here.
 //!
 //! **Time** is integer picoseconds, given by the caller with each packet. At one time, packets
-//! leaving queues come first (lower path first), then packets back to ingress, then packets from
-//! ports, each by port and sequence; so with infinite rates every packet runs to its end before the
-//! next one begins.
+//! leaving queues come first (lower path first), then packets back to ingress (by the internal paths and
+//! by loopback ports), then generated packets and packets from ports, each by port and sequence; so with
+//! infinite rates every packet runs to its end before the next one begins. A pause by flow control that
+//! is over ends last.
 //!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
 //! packet goes block by block the general way, with queues between, or, where nothing would show the
@@ -26,11 +27,13 @@ mod device;
 mod engine;
 mod environment;
 mod explanation;
+pub mod flow_control;
 mod forwarding;
 mod machine;
 pub mod options;
 mod output;
 mod packet;
+pub mod packet_generator;
 pub mod side_by_side;
 pub mod statistics;
 pub mod trace;
@@ -42,10 +45,13 @@ pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_handle::{ControlHandle, Pending, Refusal, WriteOutcome};
 pub use device::Device;
 pub use explanation::EXPLANATIONS;
+pub use flow_control::{FlowControlOptions, PauseFrame};
 pub use options::{
-    CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TrafficManagerOptions,
+    CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
+    TrafficManagerOptions,
 };
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+pub use packet_generator::{GENERATED_PACKET, PacketTrain, TrainTarget};
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use trace::PacketTrace;
-pub use traffic_manager::{CongestionSignal, OutputPath};
+pub use traffic_manager::{CongestionSignal, OutputPath, QueueStatistics};

@@ -2,14 +2,16 @@
 //! What all programs of a device share: its clock, events, traffic manager, counters and outputs.
 //! Which block runs when is the architecture's business, not this file's.
 
+use crate::flow_control::{PauseFrame, pause_end_ps};
 use crate::options::DeviceOptions;
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
+use crate::packet_generator::{TrainTarget, packet_number};
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// So many packets' memory is kept for later packets.
@@ -26,8 +28,14 @@ pub(crate) enum Event {
     Reentry(Generation, Box<Arrival>),
     /// A packet comes back by the port that it was sent by, to whatever program runs then.
     Loopback(Box<Arrival>),
+    /// The next of a train is due.
+    Generation(usize),
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
+    /// Ingress may take the next of the packets that wait for it.
+    Admission,
+    /// The time of a flow control frame is over.
+    FlowControlEnd { path: OutputPath, queue: u32 },
 }
 
 /// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
@@ -47,6 +55,15 @@ pub(crate) struct Machine {
     pub digests: Vec<DigestMessage>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
+    has_flow_control: bool,
+    /// When ingress may take the next packet.
+    ingress_free_ps: u64,
+    /// For ingress, in order, with the program that they belong to if they do to one.
+    waiting: VecDeque<(Option<Generation>, Box<Arrival>)>,
+    /// How many packets of each train were made.
+    generated: Vec<u64>,
+    /// Events that [`Machine::has_only_endless_events`] is about.
+    endless_events: usize,
     sequence: u64,
     /// Packets sent so far.
     pub sent: u64,
@@ -56,8 +73,13 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub fn new(options: DeviceOptions) -> Machine {
-        Machine {
+        let mut machine = Machine {
             now_ps: 0,
+            has_flow_control: options.traffic_manager.has_flow_control(),
+            ingress_free_ps: 0,
+            waiting: VecDeque::new(),
+            generated: vec![0; options.packet_generator.len()],
+            endless_events: 0,
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
             statistics: Statistics::default(),
@@ -70,7 +92,13 @@ impl Machine {
             sent: 0,
             free_bytes: Vec::new(),
             options,
+        };
+        for number in 0..machine.options.packet_generator.len() {
+            if let Some(time_ps) = machine.options.packet_generator[number].time_ps(0) {
+                machine.schedule(time_ps, Event::Generation(number));
+            }
         }
+        machine
     }
 
     /// Whether copies of a packet that may go straight through may do so too, each to a port of its own:
@@ -94,9 +122,14 @@ impl Machine {
         }
     }
 
-    /// The clock as BMv2's metadata shows it: whole microseconds since the start.
-    pub fn now_us(&self) -> u64 {
-        self.now_ps / 1_000_000
+    /// The clock as v1model's metadata shows it: whole microseconds since the start, or nanoseconds.
+    pub fn timestamp(&self) -> u64 {
+        self.timestamp_of(self.now_ps)
+    }
+
+    /// A time as v1model's metadata shows it.
+    pub fn timestamp_of(&self, time_ps: u64) -> u64 {
+        time_ps / self.options.timestamp_unit.picoseconds()
     }
 
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
@@ -104,10 +137,128 @@ impl Machine {
             Event::FlowControl { .. } => (0, 0),
             Event::Enqueue(_, port, _) => (1, *port),
             Event::Reentry(_, arrival) | Event::Loopback(arrival) => (2, arrival.port),
-            Event::Reception(arrival) => (3, arrival.port),
+            Event::Generation(train) => {
+                (3, self.options.packet_generator.get(*train).map_or(0, |train| train.port))
+            }
+            Event::Reception(arrival) => (4, arrival.port),
+            Event::Admission => (5, 0),
+            Event::FlowControlEnd { .. } => (6, 0),
         };
+        self.endless_events += usize::from(self.is_endless(&event));
         self.events.insert((time_ps, class, port, self.sequence), event);
         self.sequence += 1;
+    }
+
+    /// Whether packets that arrive may have to stop before ingress.
+    #[inline]
+    pub fn looks_at_arrivals(&self) -> bool {
+        self.has_flow_control || self.options.ingress_interval_ps > 0
+    }
+
+    /// Takes an event that is due.
+    pub fn take_event(&mut self, key: &EventKey) -> Option<Event> {
+        let event = self.events.remove(key)?;
+        self.endless_events -= usize::from(self.is_endless(&event));
+        Some(event)
+    }
+
+    /// Whether it belongs to what goes on for ever: trains without end, and the ends of pauses, which
+    /// matter to packets in queues only.
+    fn is_endless(&self, event: &Event) -> bool {
+        match event {
+            Event::Generation(train) => {
+                let train = self.options.packet_generator.get(*train);
+                train.is_some_and(|train| train.count.is_none())
+            }
+            Event::FlowControlEnd { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether nothing is left to do but what goes on for ever and concerns no packet.
+    pub fn has_only_endless_events(&self) -> bool {
+        self.endless_events > 0
+            && self.endless_events == self.events.len()
+            && self.traffic.next_ready().is_none()
+            && !self.traffic.holds_flow_paused()
+    }
+
+    /// Makes the next packet of a train, which is due now.
+    pub fn generate(&mut self, number: usize) -> Option<(Box<Arrival>, TrainTarget)> {
+        let train = self.options.packet_generator.get(number)?;
+        let place = self.generated.get_mut(number)?;
+        let arrival = Arrival {
+            reception: Reception::new(packet_number(number, *place)),
+            entrance: Entrance::Generator,
+            port: train.port,
+            arrived_ps: self.now_ps,
+            bytes: train.bytes.clone(),
+            preserved: Vec::new(),
+            parent: None,
+        };
+        let target = train.target;
+        *place += 1;
+        if let Some(time_ps) = train.time_ps(*place) {
+            self.schedule(time_ps, Event::Generation(number));
+        }
+        Some((Box::new(arrival), target))
+    }
+
+    /// Does what a frame of flow control asks for when it comes to the MAC of a port that obeys them.
+    /// Returns whether it ends there.
+    pub fn obey_flow_control(&mut self, arrival: &Arrival) -> bool {
+        if !self.has_flow_control {
+            return false;
+        }
+        let Some(options) = &self.options.traffic_manager.port(arrival.port).flow_control else {
+            return false;
+        };
+        let Some(frame) = PauseFrame::read(&arrival.bytes) else { return false };
+        let queue_of_class = options.queue_of_class;
+        let path = OutputPath::Port(arrival.port);
+        let rate_bps = self.traffic.rate_bps(path);
+        self.statistics.received(arrival.port, arrival.bytes.len());
+        self.statistics.flow_control_frames += 1;
+        for (queue, quanta) in queue_of_class.into_iter().zip(frame.quanta) {
+            let Some(quanta) = quanta else { continue };
+            let until_ps = pause_end_ps(quanta, rate_bps, self.now_ps);
+            let exists = self.traffic.set_flow_paused(path, queue, until_ps, self.now_ps);
+            if let Some(end_ps) = until_ps.filter(|end_ps| exists && *end_ps != u64::MAX) {
+                self.schedule(end_ps, Event::FlowControlEnd { path, queue });
+            }
+        }
+        true
+    }
+
+    /// Lets a packet into ingress now, or puts it behind those that wait.
+    pub fn take_turn(
+        &mut self,
+        generation: Option<Generation>,
+        arrival: Box<Arrival>,
+    ) -> Option<Box<Arrival>> {
+        let interval_ps = self.options.ingress_interval_ps;
+        if interval_ps == 0 {
+            return Some(arrival);
+        }
+        if self.waiting.is_empty() && self.ingress_free_ps <= self.now_ps {
+            self.ingress_free_ps = self.now_ps.saturating_add(interval_ps);
+            return Some(arrival);
+        }
+        if self.waiting.is_empty() {
+            self.schedule(self.ingress_free_ps, Event::Admission);
+        }
+        self.waiting.push_back((generation, arrival));
+        None
+    }
+
+    /// The packet whose turn it is.
+    pub fn admit(&mut self) -> Option<(Option<Generation>, Box<Arrival>)> {
+        let first = self.waiting.pop_front()?;
+        self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
+        if !self.waiting.is_empty() {
+            self.schedule(self.ingress_free_ps, Event::Admission);
+        }
+        Some(first)
     }
 
     /// Counts a drop and notes it in the trace, with who set the drop port where that is why.

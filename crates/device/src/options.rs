@@ -2,6 +2,8 @@
 //! What a user sets when a device is built: ports, queues, buffer, seed. Defaults are those of an
 //! ideal switch with BMv2's queue depths. What a device does with them lives elsewhere.
 
+use crate::flow_control::FlowControlOptions;
+use crate::packet_generator::PacketTrain;
 use crate::traffic_manager::OutputPath;
 use std::collections::BTreeMap;
 
@@ -32,6 +34,9 @@ pub struct PortOptions {
     /// Whether packets that leave by this numbered port come back by it, as new arrivals at ingress: a
     /// recirculation port (Lucid §2.2), or a cable from the port to itself.
     pub loopback: bool,
+    /// Whether the port's MAC obeys frames of priority-based flow control that come to it, and ends them;
+    /// `None` is that they are packets like others.
+    pub flow_control: Option<FlowControlOptions>,
 }
 
 impl Default for PortOptions {
@@ -46,6 +51,7 @@ impl Default for PortOptions {
             queue_rate_pps: 0,
             congestion: None,
             loopback: false,
+            flow_control: None,
         }
     }
 }
@@ -107,15 +113,25 @@ impl TrafficManagerOptions {
         ports.map(|port| port.queue_count.max(1)).min().unwrap_or(1)
     }
 
+    /// The options of a numbered port.
+    pub fn port(&self, port: u32) -> &PortOptions {
+        self.ports.get(&port).unwrap_or(&self.default_port)
+    }
+
+    /// Whether some port's MAC has to look at what arrives.
+    pub(crate) fn has_flow_control(&self) -> bool {
+        self.ports.values().chain([&self.default_port]).any(|port| port.flow_control.is_some())
+    }
+
     /// Whether packets that leave by a port come back by it.
     pub fn is_loopback(&self, port: u32) -> bool {
-        self.ports.get(&port).unwrap_or(&self.default_port).loopback
+        self.port(port).loopback
     }
 
     /// The options of a path.
     pub fn of(&self, path: OutputPath) -> &PortOptions {
         match path {
-            OutputPath::Port(port) => self.ports.get(&port).unwrap_or(&self.default_port),
+            OutputPath::Port(port) => self.port(port),
             OutputPath::Recirculation => &self.recirculation,
             OutputPath::Resubmission => &self.resubmission,
         }
@@ -146,6 +162,26 @@ impl EngineChoice {
     }
 }
 
+/// The unit of v1model's time stamps; those of other architectures are their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TimestampUnit {
+    /// As BMv2 counts.
+    #[default]
+    Microseconds,
+    /// As Lucid and Tofino count.
+    Nanoseconds,
+}
+
+impl TimestampUnit {
+    /// How many picoseconds it is.
+    pub fn picoseconds(self) -> u64 {
+        match self {
+            TimestampUnit::Microseconds => 1_000_000,
+            TimestampUnit::Nanoseconds => 1_000,
+        }
+    }
+}
+
 /// How a device is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceOptions {
@@ -168,6 +204,14 @@ pub struct DeviceOptions {
     /// for ever, and the caller bounds time by [`crate::Device::advance`]; what goes round must then take
     /// time (a rate or a latency on its way), else the clock stands still.
     pub pass_limit: Option<u32>,
+    /// The unit of v1model's time stamps.
+    pub timestamp_unit: TimestampUnit,
+    /// From one packet into ingress to the next, in picoseconds, at least: others wait, in the order in
+    /// which they came, ports and ways back alike. 0 is no limit. A pipeline that takes a packet each
+    /// cycle of 1 GHz has 1000 (Lucid §7.3).
+    pub ingress_interval_ps: u64,
+    /// What the packet generator makes.
+    pub packet_generator: Vec<PacketTrain>,
     /// Time of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
@@ -186,6 +230,9 @@ impl Default for DeviceOptions {
             cpu_port: None,
             drop_port: None,
             pass_limit: Some(DEFAULT_PASS_LIMIT),
+            timestamp_unit: TimestampUnit::default(),
+            ingress_interval_ps: 0,
+            packet_generator: Vec::new(),
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             trace: false,

@@ -47,6 +47,8 @@ pub(crate) enum Entrance {
     Port,
     /// By a port whose packets come back.
     Loopback,
+    /// From the packet generator, by a port.
+    Generator,
     Resubmission,
     Recirculation,
 }

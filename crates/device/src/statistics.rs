@@ -107,6 +107,8 @@ pub struct Statistics {
     pub replicated: u64,
     /// Digests sent to the control plane.
     pub digests: u64,
+    /// Frames of flow control that ended in the MAC of a port.
+    pub flow_control_frames: u64,
 }
 
 impl Statistics {

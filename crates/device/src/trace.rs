@@ -4,8 +4,9 @@
 //!
 //! The steps of a device are: `packet` (the root, one a received packet; its name is the packet's
 //! number), and in it the passes, `ingress` and `egress`. A pass has a number (`pass`, from 1 for each
-//! packet), a `cause` (`port`, `loopback`, `queue`, `clone`, `replica`, `resubmission`, `recirculation`), the pass
-//! it came from (`from_pass`), `port` and `queue` where it has them, and `time_ps`. Inside it are,
+//! packet), a `cause` (`port`, `loopback`, `generator`, `queue`, `clone`, `replica`, `resubmission`, `recirculation`), the pass
+//! it came from (`from_pass`), `port` and `queue` where it has them, `time_ps`, and `waited_ps` if it had
+//! to wait for ingress. Inside it are,
 //! after the blocks: `digest`, `clone`, `multicast`, `resubmit`, `recirculate`, `enqueue`, `drop` (its
 //! name is the reason, `text` a sentence, `table` and `action` who set the drop port) and `transmit`.
 //! What comes to a pass after its trace was taken away stands in a step `continued` of the next.

@@ -3,8 +3,13 @@
 //! shared buffer. It stores packets of any type and says when which path may send; what a packet
 //! is, and what happens to it between queue and wire, is the device's business.
 
+mod queue;
+
+pub use queue::QueueStatistics;
+
 use crate::options::{PortOptions, TrafficManagerOptions};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use queue::{Queue, Waiting};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Picoseconds in a second.
@@ -70,24 +75,6 @@ pub struct CongestionSignal {
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
-    item: T,
-    length_bytes: u64,
-    enqueued_ps: u64,
-    eligible_ps: u64,
-}
-
-#[derive(Debug)]
-struct Queue<T> {
-    packets: VecDeque<Waiting<T>>,
-    depth_limit_packets: u32,
-    gap_ps: u64,
-    last_eligible_ps: Option<u64>,
-    paused: bool,
-    congested: bool,
-}
-
-#[derive(Debug)]
 struct Path<T> {
     options: PortOptions,
     queues: Vec<Queue<T>>,
@@ -107,6 +94,8 @@ pub struct TrafficManager<T> {
     paths: BTreeMap<OutputPath, Path<T>>,
     schedule: BTreeSet<(u64, OutputPath)>,
     buffered_bytes: u64,
+    /// The most bytes so far that stayed for a time.
+    most_buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
     /// Whether every port lets packets straight through; `None` when that is to be found out again.
     ports_are_ideal: Option<bool>,
@@ -131,21 +120,14 @@ pub fn transmission_ps(length_bytes: u64, rate_bps: Option<u64>) -> u64 {
 impl<T> Path<T> {
     fn new(options: PortOptions) -> Path<T> {
         let queues = (0..options.queue_count.max(1))
-            .map(|_| Queue {
-                packets: VecDeque::new(),
-                depth_limit_packets: options.queue_depth_packets,
-                gap_ps: gap_ps(options.queue_rate_pps),
-                last_eligible_ps: None,
-                paused: false,
-                congested: false,
-            })
+            .map(|_| Queue::new(options.queue_depth_packets, gap_ps(options.queue_rate_pps)))
             .collect();
         Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
     }
 
     fn is_ideal(&self, now_ps: u64) -> bool {
         let may_pass = |queue: &Queue<T>| {
-            !queue.paused
+            !queue.is_held()
                 && !queue.congested
                 && queue.gap_ps == 0
                 && queue.depth_limit_packets > 0
@@ -165,7 +147,7 @@ impl<T> Path<T> {
         }
         self.queues
             .iter()
-            .filter(|queue| !queue.paused)
+            .filter(|queue| !queue.is_held())
             .filter_map(|queue| queue.packets.front())
             .map(|waiting| waiting.eligible_ps.max(self.busy_until_ps))
             .min()
@@ -180,6 +162,7 @@ impl<T> TrafficManager<T> {
             paths: BTreeMap::new(),
             schedule: BTreeSet::new(),
             buffered_bytes: 0,
+            most_buffered_bytes: 0,
             signals: Vec::new(),
             ports_are_ideal: None,
         }
@@ -284,7 +267,7 @@ impl<T> TrafficManager<T> {
         if waiting.gap_ps > 0 {
             waiting.last_eligible_ps = Some(eligible_ps);
         }
-        waiting.packets.push_back(Waiting { item, length_bytes, enqueued_ps: now_ps, eligible_ps });
+        waiting.push(Waiting { item, length_bytes, enqueued_ps: now_ps, eligible_ps });
         let crossed = !waiting.congested
             && thresholds.is_some_and(|at| waiting.packets.len() >= at.pause_packets as usize);
         waiting.congested |= crossed;
@@ -309,9 +292,12 @@ impl<T> TrafficManager<T> {
         }
         let thresholds = state.options.congestion;
         let (number, queue) = state.queues.iter_mut().enumerate().rev().find(|(_, queue)| {
-            !queue.paused && queue.packets.front().is_some_and(|head| head.eligible_ps <= now_ps)
+            !queue.is_held() && queue.packets.front().is_some_and(|head| head.eligible_ps <= now_ps)
         })?;
-        let waiting = queue.packets.pop_front()?;
+        let waiting = queue.pop(now_ps)?;
+        if waiting.enqueued_ps < now_ps {
+            self.most_buffered_bytes = self.most_buffered_bytes.max(self.buffered_bytes);
+        }
         let depth = queue.packets.len();
         let relieved =
             queue.congested && thresholds.is_none_or(|at| depth <= at.resume_packets as usize);
@@ -356,9 +342,12 @@ impl<T> TrafficManager<T> {
         self.ports_are_ideal = None;
         let state = self.path(path);
         match queue {
-            None => state.paused = paused,
+            None => {
+                state.paused = paused;
+                state.queues.iter_mut().for_each(|queue| queue.set_path_paused(paused, now_ps));
+            }
             Some(number) => match state.queues.get_mut(number as usize) {
-                Some(queue) => queue.paused = paused,
+                Some(queue) => queue.set_paused(paused, now_ps),
                 None => return false,
             },
         }
@@ -368,6 +357,68 @@ impl<T> TrafficManager<T> {
         }
         self.reschedule(path);
         true
+    }
+
+    /// Pauses a queue by flow control until a time, or lets it go on: apart from
+    /// [`TrafficManager::set_paused`], as a queue goes on when nothing pauses it any more. Returns whether
+    /// the queue exists.
+    pub fn set_flow_paused(
+        &mut self,
+        path: OutputPath,
+        queue: u32,
+        until_ps: Option<u64>,
+        now_ps: u64,
+    ) -> bool {
+        self.ports_are_ideal = None;
+        let state = self.path(path);
+        let Some(found) = state.queues.get_mut(queue as usize) else { return false };
+        found.set_flow_paused(until_ps, now_ps);
+        if until_ps.is_none() {
+            state.busy_until_ps = state.busy_until_ps.max(now_ps);
+        }
+        self.reschedule(path);
+        true
+    }
+
+    /// Lets a queue go on whose flow control pause ends at this time, if it does still.
+    pub fn end_flow_pause(&mut self, path: OutputPath, queue: u32, now_ps: u64) {
+        let found = self.paths.get(&path).and_then(|state| state.queues.get(queue as usize));
+        if found.is_some_and(|found| found.flow_paused_until_ps() == Some(now_ps)) {
+            self.set_flow_paused(path, queue, None, now_ps);
+        }
+    }
+
+    /// Whether packets wait for nothing but the end of a flow control pause.
+    pub fn holds_flow_paused(&self) -> bool {
+        let is_one =
+            |queue: &Queue<T>| queue.is_held_by_flow_control() && !queue.packets.is_empty();
+        self.paths.values().any(|path| path.queues.iter().any(is_one))
+    }
+
+    /// What is known of a queue; `None` when it does not exist.
+    pub fn queue_statistics(
+        &self,
+        path: OutputPath,
+        queue: u32,
+        now_ps: u64,
+    ) -> Option<QueueStatistics> {
+        match self.paths.get(&path) {
+            Some(state) => Some(state.queues.get(queue as usize)?.statistics(now_ps)),
+            None => (queue < self.queue_count(path)).then(QueueStatistics::default),
+        }
+    }
+
+    /// The rate of a path in bits per second; `None` is infinite.
+    pub fn rate_bps(&self, path: OutputPath) -> Option<u64> {
+        match self.paths.get(&path) {
+            Some(state) => state.options.rate_bps,
+            None => self.options.of(path).rate_bps,
+        }
+    }
+
+    /// The most bytes that all queues held for any time so far.
+    pub fn most_buffered_bytes(&self) -> u64 {
+        self.most_buffered_bytes.max(self.buffered_bytes)
     }
 
     /// Sets how many packets a queue holds, or every queue of the path. Packets above a smaller

@@ -399,7 +399,8 @@ impl Architecture for V1Model {
         machine: &mut Machine,
         arrival: Arrival,
     ) -> Result<(), DeviceError> {
-        let Arrival { reception, entrance, port, bytes, preserved, parent, .. } = arrival;
+        let Arrival { reception, entrance, port, arrived_ps, bytes, preserved, parent } = arrival;
+        let waited_ps = machine.now_ps.saturating_sub(arrived_ps);
         let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
             return Ok(());
@@ -412,9 +413,9 @@ impl Architecture for V1Model {
         }
         let metadata = &self.metadata;
         let instance_type = match entrance {
-            Entrance::Port | Entrance::Loopback => {
+            Entrance::Port | Entrance::Loopback | Entrance::Generator => {
                 metadata.ingress_port.set(&mut context, u64::from(port));
-                metadata.ingress_global_timestamp.set(&mut context, machine.now_us());
+                metadata.ingress_global_timestamp.set(&mut context, machine.timestamp());
                 InstanceType::Normal
             }
             Entrance::Resubmission => InstanceType::Resubmitted,
@@ -425,14 +426,22 @@ impl Architecture for V1Model {
         let cause = match entrance {
             Entrance::Port => Cause::Port,
             Entrance::Loopback => Cause::Loopback,
+            Entrance::Generator => Cause::Generator,
             Entrance::Resubmission => Cause::Resubmission,
             Entrance::Recirculation => Cause::Recirculation,
         };
-        let node = || match entrance {
-            Entrance::Port | Entrance::Loopback => {
-                TraceNode::new("ingress", "").with("port", u64::from(port))
+        let node = || {
+            let node = TraceNode::new("ingress", "");
+            let node = match entrance {
+                Entrance::Port | Entrance::Loopback | Entrance::Generator => {
+                    node.with("port", u64::from(port))
+                }
+                Entrance::Resubmission | Entrance::Recirculation => node,
+            };
+            match waited_ps {
+                0 => node,
+                waited_ps => node.with("waited_ps", waited_ps),
             }
-            Entrance::Resubmission | Entrance::Recirculation => TraceNode::new("ingress", ""),
         };
         let number = reception.number;
         let run = Run {
@@ -471,9 +480,9 @@ impl Architecture for V1Model {
         let mut packet = packet;
         let path = OutputPath::Port(port);
         let queue = self.metadata.priority.get(&packet.context) as u32;
-        let now_us = machine.now_us();
+        let now = machine.timestamp();
         let depth = u64::from(machine.traffic.depth_packets(path, queue));
-        self.metadata.enq_timestamp.set(&mut packet.context, now_us);
+        self.metadata.enq_timestamp.set(&mut packet.context, now);
         self.metadata.enq_qdepth.set(&mut packet.context, depth);
         let length = u64::from(packet.length_bytes);
         let pass = packet.parent;
@@ -503,9 +512,9 @@ impl Architecture for V1Model {
         };
         let metadata = &self.metadata;
         let context = &mut packet.context;
-        let now_us = machine.now_us();
-        metadata.egress_global_timestamp.set(context, now_us);
-        metadata.deq_timedelta.set(context, now_us - dequeued.enqueued_ps / 1_000_000);
+        let now = machine.timestamp();
+        metadata.egress_global_timestamp.set(context, now);
+        metadata.deq_timedelta.set(context, now - machine.timestamp_of(dequeued.enqueued_ps));
         metadata.deq_qdepth.set(context, u64::from(dequeued.depth_packets));
         metadata.egress_port.set(context, u64::from(port));
         // Anything but the drop port; in nine bits the default becomes 0.

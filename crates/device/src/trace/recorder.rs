@@ -18,6 +18,7 @@ const DEVICE_STEPS_KEPT_PER_PASS: usize = 2_000;
 pub(crate) enum Cause {
     Port,
     Loopback,
+    Generator,
     Queue,
     Clone,
     Replica,
@@ -30,6 +31,7 @@ impl Cause {
         match self {
             Cause::Port => "port",
             Cause::Loopback => "loopback",
+            Cause::Generator => "generator",
             Cause::Queue => "queue",
             Cause::Clone => "clone",
             Cause::Replica => "replica",

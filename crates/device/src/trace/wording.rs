@@ -34,10 +34,14 @@ pub(super) fn words_of(node: &TraceNode) -> Option<String> {
                     "replica" => "copied by multicast",
                     "resubmission" => "resubmitted",
                     "recirculation" => "recirculated",
+                    "loopback" => "sent back",
                     _ => "after",
                 };
                 let preposition = if came == "after" { "" } else { " from" };
                 words.push_str(&format!(", {came}{preposition} pass {from}"));
+            }
+            if let Some(waited_ps) = number("waited_ps") {
+                words.push_str(&format!(", after {} of waiting", time_text(waited_ps)));
             }
             format!("{words}, at {}", time_text(or_zero("time_ps")))
         }

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loopback ports: when packets come back, how they are counted, and how their going round ends.
 
-use crate::harness::{ROUND, Round, check, sent, with_round_port};
+use crate::harness::{ROUND, Round, check, fast, sent, with_round_port};
 use device::{DeviceOptions, DropReason, OutputPath, PortOptions, PortStatistics};
 use state::{Batch, MulticastGroup, Replica, Update};
-
-/// 100 Gb/s: a byte takes 80 ps.
-const FAST: PortOptions = PortOptions {
-    rate_bps: Some(100_000_000_000),
-    latency_ps: 0,
-    queue_count: 8,
-    queue_depth_packets: 64,
-    queue_rate_pps: 0,
-    congestion: None,
-    loopback: true,
-};
 
 #[test]
 fn an_ideal_port_gives_packets_back_at_once() {
@@ -44,7 +33,7 @@ fn an_ideal_port_gives_packets_back_at_once() {
 fn a_round_takes_the_wire_and_the_latency() {
     // 125 bytes take 10 ns; with 2 us on the way, each round is 2,010,000 ps.
     check(
-        &with_round_port(PortOptions { latency_ps: 2_000_000, ..FAST }),
+        &with_round_port(PortOptions { latency_ps: 2_000_000, ..fast() }),
         |device| {
             let packet = Round { rounds: 2, length_bytes: 125, ..Round::default() };
             device.inject(1, 1_000_000, packet.bytes()).unwrap();
@@ -59,7 +48,7 @@ fn a_round_takes_the_wire_and_the_latency() {
 fn rounds_wait_for_the_wire_in_order_of_priority() {
     // Three at once: the first takes the wire, then the higher queue goes first.
     check(
-        &with_round_port(FAST),
+        &with_round_port(fast()),
         |device| {
             for queue in [0, 0, 7] {
                 let packet = Round { rounds: 1, queue, length_bytes: 12_500, ..Round::default() };
@@ -77,7 +66,7 @@ fn rounds_wait_for_the_wire_in_order_of_priority() {
 #[test]
 fn copies_of_a_group_come_back_one_by_one() {
     check(
-        &with_round_port(FAST),
+        &with_round_port(fast()),
         |device| {
             let replica = |instance| Replica { egress_port: ROUND, instance };
             let content = MulticastGroup {
@@ -99,7 +88,7 @@ fn copies_of_a_group_come_back_one_by_one() {
 #[test]
 fn rounds_are_passes_of_the_packet() {
     // A round is a pass of ingress and one of egress.
-    let options = DeviceOptions { pass_limit: Some(100), ..with_round_port(FAST) };
+    let options = DeviceOptions { pass_limit: Some(100), ..with_round_port(fast()) };
     check(
         &options,
         |device| {
@@ -117,7 +106,7 @@ fn rounds_are_passes_of_the_packet() {
 #[test]
 fn without_a_limit_time_is_the_caller_s() {
     // 36 bytes take 2880 ps.
-    let options = DeviceOptions { pass_limit: None, ..with_round_port(FAST) };
+    let options = DeviceOptions { pass_limit: None, ..with_round_port(fast()) };
     check(
         &options,
         |device| {
@@ -135,7 +124,7 @@ fn without_a_limit_time_is_the_caller_s() {
 #[test]
 fn a_paused_queue_holds_rounds_and_others_pass() {
     check(
-        &with_round_port(FAST),
+        &with_round_port(fast()),
         |device| {
             let path = OutputPath::Port(ROUND);
             assert!(device.pause(path, Some(0)));

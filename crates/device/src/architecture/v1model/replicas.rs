@@ -21,8 +21,8 @@ use std::cell::Cell;
 
 /// Input: the port of the copy.
 const INPUT_PORT: usize = 0;
-/// Input: device time in whole microseconds.
-const INPUT_TIME_US: usize = 1;
+/// Input: device time in the unit of time stamps.
+const INPUT_TIME: usize = 1;
 /// Input: what tells the copy from others.
 const INPUT_INSTANCE: usize = 2;
 /// Input: the length that the copy has for its queue.
@@ -50,9 +50,9 @@ pub(super) fn describe(
     let values: [(Field, StepValue); 9] = [
         (metadata.instance_type, StepValue::Constant(InstanceType::Replicated as u64)),
         (metadata.egress_rid, StepValue::Input(INPUT_INSTANCE)),
-        (metadata.enq_timestamp, StepValue::Input(INPUT_TIME_US)),
+        (metadata.enq_timestamp, StepValue::Input(INPUT_TIME)),
         (metadata.enq_qdepth, StepValue::Constant(0)),
-        (metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME_US)),
+        (metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME)),
         (metadata.deq_timedelta, StepValue::Constant(0)),
         (metadata.deq_qdepth, StepValue::Constant(0)),
         (metadata.egress_port, StepValue::Input(INPUT_PORT)),
@@ -115,7 +115,7 @@ pub(super) fn send(
     let counted_bytes = u32::try_from(context.packet.len()).unwrap_or(u32::MAX);
     let time_ps = machine.now_ps.saturating_add(machine.options.egress_latency_ps);
     let mut inputs = [0; jit::NUMBERS];
-    inputs[INPUT_TIME_US] = machine.now_us();
+    inputs[INPUT_TIME] = machine.timestamp();
     inputs[INPUT_LENGTH] = u64::from(outputs[super::straight::OUTPUT_QUEUED_LENGTH]);
     storage.clear();
     storage.extend_from_slice(context.storage());

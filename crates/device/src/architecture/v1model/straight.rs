@@ -6,7 +6,7 @@
 use super::metadata::{Field, InstanceType};
 use super::{Leaving, V1Model, replicas};
 use crate::architecture::{
-    Architecture, EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME_US,
+    Architecture, EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME,
     LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
 use crate::engine::{Engine, Run};
@@ -111,7 +111,7 @@ pub(super) fn describe(
     // To the end of ingress.
     steps.push(Step::Measure(AT_START));
     set(&mut steps, metadata.ingress_port, StepValue::Input(INPUT_PORT));
-    set(&mut steps, metadata.ingress_global_timestamp, StepValue::Input(INPUT_TIME_US));
+    set(&mut steps, metadata.ingress_global_timestamp, StepValue::Input(INPUT_TIME));
     let normal = StepValue::Constant(InstanceType::Normal as u64);
     set(&mut steps, metadata.instance_type, normal.clone());
     set(&mut steps, metadata.packet_length, StepValue::PacketLength);
@@ -154,9 +154,9 @@ pub(super) fn describe(
     let queue = priority.map_or(StepValue::Constant(0), StepValue::Slot);
     steps.push(Step::Output(OUTPUT_QUEUE, queue));
     set(&mut steps, metadata.instance_type, normal);
-    set(&mut steps, metadata.enq_timestamp, StepValue::Input(INPUT_TIME_US));
+    set(&mut steps, metadata.enq_timestamp, StepValue::Input(INPUT_TIME));
     set(&mut steps, metadata.enq_qdepth, StepValue::Constant(0));
-    set(&mut steps, metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME_US));
+    set(&mut steps, metadata.egress_global_timestamp, StepValue::Input(INPUT_TIME));
     set(&mut steps, metadata.deq_timedelta, StepValue::Constant(0));
     set(&mut steps, metadata.deq_qdepth, StepValue::Constant(0));
     set(&mut steps, metadata.egress_port, StepValue::Slot(egress_spec));

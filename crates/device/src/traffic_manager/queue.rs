@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One queue of a path: its packets, who holds it up, and what is counted of it. When it may send among
+//! the queues of its path is the parent module's.
+
+use std::collections::VecDeque;
+
+/// A packet in a queue.
+#[derive(Debug)]
+pub(super) struct Waiting<T> {
+    pub item: T,
+    pub length_bytes: u64,
+    pub enqueued_ps: u64,
+    pub eligible_ps: u64,
+}
+
+/// What is known of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// Packets in it now.
+    pub depth_packets: u64,
+    /// Bytes in it now.
+    pub depth_bytes: u64,
+    /// The most packets that were in it for any time; what goes through without waiting does not count.
+    pub most_packets: u64,
+    /// The most bytes that were in it for any time.
+    pub most_bytes: u64,
+    /// For how long it was paused so far, in picoseconds, by whomever.
+    pub paused_ps: u64,
+    /// How often flow control paused it; a pause that is renewed counts once.
+    pub flow_control_pauses: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    pub packets: VecDeque<Waiting<T>>,
+    pub depth_limit_packets: u32,
+    pub gap_ps: u64,
+    pub last_eligible_ps: Option<u64>,
+    pub congested: bool,
+    /// By the user, who may also pause all queues of the path.
+    paused: bool,
+    path_paused: bool,
+    flow_paused_until_ps: Option<u64>,
+    /// Since when it has been paused, if it is.
+    paused_since_ps: Option<u64>,
+    /// Depths in it are those of other times: see [`QueueStatistics`].
+    counted: QueueStatistics,
+    bytes: u64,
+}
+
+impl<T> Queue<T> {
+    pub fn new(depth_limit_packets: u32, gap_ps: u64) -> Queue<T> {
+        Queue {
+            packets: VecDeque::new(),
+            depth_limit_packets,
+            gap_ps,
+            last_eligible_ps: None,
+            congested: false,
+            paused: false,
+            path_paused: false,
+            flow_paused_until_ps: None,
+            paused_since_ps: None,
+            counted: QueueStatistics::default(),
+            bytes: 0,
+        }
+    }
+
+    /// Whether it may not send for a reason of its own.
+    pub fn is_held(&self) -> bool {
+        self.paused || self.flow_paused_until_ps.is_some()
+    }
+
+    /// Whether flow control is all that pauses it.
+    pub fn is_held_by_flow_control(&self) -> bool {
+        !self.paused && !self.path_paused && self.flow_paused_until_ps.is_some()
+    }
+
+    pub fn flow_paused_until_ps(&self) -> Option<u64> {
+        self.flow_paused_until_ps
+    }
+
+    pub fn push(&mut self, waiting: Waiting<T>) {
+        self.bytes = self.bytes.saturating_add(waiting.length_bytes);
+        self.packets.push_back(waiting);
+    }
+
+    /// Takes the first packet. A packet that waited stood behind or before all that are there, so the
+    /// most that were there for a time is known by now.
+    pub fn pop(&mut self, now_ps: u64) -> Option<Waiting<T>> {
+        let has_waited = self.packets.front().is_some_and(|head| head.enqueued_ps < now_ps);
+        if has_waited {
+            self.count_depth();
+        }
+        let waiting = self.packets.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(waiting.length_bytes);
+        Some(waiting)
+    }
+
+    fn count_depth(&mut self) {
+        let counted = &mut self.counted;
+        counted.most_packets = counted.most_packets.max(self.packets.len() as u64);
+        counted.most_bytes = counted.most_bytes.max(self.bytes);
+    }
+
+    pub fn set_paused(&mut self, paused: bool, now_ps: u64) {
+        self.paused = paused;
+        self.count_pause(now_ps);
+    }
+
+    pub fn set_path_paused(&mut self, paused: bool, now_ps: u64) {
+        self.path_paused = paused;
+        self.count_pause(now_ps);
+    }
+
+    pub fn set_flow_paused(&mut self, until_ps: Option<u64>, now_ps: u64) {
+        if self.flow_paused_until_ps.is_none() && until_ps.is_some() {
+            self.counted.flow_control_pauses += 1;
+        }
+        self.flow_paused_until_ps = until_ps;
+        self.count_pause(now_ps);
+    }
+
+    fn count_pause(&mut self, now_ps: u64) {
+        let is_paused = self.is_held() || self.path_paused;
+        match (self.paused_since_ps, is_paused) {
+            (None, true) => self.paused_since_ps = Some(now_ps),
+            (Some(since_ps), false) => {
+                self.counted.paused_ps += now_ps.saturating_sub(since_ps);
+                self.paused_since_ps = None;
+            }
+            (None, false) | (Some(_), true) => {}
+        }
+    }
+
+    /// What is known of it at a time.
+    pub fn statistics(&self, now_ps: u64) -> QueueStatistics {
+        let (packets, counted) = (self.packets.len() as u64, self.counted);
+        let paused_now_ps = self.paused_since_ps.map_or(0, |since| now_ps.saturating_sub(since));
+        QueueStatistics {
+            depth_packets: packets,
+            depth_bytes: self.bytes,
+            most_packets: counted.most_packets.max(packets),
+            most_bytes: counted.most_bytes.max(self.bytes),
+            paused_ps: counted.paused_ps + paused_now_ps,
+            flow_control_pauses: counted.flow_control_pauses,
+        }
+    }
+}
