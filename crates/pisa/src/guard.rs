@@ -71,9 +71,7 @@ impl Guard {
 
     /// Runs where one condition on one variable holds.
     pub fn when(variable: VariableId, condition: Condition) -> Guard {
-        Guard {
-            rules: vec![GuardRule { conditions: [(variable, condition)].into(), runs: true }],
-        }
+        Guard { rules: vec![GuardRule { conditions: [(variable, condition)].into(), runs: true }] }
     }
 
     /// Whether the unit runs when variables have these values.

@@ -7,9 +7,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cost;
 pub mod guard;
 pub mod layout;
 pub mod problem;
+pub mod target;
 
 pub use guard::{Condition, Guard, GuardRule, VariableId};
 pub use layout::{Layout, Optimality, PlacedTable, Stage};
@@ -17,3 +19,4 @@ pub use problem::{
     Array, ArrayId, Dependency, DependencyKind, Gress, MatchKind, OwnKey, OwnTable, Problem,
     Resource, Unit, UnitId, Variable,
 };
+pub use target::Target;

@@ -132,6 +132,8 @@ pub enum MatchKind {
 pub enum Resource {
     /// Logical tables.
     Tables,
+    /// Logical tables that match in TCAM.
+    TernaryTables,
     /// Gateways: conditions in front of tables.
     Gateways,
     /// Blocks of SRAM, for exact tables, action data and arrays.
@@ -166,6 +168,93 @@ pub enum Resource {
     RegisterActions,
     /// Meters and counters.
     Counters,
+}
+
+impl Resource {
+    /// All of them, in the order in which people want to read them.
+    pub const ALL: [Resource; 19] = [
+        Resource::Tables,
+        Resource::TernaryTables,
+        Resource::Gateways,
+        Resource::SramBlocks,
+        Resource::TcamBlocks,
+        Resource::StatefulAlus,
+        Resource::ArrayBlocks,
+        Resource::HashUnits,
+        Resource::HashBits,
+        Resource::ExactMatchBits,
+        Resource::TernaryMatchBits,
+        Resource::MatchBits,
+        Resource::ActionDataBits,
+        Resource::Instructions,
+        Resource::Statements,
+        Resource::Actions,
+        Resource::Entries,
+        Resource::RegisterActions,
+        Resource::Counters,
+    ];
+
+    /// As target files and JSON name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Tables => "tables",
+            Resource::TernaryTables => "ternary-tables",
+            Resource::Gateways => "gateways",
+            Resource::SramBlocks => "sram-blocks",
+            Resource::TcamBlocks => "tcam-blocks",
+            Resource::StatefulAlus => "stateful-alus",
+            Resource::ArrayBlocks => "array-blocks",
+            Resource::HashUnits => "hash-units",
+            Resource::HashBits => "hash-bits",
+            Resource::ExactMatchBits => "exact-match-bits",
+            Resource::TernaryMatchBits => "ternary-match-bits",
+            Resource::MatchBits => "match-bits",
+            Resource::ActionDataBits => "action-data-bits",
+            Resource::Instructions => "instructions",
+            Resource::Statements => "statements",
+            Resource::Actions => "actions",
+            Resource::Entries => "entries",
+            Resource::RegisterActions => "register-actions",
+            Resource::Counters => "counters",
+        }
+    }
+
+    /// As a message names it, in the plural.
+    pub fn words(self) -> &'static str {
+        match self {
+            Resource::Tables => "tables",
+            Resource::TernaryTables => "ternary tables",
+            Resource::Gateways => "gateways",
+            Resource::SramBlocks => "SRAM blocks",
+            Resource::TcamBlocks => "TCAM blocks",
+            Resource::StatefulAlus => "stateful ALUs",
+            Resource::ArrayBlocks => "array blocks",
+            Resource::HashUnits => "hash units",
+            Resource::HashBits => "hash bits",
+            Resource::ExactMatchBits => "exact match bits",
+            Resource::TernaryMatchBits => "ternary match bits",
+            Resource::MatchBits => "match bits",
+            Resource::ActionDataBits => "action data bits",
+            Resource::Instructions => "instructions",
+            Resource::Statements => "statements",
+            Resource::Actions => "actions",
+            Resource::Entries => "static entries",
+            Resource::RegisterActions => "register actions",
+            Resource::Counters => "counters and meters",
+        }
+    }
+
+    /// By [`Resource::name`].
+    pub fn named(name: &str) -> Option<Resource> {
+        Resource::ALL.into_iter().find(|resource| resource.name() == name)
+    }
+}
+
+impl Unit {
+    /// Whether it may share a table with other units.
+    pub fn may_merge(&self) -> bool {
+        self.mergeable && self.table.is_none()
+    }
 }
 
 /// That one unit has to wait for another.

@@ -45,8 +45,10 @@ impl Condition {
             (
                 Condition::Ternary { value, mask },
                 Condition::Range { low: inner_low, high: inner_high },
-            ) => mask & ones(128 - (inner_low ^ inner_high).leading_zeros()) == 0
-                && inner_low & mask == value,
+            ) => {
+                mask & ones(128 - (inner_low ^ inner_high).leading_zeros()) == 0
+                    && inner_low & mask == value
+            }
             (
                 Condition::Range { low, high },
                 Condition::Ternary { value: inner_value, mask: inner_mask },

@@ -144,17 +144,11 @@ fn figure_8_in_small() {
     let tcp = Guard::when(proto, equals(6));
     let neither = Guard::when(proto, equals(6)).or(&Guard::when(proto, equals(17))).negated();
     let rules = cross_product(&[&tcp, &neither, &Guard::always()]);
-    let shown: Vec<(Option<Condition>, Vec<usize>)> = rules
-        .into_iter()
-        .map(|rule| (rule.conditions.get(&proto).copied(), rule.runs))
-        .collect();
+    let shown: Vec<(Option<Condition>, Vec<usize>)> =
+        rules.into_iter().map(|rule| (rule.conditions.get(&proto).copied(), rule.runs)).collect();
     assert_eq!(
         shown,
-        [
-            (Some(equals(6)), vec![0, 2]),
-            (Some(equals(17)), vec![2]),
-            (None, vec![1, 2]),
-        ]
+        [(Some(equals(6)), vec![0, 2]), (Some(equals(17)), vec![2]), (None, vec![1, 2]),]
     );
     assert!(exclusive(&tcp, &neither));
     assert!(runs_together(&tcp, &Guard::always()));
