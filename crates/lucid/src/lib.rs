@@ -12,6 +12,7 @@ pub mod compile;
 pub mod compiled;
 pub mod core;
 pub mod elaborate;
+pub mod figures;
 pub mod front;
 pub mod interpreter;
 pub mod memop;
