@@ -54,6 +54,9 @@ pub enum Command {
     /// Check all programs of a folder and count verdicts.
     #[command(after_help = "Example:\n  plane corpus examples")]
     Corpus(Corpus),
+    /// Measure the figures of a system's paper again, and print them beside what was published.
+    #[command(after_help = "Example:\n  plane bench lucid --figure 16 --figure 17")]
+    Bench(Bench),
     /// Explain a diagnostic code.
     #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
     Explain(Explain),
@@ -260,6 +263,27 @@ pub struct Test {
     /// How to read the programs.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// `plane bench`
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Which system.
+    #[arg(value_name = "SYSTEM")]
+    pub system: System,
+    /// Only this figure of its paper; may be repeated.
+    #[arg(long, value_name = "NUMBER")]
+    pub figure: Vec<u32>,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Systems whose papers have figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum System {
+    /// Lucid (SIGCOMM 2021).
+    Lucid,
 }
 
 /// `plane fmt`

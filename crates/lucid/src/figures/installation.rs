@@ -62,7 +62,8 @@ fn trials(
     count: u64,
 ) -> Result<Vec<Trial>, Diagnostics> {
     let program = program(map, ENTRIES, 0, 0)?;
-    let (Some(packet), Some(failed)) = (event(&program, "packet"), event(&program, "failed")) else {
+    let (Some(packet), Some(failed)) = (event(&program, "packet"), event(&program, "failed"))
+    else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -73,15 +74,8 @@ fn trials(
         let flows = new_flows(0, FLOWS + 1, Gap::Constant(GAP_PS));
         let seed = measuring.seed.wrapping_mul(TRIALS).wrapping_add(trial);
         let setup = setup(&program, seed, vec![flows], (FLOWS + 2) * GAP_PS)?;
-        let mut last = Last {
-            packet,
-            failed,
-            flows: 0,
-            came_ps: 0,
-            done_ps: 0,
-            rounds: 0,
-            has_failed: false,
-        };
+        let mut last =
+            Last { packet, failed, flows: 0, came_ps: 0, done_ps: 0, rounds: 0, has_failed: false };
         Simulation::new(Arc::new(setup)).run(&mut last);
         let time_ns = (last.done_ps - last.came_ps) as f64 / 1e3;
         found.push((!last.has_failed).then_some((time_ns, last.rounds)));

@@ -2,6 +2,7 @@
 //! What the subcommands do with Lucid programs: reads them and their symbolics, runs specifications,
 //! writes reports. The language, the runs and the reports themselves are in the `lucid` crate.
 
+pub mod bench;
 pub mod check;
 mod inputs;
 pub mod ir;
