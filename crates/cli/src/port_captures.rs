@@ -57,15 +57,20 @@ impl PortCaptures {
     /// Adds a packet to the capture of its port, which is made when the port first sends. The time
     /// is in picoseconds since 1970.
     pub fn write(&mut self, time_ps: i128, sent: &Transmitted) -> Result<(), String> {
+        self.write_bytes(time_ps, sent.port, &sent.bytes)
+    }
+
+    /// The same with a port and bytes.
+    pub fn write_bytes(&mut self, time_ps: i128, port: u32, bytes: &[u8]) -> Result<(), String> {
         use std::collections::btree_map::Entry;
-        let writer = match self.by_port.entry(sent.port) {
+        let writer = match self.by_port.entry(port) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let path = capture_path(&self.folder, sent.port);
+                let path = capture_path(&self.folder, port);
                 entry.insert(CaptureWriter::create(&path).map_err(|error| error.to_string())?)
             }
         };
-        writer.write(time_ps, &sent.bytes).map_err(|error| error.to_string())
+        writer.write(time_ps, bytes).map_err(|error| error.to_string())
     }
 
     /// Completes all captures.

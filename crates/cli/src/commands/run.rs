@@ -78,7 +78,7 @@ fn usage(arguments: &Run) -> Result<Places<'_>, String> {
 }
 
 /// `PORT=FILE` taken apart.
-fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
+pub(super) fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
     let mut inputs: Vec<(u32, PathBuf)> = Vec::new();
     for text in texts {
         let (port, file) = text
@@ -294,6 +294,13 @@ pub(super) fn summary(
             progress.packets_snapped
         ));
     }
+    text.push_str(&written_text(written));
+    text
+}
+
+/// Which captures were written, for people.
+pub(super) fn written_text(written: &Written) -> String {
+    let mut text = String::new();
     let names = |paths: &[PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     };

@@ -129,7 +129,7 @@ mod simulator;
 pub(crate) mod topology;
 
 pub(crate) use commands::hexadecimal;
-pub use node::LucidNode;
+pub use node::{LucidNode, frame_of};
 pub use observation::*;
 pub use setup::{MOST_STATE_BYTES, NO_PORT, ReadCapture, Setup};
 pub use simulator::{EVENT_TIME_PS, Outcome, Simulation};

@@ -11,7 +11,7 @@ use super::observation::{Observation, ObservationKind, Observer};
 use super::setup::{NO_PORT, Setup};
 use super::simulator::{Outcome, Simulation};
 use crate::core::LUCID_ETHER_TYPE;
-use crate::interpreter::{Arguments, Parsed, from_wire, has_wire_form, to_wire};
+use crate::interpreter::{Arguments, EventValue, Parsed, from_wire, has_wire_form, to_wire};
 use network::node::{Departure, Node, NodeError};
 use std::sync::Arc;
 
@@ -37,6 +37,21 @@ impl LucidNode {
     }
 }
 
+/// An event as an Ethernet frame, as a [`LucidNode`] sends it. `None` if it has groups or events for
+/// arguments, which have no bits on the wire.
+pub fn frame_of(setup: &Setup, event: &EventValue) -> Option<Vec<u8>> {
+    let prepared = &setup.prepared;
+    let mut arguments = Arguments::default();
+    arguments.set(&event.arguments, &prepared.events[event.event.0 as usize].slots);
+    if !has_wire_form(&arguments) {
+        return None;
+    }
+    let mut frame = vec![0; HEADER_BYTES - 2];
+    frame.extend_from_slice(&LUCID_ETHER_TYPE.to_be_bytes());
+    frame.extend(to_wire(prepared, event.event, &arguments));
+    Some(frame)
+}
+
 /// Takes what leaves by ports.
 struct Leaving<'a> {
     setup: &'a Setup,
@@ -52,17 +67,7 @@ impl Observer for Leaving<'_> {
         let message = match bytes {
             Some(bytes) => bytes.to_vec(),
             None => {
-                let prepared = &self.setup.prepared;
-                let mut arguments = Arguments::default();
-                let slots = &prepared.events[event.event.0 as usize].slots;
-                arguments.set(&event.arguments, slots);
-                // Groups and events inside events have no bits on the wire.
-                if !has_wire_form(&arguments) {
-                    return;
-                }
-                let mut frame = vec![0; HEADER_BYTES - 2];
-                frame.extend_from_slice(&LUCID_ETHER_TYPE.to_be_bytes());
-                frame.extend(to_wire(prepared, event.event, &arguments));
+                let Some(frame) = frame_of(self.setup, &event) else { return };
                 frame
             }
         };

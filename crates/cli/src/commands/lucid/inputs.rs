@@ -2,6 +2,7 @@
 //! The files of a Lucid run, found and read: program, specification, symbolics, captures. What is
 //! wrong with them is printed here; a run is made ready of them.
 
+use super::captures::{self, Times};
 use crate::{files, output};
 use lucid::elaborate::Symbolics;
 use lucid::front;
@@ -21,12 +22,18 @@ pub struct Ready {
     pub setup: Arc<Setup>,
     pub run: Run,
     pub program_path: PathBuf,
+    /// Of the program itself if there is no specification.
     pub specification_path: PathBuf,
+    /// Times of the captures that the command line names.
+    pub capture_times: Times,
 }
 
 impl Ready {
     /// Program and specification, for people.
     pub fn title(&self) -> String {
+        if self.specification_path == self.program_path {
+            return self.program_path.display().to_string();
+        }
         format!("{} with {}", self.program_path.display(), self.specification_path.display())
     }
 
@@ -50,6 +57,8 @@ pub struct Wanted<'a> {
     pub symbolics: Option<&'a Path>,
     pub until_ps: Option<u64>,
     pub seed: Option<u64>,
+    /// Captures of packets that come in at ports of switch 0. With some, no specification is looked for.
+    pub captures: &'a [(u32, PathBuf)],
 }
 
 /// Why there is no run.
@@ -99,17 +108,24 @@ pub fn specification_beside(program: &Path) -> Result<PathBuf, String> {
 
 /// Reads all files of a run and makes it ready. Warnings are printed unless `quiet`.
 pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
+    let is_bare = wanted.specification.is_none() && !wanted.captures.is_empty();
     let specification_path = match (wanted.specification, wanted.program) {
         (Some(path), _) => path.to_path_buf(),
+        (None, Some(program)) if is_bare => program.to_path_buf(),
         (None, Some(program)) => specification_beside(program)?,
         (None, None) => return Err("there is no specification".to_string().into()),
     };
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
-    let (file, format) = add(&mut map, &specification_path)?;
-    let (run, problems) = specification::read(&map, file, format);
-    found.append(problems);
-    let Some(mut run) = run else { return Err(Trouble::Found(map, found)) };
+    let mut run = Run::default();
+    if !is_bare {
+        let (file, format) = add(&mut map, &specification_path)?;
+        let (read, problems) = specification::read(&map, file, format);
+        found.append(problems);
+        let Some(read) = read else { return Err(Trouble::Found(map, found)) };
+        run = read;
+    }
+    let capture_times = captures::add(&mut run, wanted.captures, is_bare)?;
     if let Some(until_ps) = wanted.until_ps {
         run.max_time_ps = until_ps;
     }
@@ -166,7 +182,7 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     if !quiet {
         output::diagnostics(&map, &found);
     }
-    Ok(Ready { map, setup, run, program_path, specification_path })
+    Ok(Ready { map, setup, run, program_path, specification_path, capture_times })
 }
 
 fn add(map: &mut SourceMap, path: &Path) -> Result<(FileId, Format), Trouble> {

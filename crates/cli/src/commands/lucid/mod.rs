@@ -3,6 +3,7 @@
 //! writes reports. The language, the runs and the reports themselves are in the `lucid` crate.
 
 pub mod bench;
+mod captures;
 pub mod check;
 mod inputs;
 pub mod ir;

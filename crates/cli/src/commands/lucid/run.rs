@@ -2,6 +2,7 @@
 //! `plane run` for Lucid programs: a specification through the reference interpreter, with the
 //! reports that were asked for.
 
+use super::captures::Leaving;
 use super::inputs::{Ready, Wanted, ready};
 use crate::arguments::Run;
 use crate::{Ending, files, output};
@@ -10,7 +11,7 @@ use lucid::report::{
     state_text,
 };
 use lucid::simulation::schedule::Recorder;
-use lucid::simulation::{Counts, Outcome, Simulation};
+use lucid::simulation::{Counts, Observation, ObservationKind, Observer, Outcome, Simulation};
 use lucid::specification::{Links, duration_ps};
 use source::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -30,12 +31,20 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
         Some(Ok(until_ps)) => Some(until_ps),
         None => None,
     };
+    let captures = match super::super::run::inputs(&arguments.inputs) {
+        Ok(captures) => captures,
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongUsage;
+        }
+    };
     let wanted = Wanted {
         program: Some(&arguments.program),
         specification: lucid.spec.as_deref(),
         symbolics: lucid.symbolics.as_deref(),
         until_ps,
         seed: arguments.seed,
+        captures: &captures,
     };
     let ready = match ready(&wanted, quiet) {
         Ok(ready) => ready,
@@ -60,8 +69,6 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
 /// Options of P4 programs mean nothing here.
 fn usage(arguments: &Run) -> Result<(), String> {
     for (flag, given) in [
-        ("--in", !arguments.inputs.is_empty()),
-        ("--out", arguments.out.is_some()),
         ("--entries", !arguments.entries.is_empty()),
         ("--after", !arguments.after.is_empty()),
         ("--digests", arguments.digests),
@@ -78,6 +85,14 @@ fn usage(arguments: &Run) -> Result<(), String> {
         }
     }
     let lucid = &arguments.lucid;
+    if arguments.inputs.is_empty() != arguments.out.is_none() {
+        return Err(
+            "captures come in with --in PORT=FILE and go out with --out DIR: name both".to_string()
+        );
+    }
+    if !arguments.inputs.is_empty() && lucid.replay.is_some() {
+        return Err("--replay takes its inputs from the specification, not from --in".to_string());
+    }
     let mut written: Vec<&Path> = [&lucid.state_out, &lucid.timeline, &lucid.record, &lucid.replay]
         .into_iter()
         .filter_map(|path| path.as_deref())
@@ -115,6 +130,24 @@ impl Printer {
     }
 }
 
+/// A log without what leaves, where that is written to captures.
+struct Quieter<'o> {
+    log: &'o mut dyn Observer,
+    leaves_out: bool,
+}
+
+impl Observer for Quieter<'_> {
+    fn wants_accesses(&self) -> bool {
+        self.log.wants_accesses()
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        if !(self.leaves_out && matches!(observation.kind, ObservationKind::Left { .. })) {
+            self.log.observe(observation);
+        }
+    }
+}
+
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
@@ -130,6 +163,13 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
     let mut printer = Printer::default();
     let mut recorder = Recorder::new();
+    let mut leaving = match &arguments.out {
+        Some(folder) => {
+            let inputs: Vec<PathBuf> = ready.files().collect();
+            Some(Leaving::new(ready.setup.clone(), folder, &inputs, ready.capture_times)?)
+        }
+        None => None,
+    };
     let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
     if !quiet && !lucid.json {
         printer.add(&format!("{title} ({})\n\n", super::ENGINE));
@@ -138,13 +178,15 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         let mut write = |text: &str| printer.add(text);
         let mut text;
         let mut json;
+        let mut quieter;
         let mut observers = Observers::new();
         if lucid.json {
             json = JsonLines::new(&program, arguments.trace, &mut write);
             observers.push(&mut json);
         } else if !quiet || arguments.trace {
             text = TextLog::new(&program, detail, &mut write);
-            observers.push(&mut text);
+            quieter = Quieter { log: &mut text, leaves_out: leaving.is_some() && !arguments.trace };
+            observers.push(&mut quieter);
         }
         if lucid.timeline.is_some() {
             observers.push(&mut line);
@@ -152,9 +194,13 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         if lucid.record.is_some() {
             observers.push(&mut recorder);
         }
+        if let Some(leaving) = &mut leaving {
+            observers.push(leaving);
+        }
         observe(&mut simulation, &mut verdicts, &mut observers)
     };
     printer.flush();
+    let captured = leaving.map(Leaving::finish).transpose()?;
     let counts = counts(&simulation);
     let verdicts = judge(verdicts, &simulation, &counts);
     let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
@@ -197,6 +243,9 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     }
     if let Some(path) = &lucid.record {
         results.push((path, recorder.schedule().to_json_lines(&program)));
+    }
+    if let Some(captured) = captured.filter(|_| !quiet) {
+        output::note(super::super::run::written_text(&captured).trim_end());
     }
     write_results(&results, ready, quiet)?;
     Ok(if failed { Ending::WrongInput } else { Ending::Fine })
