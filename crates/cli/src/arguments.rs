@@ -274,6 +274,9 @@ pub struct Bench {
     /// Only this figure of its paper; may be repeated.
     #[arg(long, value_name = "NUMBER")]
     pub figure: Vec<u32>,
+    /// The folder of the applications that are measured, a folder each with a program and its run.
+    #[arg(long, value_name = "DIR", default_value = "examples/lucid")]
+    pub applications: PathBuf,
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

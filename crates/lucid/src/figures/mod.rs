@@ -6,10 +6,12 @@
 mod flow_table;
 mod installation;
 mod recirculation;
+mod recirculation_uses;
 mod table;
 
 pub use installation::figure_17;
 pub use recirculation::figure_16;
+pub use recirculation_uses::figure_15;
 pub use table::Table;
 
 /// What a figure needs while it is measured.

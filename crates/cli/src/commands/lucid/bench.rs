@@ -2,17 +2,50 @@
 //! `plane bench lucid`: figures of the Lucid paper, measured again. What is measured and how is in
 //! `lucid::figures`.
 
+use super::inputs::{Trouble, Wanted, ready};
 use crate::arguments::{Bench, System};
 use crate::{Ending, output};
 use indicatif::{ProgressBar, ProgressStyle};
 use lucid::figures::{self, Measuring, Table};
-use source::{Diagnostics, SourceMap};
+use lucid::simulation::Setup;
+use std::path::Path;
+use std::sync::Arc;
 
-/// Measures a figure.
-type Measure = fn(&mut Measuring<'_>) -> Result<Table, (SourceMap, Diagnostics)>;
+/// Measures a figure; the folder has applications.
+type Measure = fn(&mut Measuring<'_>, &Path) -> Result<Table, Trouble>;
 
 /// The figures, by their numbers in the paper.
-const FIGURES: &[(u32, Measure)] = &[(16, figures::figure_16), (17, figures::figure_17)];
+const FIGURES: &[(u32, Measure)] = &[
+    (15, |measuring, folder| Ok(figures::figure_15(measuring, &applications(folder)?))),
+    (16, |measuring, _| {
+        figures::figure_16(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+    }),
+    (17, |measuring, _| {
+        figures::figure_17(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+    }),
+];
+
+/// The applications of a folder, by the names of theirs, with their runs.
+fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Trouble> {
+    let cannot = |error: std::io::Error| format!("cannot read `{}`: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(cannot)?.flatten() {
+        let run = entry.path().join("run.yaml");
+        if let (true, Some(name)) = (run.is_file(), entry.file_name().to_str()) {
+            found.push((name.to_string(), run));
+        }
+    }
+    if found.is_empty() {
+        let help = "name a folder of applications with --applications DIR";
+        return Err(format!("there is no application in `{}`; {help}", folder.display()).into());
+    }
+    found.sort();
+    let made_ready = |(name, run): (String, std::path::PathBuf)| {
+        let wanted = Wanted { specification: Some(&run), ..Wanted::default() };
+        ready(&wanted, true).map(|ready| (name, ready.setup))
+    };
+    found.into_iter().map(made_ready).collect()
+}
 
 /// Measures those that are wanted, or all.
 pub fn run(arguments: &Bench, quiet: bool) -> Ending {
@@ -40,12 +73,15 @@ pub fn run(arguments: &Bench, quiet: bool) -> Ending {
             bar.set_message(what.to_string());
             bar.set_position((share * 1000.0) as u64);
         };
-        let measured = measure(&mut Measuring { seed: arguments.seed, progress: &mut progress });
+        let measured = measure(
+            &mut Measuring { seed: arguments.seed, progress: &mut progress },
+            &arguments.applications,
+        );
         bar.finish_and_clear();
         match measured {
             Ok(table) => output::print(&format!("{}{table}", if first { "" } else { "\n" })),
-            Err((map, problems)) => {
-                output::diagnostics(&map, &problems);
+            Err(trouble) => {
+                trouble.print();
                 return Ending::WrongInput;
             }
         }
