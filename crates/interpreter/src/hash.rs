@@ -2,7 +2,7 @@
 //! Hash and checksum algorithms, defined so that v1model programs get the same numbers as on BMv2. What
 //! is hashed, and in which order, the program says.
 
-use ir::HashAlgorithm;
+use ir::{CrcPolynomial, HashAlgorithm};
 use state::{CrcParameters, CustomCrc, Replication};
 
 /// The hash of some bytes. CRCs with parameters set by the control plane take them from the
@@ -25,12 +25,31 @@ pub fn hash(algorithm: HashAlgorithm, bytes: &[u8], replication: &Replication) -
             u64::from(internet_checksum(bytes))
         }
         HashAlgorithm::Xor16 => u64::from(xor16(bytes)),
+        HashAlgorithm::Crc(crc) => polynomial_crc(&crc, bytes),
     }
+}
+
+/// A CRC of the program's own by its definition, one bit at a time.
+pub fn polynomial_crc(crc: &CrcPolynomial, bytes: &[u8]) -> u64 {
+    // At the top of 64 bits, so that all widths are computed alike.
+    let unused_bits = 64 - crc.width_bits;
+    let polynomial = crc.polynomial << unused_bits;
+    let mut register = crc.initial << unused_bits;
+    for &byte in bytes {
+        let byte = if crc.is_reflected { byte.reverse_bits() } else { byte };
+        for at in (0..8).rev() {
+            let carry = register >> 63 ^ u64::from(byte >> at & 1);
+            register = register << 1 ^ carry * polynomial;
+        }
+    }
+    let value = if crc.is_reflected { register.reverse_bits() } else { register >> unused_bits };
+    value ^ crc.final_xor
 }
 
 /// Width of an algorithm's value in bits.
 pub fn width_bits(algorithm: HashAlgorithm) -> u32 {
     match algorithm {
+        HashAlgorithm::Crc(crc) => crc.width_bits,
         HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom | HashAlgorithm::TargetDefault => 32,
         HashAlgorithm::Identity => 64,
         HashAlgorithm::Crc16
@@ -172,6 +191,32 @@ mod tests {
         let bzip2 =
             CrcParameters { reflect_input: false, reflect_output: false, ..CrcParameters::CRC32 };
         assert_eq!(crc(32, bzip2, b"123456789"), 0xfc89_1918);
+    }
+
+    /// The check values of the catalogue of CRCs.
+    #[test]
+    fn crcs_of_the_program() {
+        let crc = |width_bits, polynomial, initial, final_xor, is_reflected| CrcPolynomial {
+            width_bits,
+            polynomial,
+            initial,
+            final_xor,
+            is_reflected,
+        };
+        let check = |crc: CrcPolynomial, expected| {
+            assert!(crc.is_valid());
+            assert_eq!(polynomial_crc(&crc, b"123456789"), expected, "{crc:?}");
+        };
+        check(crc(8, 0x07, 0, 0, false), 0xf4);
+        check(crc(16, 0x1021, 0xffff, 0, false), 0x29b1);
+        check(crc(16, 0x8005, 0, 0, true), 0xbb3d);
+        check(crc(32, 0x04c1_1db7, 0xffff_ffff, 0xffff_ffff, true), 0xcbf4_3926);
+        check(crc(32, 0x1edc_6f41, 0xffff_ffff, 0xffff_ffff, true), 0xe306_9283);
+        check(crc(64, 0x42f0_e1eb_a9ea_3693, 0, 0, false), 0x6c40_df5f_0b49_7347);
+        check(crc(64, 0x42f0_e1eb_a9ea_3693, u64::MAX, u64::MAX, true), 0x995d_c9bb_df19_39fa);
+        check(crc(5, 0x05, 0x1f, 0x1f, true), 0x19);
+        assert!(!crc(8, 0x107, 0, 0, false).is_valid());
+        assert!(!crc(0, 0, 0, 0, false).is_valid());
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 //! calculation's input, so the bits behind them move up. Other architectures' hashes are in `objects`.
 
 use crate::lowering::{Location, Lowered, Lowering, Shape, Value};
-use crate::{HashAlgorithm, HeaderId, HeaderRef, Operand, Terminator, ValueType};
+use crate::{Bits, HashAlgorithm, HeaderId, HeaderRef, Operand, Terminator, ValueType};
 use p4::ast::{Expression, ExpressionKind};
 use p4::typed::{Callee, TypeKind};
 
@@ -40,15 +40,7 @@ impl<'a> Lowering<'a> {
             Some(condition) => self.header_asked_about(condition)?,
             None => None,
         };
-        let elements: Vec<&'a Expression> = match &calculation.data.kind {
-            ExpressionKind::List(items) | ExpressionKind::TupleKeyset(items) => {
-                items.iter().collect()
-            }
-            ExpressionKind::Struct { fields, rest: false } => {
-                fields.iter().map(|(_, value)| value).collect()
-            }
-            _ => vec![calculation.data],
-        };
+        let elements = elements_of(calculation.data);
         let mut inputs = Vec::with_capacity(elements.len());
         let mut asked: Vec<HeaderId> = Vec::new();
         for expression in elements {
@@ -115,6 +107,32 @@ impl<'a> Lowering<'a> {
         Ok(self.flatten(&value))
     }
 
+    /// The scalars of an argument; fields of headers that are not valid count as zero.
+    pub(super) fn inputs_of_valid_headers(
+        &mut self,
+        data: &'a Expression,
+    ) -> Lowered<Vec<Operand>> {
+        let mut operands = Vec::new();
+        for expression in elements_of(data) {
+            let header = self.header_around(expression)?;
+            let inputs = self.extern_inputs(expression)?;
+            let Some(header) = header else {
+                operands.extend(inputs);
+                continue;
+            };
+            let place = self.header_place(&HeaderRef::Header(header), 0);
+            let valid = self.load_place(place, ValueType::Bits(1));
+            for input in inputs {
+                let zero = Operand::Constant(Bits::zero(self.width(&input)));
+                operands.push(match self.operand_type(&input) {
+                    ValueType::Bits(_) => self.select(valid.clone(), input, zero),
+                    ValueType::Varbit(_) => input,
+                });
+            }
+        }
+        Ok(operands)
+    }
+
     /// The header that `h.isValid()` asks about.
     fn header_asked_about(&mut self, condition: &'a Expression) -> Lowered<Option<HeaderId>> {
         let ExpressionKind::Call(call) = &condition.kind else { return Ok(None) };
@@ -156,6 +174,17 @@ impl<'a> Lowering<'a> {
             Some(Location::Header { header: HeaderRef::Header(header), .. }) => Some(header),
             _ => None,
         })
+    }
+}
+
+/// The inputs that an argument consists of.
+fn elements_of(data: &Expression) -> Vec<&Expression> {
+    match &data.kind {
+        ExpressionKind::List(items) | ExpressionKind::TupleKeyset(items) => items.iter().collect(),
+        ExpressionKind::Struct { fields, rest: false } => {
+            fields.iter().map(|(_, value)| value).collect()
+        }
+        _ => vec![data],
     }
 }
 

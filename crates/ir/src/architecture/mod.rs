@@ -8,9 +8,11 @@ mod calculations;
 pub(crate) mod objects;
 mod pna;
 mod psa;
+mod tna;
 mod v1model;
 
 use crate::lowering::{Construction, ExternCall, Lowered, Lowering, ObjectKind, Value};
+use p4::typed::TypedProgram;
 
 /// What a table property says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +103,15 @@ impl Architecture for Unknown {
     }
 }
 
+fn declares(typed: &TypedProgram, name: &str) -> bool {
+    typed.program.declarations.iter().any(|declaration| &*declaration.name.text == name)
+}
+
 /// The description of the architecture that declares a package.
-pub(crate) fn for_package(package: &str) -> &'static dyn Architecture {
+pub(crate) fn for_package(package: &str, typed: &TypedProgram) -> &'static dyn Architecture {
     match package {
+        // Others have called a package so too.
+        "Switch" if declares(typed, "ingress_intrinsic_metadata_for_tm_t") => &tna::Tna,
         "V1Switch" => &v1model::V1Model,
         "PSA_Switch" => &psa::Psa,
         "PNA_NIC" => &pna::Pna,

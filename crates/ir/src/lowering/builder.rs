@@ -2,6 +2,7 @@
 //! Making a region: basic blocks, temporaries, constant folding of single operations, and carrying
 //! temporaries over block borders through slots. It knows nothing of P4.
 
+use super::register_functions::TakenBlock;
 use super::{Lowered, Lowering};
 use crate::{
     BasicBlock, BinaryOperation, Bits, BlockId, HeaderRef, Instruction, Operand, Operation,
@@ -229,7 +230,7 @@ impl Lowering<'_> {
 
     /// The operand as the current block may use it: a temporary of another block is stored there and
     /// loaded here.
-    fn reach(&mut self, operand: &mut Operand) {
+    pub(super) fn reach(&mut self, operand: &mut Operand) {
         let Operand::Temp(temp) = *operand else { return };
         let home = self.builder.homes[temp.index()];
         let current = self.builder.current;
@@ -265,6 +266,23 @@ impl Lowering<'_> {
             .push(Instruction { operation: load, origin });
         self.builder.reloads.insert((temp, current), reloaded);
         *operand = Operand::Temp(reloaded);
+    }
+
+    /// Takes out the code of a block and of all that were made after it.
+    pub(super) fn take_blocks(&mut self, first: BlockId) -> Vec<TakenBlock> {
+        let blocks = self.builder.blocks.iter_mut().skip(first.index());
+        blocks
+            .map(|block| TakenBlock {
+                instructions: std::mem::take(&mut block.instructions),
+                terminator: block.terminator.take().map(|(terminator, _)| terminator),
+            })
+            .collect()
+    }
+
+    /// The temporary of a block before this one that a slot carries over block borders.
+    pub(super) fn carried_by(&self, slot: SlotId, before: BlockId) -> Option<Temp> {
+        let (temp, _) = self.builder.spills.iter().find(|(_, known)| **known == slot)?;
+        (self.builder.homes[temp.index()] < before).then_some(*temp)
     }
 
     /// Appends an instruction to the current block.

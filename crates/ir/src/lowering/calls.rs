@@ -6,7 +6,7 @@ use super::instances::ordered;
 use super::nodes::Node;
 use super::{Binding, ExternCall, Lowered, Lowering, ObjectId, Value, bit, codes};
 use crate::{RegionKind, Terminator};
-use p4::ast::{Call, DeclarationKind, Expression, ExpressionKind, NodeId};
+use p4::ast::{Call, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId};
 use p4::typed::{CallInfo, Callee, TypeKind};
 use std::sync::Arc;
 
@@ -342,6 +342,19 @@ impl<'a> Lowering<'a> {
             Shape::Scalar(ty, _) => (u64::from(ty.width_bits()), u64::from(ty.width_bits())),
             Shape::Empty => (0, 0),
         }
+    }
+
+    /// The object that an expression names, if it does.
+    pub(crate) fn binding_of_object(&self, expression: &Expression) -> Option<ObjectId> {
+        match self.binding(expression) {
+            Some(Binding::Object(object)) => Some(*object),
+            _ => None,
+        }
+    }
+
+    /// The declaration with this number.
+    pub(crate) fn declaration_of(&self, id: NodeId) -> Option<&'a Declaration> {
+        self.nodes.declaration(id)
     }
 
     /// The object that an expression is at compile time.

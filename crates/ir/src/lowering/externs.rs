@@ -4,10 +4,10 @@
 
 use super::{Location, Lowered, Lowering, Shape, Value};
 use crate::{
-    ActionProfileId, CounterId, Extern, ExternId, HashAlgorithm, MeterId, Operand, Operation,
-    OriginId, Place, RegisterId, RequestId, SlotId, ValueType,
+    ActionProfileId, CounterId, CrcPolynomial, Extern, ExternId, HashAlgorithm, MeterId, Operand,
+    Operation, OriginId, Place, RegisterId, RequestId, SlotId, ValueType,
 };
-use p4::ast::{Direction, Expression, ExpressionKind, Parameter};
+use p4::ast::{Declaration, Direction, Expression, ExpressionKind, NodeId, Parameter};
 use p4::typed::{Type, TypeKind};
 use std::sync::Arc;
 
@@ -44,6 +44,24 @@ pub(crate) enum ObjectKind {
     Random(Operand, Operand),
     /// A stream of digests.
     Digest(RequestId),
+    /// A function on the cells of a register.
+    RegisterFunction(RegisterId, Shape, NodeId),
+    /// A register of one cell that the program only reads.
+    RegisterParameter(RegisterId, Shape),
+    /// A hash function whose values have so many bits.
+    SizedHash(HashAlgorithm, u32),
+    /// Parameters of a hash function.
+    Polynomial(CrcPolynomial),
+    /// A meter, or a direct one, and the numbers that it gives for green, yellow and red.
+    ColouredMeter(MeterId, bool, [u8; 3]),
+    /// A checksum unit: its running one's complement sum.
+    ChecksumUnit(SlotId),
+    /// A counter of a parser, 8 bits.
+    ParserCounter(SlotId),
+    /// Asks the device for something by name; with a number, only where the program chose that type.
+    Emission(&'static str, Option<u64>),
+    /// A stream of messages with a layout; with a number, only where the program chose that type.
+    TypedDigest(Arc<str>, Shape, Option<u64>),
     /// Takes part in the package only.
     Inert,
     /// Nobody describes it.
@@ -69,6 +87,8 @@ pub(crate) struct Construction<'c> {
     pub(crate) type_arguments: Vec<Type>,
     /// An argument a parameter.
     pub(crate) arguments: Vec<Option<&'c Expression>>,
+    /// What stands in braces behind it: functions for abstract methods.
+    pub(crate) initializer: &'c [Declaration],
     /// The object's origin.
     pub(crate) origin: OriginId,
 }

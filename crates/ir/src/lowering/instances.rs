@@ -68,7 +68,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn construct_declared(&mut self, declaration: &'a Declaration) -> Lowered<Binding> {
-        let DeclarationKind::Instance { ty, arguments, .. } = &declaration.kind else {
+        let DeclarationKind::Instance { ty, arguments, body } = &declaration.kind else {
             return Err(self.missing_fact("an instance"));
         };
         let Some(info) = self.typed.calls.get(&declaration.id) else {
@@ -82,7 +82,8 @@ impl<'a> Lowering<'a> {
         self.span = declaration.span;
         self.origin = self.add_origin(declaration.span, Some(declaration.id), Some(name.clone()));
         let sizes = self.written_type(ty).map(|ty| array_sizes(&ty)).unwrap_or_default();
-        let outcome = self.construct_array(info, arguments, name, (sites, &sizes));
+        let written = (arguments.as_slice(), body.as_deref().unwrap_or_default());
+        let outcome = self.construct_array(info, written, name, (sites, &sizes));
         self.origin = origin;
         self.span = span;
         outcome
@@ -92,19 +93,19 @@ impl<'a> Lowering<'a> {
     fn construct_array(
         &mut self,
         info: &'a CallInfo,
-        arguments: &'a [Argument],
+        written: (&'a [Argument], &'a [Declaration]),
         name: Arc<str>,
         (sites, sizes): (u32, &[u32]),
     ) -> Lowered<Binding> {
         let Some((size, inner)) = sizes.split_first() else {
-            return self.construct(info, arguments, name, sites);
+            return self.construct(info, written, name, sites);
         };
         let mut objects = Vec::new();
         for index in 0..*size {
             self.instruction_count += 1;
             self.check_growth()?;
             let name = format!("{name}[{index}]").into();
-            objects.push(self.construct_array(info, arguments, name, (sites, inner))?);
+            objects.push(self.construct_array(info, written, name, (sites, inner))?);
         }
         Ok(Binding::Objects(objects))
     }
@@ -138,17 +139,17 @@ impl<'a> Lowering<'a> {
         let (origin, span) = (self.origin, self.span);
         self.span = expression.span;
         self.origin = self.add_origin(expression.span, Some(expression.id), Some(name.clone()));
-        let outcome = self.construct(info, arguments, name, 1);
+        let outcome = self.construct(info, (arguments, &[]), name, 1);
         self.origin = origin;
         self.span = span;
         outcome
     }
 
-    /// Makes an instance.
+    /// Makes an instance, with its initializer.
     fn construct(
         &mut self,
         info: &'a CallInfo,
-        arguments: &'a [Argument],
+        (arguments, initializer): (&'a [Argument], &'a [Declaration]),
         name: Arc<str>,
         sites: u32,
     ) -> Lowered<Binding> {
@@ -170,6 +171,7 @@ impl<'a> Lowering<'a> {
                     name,
                     type_arguments,
                     arguments: ordered(info, arguments, parameters.len()),
+                    initializer,
                     origin: self.origin,
                 };
                 self.construct_extern(&construction)

@@ -25,6 +25,7 @@ mod operators;
 mod packets;
 mod parsers;
 mod program;
+mod register_functions;
 mod shapes;
 mod statements;
 mod storage;

@@ -37,7 +37,7 @@ impl<'a> Lowering<'a> {
             Some(package) => package.name.text.clone(),
             None => return Err(self.missing_fact("the package of main")),
         };
-        self.architecture = crate::architecture::for_package(&package_name);
+        self.architecture = crate::architecture::for_package(&package_name, self.typed);
         self.program.architecture = match self.architecture.name() {
             "" => package_name,
             name => name.into(),
@@ -234,6 +234,7 @@ impl<'a> Lowering<'a> {
             name: format!("{role}.{}", parameter.name.text).into(),
             type_arguments: Vec::new(),
             arguments: Vec::new(),
+            initializer: &[],
             origin: self.origin,
         };
         let target = self.unknown_object(&construction);

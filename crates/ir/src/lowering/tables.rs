@@ -545,7 +545,12 @@ impl<'a> Lowering<'a> {
             return Err(self.not_expressible("this property needs an extern object"));
         };
         let kind = self.objects[object.index()].kind.clone();
-        let direct = matches!(kind, ObjectKind::DirectCounter(_) | ObjectKind::DirectMeter(_));
+        let direct = matches!(
+            kind,
+            ObjectKind::DirectCounter(_)
+                | ObjectKind::DirectMeter(_)
+                | ObjectKind::ColouredMeter(_, true, _)
+        );
         if direct && !self.attached.insert(object) {
             return Err(self.error(
                 codes::NOT_EXPRESSIBLE,
@@ -555,7 +560,9 @@ impl<'a> Lowering<'a> {
         match kind {
             ObjectKind::ActionProfile(profile) => found.implementation = Some(profile),
             ObjectKind::DirectCounter(counter) => found.direct_counters.push(counter),
-            ObjectKind::DirectMeter(meter) => found.direct_meters.push(meter),
+            ObjectKind::DirectMeter(meter) | ObjectKind::ColouredMeter(meter, true, _) => {
+                found.direct_meters.push(meter);
+            }
             _ => {}
         }
         Ok(())

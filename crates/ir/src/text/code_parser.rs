@@ -318,7 +318,7 @@ impl Code<'_, '_, '_> {
             }
             "hash" => Operation::Hash {
                 result,
-                algorithm: self.cursor.member(words::HASH, "a hash algorithm")?,
+                algorithm: self.cursor.hash_algorithm()?,
                 inputs: self.operands()?,
                 payload: self.cursor.eat_word("payload"),
             },

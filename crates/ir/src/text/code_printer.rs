@@ -199,7 +199,7 @@ impl Code<'_, '_> {
             }
             Operation::Hash { algorithm, inputs, payload, .. } => {
                 let payload = if *payload { " payload" } else { "" };
-                format!("hash {} {}{payload}", word_of(words::HASH, algorithm), operands(inputs))
+                format!("hash {} {}{payload}", words::hash_text(algorithm), operands(inputs))
             }
             Operation::Random { low, high, .. } => {
                 format!("random {} to {}", operand(low), operand(high))

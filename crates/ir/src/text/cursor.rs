@@ -4,9 +4,9 @@
 
 use super::reference::List;
 use super::token::{Token, TokenKind};
-use super::words::{Words, member_of};
+use super::words::{self, Words, member_of};
 use super::{MAX_READABLE_WIDTH_BITS, TextError};
-use crate::{Bits, Display, OriginId, ValueType};
+use crate::{Bits, CrcPolynomial, Display, HashAlgorithm, OriginId, ValueType};
 use num_bigint::BigUint;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -130,6 +130,21 @@ impl<'a> Cursor<'a> {
             }
             None => self.expected(what),
         }
+    }
+
+    /// A hash algorithm; a CRC of the program's own is `crc WIDTH POLYNOMIAL INITIAL XOR` with
+    /// `reflected` behind it where it is.
+    pub fn hash_algorithm(&mut self) -> Parsed<HashAlgorithm> {
+        if !self.eat_word("crc") {
+            return self.member(words::HASH, "a hash algorithm");
+        }
+        Ok(HashAlgorithm::Crc(CrcPolynomial {
+            width_bits: self.number()?,
+            polynomial: self.number()?,
+            initial: self.number()?,
+            final_xor: self.number()?,
+            is_reflected: self.eat_word("reflected"),
+        }))
     }
 
     /// A name, plain or quoted.

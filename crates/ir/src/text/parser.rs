@@ -438,7 +438,7 @@ fn action_profile(cursor: &mut Cursor) -> Parsed<ActionProfile> {
     let name = cursor.name()?;
     let size = if cursor.eat_word("size") { Some(cursor.number()?) } else { None };
     let selector = if cursor.eat_word("selector") {
-        Some((cursor.member(words::HASH, "a hash algorithm")?, cursor.number()?))
+        Some((cursor.hash_algorithm()?, cursor.number()?))
     } else {
         None
     };

@@ -222,7 +222,7 @@ impl Printer<'_> {
                 emit!(self, " size {size}");
             }
             if let Some((algorithm, width_bits)) = &profile.selector {
-                emit!(self, " selector {} {width_bits}", word_of(words::HASH, algorithm));
+                emit!(self, " selector {} {width_bits}", words::hash_text(algorithm));
             }
             self.end(profile.origin);
         }

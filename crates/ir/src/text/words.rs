@@ -2,8 +2,8 @@
 //! The keywords that stand for members of plain enumerations, each once, for the printer and the parser.
 
 use crate::{
-    BinaryOperation, BlockKind, CountUnit, HashAlgorithm, MatchKind, RegionKind, ResizeKind,
-    UnaryOperation,
+    BinaryOperation, BlockKind, CountUnit, CrcPolynomial, HashAlgorithm, MatchKind, RegionKind,
+    ResizeKind, UnaryOperation,
 };
 
 /// Pairs of a member and its keyword.
@@ -65,6 +65,14 @@ pub(super) const HASH: &Words<HashAlgorithm> = &[
     (HashAlgorithm::OnesComplement16, "ones_complement16"),
     (HashAlgorithm::TargetDefault, "target_default"),
 ];
+
+/// A hash algorithm as it is written.
+pub(super) fn hash_text(algorithm: &HashAlgorithm) -> String {
+    let HashAlgorithm::Crc(crc) = algorithm else { return word_of(HASH, algorithm).to_string() };
+    let reflected = if crc.is_reflected { " reflected" } else { "" };
+    let CrcPolynomial { width_bits, polynomial, initial, final_xor, .. } = crc;
+    format!("crc {width_bits} {polynomial} {initial} {final_xor}{reflected}")
+}
 
 pub(super) const COUNT_UNIT: &Words<CountUnit> = &[
     (CountUnit::Packets, "packets"),

@@ -4,8 +4,9 @@
 
 use super::Verifier;
 use crate::{
-    BinaryOperation, BlockId, HeaderRef, HeaderType, Instruction, Operand, Operation, Place,
-    Region, RegionId, RegionKind, RegisterUpdate, ResizeKind, Site, Temp, Terminator, ValueType,
+    BinaryOperation, BlockId, HashAlgorithm, HeaderRef, HeaderType, Instruction, Operand,
+    Operation, Place, Region, RegionId, RegionKind, RegisterUpdate, ResizeKind, Site, Temp,
+    Terminator, ValueType,
 };
 use std::collections::HashSet;
 
@@ -415,7 +416,12 @@ impl Code<'_, '_> {
                 let found = self.bits_result(*result);
                 self.same_width("the result", found, Some(1));
             }
-            Operation::Hash { result, inputs, .. } => {
+            Operation::Hash { result, algorithm, inputs, .. } => {
+                if let HashAlgorithm::Crc(crc) = algorithm
+                    && !crc.is_valid()
+                {
+                    self.error("a CRC has 1 to 64 bits, and its parameters are no wider");
+                }
                 for input in inputs {
                     self.operand(input);
                 }

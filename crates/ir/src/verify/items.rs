@@ -3,8 +3,8 @@
 
 use super::Verifier;
 use crate::{
-    ActionCall, BlockKind, Display, HeaderId, Key, KeyPattern, MatchKind, RegionKind, Site, SlotId,
-    ValueType,
+    ActionCall, BlockKind, Display, HashAlgorithm, HeaderId, Key, KeyPattern, MatchKind,
+    RegionKind, Site, SlotId, ValueType,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -388,6 +388,13 @@ impl Verifier<'_> {
             let site = Site::ActionProfile(at as u32);
             self.origin(site, profile.origin);
             self.width(site, profile.selector.map_or(0, |(_, width_bits)| width_bits));
+            let is_valid = match profile.selector {
+                Some((HashAlgorithm::Crc(crc), _)) => crc.is_valid(),
+                _ => true,
+            };
+            self.require(site, is_valid, || {
+                "a CRC has 1 to 64 bits, and its parameters are no wider".into()
+            });
         }
         for (at, set) in program.value_sets.iter().enumerate() {
             let site = Site::ValueSet(at as u32);

@@ -96,7 +96,13 @@ impl Values<'_, '_> {
         let mark = self.scratch.mark();
         let (buffer, length_bytes) = self.laid_out(inputs);
         let zero = self.word_constant(0);
-        let replication = replication.unwrap_or(zero);
+        let replication = match algorithm {
+            HashAlgorithm::Crc(polynomial) => {
+                let address = std::ptr::from_ref(runtime::program_crc(polynomial));
+                self.word_constant(address as usize as u64)
+            }
+            _ => replication.unwrap_or(zero),
+        };
         let number = self.word_constant(runtime::number(algorithm));
         let hash = match payload {
             None => {
@@ -301,10 +307,10 @@ impl Values<'_, '_> {
                 Some(self.checksum16(&parts))
             }
             _ => {
-                let (tables, initial) = runtime::crc_tables(algorithm)?;
+                let crc = runtime::inline_crc(algorithm)?;
                 let length_bytes = total_bits.div_ceil(8) as u32;
                 let is_short = length_bytes <= MOST_CRC_BYTES_INLINE;
-                is_short.then(|| self.crc(inputs, length_bytes, tables, initial))
+                is_short.then(|| self.crc(inputs, length_bytes, &crc))
             }
         }
     }
@@ -315,9 +321,9 @@ impl Values<'_, '_> {
         &mut self,
         inputs: &[(ValueType, Val)],
         length_bytes: u32,
-        tables: &'static [[u32; 256]; 8],
-        initial: u32,
+        crc: &runtime::InlineCrc,
     ) -> Value {
+        let runtime::InlineCrc { tables, initial, final_xor } = *crc;
         let first_table = self.word_constant(tables.as_ptr() as u64);
         let mut remainder = self.word_constant(u64::from(initial));
         for at in 0..length_bytes.div_ceil(8) {
@@ -349,9 +355,9 @@ impl Values<'_, '_> {
             }
             remainder = sum.unwrap_or(remainder);
         }
-        match initial {
+        match final_xor {
             0 => remainder,
-            _ => self.builder.ins().bxor_imm_u(remainder, i64::from(initial)),
+            _ => self.builder.ins().bxor_imm_u(remainder, i64::from(final_xor)),
         }
     }
 

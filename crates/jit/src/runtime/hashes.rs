@@ -2,10 +2,12 @@
 //! Hashes of bytes for compiled code: the numbers of [`interpreter::hash`], with tables. Compiled code
 //! lays the bytes out.
 
-use ir::HashAlgorithm;
+use ir::{CrcPolynomial, HashAlgorithm};
 use state::{CrcParameters, CustomCrc, Replication};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::slice;
+use std::sync::{Mutex, PoisonError};
 
 /// The algorithms, as compiled code names them.
 const ALGORITHMS: [HashAlgorithm; 10] = [
@@ -23,8 +25,38 @@ const ALGORITHMS: [HashAlgorithm; 10] = [
 
 /// The number by which compiled code names an algorithm.
 pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
-    let at = ALGORITHMS.iter().position(|listed| *listed == algorithm);
-    at.unwrap_or(ALGORITHMS.len()) as u64
+    match algorithm {
+        HashAlgorithm::Crc(_) => PROGRAM_CRC,
+        _ => {
+            let at = ALGORITHMS.iter().position(|listed| *listed == algorithm);
+            at.unwrap_or(ALGORITHMS.len()) as u64
+        }
+    }
+}
+
+/// The number of CRCs with parameters of the program; these come in the place of the replication.
+const PROGRAM_CRC: u64 = 255;
+
+/// A CRC of a program, with tables where it has up to 32 bits and is reflected. It stays for as long as
+/// the process lives, so that compiled code can name it by its address; programs have few.
+pub(crate) struct ProgramCrc {
+    polynomial: CrcPolynomial,
+    tables: Option<[[u32; 256]; 8]>,
+}
+
+/// The one [`ProgramCrc`] with this polynomial.
+pub(crate) fn program_crc(polynomial: CrcPolynomial) -> &'static ProgramCrc {
+    static KNOWN: Mutex<BTreeMap<[u64; 5], &'static ProgramCrc>> = Mutex::new(BTreeMap::new());
+    let CrcPolynomial { width_bits, polynomial: terms, initial, final_xor, is_reflected } =
+        polynomial;
+    let key = [u64::from(width_bits), terms, initial, final_xor, u64::from(is_reflected)];
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(key).or_insert_with(|| {
+        let has_tables = is_reflected && (8..=32).contains(&width_bits);
+        let reversed = (terms << (64 - width_bits)).reverse_bits() as u32;
+        let tables = has_tables.then(|| reflected_tables(reversed));
+        Box::leak(Box::new(ProgramCrc { polynomial, tables }))
+    })
 }
 
 /// The hash of bytes.
@@ -97,7 +129,19 @@ unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
     let reflected = |tables: &[[u32; 256]; 8], initial: u32| {
         parts.iter().fold(initial, |remainder, bytes| reflected_crc(tables, remainder, bytes))
     };
+    if number == PROGRAM_CRC {
+        // SAFETY: the caller's promise; the parameters of such a CRC stay.
+        let ProgramCrc { polynomial, tables } = unsafe { &*(replication as usize as *const _) };
+        return match tables {
+            Some(tables) => {
+                let remainder = reflected(tables, polynomial.initial_register());
+                u64::from(remainder) ^ polynomial.final_xor
+            }
+            None => interpreter::hash::polynomial_crc(polynomial, &parts.concat()),
+        };
+    }
     match ALGORITHMS.get(number as usize) {
+        Some(HashAlgorithm::Crc(_)) => 0,
         Some(HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault) => {
             u64::from(!reflected(&CRC32_TABLES, u32::MAX))
         }
@@ -243,12 +287,28 @@ const fn reflected_tables(polynomial: u32) -> [[u32; 256]; 8] {
     tables
 }
 
-/// For CRCs that compiled code computes itself, the tables of the polynomial, and the remainder to start
-/// from, which is also what the last remainder is combined with: of an algorithm without parameters.
-pub(crate) fn crc_tables(algorithm: HashAlgorithm) -> Option<(&'static [[u32; 256]; 8], u32)> {
+/// A CRC that compiled code computes itself.
+pub(crate) struct InlineCrc {
+    /// The tables of the polynomial.
+    pub tables: &'static [[u32; 256]; 8],
+    /// The remainder to start from.
+    pub initial: u32,
+    /// What the last remainder is combined with.
+    pub final_xor: u32,
+}
+
+/// The algorithm as such a CRC; none for those with parameters of the control plane.
+pub(crate) fn inline_crc(algorithm: HashAlgorithm) -> Option<InlineCrc> {
     match algorithm {
-        HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => Some((&CRC32_TABLES, u32::MAX)),
-        HashAlgorithm::Crc16 => Some((&CRC16_TABLES, 0)),
+        HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => {
+            Some(InlineCrc { tables: &CRC32_TABLES, initial: u32::MAX, final_xor: u32::MAX })
+        }
+        HashAlgorithm::Crc16 => Some(InlineCrc { tables: &CRC16_TABLES, initial: 0, final_xor: 0 }),
+        HashAlgorithm::Crc(polynomial) => {
+            let tables = program_crc(polynomial).tables.as_ref()?;
+            let initial = polynomial.initial_register();
+            Some(InlineCrc { tables, initial, final_xor: polynomial.final_xor as u32 })
+        }
         _ => None,
     }
 }

@@ -113,6 +113,20 @@ impl Choices<'_> {
             HashAlgorithm::Xor16,
             HashAlgorithm::OnesComplement16,
             HashAlgorithm::TargetDefault,
+            HashAlgorithm::Crc(CrcPolynomial {
+                width_bits: 64,
+                polynomial: u64::MAX,
+                initial: 7,
+                final_xor: 0,
+                is_reflected: true,
+            }),
+            HashAlgorithm::Crc(CrcPolynomial {
+                width_bits: 8,
+                polynomial: 7,
+                initial: 0,
+                final_xor: 255,
+                is_reflected: false,
+            }),
         ])
     }
 

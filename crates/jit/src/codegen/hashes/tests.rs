@@ -88,6 +88,22 @@ impl Case {
     }
 }
 
+fn crc(
+    width_bits: u32,
+    polynomial: u64,
+    initial: u64,
+    final_xor: u64,
+    is_reflected: bool,
+) -> HashAlgorithm {
+    HashAlgorithm::Crc(ir::CrcPolynomial {
+        width_bits,
+        polynomial,
+        initial,
+        final_xor,
+        is_reflected,
+    })
+}
+
 fn case() -> impl Strategy<Value = Case> {
     let algorithm = prop::sample::select(vec![
         HashAlgorithm::Crc32,
@@ -100,6 +116,13 @@ fn case() -> impl Strategy<Value = Case> {
         HashAlgorithm::Xor16,
         HashAlgorithm::OnesComplement16,
         HashAlgorithm::TargetDefault,
+        crc(32, 0x1edc_6f41, 7, 0x1234_5678, true),
+        crc(16, 0x8005, 0xabcd, 0x1111, true),
+        crc(11, 0x385, 0x1a, 0, true),
+        crc(32, 0x04c1_1db7, u64::from(u32::MAX), 0, false),
+        crc(64, 0x42f0_e1eb_a9ea_3693, 0, u64::MAX, true),
+        crc(8, 0x07, 0, 0, false),
+        crc(5, 0x05, 0x1f, 0x1f, true),
     ]);
     let width = prop_oneof![
         4 => 0u32..=70,
