@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The dependency graph of any program of the pipeline IR, as a [`Problem`]: tables with their keys and
+//! entries, the statements between them, register arrays, and match, action, successor and
+//! anti-dependencies (RMT; Lucid §6.2). Programs written in P4 and those that compilers make are the
+//! same here. Parsers and deparsers take no stage, and neither do v1model's checksum controls, which
+//! hardware does there. Where units sit is not decided here.
+//!
+//! What is taken to be possible in a stage: one operation of an ALU a statement, on values that are
+//! there when the stage begins; one table with its actions; one access of a register array, whose
+//! stateful ALU may put out a value computed from the cell; a gateway that compares fields for
+//! equality or a field with a constant. Code on exclusive branches does not depend on each other.
+//! Effects come from `ir::effects`, so what is called the same there is the same here.
+
+mod atom;
+mod condition;
+mod describe;
+mod flow;
+mod link;
+mod table;
+mod value;
+mod variables;
+mod walk;
+
+use crate::problem::{Gress, Problem};
+use ir::{BlockKind, OriginId, Program};
+use source::Span;
+use std::collections::BTreeSet;
+
+/// The problem of laying out a program. The program is a verified one, simplified and with register
+/// accesses fused ([`ir::transactions::fuse_register_accesses`]) unless it should look worse than it is.
+pub fn problem_of(program: &Program) -> Problem {
+    let mut variables = variables::Variables::default();
+    let mut controls = Vec::new();
+    for block in &program.blocks {
+        let Some(gress) = gress(program, block) else { continue };
+        let control = controls.len();
+        let mut walk = walk::Walk::new(
+            program,
+            block.region,
+            control,
+            BTreeSet::new(),
+            false,
+            &mut variables,
+        );
+        walk.run();
+        controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
+    }
+    link::problem(program, controls, variables)
+}
+
+/// Controls whose code can come round to the same place again at run time: no pipeline can do that.
+pub fn looping_controls(program: &Program) -> Vec<(String, Span)> {
+    let controls = program.blocks.iter().filter(|block| gress(program, block).is_some());
+    let looping = controls.filter(|block| {
+        flow::Flow::new(program, &program.regions[block.region.index()]).has_loop
+    });
+    looping.map(|block| (block.name.to_string(), span(program, block.origin))).collect()
+}
+
+/// The half of the switch that a block runs in; nothing for what takes no stage.
+fn gress(program: &Program, block: &ir::Block) -> Option<Gress> {
+    if block.kind != BlockKind::Control {
+        return None;
+    }
+    let role = &*block.role;
+    if &*program.architecture == "v1model" && matches!(role, "vr" | "ck") {
+        return None;
+    }
+    // PSA names its pipelines, TNA and v1model their controls: `egress.eg`, `pipe.egress`, `eg`.
+    let is_egress = role.split('.').any(|word| word == "eg" || word.starts_with("egress"));
+    Some(if is_egress { Gress::Egress } else { Gress::Ingress })
+}
+
+/// Where something stands in the source: the innermost origin that says.
+fn span(program: &Program, origin: OriginId) -> Span {
+    let mut next = Some(origin);
+    for _ in 0..=program.origins.len() {
+        let Some(origin) = next.and_then(|id| program.origins.get(id.index())) else { break };
+        if !origin.span.is_none() {
+            return origin.span;
+        }
+        next = origin.parent;
+    }
+    Span::default()
+}
+
+#[cfg(test)]
+mod tests;

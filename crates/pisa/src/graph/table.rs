@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables of the program: keys, entries, and what their actions read and write. What of an action can
+//! run in the table's stage belongs to the table's atom; what needs a value that the action computes
+//! first, what is under a condition inside the action, and further register arrays, are continuations
+//! that wait for the table.
+
+use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
+use super::value::Base;
+use super::walk::{Walk, cell_blocks};
+use crate::guard::Guard;
+use crate::problem::{DependencyKind, MatchKind, OwnKey, OwnTable, Resource};
+use ir::effects::{self, Location};
+use ir::{Operand, OriginId, Program, RegionId, RegisterId, SlotId, TableId, Temp};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How many entries a table has that does not say.
+const DEFAULT_ENTRIES: u64 = 1024;
+
+/// Bits of a hash by which a selector chooses.
+const SELECTOR_BITS: u64 = 32;
+
+impl<'a> Walk<'a> {
+    /// Adds the atoms of a table.
+    pub fn apply(
+        &mut self,
+        (block, at): (usize, usize),
+        table_id: TableId,
+        keys: &[Operand],
+        (hit, action): (Temp, Temp),
+        origin: OriginId,
+    ) {
+        let table = &self.program.tables[table_id.index()];
+        let id = self.add(AtomKind::Table, table.name.to_string(), (block, at), origin);
+        self.results.insert(hit, id);
+        self.results.insert(action, id);
+        let mut own_keys = Vec::new();
+        for (key, operand) in table.keys.iter().zip(keys) {
+            let bases = self.bases(block, operand, at);
+            if key.match_kind == ir::MatchKind::Selector {
+                self.read(id, operand, block, at);
+                continue;
+            }
+            let kind = match key.match_kind {
+                ir::MatchKind::Exact => MatchKind::Exact,
+                ir::MatchKind::Lpm => MatchKind::LongestPrefix,
+                ir::MatchKind::Range => MatchKind::Range,
+                _ => MatchKind::Ternary,
+            };
+            let mut left = key.width_bits;
+            for base in bases {
+                match base {
+                    Base::Cell(cell, read_at) => {
+                        self.atom(id).matches.insert(cell, read_at);
+                        let variable = self.variables.of(self.program, cell);
+                        let width_bits = self.variables.width_bits(variable).min(left);
+                        left -= width_bits;
+                        own_keys.push(OwnKey { variable, kind, width_bits });
+                    }
+                    Base::Result(other) => {
+                        self.atom(id).gate.after.insert(other);
+                    }
+                }
+            }
+        }
+        let own = own_table(self.program, table_id, own_keys);
+        let entries = own.entries;
+        let profile = table.implementation.map(|it| &self.program.action_profiles[it.index()]);
+        let direct = (table.direct_counters.len() + table.direct_meters.len()) as u64;
+        let atom = self.atom(id);
+        atom.take(Resource::Counters, direct);
+        atom.take(Resource::SramBlocks, direct * cell_blocks(entries));
+        if profile.is_some_and(|profile| profile.selector.is_some()) {
+            atom.take(Resource::HashUnits, 1);
+            atom.take(Resource::HashBits, SELECTOR_BITS);
+        }
+        atom.table = Some(own);
+        self.actions(id, table_id, (block, at), origin);
+    }
+
+    /// The code of a table's actions.
+    fn actions(&mut self, id: AtomId, table: TableId, place: (usize, usize), origin: OriginId) {
+        let table = &self.program.tables[table.index()];
+        let mut parts: BTreeMap<PartKey, Part> = BTreeMap::new();
+        let mut own = Part::default();
+        let mut gates: Vec<Gate> = vec![Gate::default()];
+        let mut own_array = None;
+        let mut most_instructions = 0;
+        for (number, listed) in table.actions.iter().enumerate() {
+            let action = &self.program.actions[listed.action.index()];
+            let region = action.region;
+            let mut ends = self.program.regions[region.index()].blocks.iter();
+            if ends.any(|block| effects::of_terminator(&block.terminator).may_end_block) {
+                self.atom(id).ends_block = true;
+            }
+            let data = action.parameters.iter().map(|parameter| parameter.slot).collect();
+            let mut inner =
+                Walk::new(self.program, region, self.control, data, true, self.variables);
+            inner.run();
+            let waits = waits(&inner);
+            let levels = levels(inner.atoms.len(), &waits);
+            let private = private_slots(self.program, region);
+            let mut instructions = 0;
+            let mut homes: Vec<Option<PartKey>> = Vec::new();
+            for (index, atom) in inner.atoms.iter().enumerate() {
+                let array = atom.array.as_ref().map(|(register, _)| *register);
+                let level = levels[index];
+                let fits = level == 0
+                    && atom.gate == Gate::default()
+                    && atom.kind == AtomKind::Statement
+                    && (array.is_none() || own_array.is_none() || own_array == array);
+                if fits {
+                    own_array = own_array.or(array);
+                    instructions += atom.demand.get(&Resource::Instructions).copied().unwrap_or(0);
+                    own.add(atom, region, &private);
+                    homes.push(None);
+                    continue;
+                }
+                // Conditions of different actions are different conditions.
+                let gate = if atom.gate == Gate::default() {
+                    0
+                } else {
+                    let same = |known: &Gate| *known == atom.gate && known.after.is_empty();
+                    gates.iter().position(same).unwrap_or_else(|| {
+                        gates.push(atom.gate.clone());
+                        gates.len() - 1
+                    })
+                };
+                let single =
+                    if atom.kind == AtomKind::Gateway { (number, index) } else { Default::default() };
+                let key = PartKey { level, array, gate, single };
+                let part = parts.entry(key).or_default();
+                part.kind = Some(atom.kind);
+                part.guard.clone_from(&atom.gate.guard);
+                part.add(atom, region, &private);
+                homes.push(Some(key));
+            }
+            for (before, after, kind) in waits {
+                let (from, to) = (homes[before], homes[after]);
+                if let (true, Some(to)) = (from != to, to)
+                    && let Some(part) = parts.get_mut(&to)
+                {
+                    part.waits.push((from, kind));
+                }
+            }
+            most_instructions = most_instructions.max(instructions);
+        }
+        // Of the table's actions one runs.
+        own.demand.insert(Resource::Instructions, most_instructions);
+        own.put_into(self.atom(id), place.1);
+        let mut made: HashMap<PartKey, AtomId> = HashMap::new();
+        for (key, part) in parts {
+            let what = match key.array {
+                Some(register) => self.program.registers[register.index()].name.to_string(),
+                None => format!("step {}", key.level + 1),
+            };
+            let kind = match part.kind {
+                Some(AtomKind::Gateway) => AtomKind::Gateway,
+                _ => AtomKind::Continuation,
+            };
+            let next = self.add(kind, format!("{}: {what}", table.name), place, origin);
+            let mut explicit = vec![(id, DependencyKind::Successor)];
+            for (before, kind) in &part.waits {
+                let before = before.and_then(|key| made.get(&key).copied()).unwrap_or(id);
+                explicit.push((before, *kind));
+            }
+            let guard = part.guard.clone();
+            part.put_into(self.atom(next), place.1);
+            let atom = self.atom(next);
+            // By which action ran it is decided that it runs, so the table's own gate is told by that.
+            atom.gate = Gate { after: BTreeSet::from([id]), guard };
+            atom.explicit = explicit;
+            made.insert(key, next);
+        }
+    }
+}
+
+/// What goes together of a table's actions outside the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct PartKey {
+    level: usize,
+    array: Option<RegisterId>,
+    gate: usize,
+    single: (usize, usize),
+}
+
+/// Effects of several atoms.
+#[derive(Default)]
+struct Part {
+    kind: Option<AtomKind>,
+    guard: Option<Guard>,
+    matches: BTreeSet<Cell>,
+    reads: BTreeSet<Cell>,
+    writes: BTreeSet<Cell>,
+    array: Option<(RegisterId, String)>,
+    demand: BTreeMap<Resource, u64>,
+    waits: Vec<(Option<PartKey>, DependencyKind)>,
+}
+
+impl Part {
+    fn add(&mut self, atom: &Atom, region: RegionId, private: &BTreeSet<SlotId>) {
+        let is_visible = |cell: &Cell| match cell {
+            Cell::Computed(inside, _) => *inside != region,
+            Cell::Location(Location::Slot(slot)) => !private.contains(slot),
+            Cell::Location(_) => true,
+        };
+        self.matches.extend(atom.matches.keys().filter(|cell| is_visible(cell)));
+        self.reads.extend(atom.reads.keys().filter(|cell| is_visible(cell)));
+        self.writes.extend(atom.writes.iter().filter(|cell| is_visible(cell)));
+        match (&mut self.array, &atom.array) {
+            (Some((_, known)), Some((_, action))) if known != action => {
+                known.push_str(" | ");
+                known.push_str(action);
+            }
+            (array, other) => *array = array.take().or_else(|| other.clone()),
+        }
+        for (resource, amount) in &atom.demand {
+            *self.demand.entry(*resource).or_default() += amount;
+        }
+    }
+
+    fn put_into(self, atom: &mut Atom, at: usize) {
+        atom.matches.extend(self.matches.into_iter().map(|cell| (cell, at)));
+        atom.reads.extend(self.reads.into_iter().map(|cell| (cell, at)));
+        atom.writes.extend(self.writes);
+        atom.array = self.array;
+        for (resource, amount) in self.demand {
+            atom.take(resource, amount);
+        }
+    }
+}
+
+/// Which atoms of an action wait for which, and why.
+fn waits(walk: &Walk<'_>) -> Vec<(usize, usize, DependencyKind)> {
+    let atoms = &walk.atoms;
+    let comes_before = |from: (usize, usize), to: (usize, usize)| {
+        if from.0 == to.0 { from.1 < to.1 } else { walk.flow.reaches(from.0, to.0) }
+    };
+    let mut waits = Vec::new();
+    for (index, atom) in atoms.iter().enumerate() {
+        let block = atom.position.block;
+        let write_place = (block, atom.position.instruction);
+        let guards = super::link::guard_cells(atom, walk.variables);
+        let guards = guards.into_iter().map(|cell| (cell, atom.position.instruction, true));
+        for (cell, at, is_match) in atom.all_reads().chain(guards) {
+            for (other, writer) in atoms.iter().enumerate() {
+                if other == index || !writer.writes.contains(&cell) {
+                    continue;
+                }
+                let place = (writer.position.block, writer.position.instruction);
+                if comes_before(place, (block, at)) {
+                    let kind =
+                        if is_match { DependencyKind::Match } else { DependencyKind::Action };
+                    waits.push((other, index, kind));
+                } else if comes_before((block, at), place) {
+                    waits.push((index, other, DependencyKind::Anti));
+                }
+            }
+        }
+        for (other, writer) in atoms.iter().enumerate() {
+            let place = (writer.position.block, writer.position.instruction);
+            if other != index
+                && comes_before(place, write_place)
+                && !writer.writes.is_disjoint(&atom.writes)
+            {
+                waits.push((other, index, DependencyKind::Action));
+            }
+        }
+        for before in &atom.gate.after {
+            waits.push((before.0, index, DependencyKind::Successor));
+        }
+        for (before, kind) in &atom.explicit {
+            waits.push((before.0, index, *kind));
+        }
+    }
+    waits
+}
+
+/// How many stages after the first an atom can run at the earliest.
+fn levels(count: usize, waits: &[(usize, usize, DependencyKind)]) -> Vec<usize> {
+    let mut levels = vec![0; count];
+    // Instructions of an action run at once, so two may wait for one another without distance; with
+    // distance they cannot, but the limit keeps a mistake from hanging.
+    for _ in 0..=count {
+        let mut changed = false;
+        for (before, after, kind) in waits {
+            let least = levels[*before] + kind.distance() as usize;
+            if levels[*after] < least {
+                levels[*after] = least;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    levels
+}
+
+/// Slots that only this action reads and writes.
+fn private_slots(program: &Program, region: RegionId) -> BTreeSet<SlotId> {
+    let own = effects::of_region(program, region);
+    let mut private: BTreeSet<SlotId> =
+        own.slots_read().union(&own.slots_written()).copied().collect();
+    for (other, code) in program.regions.iter().enumerate() {
+        if private.is_empty() {
+            break;
+        }
+        if other == region.index() {
+            continue;
+        }
+        for block in &code.blocks {
+            for instruction in &block.instructions {
+                // An application's effects are those of regions that are looked at themselves.
+                if matches!(instruction.operation, ir::Operation::Apply { .. }) {
+                    continue;
+                }
+                let effects = effects::of_operation(program, &instruction.operation);
+                for slot in effects.slots_read().union(&effects.slots_written()) {
+                    private.remove(slot);
+                }
+            }
+        }
+    }
+    private
+}
+
+fn own_table(program: &Program, id: TableId, keys: Vec<OwnKey>) -> OwnTable {
+    let table = &program.tables[id.index()];
+    let entries = match (table.keys.is_empty(), table.const_entries) {
+        (true, _) => 0,
+        (false, true) => table.entries.len() as u64,
+        (false, false) => table.size.unwrap_or(DEFAULT_ENTRIES).max(table.entries.len() as u64),
+    };
+    let data = table.actions.iter().map(|listed| {
+        let action = &program.actions[listed.action.index()];
+        let bits = action.parameters.iter().map(|parameter| {
+            program.slots.get(parameter.slot.index()).map_or(0, |slot| slot.ty.width_bits())
+        });
+        bits.sum::<u32>()
+    });
+    OwnTable {
+        keys,
+        entries,
+        actions: table.actions.len() as u32,
+        action_data_bits: data.max().unwrap_or(0),
+    }
+}
