@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cost;
+pub mod graph;
 pub mod guard;
 pub mod layout;
 pub mod problem;

@@ -36,12 +36,16 @@ struct Field {
     is_whole: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     /// What is known of a one-bit value.
     pub fn truth(&mut self, block: usize, operand: &Operand, at: usize) -> Truth {
         let (_, _, operation) = match (operand, self.operation(operand)) {
             (Operand::Constant(bits), _) => {
-                return Truth::Static(if bits.is_zero() { Guard::never() } else { Guard::always() });
+                return Truth::Static(if bits.is_zero() {
+                    Guard::never()
+                } else {
+                    Guard::always()
+                });
             }
             (_, Some(defined)) => defined,
             (_, None) => return self.materialised(block, operand, at),
@@ -97,11 +101,15 @@ impl<'a> Walk<'a> {
                         let range = match (left, right) {
                             (value, Operand::Constant(bits)) => bits
                                 .to_u128()
-                                .and_then(|bound| if strict { bound.checked_sub(1) } else { Some(bound) })
+                                .and_then(
+                                    |bound| if strict { bound.checked_sub(1) } else { Some(bound) },
+                                )
                                 .map(|high| (value, 0, high)),
                             (Operand::Constant(bits), value) => bits
                                 .to_u128()
-                                .and_then(|bound| if strict { bound.checked_add(1) } else { Some(bound) })
+                                .and_then(
+                                    |bound| if strict { bound.checked_add(1) } else { Some(bound) },
+                                )
                                 .map(|low| (value, low, u128::MAX)),
                             _ => None,
                         };
@@ -160,8 +168,7 @@ impl<'a> Walk<'a> {
         if value & !mask != 0 {
             return Truth::Static(Guard::never());
         }
-        let condition =
-            Condition::Ternary { value: value << field.low, mask: mask << field.low };
+        let condition = Condition::Ternary { value: value << field.low, mask: mask << field.low };
         Truth::Static(Guard::when(variable, condition))
     }
 
@@ -314,7 +321,7 @@ impl<'a> Walk<'a> {
 
 impl Truth {
     /// A single one-bit cell is a variable that can be matched.
-    fn as_bit(self, walk: &mut Walk<'_>) -> Truth {
+    fn as_bit(self, walk: &mut Walk<'_, '_>) -> Truth {
         if let Truth::Dynamic { matches, after } = &self
             && after.is_empty()
             && let [cell] = matches.keys().copied().collect::<Vec<_>>()[..]

@@ -12,16 +12,16 @@ use std::collections::HashMap;
 const DEEPEST: usize = 3;
 
 /// A store: `hdr.ipv4.ttl = hdr.ipv4.ttl - 1`.
-pub(super) fn store(walk: &Walk<'_>, target: &Place, value: &Operand) -> String {
+pub(super) fn store(walk: &Walk<'_, '_>, target: &Place, value: &Operand) -> String {
     format!("{} = {}", place(walk, target), operand(walk, value))
 }
 
 /// An operand with what it is computed by.
-pub(super) fn operand(walk: &Walk<'_>, operand: &Operand) -> String {
+pub(super) fn operand(walk: &Walk<'_, '_>, operand: &Operand) -> String {
     expression(walk, operand, DEEPEST)
 }
 
-fn place(walk: &Walk<'_>, place: &Place) -> String {
+fn place(walk: &Walk<'_, '_>, place: &Place) -> String {
     match place {
         Place::Slot(slot) => match walk.program.slots.get(slot.index()) {
             Some(slot) => slot.name.to_string(),
@@ -34,7 +34,7 @@ fn place(walk: &Walk<'_>, place: &Place) -> String {
     }
 }
 
-fn expression(walk: &Walk<'_>, operand: &Operand, depth: usize) -> String {
+fn expression(walk: &Walk<'_, '_>, operand: &Operand, depth: usize) -> String {
     let Some((_, _, operation)) = walk.operation(operand) else {
         return match operand {
             Operand::Constant(bits) => number(bits),
@@ -114,9 +114,7 @@ pub(super) fn operation(program: &Program, operation: &Operation) -> String {
         Operation::Meter { meter, .. } | Operation::MeterDirect { meter, .. } => {
             format!("{}: meter", program.meters[meter.index()].name)
         }
-        Operation::Request { request, .. } => {
-            program.requests[request.index()].name.to_string()
-        }
+        Operation::Request { request, .. } => program.requests[request.index()].name.to_string(),
         Operation::ShiftStack { stack, by } if *by >= 0 => {
             format!("{}.push_front({by})", program.stacks[stack.index()].name)
         }
@@ -172,7 +170,7 @@ pub(super) fn register_action(update: Option<&RegisterUpdate>, old: Option<Temp>
 }
 
 /// A stateful ALU's output: the expression without names of temporaries.
-pub(super) fn output(walk: &Walk<'_>, temp: Temp) -> String {
+pub(super) fn output(walk: &Walk<'_, '_>, temp: Temp) -> String {
     let mut text = String::new();
     let mut open = vec![Operand::Temp(temp)];
     while let Some(operand) = open.pop() {

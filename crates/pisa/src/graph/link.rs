@@ -298,9 +298,9 @@ impl<'a, 'c> Linker<'a, 'c> {
                 let key = (segments[number].2, levels[number], array);
                 let group = *homes.entry(key).or_insert(next);
                 // All of a group have one gate; another gate needs another group.
-                let same = order.get(group).is_none_or(|(_, _, first)| {
-                    self.atom(*first).gate == atom.gate
-                });
+                let same = order
+                    .get(group)
+                    .is_none_or(|(_, _, first)| self.atom(*first).gate == atom.gate);
                 if same { group } else { next }
             } else {
                 next

@@ -34,14 +34,8 @@ pub fn problem_of(program: &Program) -> Problem {
     for block in &program.blocks {
         let Some(gress) = gress(program, block) else { continue };
         let control = controls.len();
-        let mut walk = walk::Walk::new(
-            program,
-            block.region,
-            control,
-            BTreeSet::new(),
-            false,
-            &mut variables,
-        );
+        let mut walk =
+            walk::Walk::new(program, block.region, control, BTreeSet::new(), false, &mut variables);
         walk.run();
         controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
     }
@@ -51,9 +45,8 @@ pub fn problem_of(program: &Program) -> Problem {
 /// Controls whose code can come round to the same place again at run time: no pipeline can do that.
 pub fn looping_controls(program: &Program) -> Vec<(String, Span)> {
     let controls = program.blocks.iter().filter(|block| gress(program, block).is_some());
-    let looping = controls.filter(|block| {
-        flow::Flow::new(program, &program.regions[block.region.index()]).has_loop
-    });
+    let looping = controls
+        .filter(|block| flow::Flow::new(program, &program.regions[block.region.index()]).has_loop);
     looping.map(|block| (block.name.to_string(), span(program, block.origin))).collect()
 }
 
@@ -81,7 +74,7 @@ fn span(program: &Program, origin: OriginId) -> Span {
         }
         next = origin.parent;
     }
-    Span::default()
+    Span::NONE
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const DEFAULT_ENTRIES: u64 = 1024;
 /// Bits of a hash by which a selector chooses.
 const SELECTOR_BITS: u64 = 32;
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     /// Adds the atoms of a table.
     pub fn apply(
         &mut self,
@@ -125,8 +125,11 @@ impl<'a> Walk<'a> {
                         gates.len() - 1
                     })
                 };
-                let single =
-                    if atom.kind == AtomKind::Gateway { (number, index) } else { Default::default() };
+                let single = if atom.kind == AtomKind::Gateway {
+                    (number, index)
+                } else {
+                    Default::default()
+                };
                 let key = PartKey { level, array, gate, single };
                 let part = parts.entry(key).or_default();
                 part.kind = Some(atom.kind);
@@ -230,7 +233,7 @@ impl Part {
 }
 
 /// Which atoms of an action wait for which, and why.
-fn waits(walk: &Walk<'_>) -> Vec<(usize, usize, DependencyKind)> {
+fn waits(walk: &Walk<'_, '_>) -> Vec<(usize, usize, DependencyKind)> {
     let atoms = &walk.atoms;
     let comes_before = |from: (usize, usize), to: (usize, usize)| {
         if from.0 == to.0 { from.1 < to.1 } else { walk.flow.reaches(from.0, to.0) }
@@ -247,7 +250,7 @@ fn waits(walk: &Walk<'_>) -> Vec<(usize, usize, DependencyKind)> {
                     continue;
                 }
                 let place = (writer.position.block, writer.position.instruction);
-                if comes_before(place, (block, at)) {
+                if matches!(cell, Cell::Computed(..)) || comes_before(place, (block, at)) {
                     let kind =
                         if is_match { DependencyKind::Match } else { DependencyKind::Action };
                     waits.push((other, index, kind));

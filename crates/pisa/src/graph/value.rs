@@ -5,6 +5,7 @@
 //! besides the old value is decided here too.
 
 use super::atom::{AtomId, AtomKind, Cell};
+use super::condition::Truth;
 use super::describe;
 use super::walk::{Walk, containers};
 use crate::problem::Resource;
@@ -25,7 +26,7 @@ pub(super) enum Base {
 /// an operation on either side (Lucid §4.2, "memops").
 const MOST_OUTPUT_OPERATIONS: usize = 8;
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_> {
     /// Width of an operand.
     pub fn width_bits(&self, operand: &Operand) -> u32 {
         match operand {
@@ -70,7 +71,9 @@ impl<'a> Walk<'a> {
                     let id = self.materialise(block, temp, defined);
                     let cell = match self.atoms[id.0].array {
                         // The output of an array may stand for values computed from it.
-                        Some(_) => self.array_cell(id).unwrap_or(Cell::Computed(self.region_id, temp)),
+                        Some(_) => {
+                            self.array_cell(id).unwrap_or(Cell::Computed(self.region_id, temp))
+                        }
                         None => Cell::Computed(self.region_id, temp),
                     };
                     bases.insert(Base::Cell(cell, defined));
@@ -137,12 +140,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The atom that computes a temporary.
-    pub fn materialise(
-        &mut self,
-        block: usize,
-        temp: Temp,
-        at: usize,
-    ) -> AtomId {
+    pub fn materialise(&mut self, block: usize, temp: Temp, at: usize) -> AtomId {
         if let Some(known) = self.computed.get(&temp) {
             return *known;
         }
@@ -178,14 +176,18 @@ impl<'a> Walk<'a> {
                 self.read(id, operand, block, at);
                 continue;
             }
-            for base in self.bases(block, operand, at) {
-                match base {
-                    Base::Cell(cell, at) => {
+            match self.truth(block, operand, at) {
+                Truth::Static(guard) => {
+                    for variable in guard.variables() {
+                        let cell = self.variables.cell(variable);
                         self.atom(id).matches.insert(cell, at);
                     }
-                    Base::Result(table) => {
-                        self.atom(id).gate.after.insert(table);
-                    }
+                }
+                Truth::Dynamic { matches, after } => {
+                    let atom = self.atom(id);
+                    atom.matches.extend(matches);
+                    atom.gate.after.extend(after);
+                    atom.take(Resource::Gateways, 1);
                 }
             }
         }
@@ -256,7 +258,8 @@ impl<'a> Walk<'a> {
             }
         }
         let (id, at, old) = access?;
-        let Operation::RegisterAccess { update, .. } = self.operation(&Operand::Temp(old))?.2 else {
+        let Operation::RegisterAccess { update, .. } = self.operation(&Operand::Temp(old))?.2
+        else {
             return None;
         };
         // Other inputs have to be inputs of the update.
@@ -267,7 +270,8 @@ impl<'a> Walk<'a> {
             });
             let mut inputs = inputs.filter_map(|operand| self.operation(operand));
             let is_input = inputs.any(|(input, _, defining)| {
-                input == other || matches!(operation, Operation::Load { .. }) && same_load(operation, defining)
+                input == other
+                    || matches!(operation, Operation::Load { .. }) && same_load(operation, defining)
             });
             if !is_input {
                 return None;

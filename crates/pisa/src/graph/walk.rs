@@ -28,7 +28,7 @@ pub(super) enum Branch {
 }
 
 /// One walk through a region.
-pub(super) struct Walk<'a> {
+pub(super) struct Walk<'a, 'v> {
     /// The program.
     pub program: &'a Program,
     /// Which region.
@@ -43,7 +43,7 @@ pub(super) struct Walk<'a> {
     /// Slots that nobody outside sees, and those that action data come in.
     pub private: BTreeSet<SlotId>,
     /// Variables of the problem.
-    pub variables: &'a mut Variables,
+    pub variables: &'v mut Variables,
     /// What was found.
     pub atoms: Vec<Atom>,
     /// Branches by their blocks.
@@ -67,7 +67,7 @@ struct Start {
     stale_from: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a, 'v> Walk<'a, 'v> {
     /// Ready to walk.
     pub fn new(
         program: &'a Program,
@@ -75,8 +75,8 @@ impl<'a> Walk<'a> {
         control: usize,
         private: BTreeSet<SlotId>,
         is_parallel: bool,
-        variables: &'a mut Variables,
-    ) -> Walk<'a> {
+        variables: &'v mut Variables,
+    ) -> Walk<'a, 'v> {
         let flow = Flow::new(program, &program.regions[region_id.index()]);
         Walk {
             program,
@@ -131,13 +131,7 @@ impl<'a> Walk<'a> {
         &mut self.atoms[id.0]
     }
 
-    fn instruction(
-        &mut self,
-        block: usize,
-        at: usize,
-        operation: &'a Operation,
-        origin: OriginId,
-    ) {
+    fn instruction(&mut self, block: usize, at: usize, operation: &'a Operation, origin: OriginId) {
         let place = (block, at);
         match operation {
             // Looked at where their results are wanted.
@@ -175,6 +169,7 @@ impl<'a> Walk<'a> {
                 | Operation::MeterDirect { .. }
         );
         let region = self.region_id;
+        let blocks = counter_blocks(self.program, operation);
         let atom = self.atom(id);
         for location in effects.reads {
             // Counting commutes.
@@ -195,7 +190,7 @@ impl<'a> Walk<'a> {
         atom.take(Resource::Instructions, containers);
         if is_count {
             atom.take(Resource::Counters, 1);
-            atom.take(Resource::SramBlocks, counter_blocks(self.program, operation));
+            atom.take(Resource::SramBlocks, blocks);
         }
         for result in operation.results() {
             self.computed.insert(result, id);
@@ -269,13 +264,18 @@ impl<'a> Walk<'a> {
         let name = describe::operation(self.program, operation);
         let truth = guard.as_ref().map(|guard| self.truth(block, guard, at));
         let id = self.add(AtomKind::Statement, name, (block, at), origin);
-        self.read(id, index, block, at);
+        // A hash that only is the index is computed on the way to the memory.
+        match self.folded(index) {
+            Some(temp) if matches!(self.flow.definition(temp), Some((_, it)) if matches!(it.operation, Operation::Hash { .. })) =>
+            {
+                self.read_operation(id, temp, block, at);
+            }
+            _ => self.read(id, index, block, at),
+        }
         if let Some(update) = update {
             let body: BTreeSet<Temp> =
                 update.body.iter().flat_map(|inner| inner.operation.results()).collect();
-            let inside = |operand: &&Operand| {
-                matches!(operand, Operand::Temp(temp) if body.contains(temp) || Some(*temp) == *old)
-            };
+            let inside = |operand: &&Operand| matches!(operand, Operand::Temp(temp) if body.contains(temp) || Some(*temp) == *old);
             let operands = update.body.iter().flat_map(|inner| inner.operation.operands());
             for operand in operands.chain([&update.value]).filter(|operand| !inside(operand)) {
                 self.read(id, operand, block, at);
@@ -411,20 +411,14 @@ impl<'a> Walk<'a> {
 
     /// When a block runs.
     fn start_of(&mut self, block: usize) -> Start {
-        let always = |root| Start {
-            after: BTreeSet::new(),
-            root,
-            guard: None,
-            stale_from: usize::MAX,
-        };
+        let always =
+            |root| Start { after: BTreeSet::new(), root, guard: None, stale_from: usize::MAX };
         let heads = self.flow.dependences[block].clone();
         let entry = self.flow.order.first().copied().unwrap_or(0);
         if heads.is_empty() {
             return always(entry);
         }
-        if let ([_], Some(Branch::Dynamic(after))) =
-            (&heads[..], self.branches.get(&heads[0]))
-        {
+        if let ([_], Some(Branch::Dynamic(after))) = (&heads[..], self.branches.get(&heads[0])) {
             return Start { after: after.clone(), ..always(block) };
         }
         if let Some(start) = self.static_start(block, &heads) {
