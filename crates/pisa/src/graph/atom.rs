@@ -16,6 +16,8 @@ pub(super) enum Cell {
     Location(Location),
     /// A value that one atom computes for others: a temporary of the IR that has to be carried.
     Computed(RegionId, Temp),
+    /// A bit that tells whether an access of a register array happens.
+    Flag(u32),
 }
 
 /// Index into the list of atoms of a walk.

@@ -42,11 +42,12 @@ struct Linker<'a, 'c> {
 /// Makes the problem.
 pub(super) fn problem(
     program: &Program,
-    controls: Vec<Control<'_>>,
-    variables: Variables,
+    mut controls: Vec<Control<'_>>,
+    mut variables: Variables,
 ) -> Problem {
+    super::flag::flag_shared_arrays(program, &mut controls, &mut variables);
     let mut problem = Problem { name: program.architecture.clone(), ..Problem::default() };
-    let mut arrays: BTreeMap<(Gress, RegisterId), ArrayId> = BTreeMap::new();
+    let mut arrays: BTreeMap<RegisterId, ArrayId> = BTreeMap::new();
     let mut actions: HashMap<(ArrayId, String), u32> = HashMap::new();
     for gress in [Gress::Ingress, Gress::Egress] {
         let linker = Linker::new(&controls, gress);
@@ -66,7 +67,7 @@ pub(super) fn problem(
             let mut unit = unit(program, &atoms, gress);
             if let Some((register, action)) = atoms.iter().find_map(|atom| atom.array.as_ref()) {
                 let next = ArrayId(problem.arrays.len() as u32);
-                let array = *arrays.entry((gress, *register)).or_insert(next);
+                let array = *arrays.entry(*register).or_insert(next);
                 if array == next {
                     problem.arrays.push(self::array(program, *register));
                 }
@@ -222,7 +223,7 @@ impl<'a, 'c> Linker<'a, 'c> {
                     if reader == writer {
                         continue;
                     }
-                    let is_computed = matches!(cell, Cell::Computed(..));
+                    let is_computed = !matches!(cell, Cell::Location(_));
                     if is_computed || self.comes_before(self.place(writer), read) {
                         let kind =
                             if is_match { DependencyKind::Match } else { DependencyKind::Action };

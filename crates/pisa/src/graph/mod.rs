@@ -14,6 +14,7 @@
 mod atom;
 mod condition;
 mod describe;
+mod flag;
 mod flow;
 mod link;
 mod table;
@@ -22,20 +23,24 @@ mod variables;
 mod walk;
 
 use crate::problem::{Gress, Problem};
-use ir::{BlockKind, OriginId, Program};
+use ir::effects::Location;
+use ir::{BlockKind, OriginId, Program, RegisterId};
 use source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The problem of laying out a program. The program is a verified one, simplified and with register
 /// accesses fused ([`ir::transactions::fuse_register_accesses`]) unless it should look worse than it is.
 pub fn problem_of(program: &Program) -> Problem {
     let mut variables = variables::Variables::default();
     let mut controls = Vec::new();
+    let sites = Rc::new(sites(program));
     for block in &program.blocks {
         let Some(gress) = gress(program, block) else { continue };
         let control = controls.len();
         let mut walk =
             walk::Walk::new(program, block.region, control, BTreeSet::new(), false, &mut variables);
+        walk.sites = sites.clone();
         walk.run();
         controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
     }
@@ -48,6 +53,24 @@ pub fn looping_controls(program: &Program) -> Vec<(String, Span)> {
     let looping = controls
         .filter(|block| flow::Flow::new(program, &program.regions[block.region.index()]).has_loop);
     looping.map(|block| (block.name.to_string(), span(program, block.origin))).collect()
+}
+
+/// How many statements and tables of controls access each register array.
+fn sites(program: &Program) -> BTreeMap<RegisterId, usize> {
+    let mut sites = BTreeMap::new();
+    for block in program.blocks.iter().filter(|block| gress(program, block).is_some()) {
+        let code = &program.regions[block.region.index()].blocks;
+        for instruction in code.iter().flat_map(|block| &block.instructions) {
+            let effects = ir::effects::of_operation(program, &instruction.operation);
+            let both: BTreeSet<_> = effects.reads.union(&effects.writes).copied().collect();
+            for location in both {
+                if let Location::Register(register) = location {
+                    *sites.entry(register).or_default() += 1;
+                }
+            }
+        }
+    }
+    sites
 }
 
 /// The half of the switch that a block runs in; nothing for what takes no stage.

@@ -83,9 +83,9 @@ impl<'a> Walk<'a, '_> {
         let mut parts: BTreeMap<PartKey, Part> = BTreeMap::new();
         let mut own = Part::default();
         let mut gates: Vec<Gate> = vec![Gate::default()];
-        let mut own_array = None;
         let mut most_instructions = 0;
-        for (number, listed) in table.actions.iter().enumerate() {
+        let mut walked = Vec::new();
+        for listed in &table.actions {
             let action = &self.program.actions[listed.action.index()];
             let region = action.region;
             let mut ends = self.program.regions[region.index()].blocks.iter();
@@ -95,21 +95,21 @@ impl<'a> Walk<'a, '_> {
             let data = action.parameters.iter().map(|parameter| parameter.slot).collect();
             let mut inner =
                 Walk::new(self.program, region, self.control, data, true, self.variables);
+            inner.sites = self.sites.clone();
             inner.run();
             let waits = waits(&inner);
             let levels = levels(inner.atoms.len(), &waits);
+            walked.push((region, inner.atoms, waits, levels));
+        }
+        let own_array = self.own_array(&walked);
+        for (number, (region, atoms, waits, levels)) in walked.into_iter().enumerate() {
             let private = private_slots(self.program, region);
             let mut instructions = 0;
             let mut homes: Vec<Option<PartKey>> = Vec::new();
-            for (index, atom) in inner.atoms.iter().enumerate() {
+            for (index, atom) in atoms.iter().enumerate() {
                 let array = atom.array.as_ref().map(|(register, _)| *register);
                 let level = levels[index];
-                let fits = level == 0
-                    && atom.gate == Gate::default()
-                    && atom.kind == AtomKind::Statement
-                    && (array.is_none() || own_array.is_none() || own_array == array);
-                if fits {
-                    own_array = own_array.or(array);
+                if fits(atom, level) && (array.is_none() || own_array == array) {
                     instructions += atom.demand.get(&Resource::Instructions).copied().unwrap_or(0);
                     own.add(atom, region, &private);
                     homes.push(None);
@@ -175,6 +175,31 @@ impl<'a> Walk<'a, '_> {
             made.insert(key, next);
         }
     }
+
+    /// The array that belongs to the table itself: nobody else accesses it, and none of the table's
+    /// actions does so late. An array is attached to one table.
+    fn own_array(&self, walked: &[Walked]) -> Option<RegisterId> {
+        let accesses = || {
+            walked.iter().flat_map(|(_, atoms, _, levels)| {
+                atoms
+                    .iter()
+                    .zip(levels)
+                    .filter_map(|(atom, level)| Some((atom.array.as_ref()?.0, fits(atom, *level))))
+            })
+        };
+        accesses().map(|(register, _)| register).find(|register| {
+            self.sites.get(register).is_none_or(|sites| *sites < 2)
+                && accesses().all(|(other, fits)| other != *register || fits)
+        })
+    }
+}
+
+/// An action's region, atoms, what waits for what, and levels.
+type Walked = (RegionId, Vec<Atom>, Vec<(usize, usize, DependencyKind)>, Vec<usize>);
+
+/// Whether an atom of an action can be part of the table.
+fn fits(atom: &Atom, level: usize) -> bool {
+    level == 0 && atom.gate == Gate::default() && atom.kind == AtomKind::Statement
 }
 
 /// What goes together of a table's actions outside the table.
@@ -204,7 +229,7 @@ impl Part {
         let is_visible = |cell: &Cell| match cell {
             Cell::Computed(inside, _) => *inside != region,
             Cell::Location(Location::Slot(slot)) => !private.contains(slot),
-            Cell::Location(_) => true,
+            Cell::Location(_) | Cell::Flag(_) => true,
         };
         self.matches.extend(atom.matches.keys().filter(|cell| is_visible(cell)));
         self.reads.extend(atom.reads.keys().filter(|cell| is_visible(cell)));

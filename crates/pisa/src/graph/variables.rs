@@ -29,6 +29,7 @@ impl Variables {
                 None => ("?".to_string(), 0),
             },
             Cell::Location(location) => (location.describe(program), 0),
+            Cell::Flag(number) => (format!("$flag{number}"), 1),
             Cell::Computed(region, temp) => {
                 let region = &program.regions[region.index()];
                 let width_bits = region.temps.get(temp.index()).map_or(1, |ty| ty.width_bits());

@@ -15,8 +15,9 @@ use super::variables::Variables;
 use crate::guard::Guard;
 use crate::problem::Resource;
 use ir::effects::{self, Location};
-use ir::{Operand, Operation, OriginId, Program, RegionId, SlotId, Temp, Terminator};
+use ir::{Operand, Operation, OriginId, Program, RegionId, RegisterId, SlotId, Temp, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// How a branch decides.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub(super) struct Walk<'a, 'v> {
     pub private: BTreeSet<SlotId>,
     /// Variables of the problem.
     pub variables: &'v mut Variables,
+    /// How many statements and tables access each register array.
+    pub sites: Rc<BTreeMap<RegisterId, usize>>,
     /// What was found.
     pub atoms: Vec<Atom>,
     /// Branches by their blocks.
@@ -86,6 +89,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             is_parallel,
             private,
             variables,
+            sites: Rc::default(),
             atoms: Vec::new(),
             branches: HashMap::new(),
             computed: HashMap::new(),
