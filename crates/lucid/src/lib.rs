@@ -32,6 +32,7 @@ pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
         elaborate::EXPLANATIONS,
         specification::EXPLANATIONS,
         simulation::codes::EXPLANATIONS,
+        compile::v1model::EXPLANATIONS,
     ]
     .into_iter()
     .flatten()

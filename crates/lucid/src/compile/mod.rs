@@ -22,6 +22,8 @@ pub mod atomic;
 pub mod expressions;
 pub mod names;
 pub mod normal;
+pub mod scheduler;
+pub mod v1model;
 pub mod wire;
 
 use crate::core::GlobalId;
@@ -58,6 +60,16 @@ pub enum Clock {
     Microseconds,
 }
 
+/// How packets come back to ingress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recirculation {
+    /// The recirculation port is a port whose packets come back, as hardware has it.
+    #[default]
+    Port,
+    /// v1model's `recirculate_preserving_field_list`, for BMv2, whose ports all lead outside.
+    Primitive,
+}
+
 /// Choices of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -71,6 +83,8 @@ pub struct Options {
     pub recirculation_port: u32,
     /// Queue of the recirculation port that is paused; events that need not wait take the highest.
     pub delay_queue: u32,
+    /// How packets come back to ingress on v1model.
+    pub recirculation: Recirculation,
 }
 
 impl Default for Options {
@@ -81,6 +95,7 @@ impl Default for Options {
             clock: Clock::default(),
             recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
             delay_queue: 0,
+            recirculation: Recirculation::default(),
         }
     }
 }

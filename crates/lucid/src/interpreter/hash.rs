@@ -53,7 +53,7 @@ pub(crate) fn hash(
 }
 
 /// The polynomial of a seed, without its highest term, the coefficient of 1 in the lowest bit.
-fn polynomial(seed: u32) -> u32 {
+pub fn polynomial(seed: u32) -> u32 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9);
     mixed = (mixed ^ mixed >> 16).wrapping_mul(0x85eb_ca6b);
     mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);

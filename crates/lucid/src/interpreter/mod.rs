@@ -18,6 +18,7 @@ mod run;
 mod state;
 mod value;
 
+pub use hash::polynomial as hash_polynomial;
 pub use state::{Cells, Entry, GlobalState, MatchTable, State, bytes_of_state};
 pub use value::*;
 
