@@ -7,11 +7,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod cost;
 pub mod graph;
+pub mod greedy;
 pub mod guard;
 pub mod layout;
 pub mod problem;
+pub mod report;
 pub mod target;
 
 pub use guard::{Condition, Guard, GuardRule, VariableId};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Greedy layout (Lucid §6.2, "Merging tables and actions"): units are taken one by one in an order
+//! that dependencies allow, and each goes to the earliest stage that dependencies and resources
+//! allow, into a table that is there if it may be merged with it. Several orders are tried, and the
+//! plain one is among them. What is proved about the least number of stages is in [`bound`].
+
+pub mod bound;
+mod cluster;
+mod codes;
+mod message;
+mod order;
+mod place;
+
+pub(crate) use cluster::dependencies;
+pub use cluster::{Cluster, Clusters, Fault, Group};
+pub use codes::EXPLANATIONS;
+pub(crate) use place::obstacles;
+
+use crate::cost::Model;
+use crate::layout::{Layout, Optimality, PlacedTable, Stage};
+use crate::problem::{Gress, Problem};
+use crate::target::Target;
+use place::Placement;
+use source::Diagnostics;
+
+/// Orders and policies tried, at most, while a bound leaves hope of fewer stages.
+const TRIES: u64 = 24;
+
+/// A layout within the target's stages. If there is none, diagnostics for all that did not fit.
+pub fn greedy(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+    let model = Model::new(problem, target);
+    let (clusters, placement) = best(&model)?;
+    let layout = layout(&model, &clusters, &placement);
+    if overrun(target, &placement) > 0 {
+        return Err(message::too_many_stages(&model, &clusters, &layout));
+    }
+    Ok(layout)
+}
+
+/// A layout with as many stages as it takes. Diagnostics are about what no stage can take.
+pub fn greedy_unlimited(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+    let model = Model::new(problem, target);
+    let (clusters, placement) = best(&model)?;
+    Ok(layout(&model, &clusters, &placement))
+}
+
+/// As the paper's compiler lays out: units as written, one walk, as many stages as it takes.
+pub fn plain(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
+    let model = Model::new(problem, target);
+    let clusters = Clusters::of(problem).map_err(|faults| message::impossible(&model, &faults))?;
+    let order = order::as_written(&clusters);
+    let placement = place::place(&model, &clusters, &order, place::Policy::Merge)
+        .map_err(|stuck| message::too_large(&model, &clusters, &stuck))?;
+    Ok(layout(&model, &clusters, &placement))
+}
+
+fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
+    let clusters =
+        Clusters::of(model.problem).map_err(|faults| message::impossible(model, &faults))?;
+    let least = bound::least_stages_of(model, &clusters);
+    let mut best: Option<((u32, usize, usize), Placement)> = None;
+    for attempt in 0..TRIES {
+        let (order, policy) = order::attempt(&clusters, attempt);
+        let placement = place::place(model, &clusters, &order, policy)
+            .map_err(|stuck| message::too_large(model, &clusters, &stuck))?;
+        let tables = placement.stages.iter().map(|stage| stage.tables.len()).sum();
+        let stages = placement.stages.len();
+        let key = (overrun(model.target, &placement), stages, tables);
+        if best.as_ref().is_none_or(|(other, _)| key < *other) {
+            best = Some((key, placement));
+        }
+        // Fewer tables are not worth a search.
+        if best
+            .as_ref()
+            .is_some_and(|((over, stages, _), _)| *over == 0 && *stages <= least as usize)
+        {
+            break;
+        }
+    }
+    let placement = best.map(|(_, placement)| placement).unwrap_or_default();
+    Ok((clusters, placement))
+}
+
+/// How many stages too many, over both halves.
+fn overrun(target: &Target, placement: &Placement) -> u32 {
+    let last = |gress| {
+        placement
+            .stages
+            .iter()
+            .rposition(|stage| stage.tables.iter().any(|table| table.gress == gress))
+    };
+    let over =
+        |gress, stages: u32| last(gress).map_or(0, |last| (last as u32 + 1).saturating_sub(stages));
+    over(Gress::Ingress, target.ingress_stages) + over(Gress::Egress, target.egress_stages)
+}
+
+fn layout(model: &Model<'_>, clusters: &Clusters, placement: &Placement) -> Layout {
+    let stages: Vec<Stage> = placement
+        .stages
+        .iter()
+        .map(|stage| {
+            let mut tables: Vec<PlacedTable> = stage
+                .tables
+                .iter()
+                .map(|table| PlacedTable { gress: table.gress, units: table.units.clone() })
+                .collect();
+            tables.sort_by_key(|table| table.units.first().copied());
+            Stage { tables }
+        })
+        .collect();
+    let least = bound::least_stages_of(model, clusters);
+    let optimality = match least {
+        least if least as usize >= stages.len() => Optimality::Optimal,
+        least => Optimality::AtLeast(least),
+    };
+    Layout { target: model.target.name.clone(), stages, optimality }
+}
+
+#[cfg(test)]
+pub(crate) mod random_problems;
+#[cfg(test)]
+mod tests;

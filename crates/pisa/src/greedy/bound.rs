@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bounds on the least number of stages that hold for every layout: the longest chain of
+//! dependencies, and for what must sit between two points of all chains, what it takes at least
+//! against what the stages between have.
+
+use super::cluster::Clusters;
+use crate::cost::Model;
+use crate::problem::{Gress, Problem, Resource};
+use crate::target::Target;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// No layout of this problem has fewer stages. Zero for problems without a layout.
+pub fn least_stages(problem: &Problem, target: &Target) -> u32 {
+    let model = Model::new(problem, target);
+    Clusters::of(problem).map_or(0, |clusters| least_stages_of(&model, &clusters))
+}
+
+pub(super) fn least_stages_of(model: &Model<'_>, clusters: &Clusters) -> u32 {
+    let (depths, heights) = (clusters.depths(), clusters.heights());
+    let halves: Vec<Vec<usize>> = if model.target.shared {
+        vec![(0..clusters.clusters.len()).collect()]
+    } else {
+        [Gress::Ingress, Gress::Egress]
+            .into_iter()
+            .map(|gress| {
+                let of = |at: &usize| clusters.clusters[*at].gress == gress;
+                (0..clusters.clusters.len()).filter(of).collect()
+            })
+            .collect()
+    };
+    let least: Vec<BTreeMap<Resource, u64>> =
+        (0..clusters.clusters.len()).map(|at| least_demand(model, clusters, at)).collect();
+    let mut bound = 0;
+    for half in halves {
+        let chain = half.iter().map(|at| depths[*at] + heights[*at] + 1).max().unwrap_or(0);
+        bound = bound.max(chain);
+        let depths_of: BTreeSet<u32> = half.iter().map(|at| depths[*at]).collect();
+        let heights_of: BTreeSet<u32> = half.iter().map(|at| heights[*at]).collect();
+        for &depth in &depths_of {
+            for &height in &heights_of {
+                // These sit at least `depth` stages from the first and `height` from the last.
+                let mut sums: BTreeMap<Resource, u64> = BTreeMap::new();
+                for at in half.iter().filter(|at| depths[**at] >= depth && heights[**at] >= height)
+                {
+                    for (resource, amount) in &least[*at] {
+                        let sum = sums.entry(*resource).or_default();
+                        *sum = sum.saturating_add(*amount);
+                    }
+                }
+                for (resource, sum) in sums {
+                    let Some(&limit) = model.target.stage.get(&resource) else { continue };
+                    if limit > 0 {
+                        let stages = u32::try_from(sum.div_ceil(limit)).unwrap_or(u32::MAX);
+                        bound = bound.max(stages.saturating_add(depth).saturating_add(height));
+                    }
+                }
+            }
+        }
+    }
+    bound
+}
+
+/// What a cluster adds to its stage whatever else sits there. Match memories and crossbars are shared
+/// when tables merge, so they do not count for units that may merge.
+fn least_demand(model: &Model<'_>, clusters: &Clusters, at: usize) -> BTreeMap<Resource, u64> {
+    let mut sum: BTreeMap<Resource, u64> = BTreeMap::new();
+    for group in clusters.clusters[at].groups.iter().map(|group| &clusters.groups[*group]) {
+        let cost = model.table(&group.units);
+        let own = |resource: Resource| {
+            let alone = cost.demand.get(&resource).copied().unwrap_or(0);
+            match resource {
+                Resource::ExactMatchBits | Resource::TernaryMatchBits | Resource::MatchBits => 0,
+                _ if !group.may_merge => alone,
+                Resource::ArrayBlocks | Resource::StatefulAlus => alone,
+                // An array's blocks are its own; the rest may be another table's.
+                Resource::SramBlocks => {
+                    cost.demand.get(&Resource::ArrayBlocks).copied().unwrap_or(0)
+                }
+                Resource::Tables
+                | Resource::TernaryTables
+                | Resource::TcamBlocks
+                | Resource::Gateways
+                | Resource::Actions
+                | Resource::Entries => 0,
+                _ => alone,
+            }
+        };
+        for resource in Resource::ALL {
+            let amount = own(resource);
+            if amount > 0 {
+                *sum.entry(resource).or_default() += amount;
+            }
+        }
+    }
+    sum
+}
