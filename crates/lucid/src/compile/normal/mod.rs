@@ -44,6 +44,17 @@
 //! value nobody wants goes with it. Names and spans stay: a local that a pass makes is named after
 //! the user's local (`e.tag`, `e.route.x`, `g.which`), and has its span.
 
+mod dead_code;
+mod events;
+mod facts;
+mod fold;
+mod groups;
+mod initial;
+mod locals;
+mod parsers;
+mod payloads;
+mod returns;
+mod simplify;
 mod slots;
 mod verify;
 pub mod walk;
@@ -76,9 +87,44 @@ pub struct AfterPass {
     pub text: String,
 }
 
+const PASSES: &[Pass] = &[
+    Pass {
+        name: "returns",
+        description: "what follows a statement that may leave the handler runs only if it did not",
+        run: returns::run,
+    },
+    Pass {
+        name: "events",
+        description: "event values in variables become a number for the constructor, arguments, \
+                      delay and place",
+        run: events::run,
+    },
+    Pass {
+        name: "groups",
+        description: "groups in variables become numbers of the groups that they can be",
+        run: groups::run,
+    },
+    Pass {
+        name: "payloads",
+        description: "payloads in variables become the packet's rest or nothing",
+        run: payloads::run,
+    },
+    Pass {
+        name: "initial",
+        description: "variables that are read before they are assigned begin as zero",
+        run: initial::run,
+    },
+    Pass {
+        name: "fold",
+        description: "what is known is computed, and what is decided is taken",
+        run: fold::run,
+    },
+    Pass { name: "dead_code", description: "what makes no difference goes", run: dead_code::run },
+];
+
 /// The passes to the normal form, in order.
 pub fn passes() -> &'static [Pass] {
-    &[]
+    PASSES
 }
 
 /// The program in normal form.

@@ -2,15 +2,11 @@
 //! Whether a core program is in normal form: the invariants at the head of this module's parent, in
 //! their order. It is for finding mistakes of passes: it tells in words, not with diagnostics.
 
-use super::walk::{
-    blocks, deep, each_expression, each_read, each_statement, expressions, is_leaf, operands,
-    written,
-};
+use super::walk::{deep, each_expression, each_statement, expressions, is_leaf, operands};
 use crate::core::{
-    Body, Constant, Expression, ExpressionKind, GlobalKind, Local, LocalId, Parser, ParserAction,
+    Body, Constant, Expression, ExpressionKind, GlobalKind, Local, Parser, ParserAction,
     ParserBlock, ParserStep, Program, Statement, StatementKind, Target, Type,
 };
-use std::collections::HashSet;
 
 /// Everything that is not as the normal form says, one sentence each, with where it is.
 ///
@@ -68,8 +64,10 @@ impl Verifier<'_> {
         let payloads = body.locals.iter().filter(|local| local.ty == Type::Payload).count();
         self.ensure(payloads <= 1, || "more than one payload".to_owned());
         each_statement(&body.statements, &mut |statement| self.statement(statement));
-        let mut assigned = (0..body.parameter_count).map(LocalId).collect();
-        self.assigned(&body.statements, &mut assigned, body);
+        for local in super::initial::read_early(body) {
+            let name = body.locals.get(local.0 as usize).map_or("?", |local| &*local.name);
+            self.ensure(false, || format!("`{name}` is read before it is assigned"));
+        }
     }
 
     fn local(&mut self, local: &Local, is_parameter: bool) {
@@ -176,38 +174,6 @@ impl Verifier<'_> {
                 _ => {}
             }
         });
-    }
-
-    /// That every local is assigned before it is read on every path.
-    fn assigned(&mut self, statements: &[Statement], known: &mut HashSet<LocalId>, body: &Body) {
-        for statement in statements {
-            for expression in expressions(statement) {
-                each_read(expression, &mut |local| {
-                    self.ensure(known.contains(&local), || {
-                        let name = body.locals.get(local.0 as usize).map(|local| &*local.name);
-                        format!("`{}` is read before it is assigned", name.unwrap_or("?"))
-                    });
-                });
-            }
-            known.extend(written(statement));
-            let inner = blocks(statement);
-            if inner.is_empty() {
-                continue;
-            }
-            let mut ends: Vec<HashSet<LocalId>> = Vec::new();
-            for block in inner {
-                let mut at_end = known.clone();
-                deep(|| self.assigned(block, &mut at_end, body));
-                ends.push(at_end);
-            }
-            if super::slots::may_pass_by(statement) {
-                ends.push(known.clone());
-            }
-            let mut ends = ends.into_iter();
-            if let Some(first) = ends.next() {
-                *known = ends.fold(first, |all, end| all.intersection(&end).copied().collect());
-            }
-        }
     }
 
     fn parser(&mut self, parser: &Parser) {

@@ -62,6 +62,18 @@ pub fn each_statement<'a>(statements: &'a [Statement], visit: &mut dyn FnMut(&'a
     }
 }
 
+/// As [`each_statement`], to change them.
+pub fn each_statement_mut(statements: &mut [Statement], visit: &mut dyn FnMut(&mut Statement)) {
+    for statement in statements {
+        visit(statement);
+        deep(|| {
+            for block in blocks_mut(statement) {
+                each_statement_mut(block, visit);
+            }
+        });
+    }
+}
+
 /// The expressions of a statement itself, in order of evaluation; not those of statements inside.
 pub fn expressions(statement: &Statement) -> Vec<&Expression> {
     // A copy of the list below: Rust has no way to write both at once.

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random Lucid programs with runs, as source text: for oracles that need programs of all shapes. A
+//! program is a function of a *tape* of numbers: each choice takes the next one, and a tape that is
+//! over gives zeros, which are the simplest choices. So a shorter tape of smaller numbers is a
+//! simpler program, and whatever shrinks tapes shrinks programs. [`tape`] makes one from a seed.
+//!
+//! Every program checks and elaborates: arrays are touched in the order of their declaration, at
+//! most once a path; events carry a number of hops, so that runs end.
+
+mod expressions;
+mod statements;
+
+use std::fmt::Write as _;
+
+/// Which constructs may be used.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// `printf`.
+    pub prints: bool,
+    /// `Sys.random()`.
+    pub random: bool,
+    /// `Sys.time()`.
+    pub time: bool,
+    /// Several switches: places, ports, groups, floods.
+    pub network: bool,
+    /// Event values and groups in variables, `match` on events.
+    pub event_values: bool,
+    /// Arrays whose cells are 8 or 16 bits wide, pair arrays and counters.
+    pub all_state: bool,
+}
+
+impl Features {
+    /// Everything.
+    pub const ALL: Features = Features {
+        prints: true,
+        random: true,
+        time: true,
+        network: true,
+        event_values: true,
+        all_state: true,
+    };
+}
+
+/// A program and a run of it.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// Lucid source.
+    pub source: String,
+    /// A run's specification as JSON.
+    pub run: String,
+}
+
+/// A tape of this length from a seed (SplitMix64).
+pub fn tape(seed: u64, length: usize) -> Vec<u32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 32) as u32
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// What a program's arrays are.
+#[derive(Clone, Debug)]
+enum State {
+    Array { width: u32, length: u32 },
+    Pairs { length: u32 },
+    Counter,
+}
+
+/// An event: the widths of its parameters behind the hops; a zero is a boolean.
+#[derive(Clone, Debug)]
+struct Event {
+    parameters: Vec<u32>,
+}
+
+/// A variable that a handler can read: its name, and its width or zero for a boolean.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: String,
+    width: u32,
+}
+
+struct Generator<'a> {
+    tape: std::slice::Iter<'a, u32>,
+    features: Features,
+    states: Vec<State>,
+    events: Vec<Event>,
+    text: String,
+    depth: usize,
+    /// Of the handler at hand.
+    variables: Vec<Variable>,
+    event_variables: Vec<String>,
+    group_variables: Vec<String>,
+    /// The first state that the path may still touch.
+    next_state: usize,
+    names: u32,
+    /// How many events the path has generated.
+    generated: u32,
+    /// Whether the hops are known to be left.
+    may_generate: bool,
+}
+
+/// Most events that a handler generates.
+const MOST_GENERATED: u32 = 3;
+
+/// Switches of a network.
+const SWITCHES: u32 = 3;
+
+/// The program of a tape.
+pub fn generate(tape: &[u32], features: Features) -> Generated {
+    let mut generator = Generator {
+        tape: tape.iter(),
+        features,
+        states: Vec::new(),
+        events: Vec::new(),
+        text: String::new(),
+        depth: 0,
+        variables: Vec::new(),
+        event_variables: Vec::new(),
+        group_variables: Vec::new(),
+        next_state: 0,
+        names: 0,
+        generated: 0,
+        may_generate: false,
+    };
+    generator.program();
+    let run = generator.run();
+    Generated { source: generator.text, run }
+}
+
+impl Generator<'_> {
+    /// A choice from 0 to `count` - 1.
+    fn choose(&mut self, count: usize) -> usize {
+        self.tape.next().map_or(0, |number| *number as usize % count.max(1))
+    }
+
+    fn any(&mut self) -> u32 {
+        self.tape.next().copied().unwrap_or(0)
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.depth {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn name(&mut self, word: &str) -> String {
+        self.names += 1;
+        format!("{word}{}", self.names)
+    }
+
+    fn program(&mut self) {
+        for _ in 0..1 + self.choose(4) {
+            let kinds = if self.features.all_state { 6 } else { 1 };
+            let state = match self.choose(kinds) {
+                3 => State::Array { width: 16, length: 4 },
+                4 => State::Pairs { length: 4 },
+                5 => State::Counter,
+                2 => State::Array { width: 8, length: 8 },
+                _ => State::Array { width: 32, length: 8 },
+            };
+            let at = self.states.len();
+            let text = match &state {
+                State::Array { width, length } => {
+                    format!("global Array.t<{width}> state{at} = Array.create({length});")
+                }
+                State::Pairs { length } => {
+                    format!("global PairArray.t<32> state{at} = PairArray.create({length});")
+                }
+                State::Counter => format!("global Counter.t<32> state{at} = Counter.create(3);"),
+            };
+            self.line(&text);
+            self.states.push(state);
+        }
+        self.text.push_str(MEMOPS);
+        for _ in 0..1 + self.choose(3) {
+            let widths = [32, 8, 16, 0, 32, 9];
+            let count = self.choose(4);
+            let parameters = (0..count).map(|_| widths[self.choose(widths.len())]).collect();
+            self.events.push(Event { parameters });
+        }
+        for at in 0..self.events.len() {
+            let declared = self.declared(at);
+            self.line(&format!("event event{at}({declared});"));
+        }
+        for at in 0..self.events.len() {
+            self.handler(at);
+        }
+    }
+
+    /// The parameters of an event as they are declared.
+    fn declared(&self, event: usize) -> String {
+        let mut text = "int<8> hops".to_owned();
+        for (at, width) in self.events[event].parameters.iter().enumerate() {
+            let _ = write!(text, ", {} p{at}", type_text(*width));
+        }
+        text
+    }
+
+    fn handler(&mut self, event: usize) {
+        let parameters = self.events[event].parameters.clone();
+        self.variables = vec![Variable { name: "hops".to_owned(), width: 8 }];
+        for (at, width) in parameters.into_iter().enumerate() {
+            self.variables.push(Variable { name: format!("p{at}"), width });
+        }
+        self.event_variables.clear();
+        self.group_variables.clear();
+        (self.next_state, self.generated, self.may_generate) = (0, 0, false);
+        let declared = self.declared(event);
+        self.line(&format!("handle event{event}({declared}) {{"));
+        self.depth += 1;
+        let count = 1 + self.choose(5);
+        self.statements(count, 3);
+        self.line("if (hops != 0) {");
+        self.depth += 1;
+        self.may_generate = true;
+        let count = 1 + self.choose(5);
+        self.statements(count, 3);
+        self.generate();
+        self.depth -= 1;
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn run(&mut self) -> String {
+        let switches = if self.features.network { SWITCHES } else { 1 };
+        let mut events = Vec::new();
+        for _ in 0..1 + self.choose(5) {
+            let event = self.choose(self.events.len());
+            let mut arguments = vec![(self.any() % 4).to_string()];
+            for width in self.events[event].parameters.clone() {
+                arguments.push(match width {
+                    0 => (self.any() % 2 == 1).to_string(),
+                    _ => self.constant(width).to_string(),
+                });
+            }
+            let switch = self.any() % switches;
+            let time = self.any() % 2000;
+            events.push(format!(
+                "{{\"name\": \"event{event}\", \"args\": [{}], \"locations\": [\"{switch}:{}\"], \
+                 \"timestamp\": {time}}}",
+                arguments.join(", "),
+                self.any() % 4
+            ));
+        }
+        let links = match switches {
+            1 => String::new(),
+            // A triangle with ports 1 and 2 at each switch.
+            _ => "\"links\": {\"0:1\": \"1:2\", \"1:1\": \"2:2\", \"2:1\": \"0:2\"}, ".to_owned(),
+        };
+        let seed = self.any();
+        format!(
+            "{{\"switches\": {switches}, {links}\"max time\": 20000, \"random seed\": {seed}, \
+             \"events\": [\n  {}\n]}}\n",
+            events.join(",\n  ")
+        )
+    }
+
+    /// A constant of a width that programs like: small, or with high bits.
+    fn constant(&mut self, width: u32) -> u64 {
+        let number = u64::from(self.any());
+        let mask = (1u64 << width) - 1;
+        match number % 3 {
+            0 | 1 => (number / 3 % 5) & mask,
+            _ => (number.wrapping_mul(0x9e37_79b9)) & mask,
+        }
+    }
+}
+
+fn type_text(width: u32) -> String {
+    if width == 0 { "bool".to_owned() } else { format!("int<{width}>") }
+}
+
+const MEMOPS: &str = "
+memop plus(int<'a> stored, int<'a> x) { return stored + x; }
+memop mix(int<'a> stored, int<'a> x) { return stored & x; }
+memop least(int<'a> stored, int<'a> x) {
+    if (stored < x) { return stored; } else { return x; }
+}
+memop once(int<'a> stored, int<'a> x) {
+    if (stored == 0) { return x; } else { return stored; }
+}
+memop three(int<'a> stored, int<'a> x, int<'a> y) {
+    bool full = stored > x;
+    if (full) { cell1 = y; } else { if (!full) { cell1 = stored + x; } }
+    if (full) { return cell1; }
+}
+memop both(int<'a> c1, int<'a> c2, int<'a> x, int<'a> y) {
+    bool low = c1 < x;
+    bool same = c2 == y;
+    if (low && same) { cell1 = c1 + x; } else { if (low) { cell1 = y; } }
+    if (low || same) { cell2 = c2 + 1; }
+    if (low) { return c1; }
+}
+";

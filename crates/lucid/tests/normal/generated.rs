@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Generated programs do the same before and after each pass.
+
+use crate::generator::{Features, Generated, generate, tape};
+use crate::oracle::same_after_each_pass;
+use lucid::elaborate::Symbolics;
+use lucid::front;
+use lucid::specification::{Format, read};
+use proptest::prelude::*;
+use source::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, render_text};
+
+fn judge(generated: &Generated) -> Result<usize, String> {
+    let mut map = SourceMap::new();
+    let files = lucid::syntax::NoFiles;
+    let source = generated.source.clone();
+    let symbolics = Symbolics::default();
+    let compiled = front::compile(&mut map, "random.dpt", source, &files, &symbolics, &[]);
+    let compiled = compiled.map_err(|said| {
+        // A program leaves much unused; what counts is what is wrong.
+        let mut errors = Diagnostics::new();
+        let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
+        said.iter().filter(is_error).for_each(|one| errors.push(one.clone()));
+        format!("{}\n{}", render_text(&map, &errors, RenderOptions::default()), generated.source)
+    })?;
+    let file = map.add("random.json", generated.run.clone());
+    let (run, said) = read(&map, file, Format::Json);
+    let run = run.ok_or_else(|| render_text(&map, &said, RenderOptions::default()))?;
+    let judged = same_after_each_pass(&compiled.program, &run, std::path::Path::new(""));
+    judged.map_err(|said| format!("{said}\n{}{}", generated.source, generated.run))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_programs_do_the_same_after_each_pass(
+        tape in proptest::collection::vec(any::<u32>(), 0..300),
+    ) {
+        let generated = generate(&tape, Features::ALL);
+        if let Err(said) = judge(&generated) {
+            prop_assert!(false, "{}", said);
+        }
+    }
+}
+
+/// Long tapes: large programs. How many observations there were says that the runs are no empty ones.
+#[test]
+fn large_programs_do_the_same_after_each_pass() {
+    let seeds = std::env::var("PLANEWRIGHT_SEEDS").ok().and_then(|text| text.parse().ok());
+    let mut observations = 0;
+    for seed in 0..seeds.unwrap_or(40) {
+        match judge(&generate(&tape(seed, 1200), Features::ALL)) {
+            Ok(found) => observations += found,
+            Err(said) => panic!("seed {seed}: {said}"),
+        }
+    }
+    assert!(observations > 400, "only {observations} observations");
+}
