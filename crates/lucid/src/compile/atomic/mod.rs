@@ -12,6 +12,16 @@
 //! [`program::AtomicProgram`] is what `branches` and `dataflow` give; layouts speak of its statements.
 //! Merging of tables is `pisa`'s, P4_16 is [`super`]'s back ends'.
 
+pub mod codes;
+mod formula;
+pub mod groups;
+mod memory;
 pub mod program;
+mod rules;
+mod translate;
+pub mod tree;
 
+pub use groups::Groups;
 pub use program::AtomicProgram;
+pub use translate::translate;
+pub use tree::AtomicGraph;
