@@ -27,7 +27,8 @@ impl Groups {
     /// Those that handlers name: events in order, of each the handler, then the egress handler.
     pub fn of(program: &Program) -> Groups {
         let mut groups = Groups::default();
-        let bodies = program.events.iter().flat_map(|event| [&event.handler, &event.egress_handler]);
+        let bodies =
+            program.events.iter().flat_map(|event| [&event.handler, &event.egress_handler]);
         for body in bodies.flatten() {
             groups.add(body);
         }

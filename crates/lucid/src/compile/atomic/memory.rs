@@ -12,7 +12,8 @@ pub(super) fn register_action(
     access: MemoryAccess,
     returns: bool,
 ) -> u32 {
-    let known = actions.iter().position(|action| action.access == access && action.returns == returns);
+    let known =
+        actions.iter().position(|action| action.access == access && action.returns == returns);
     if let Some(known) = known {
         return known as u32;
     }

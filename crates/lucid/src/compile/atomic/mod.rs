@@ -17,11 +17,15 @@ mod formula;
 pub mod groups;
 mod memory;
 pub mod program;
+mod branches;
+mod print;
 mod rules;
 mod translate;
 pub mod tree;
 
+pub use branches::branches;
 pub use groups::Groups;
+pub use print::{operation_text, print, print_graph};
 pub use program::AtomicProgram;
 pub use translate::translate;
 pub use tree::AtomicGraph;

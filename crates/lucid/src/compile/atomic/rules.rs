@@ -107,7 +107,8 @@ fn both(one: Condition, other: Condition) -> Option<Condition> {
         (Condition::Range { low, high }, Condition::Range { low: from, high: to }) => {
             Some(Condition::Range { low: low.max(from), high: high.min(to) })
         }
-        (Condition::Ternary { value, mask }, range) | (range, Condition::Ternary { value, mask }) => {
+        (Condition::Ternary { value, mask }, range)
+        | (range, Condition::Ternary { value, mask }) => {
             // One value: the range was settled before.
             let _ = range;
             (mask.count_ones() >= 128).then_some(Condition::Ternary { value, mask })
@@ -153,8 +154,7 @@ impl Walk<'_> {
         }
         // One side by asking, the other by coming after it. A single bit may be asked either way, so the
         // side that is settled sooner, and does not hold, is left for the end.
-        let is_bit =
-            matches!(condition, Condition::Ternary { mask, .. } if mask.is_power_of_two());
+        let is_bit = matches!(condition, Condition::Ternary { mask, .. } if mask.is_power_of_two());
         let other_first = is_bit && (high == Formula::NEVER || (low == Formula::ALWAYS));
         let (first, then, first_condition) = match (other_first, condition) {
             (true, Condition::Ternary { value, mask }) => {
@@ -171,11 +171,8 @@ impl Walk<'_> {
         inner.insert(subject, narrowed);
         known.insert(subject, of.and(first_condition));
         let fits = self.down(first, known, &inner);
-        let rest = if first == high {
-            of.and_not(condition, width_bits)
-        } else {
-            of.and(condition)
-        };
+        let rest =
+            if first == high { of.and_not(condition, width_bits) } else { of.and(condition) };
         known.insert(subject, rest);
         let fits = fits && self.down(then, known, asked);
         known.insert(subject, of);

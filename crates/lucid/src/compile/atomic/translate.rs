@@ -4,8 +4,8 @@
 //! (Lucid §6.1). Statements keep their order; better orders are the business of [`super::dataflow`].
 
 mod builder;
-mod conditions;
-mod expressions;
+pub(super) mod conditions;
+pub(super) mod expressions;
 mod statements;
 
 use super::program::Handler;
@@ -13,6 +13,7 @@ use super::tree::AtomicGraph;
 use crate::compile::normal::generate_slots;
 use crate::core::{Body, Event, EventId, Program};
 use builder::Translator;
+pub(super) use conditions::same_test;
 use pisa::Gress;
 use source::Diagnostics;
 
@@ -35,8 +36,8 @@ pub fn translate(program: &Program) -> Result<AtomicGraph, Diagnostics> {
     translator.finish()
 }
 
-impl Translator<'_> {
-    fn handler(&mut self, id: EventId, event: &Event, gress: Gress, body: &Body) {
+impl<'a> Translator<'a> {
+    fn handler(&mut self, id: EventId, event: &'a Event, gress: Gress, body: &'a Body) {
         let name = match gress {
             Gress::Ingress => event.name.clone(),
             Gress::Egress => format!("{} (egress)", event.name).into(),

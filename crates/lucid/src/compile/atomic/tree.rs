@@ -52,9 +52,7 @@ impl AtomicGraph {
 fn longest(nodes: &[Node]) -> u32 {
     let of = |node: &Node| match node {
         Node::Statement(_) => 1,
-        Node::Branch(branch) => {
-            1 + branch.arms.iter().map(|arm| longest(arm)).max().unwrap_or(0)
-        }
+        Node::Branch(branch) => 1 + branch.arms.iter().map(|arm| longest(arm)).max().unwrap_or(0),
     };
     nodes.iter().map(of).sum()
 }

@@ -5,7 +5,7 @@
 use super::super::formula::Formulas;
 use super::super::groups::Groups;
 use super::super::program::{
-    Array, ArrayId, Given, HandlerId, MemoryAccess, Operand, Operation, RegisterAction, Slot,
+    Array, ArrayId, Given, HandlerId, MemoryAccess, Operand, Operation, Slot,
     SlotField, Statement, StatementId, Variable, VariableKind,
 };
 use super::super::tree::{AtomicGraph, Node};
@@ -54,7 +54,7 @@ impl<'a> Translator<'a> {
             guard: Guard::always(),
             nodes: Vec::new(),
             slots: Vec::new().into_iter(),
-            span: Span::default(),
+            span: Span::NONE,
             inlined_at: Arc::from([]),
         };
         translator.of_kind("event", 16, VariableKind::Dispatched(Gress::Ingress));
@@ -91,8 +91,7 @@ impl<'a> Translator<'a> {
             Gress::Egress => "egress_event",
         };
         let number = self.of_kind(dispatched, 16, VariableKind::Dispatched(gress));
-        let condition =
-            Condition::Ternary { value: u128::from(event.wire_number), mask: 0xffff };
+        let condition = Condition::Ternary { value: u128::from(event.wire_number), mask: 0xffff };
         self.guard = Guard {
             rules: vec![GuardRule {
                 conditions: BTreeMap::from([(number, condition)]),
@@ -120,7 +119,12 @@ impl<'a> Translator<'a> {
     }
 
     /// The one variable of a kind that is no temporary.
-    pub(super) fn of_kind(&mut self, name: &str, width_bits: u32, kind: VariableKind) -> VariableId {
+    pub(super) fn of_kind(
+        &mut self,
+        name: &str,
+        width_bits: u32,
+        kind: VariableKind,
+    ) -> VariableId {
         if let Some(known) = self.kinds.get(&(kind, width_bits)) {
             return *known;
         }
@@ -159,7 +163,12 @@ impl<'a> Translator<'a> {
         self.of_kind(&name, width, VariableKind::Slot { gress: self.gress, slot, field })
     }
 
-    pub(super) fn argument(&mut self, slot: u32, event: EventId, parameter: u32) -> Option<VariableId> {
+    pub(super) fn argument(
+        &mut self,
+        slot: u32,
+        event: EventId,
+        parameter: u32,
+    ) -> Option<VariableId> {
         let program = self.program;
         let declared = &program.events[event.0 as usize];
         let local = &declared.parameters[parameter as usize];

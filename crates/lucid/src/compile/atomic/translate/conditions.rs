@@ -188,12 +188,15 @@ impl Translator<'_> {
         let formula = self.with_copies(formula, written);
         let (formula, rules) = self.few_rules(formula, span);
         let rules = rules.into_iter().map(|(conditions, runs)| {
-            let conditions = conditions.into_iter().map(|(id, condition)| (VariableId(id), condition));
+            let conditions =
+                conditions.into_iter().map(|(id, condition)| (VariableId(id), condition));
             (conditions.collect(), usize::from(!runs))
         });
         let mut rules: Vec<(BTreeMap<VariableId, Condition>, usize)> = rules.collect();
         match formula {
-            Formula::NEVER => return arms.swap_remove(1).into_iter().for_each(|node| self.push(node)),
+            Formula::NEVER => {
+                return arms.swap_remove(1).into_iter().for_each(|node| self.push(node));
+            }
             Formula::ALWAYS => {
                 return arms.swap_remove(0).into_iter().for_each(|node| self.push(node));
             }
@@ -251,7 +254,11 @@ impl Translator<'_> {
     }
 
     /// The rules of a formula; parts of it are computed before if they are too many.
-    fn few_rules(&mut self, formula: Formula, span: Span) -> (Formula, Vec<super::super::rules::Rule>) {
+    fn few_rules(
+        &mut self,
+        formula: Formula,
+        span: Span,
+    ) -> (Formula, Vec<super::super::rules::Rule>) {
         let mut formula = formula;
         for _ in 0..MOST_RULES {
             if let Some(found) = rules(&mut self.formulas, formula, MOST_RULES) {

@@ -33,9 +33,7 @@ impl Translator<'_> {
                 self.given("recirculation_port", Given::RecirculationPort, width)
             }
             ExpressionKind::Time => self.given("time", Given::Time, width),
-            ExpressionKind::DequeueDepth => {
-                self.given("dequeue_depth", Given::DequeueDepth, width)
-            }
+            ExpressionKind::DequeueDepth => self.given("dequeue_depth", Given::DequeueDepth, width),
             ExpressionKind::Extern(id) => {
                 let name = self.program.externs[id.0 as usize].name.clone();
                 self.given(&name, Given::Extern(*id), width)
@@ -183,8 +181,8 @@ impl Translator<'_> {
             B::BitXor => AluOperator::Xor,
             B::ShiftLeft | B::ShiftRight => return self.shift(to, operator, left, right, whole),
             B::Concatenate => {
-                let sides = [left, right]
-                    .map(|side| (self.operand(side), width_of(side.ty).unwrap_or(1)));
+                let sides =
+                    [left, right].map(|side| (self.operand(side), width_of(side.ty).unwrap_or(1)));
                 let [left, right] = sides;
                 return self.emit(Operation::Concatenate { to, left, right });
             }
