@@ -77,8 +77,7 @@ impl Inliner<'_> {
         });
         let named = self.formulas.ternary((bit.0, 1), 1, 1);
         let (low, high) = if part == high { (low, named) } else { (named, high) };
-        let condition =
-            super::translate::same_test(&mut self.formulas, test, test.subject);
+        let condition = super::translate::same_test(&mut self.formulas, test, test.subject);
         self.formulas.choose(condition, high, low)
     }
 

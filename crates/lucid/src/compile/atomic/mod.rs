@@ -12,18 +12,21 @@
 //! [`program::AtomicProgram`] is what `branches` and `dataflow` give; layouts speak of its statements.
 //! Merging of tables is `pisa`'s, P4_16 is [`super`]'s back ends'.
 
+mod branches;
 pub mod codes;
+mod dataflow;
 mod formula;
 pub mod groups;
 mod memory;
-pub mod program;
-mod branches;
 mod print;
+pub mod program;
 mod rules;
 mod translate;
 pub mod tree;
+mod uses;
 
 pub use branches::branches;
+pub use dataflow::dataflow;
 pub use groups::Groups;
 pub use print::{operation_text, print, print_graph};
 pub use program::AtomicProgram;

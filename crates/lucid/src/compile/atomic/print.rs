@@ -3,14 +3,13 @@
 //! The text is not read back by anything.
 
 use super::program::{
-    AluOperator, AtomicProgram, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, Statement,
-    VariableKind,
+    AluOperator, AtomicProgram, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation,
+    Statement, VariableKind,
 };
 use super::tree::{AtomicGraph, Branch, Node};
 use crate::core::Program;
 use crate::core::arithmetic::mask;
 use pisa::{Condition, Guard, VariableId};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The atomic table graph: branches as trees.
@@ -111,6 +110,7 @@ impl Printer<'_> {
             .collect();
         match rules.as_slice() {
             [only] if only == "always" => String::new(),
+            [first @ .., last] if last == "always" => format!("{}; else", first.join("; ")),
             _ => rules.join("; "),
         }
     }
@@ -177,8 +177,7 @@ impl Printer<'_> {
                 format!("{} = {}", self.name(*to), self.operand(*from))
             }
             Operation::Compute { to, operator, left, right } => {
-                let (to, left, right) =
-                    (self.name(*to), self.operand(*left), self.operand(*right));
+                let (to, left, right) = (self.name(*to), self.operand(*left), self.operand(*right));
                 match operator {
                     AluOperator::Minimum => format!("{to} = min({left}, {right})"),
                     AluOperator::Maximum => format!("{to} = max({left}, {right})"),
@@ -275,11 +274,4 @@ fn symbol(operator: AluOperator) -> &'static str {
         AluOperator::Minimum => "min",
         AluOperator::Maximum => "max",
     }
-}
-
-/// The variables that a guard reads, each once.
-pub(super) fn guard_variables(guard: &Guard) -> impl Iterator<Item = VariableId> {
-    let all: BTreeMap<VariableId, ()> =
-        guard.rules.iter().flat_map(|rule| rule.conditions.keys().map(|id| (*id, ()))).collect();
-    all.into_keys()
 }

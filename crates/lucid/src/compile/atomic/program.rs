@@ -315,9 +315,11 @@ pub enum Operation {
         /// Written. `None`: not used.
         results: Vec<Option<VariableId>>,
     },
-    /// Slot `slot` holds this event from here on: its header becomes valid, the slot's number is the
-    /// event's. Kind and place, delay and arguments are written by statements of their own with the
-    /// same guard or a weaker one; fields that nothing writes are zero, a kind of zero is `Here`.
+    /// Slot `slot` holds this event: its header becomes valid, the slot's number is the event's. Kind and
+    /// place, delay and arguments are written by statements of their own, before or after, under the same
+    /// guard or a weaker one, and may be read as temporaries are (so they need a place that can be written
+    /// and read whether or not the header is valid). Fields that nothing writes are zero, a kind of zero
+    /// is `Here`.
     Generate {
         /// Slot.
         slot: u32,

@@ -5,8 +5,8 @@
 use super::super::formula::Formulas;
 use super::super::groups::Groups;
 use super::super::program::{
-    Array, ArrayId, Given, HandlerId, MemoryAccess, Operand, Operation, Slot,
-    SlotField, Statement, StatementId, Variable, VariableKind,
+    Array, ArrayId, Given, HandlerId, MemoryAccess, Operand, Operation, Slot, SlotField, Statement,
+    StatementId, Variable, VariableKind,
 };
 use super::super::tree::{AtomicGraph, Node};
 use crate::compile::normal::GenerateSlots;
