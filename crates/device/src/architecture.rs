@@ -2,10 +2,12 @@
 //! Architectures: in which order the blocks of a program run, what their metadata means and what
 //! becomes of their requests. One file an architecture; the device knows only this interface.
 
+mod tna;
 pub(crate) mod v1model;
 
 use crate::engine::Engine;
 use crate::machine::Machine;
+use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Traveller};
 use crate::traffic_manager::Dequeued;
@@ -15,7 +17,7 @@ use ir::SlotId;
 use std::sync::Arc;
 
 /// Architectures that a device runs, by the names in [`ir::Program::architecture`].
-pub const SUPPORTED_ARCHITECTURES: &[&str] = &["v1model"];
+pub const SUPPORTED_ARCHITECTURES: &[&str] = &["v1model", "tna"];
 
 /// One program's blocks at work.
 pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
@@ -27,6 +29,11 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
 
     /// What a block does in the device, in the words of its users: `ingress`.
     fn stage_name(&self, block: usize) -> &'static str;
+
+    /// Sets options that a user did not set and that are otherwise on this architecture.
+    fn set_defaults(&self, options: &mut DeviceOptions) {
+        let _ = options;
+    }
 
     /// A packet comes to ingress.
     fn ingress(
@@ -122,6 +129,7 @@ pub(crate) fn describe(
 ) -> Result<Arc<dyn Architecture>, LoadError> {
     match &*program.architecture {
         "v1model" => Ok(Arc::new(v1model::V1Model::new(program, drop_port)?)),
+        "tna" => Ok(Arc::new(tna::Tna::new(program)?)),
         other => Err(LoadError::UnsupportedArchitecture {
             architecture: other.into(),
             supported: SUPPORTED_ARCHITECTURES,

@@ -42,8 +42,9 @@ enum Next {
 
 impl Device {
     /// A device that runs a program, at time 0. With [`EngineChoice::Jit`] the program is compiled here.
-    pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<Device, LoadError> {
+    pub fn new(program: Arc<Program>, mut options: DeviceOptions) -> Result<Device, LoadError> {
         let engine = Engine::load(program, 0, &options)?;
+        engine.set_defaults(&mut options);
         Ok(Device {
             machine: Machine::new(options),
             current: engine,

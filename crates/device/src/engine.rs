@@ -103,6 +103,11 @@ impl Engine {
         self.architecture.largest_port()
     }
 
+    /// Sets options that are otherwise on the program's architecture.
+    pub fn set_defaults(&self, options: &mut DeviceOptions) {
+        self.architecture.set_defaults(options);
+    }
+
     pub fn ingress(&mut self, machine: &mut Machine, arrival: Arrival) -> Result<(), DeviceError> {
         self.architecture.clone().ingress(self, machine, arrival)
     }

@@ -266,7 +266,10 @@ impl Machine {
         self.statistics.dropped(reason);
         let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
         let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
-        let is_by_program = matches!(reason, DropReason::IngressDrop | DropReason::EgressDrop);
+        let is_by_program = matches!(
+            reason,
+            DropReason::IngressDrop | DropReason::EgressDrop | DropReason::DropControl
+        );
         let site = recorder.last_store(pass).filter(|_| is_by_program);
         let node = match site {
             Some(site) => {

@@ -80,6 +80,8 @@ pub(crate) struct Wishes {
     pub recirculate: Option<Option<u32>>,
     /// Cut the packet that leaves to so many bytes.
     pub truncate_bytes: Option<u64>,
+    /// From the queue to the wire, without egress.
+    pub bypass_egress: bool,
 }
 
 /// A packet between ingress and egress.

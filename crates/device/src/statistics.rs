@@ -13,6 +13,12 @@ pub enum DropReason {
     IngressDrop,
     /// Egress ended with the drop port as output.
     EgressDrop,
+    /// The program set `drop_ctl` (TNA).
+    DropControl,
+    /// The parser ended with an error, and the program does not look at it (TNA).
+    ParserError,
+    /// Ingress named neither a port nor a multicast group with members (TNA).
+    NoDestination,
     /// The multicast group does not exist or has no members.
     NoReplicas,
     /// The clone session does not exist: the clone is not made, the packet itself goes on.
@@ -39,6 +45,9 @@ impl DropReason {
         match self {
             DropReason::IngressDrop => "ingress drop",
             DropReason::EgressDrop => "egress drop",
+            DropReason::DropControl => "drop control",
+            DropReason::ParserError => "parser error",
+            DropReason::NoDestination => "no destination",
             DropReason::NoReplicas => "no replicas",
             DropReason::NoCloneSession => "no clone session",
             DropReason::NoSuchPort => "no such port",
@@ -58,6 +67,9 @@ impl DropReason {
         match self {
             DropReason::IngressDrop => "ingress ended with the drop port as egress_spec",
             DropReason::EgressDrop => "egress ended with the drop port as egress_spec",
+            DropReason::DropControl => "the program set drop_ctl",
+            DropReason::ParserError => "the parser ended with an error that the program ignores",
+            DropReason::NoDestination => "ingress named no port, and no group with members",
             DropReason::NoReplicas => "the multicast group does not exist or has no members",
             DropReason::NoCloneSession => "the clone session does not exist, so no clone is made",
             DropReason::NoSuchPort => "the port of the copy does not exist",

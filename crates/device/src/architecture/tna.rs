@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One pipe of Tofino 1: ingress parser, ingress, ingress deparser, traffic manager, egress parser, egress,
+//! egress deparser; and what becomes of mirrored, resubmitted, multicast and dropped packets between them.
+//! Only bytes go from ingress to egress. Queues and wires are the traffic manager's.
+//!
+//! **In front of a packet** for the ingress parser stand 64 bits of intrinsic metadata and 64 bits of port
+//! metadata (zero), or in their place what a resubmission takes along, in the highest bits; for the egress
+//! parser 27 bytes of intrinsic metadata. A packet whose ingress parser ends with an error is dropped,
+//! unless the ingress control reads `parser_err`; one in egress goes on.
+//!
+//! **After ingress**, in this order: digests are sent; the last `Mirror.emit` copies the packet as it came,
+//! unless `drop_ctl` has bit 2; then, unless it has bit 0, the last `Resubmit.emit` sends the packet as it
+//! came through ingress again, or else copies go to the traffic manager: one to `ucast_egress_port` if that
+//! was set, those of `mcast_grp_a`, those of `mcast_grp_b`; and with `copy_to_cpu`, unless `drop_ctl` has
+//! bit 1, one to the device's CPU port. Copies with `bypass_egress` leave as they are. **After egress**: the
+//! last `Mirror.emit` copies the packet as it leaves, unless `drop_ctl` has bit 2; with bit 0 it is dropped.
+//!
+//! A mirror session is a clone session of the control plane: its class of service is the queue, its packet
+//! length cuts the mirrored packet, the mirror header not counted. Queue depths count packets. Nothing is
+//! pruned: nobody gives nodes and ports the exclusion ids that a packet could match. Lengths have no
+//! checksum of the wire in them. Port 68 is in loopback, unless the port is set otherwise.
+
+mod copies;
+mod metadata;
+
+use super::{Architecture, LeftStraight, Straight};
+use crate::engine::{Engine, Run};
+use crate::machine::{Event, Machine};
+use crate::options::{DeviceOptions, PortOptions};
+use crate::output::{DeviceError, DigestMessage, LoadError};
+use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
+use crate::statistics::DropReason;
+use crate::trace::Cause;
+use crate::traffic_manager::{Dequeued, OutputPath};
+use crate::view::View;
+use interpreter::trace::TraceNode;
+use interpreter::{Outcome, PacketContext};
+use ir::{Bits, Program, SlotId};
+use metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, INGRESS_PREFIX_BYTES, Metadata, ingress_prefix};
+
+/// The recirculation port of the first pipe.
+const RECIRCULATION_PORT: u32 = 68;
+
+/// Ports have 9 bits.
+const LARGEST_PORT: u32 = 511;
+
+/// Bits of `drop_ctl`.
+const NO_PACKET: u64 = 1;
+const NO_CPU_COPY: u64 = 2;
+const NO_MIRRORING: u64 = 4;
+
+/// What a request of the program means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    Mirror,
+    Resubmit,
+    Digest,
+}
+
+/// Indices of the blocks in the program.
+#[derive(Clone, Copy, Debug)]
+struct Blocks {
+    ingress_parser: usize,
+    ingress: usize,
+    ingress_deparser: usize,
+    egress_parser: usize,
+    egress: usize,
+    egress_deparser: usize,
+}
+
+/// A TNA program at work.
+#[derive(Debug)]
+pub(crate) struct Tna {
+    blocks: Blocks,
+    metadata: Metadata,
+    wishes: Vec<Wish>,
+    /// Whether packets with a parser error go on to ingress.
+    accepts_parser_errors: bool,
+}
+
+/// What a deparser asked for.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// Session and header of a mirror copy.
+    mirror: Option<(u32, Vec<u8>)>,
+    /// What a resubmitted packet takes along.
+    resubmit: Option<Vec<u8>>,
+    digests: Vec<DigestMessage>,
+}
+
+impl Tna {
+    pub fn new(program: &Program) -> Result<Tna, LoadError> {
+        let block = |role: &'static str| {
+            program.blocks.iter().position(|block| &*block.role == role).ok_or_else(|| {
+                LoadError::MissingBlock { architecture: program.architecture.clone(), role }
+            })
+        };
+        let wish = |request: &ir::Request| match &*request.name {
+            "mirror" => Ok(Wish::Mirror),
+            "resubmit" => Ok(Wish::Resubmit),
+            "digest" => Ok(Wish::Digest),
+            _ => Err(LoadError::UnsupportedRequest(request.name.clone())),
+        };
+        let blocks = Blocks {
+            ingress_parser: block("pipe0.ingress_parser")?,
+            ingress: block("pipe0.ingress")?,
+            ingress_deparser: block("pipe0.ingress_deparser")?,
+            egress_parser: block("pipe0.egress_parser")?,
+            egress: block("pipe0.egress")?,
+            egress_deparser: block("pipe0.egress_deparser")?,
+        };
+        let metadata = Metadata::new(program);
+        let accepts_parser_errors = metadata.ingress.reads_error(program, blocks.ingress);
+        let wishes = program.requests.iter().map(wish).collect::<Result<_, _>>()?;
+        Ok(Tna { blocks, metadata, wishes, accepts_parser_errors })
+    }
+
+    /// Takes what the last deparser asked for.
+    fn wanted(
+        &self,
+        engine: &Engine,
+        machine: &mut Machine,
+        run: &Run,
+        context: &mut PacketContext,
+    ) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (request, values) in std::mem::take(&mut context.requests) {
+            match self.wishes[request.index()] {
+                Wish::Mirror => {
+                    let session = values.first().map_or(0, Bits::low_u64) as u32;
+                    wanted.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));
+                }
+                Wish::Resubmit => wanted.resubmit = Some(header_bytes(&values)),
+                Wish::Digest => {
+                    let declared = &engine.program.requests[request.index()];
+                    let names = declared.fields.iter().map(|field| field.0.clone());
+                    wanted.digests.push(DigestMessage {
+                        time_ps: machine.now_ps,
+                        name: declared.label.clone(),
+                        fields: names.zip(values).collect(),
+                        packet: run.packet,
+                    });
+                    machine.note(run.pass, || TraceNode::new("digest", declared.label.to_string()));
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Whether the packet goes on behind its ingress parser.
+    fn note_parser_error(&self, engine: &Engine, context: &mut PacketContext) -> bool {
+        let flags = self.metadata.ingress.error_flags(&engine.program, context);
+        self.metadata.ingress.parser_err.set(context, flags);
+        self.accepts_parser_errors
+    }
+}
+
+/// Values laid end to end, filled with zeros to whole bytes.
+fn header_bytes(values: &[Bits]) -> Vec<u8> {
+    let mut string = interpreter::bit_string::BitString::new();
+    for value in values {
+        string.push(value);
+    }
+    string.into_bytes()
+}
+
+impl Architecture for Tna {
+    fn largest_port(&self) -> u32 {
+        LARGEST_PORT
+    }
+
+    fn drop_slot(&self) -> Option<SlotId> {
+        self.metadata.ingress.drop_ctl.slot()
+    }
+
+    fn stage_name(&self, block: usize) -> &'static str {
+        let blocks = &self.blocks;
+        match block {
+            _ if block == blocks.ingress_parser => "ingress parser",
+            _ if block == blocks.ingress => "ingress",
+            _ if block == blocks.ingress_deparser => "ingress deparser",
+            _ if block == blocks.egress_parser => "egress parser",
+            _ if block == blocks.egress => "egress",
+            _ if block == blocks.egress_deparser => "egress deparser",
+            _ => "",
+        }
+    }
+
+    fn set_defaults(&self, options: &mut DeviceOptions) {
+        let traffic = &mut options.traffic_manager;
+        if !traffic.ports.contains_key(&RECIRCULATION_PORT) {
+            let port = PortOptions { loopback: true, ..traffic.default_port.clone() };
+            traffic.ports.insert(RECIRCULATION_PORT, port);
+        }
+    }
+
+    fn ingress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        arrival: Arrival,
+    ) -> Result<(), DeviceError> {
+        let Arrival { reception, entrance, port, arrived_ps, bytes, parent, .. } = arrival;
+        let waited_ps = machine.now_ps.saturating_sub(arrived_ps);
+        let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
+            machine.drop_packet(DropReason::PassLimit, parent);
+            return Ok(());
+        };
+        let (cause, bytes) = match entrance {
+            // It brings what stands in front of it.
+            Entrance::Resubmission => (Cause::Resubmission, bytes),
+            Entrance::Port => (Cause::Port, ingress_prefix(port, arrived_ps, &bytes)),
+            Entrance::Loopback => (Cause::Loopback, ingress_prefix(port, arrived_ps, &bytes)),
+            Entrance::Generator => (Cause::Generator, ingress_prefix(port, arrived_ps, &bytes)),
+            Entrance::Recirculation => {
+                (Cause::Recirculation, ingress_prefix(port, arrived_ps, &bytes))
+            }
+        };
+        let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES);
+        let received_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+        let view = engine.view();
+        let mut context = engine.context(bytes);
+        let node = || {
+            let node = TraceNode::new("ingress", "").with("port", u64::from(port));
+            match waited_ps {
+                0 => node,
+                waited_ps => node.with("waited_ps", waited_ps),
+            }
+        };
+        let number = reception.number;
+        let run = Run {
+            packet: number,
+            pass_number,
+            counted_bytes: received_bytes,
+            pass: machine.begin_pass(number, pass_number, (cause, parent), node),
+        };
+        let pass = run.pass;
+        let blocks = self.blocks;
+        match engine.run(machine, blocks.ingress_parser, &mut context, &view, &run)? {
+            Outcome::Returned | Outcome::Exited => {}
+            Outcome::Rejected(_) => {
+                if !self.note_parser_error(engine, &mut context) {
+                    machine.drop_packet(DropReason::ParserError, pass);
+                    engine.recycle(context);
+                    return Ok(());
+                }
+            }
+            _ => return Ok(()),
+        }
+        let now_ns = machine.now_ps / 1000;
+        self.metadata.ingress.global_tstamp.set(&mut context, now_ns);
+        for block in [blocks.ingress, blocks.ingress_deparser] {
+            if !engine.run_control(machine, block, &mut context, &view, &run)? {
+                return Ok(());
+            }
+        }
+        let packet = Traveller {
+            reception,
+            ingress_port: port,
+            context,
+            received_bytes,
+            length_bytes: received_bytes,
+            wishes: Wishes::default(),
+            cause: Cause::Queue,
+            parent: pass,
+        };
+        self.after_ingress(engine, machine, &view, &run, packet)
+    }
+
+    fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
+        let mut packet = packet;
+        let path = OutputPath::Port(port);
+        let mut prefix = EgressPrefix(&mut packet.context.packet);
+        let queue = prefix.queue();
+        let depth = machine.traffic.depth_packets(path, queue);
+        prefix.set_enqueued(port, depth, machine.now_ps / 1000);
+        let length = u64::from(packet.length_bytes);
+        let pass = packet.parent;
+        let item = Queued::Traveller(engine.generation, Box::new(packet));
+        if machine.enqueue(path, queue, length, item) {
+            engine.in_flight += 1;
+            machine.note(pass, || {
+                TraceNode::new("enqueue", "")
+                    .with("port", u64::from(port))
+                    .with("queue", u64::from(queue))
+            });
+        }
+    }
+
+    fn egress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        port: u32,
+        dequeued: Dequeued<Traveller>,
+    ) -> Result<(), DeviceError> {
+        let mut packet = dequeued.item;
+        let (parent, queue) = (packet.parent, dequeued.queue);
+        if packet.wishes.bypass_egress {
+            let bytes = packet.context.packet.split_off(EGRESS_PREFIX_BYTES);
+            engine.recycle(packet.context);
+            machine.transmit(port, queue, packet.reception, bytes, parent);
+            return Ok(());
+        }
+        let Some(pass_number) = packet.reception.next_pass(machine.options.pass_limit) else {
+            machine.drop_packet(DropReason::PassLimit, parent);
+            return Ok(());
+        };
+        let now_ns = machine.now_ps / 1000;
+        let waited_ns = now_ns - dequeued.enqueued_ps / 1000;
+        EgressPrefix(&mut packet.context.packet).set_dequeued(dequeued.depth_packets, waited_ns);
+        let number = packet.reception.number;
+        let node = || {
+            TraceNode::new("egress", "")
+                .with("port", u64::from(port))
+                .with("queue", u64::from(queue))
+        };
+        let run = Run {
+            packet: number,
+            pass_number,
+            counted_bytes: packet.length_bytes,
+            pass: machine.begin_pass(number, pass_number, (packet.cause, parent), node),
+        };
+        let view = engine.view();
+        let (blocks, context) = (self.blocks, &mut packet.context);
+        match engine.run(machine, blocks.egress_parser, context, &view, &run)? {
+            Outcome::Returned | Outcome::Exited => {}
+            Outcome::Rejected(_) => {
+                let flags = self.metadata.egress.error_flags(&engine.program, context);
+                self.metadata.egress.parser_err.set(context, flags);
+            }
+            _ => return Ok(()),
+        }
+        self.metadata.egress.global_tstamp.set(context, now_ns);
+        for block in [blocks.egress, blocks.egress_deparser] {
+            if !engine.run_control(machine, block, context, &view, &run)? {
+                return Ok(());
+            }
+        }
+        let drop_ctl = self.metadata.egress.drop_ctl.get(context);
+        let wanted = self.wanted(engine, machine, &run, context);
+        let bytes = context.outgoing_packet();
+        engine.recycle(packet.context);
+        if let Some((session, header)) = wanted.mirror.filter(|_| drop_ctl & NO_MIRRORING == 0) {
+            let source = copies::Source {
+                reception: &packet.reception,
+                ingress_port: packet.ingress_port,
+                pass: run.pass,
+            };
+            self.mirror(engine, machine, &view, source, session, (&header, &bytes));
+        }
+        if drop_ctl & NO_PACKET != 0 {
+            machine.drop_packet(DropReason::DropControl, run.pass);
+            return Ok(());
+        }
+        machine.transmit(port, queue, packet.reception, bytes, run.pass);
+        Ok(())
+    }
+
+    fn straight(&self, _: &Program, _: u32) -> Option<Straight> {
+        // Packets go the general way, block by block.
+        None
+    }
+
+    fn leave_straight(
+        &self,
+        engine: &mut Engine,
+        _: &mut Machine,
+        left: LeftStraight,
+    ) -> Result<(), DeviceError> {
+        // There is no such way, so no packet leaves it.
+        engine.recycle(left.context);
+        Ok(())
+    }
+}
+
+impl Tna {
+    /// What becomes of a packet after its ingress deparser.
+    fn after_ingress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        run: &Run,
+        packet: Traveller,
+    ) -> Result<(), DeviceError> {
+        let Traveller { reception, ingress_port, mut context, .. } = packet;
+        let pass = run.pass;
+        let metadata = &self.metadata;
+        let wanted = self.wanted(engine, machine, run, &mut context);
+        let drop_ctl = metadata.ingress.drop_ctl.get(&context);
+        let source = copies::Source { reception: &reception, ingress_port, pass };
+        machine.statistics.digests += wanted.digests.len() as u64;
+        machine.digests.extend(wanted.digests);
+
+        if let Some((session, header)) = wanted.mirror.filter(|_| drop_ctl & NO_MIRRORING == 0) {
+            let received = context.packet.split_at(INGRESS_PREFIX_BYTES.min(context.packet.len()));
+            let received = received.1.to_vec();
+            self.mirror(engine, machine, view, source, session, (&header, &received));
+        }
+        let is_for_cpu = metadata.tm.copy_to_cpu.get(&context) != 0 && drop_ctl & NO_CPU_COPY == 0;
+        let cpu_port = machine.options.cpu_port.filter(|_| is_for_cpu);
+
+        if drop_ctl & NO_PACKET == 0
+            && let Some(header) = wanted.resubmit
+        {
+            machine.note(pass, || TraceNode::new("resubmit", ""));
+            let mut bytes = std::mem::take(&mut context.packet);
+            metadata::note_resubmission(&mut bytes, &header);
+            engine.recycle(context);
+            let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES) as u64;
+            let arrival = Arrival {
+                reception,
+                entrance: Entrance::Resubmission,
+                port: ingress_port,
+                arrived_ps: machine.now_ps,
+                bytes,
+                preserved: Vec::new(),
+                parent: pass,
+            };
+            let item = Queued::Arrival(engine.generation, Box::new(arrival));
+            if machine.enqueue(OutputPath::Resubmission, 0, length, item) {
+                engine.in_flight += 1;
+            }
+            return Ok(());
+        }
+
+        let bytes = context.outgoing_packet();
+        let orders = metadata.tm.orders(&context);
+        engine.recycle(context);
+        let mut copies = 0;
+        if drop_ctl & NO_PACKET == 0 {
+            if let Some(port) = orders.unicast {
+                self.queue_copy(engine, machine, source, port, &orders, (0, true), &bytes);
+                copies += 1;
+            }
+            for group in orders.groups.into_iter().filter(|group| *group != 0) {
+                let of = |group| u64::from(group);
+                machine.note(pass, || TraceNode::new("multicast", "").with("group", of(group)));
+                copies += self.multicast(engine, machine, view, source, group, &orders, &bytes);
+            }
+        }
+        if let Some(port) = cpu_port {
+            self.queue_copy(engine, machine, source, port, &orders, (0, true), &bytes);
+            copies += 1;
+        }
+        if copies == 0 {
+            let reason = match drop_ctl & NO_PACKET {
+                0 => DropReason::NoDestination,
+                _ => DropReason::DropControl,
+            };
+            machine.drop_packet(reason, pass);
+        }
+        Ok(())
+    }
+
+    /// Sends a copy to the queues of a port.
+    fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
+        if port > LARGEST_PORT {
+            return machine.drop_packet(DropReason::NoSuchPort, packet.parent);
+        }
+        match machine.options.ingress_latency_ps {
+            0 => self.enqueue(engine, machine, port, packet),
+            latency_ps => {
+                let time_ps = machine.now_ps.saturating_add(latency_ps);
+                engine.in_flight += 1;
+                machine
+                    .schedule(time_ps, Event::Enqueue(engine.generation, port, Box::new(packet)));
+            }
+        }
+    }
+}

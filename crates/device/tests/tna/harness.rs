@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Devices with TNA programs for the tests beside this file.
+
+use device::side_by_side::SideBySide;
+use device::{Device, DeviceOptions, EngineChoice};
+use ir::Program;
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use state::{Batch, Update};
+use std::sync::Arc;
+
+/// Only the interfaces that come with the front end.
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+/// What the compiler says of a program, and the lowered program if there is one.
+pub fn compiled(text: &str) -> (String, Option<Program>) {
+    let options = PreprocessorOptions::default();
+    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
+    let lowered = compiled
+        .program
+        .as_ref()
+        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    let report = source::render_text(
+        &compiled.map,
+        &compiled.diagnostics,
+        source::RenderOptions { color: false },
+    );
+    (report, lowered)
+}
+
+/// A program that has to compile without a warning and to pass the verifier.
+pub fn program(text: &str) -> Arc<Program> {
+    let (report, lowered) = compiled(text);
+    assert_eq!(report, "");
+    let program = lowered.expect("a program without a report");
+    assert_eq!(ir::verify(&program), Ok(()));
+    Arc::new(program)
+}
+
+/// A device with these entries and groups.
+pub fn device(
+    program: &Arc<Program>,
+    options: &DeviceOptions,
+    engine: EngineChoice,
+    updates: &[Update],
+) -> Device {
+    let options = DeviceOptions { engine, ..options.clone() };
+    let mut device = Device::new(program.clone(), options).expect("loads");
+    let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+    assert!(outcome.is_ok(), "{outcome:?}");
+    device
+}
+
+/// Runs a scenario on each engine.
+pub fn on_both(
+    program: &Arc<Program>,
+    options: &DeviceOptions,
+    updates: &[Update],
+    scenario: impl Fn(Device),
+) {
+    for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
+        scenario(device(program, options, engine, updates));
+    }
+}
+
+/// Two devices whose results are compared packet by packet.
+pub fn side_by_side(
+    program: &Arc<Program>,
+    options: &DeviceOptions,
+    updates: &[Update],
+) -> SideBySide {
+    let mut both = SideBySide::new(program.clone(), options.clone()).expect("loads");
+    for device in both.devices_mut() {
+        let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+    both
+}
+
+/// Ports and bytes of what leaves after a packet came.
+pub fn sent(device: &mut Device, port: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    device.inject(port, device.now_ps(), bytes.to_vec()).expect("not in the past");
+    device.run_to_completion().expect("no assertion fails");
+    let sent = device.drain_transmitted();
+    sent.into_iter().map(|packet| (packet.port, packet.bytes)).collect()
+}
