@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether clusters can share a stage: groups that may merge are distributed over tables by a search
+//! that tries every way, up to a limit of steps. Costs are the cost model's. A part that is too much
+//! stays too much with more, so a search ends early on what is placed so far.
+
+use crate::cost::{self, Model, TableCost};
+use crate::greedy::{Clusters, Group};
+use crate::layout::PlacedTable;
+use crate::problem::{DependencyKind, Gress, Problem, Resource, UnitId};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Steps of one search.
+const STEPS: u32 = 20_000;
+/// Steps of a search that only wants to make a known conflict smaller.
+const FEWER_STEPS: u32 = 500;
+
+/// Whether it can be done.
+pub(super) enum Packing {
+    /// Like this.
+    Tables(Vec<PlacedTable>),
+    /// In no way.
+    None,
+    /// The steps were used up.
+    Unknown,
+}
+
+/// Packs stages of one problem.
+pub(super) struct Packer<'a> {
+    model: &'a Model<'a>,
+    clusters: &'a Clusters,
+    costs: HashMap<Vec<UnitId>, Option<Rc<TableCost>>>,
+    successors: BTreeSet<(UnitId, UnitId)>,
+    known: HashMap<Vec<usize>, Known>,
+}
+
+#[derive(Clone)]
+enum Known {
+    Tables(Vec<PlacedTable>),
+    None,
+}
+
+/// A table under construction.
+#[derive(Clone)]
+struct Open {
+    gress: Gress,
+    units: Vec<UnitId>,
+    cost: Rc<TableCost>,
+}
+
+impl<'a> Packer<'a> {
+    /// Knows nothing yet.
+    pub fn new(model: &'a Model<'a>, clusters: &'a Clusters) -> Packer<'a> {
+        let successors = successors(model.problem);
+        Packer { model, clusters, costs: HashMap::new(), successors, known: HashMap::new() }
+    }
+
+    /// Packs these clusters into one stage.
+    pub fn pack(&mut self, clusters: &[usize]) -> Packing {
+        self.pack_within(clusters, STEPS)
+    }
+
+    /// Some of these clusters that no stage can take together; all of them when nothing smaller is
+    /// found soon.
+    pub fn smallest(&mut self, clusters: &[usize]) -> Vec<usize> {
+        let mut set = clusters.to_vec();
+        let mut at = 0;
+        while at < set.len() {
+            let mut fewer = set.clone();
+            fewer.remove(at);
+            match self.pack_within(&fewer, FEWER_STEPS) {
+                Packing::None => set = fewer,
+                _ => at += 1,
+            }
+        }
+        set
+    }
+
+    fn pack_within(&mut self, clusters: &[usize], steps: u32) -> Packing {
+        match self.known.get(clusters) {
+            Some(Known::Tables(tables)) => return Packing::Tables(tables.clone()),
+            Some(Known::None) => return Packing::None,
+            None => {}
+        }
+        let groups: Vec<&'a Group> = clusters
+            .iter()
+            .flat_map(|at| &self.clusters.clusters[*at].groups)
+            .map(|group| &self.clusters.groups[*group])
+            .collect();
+        let mut tables: Vec<Open> = Vec::new();
+        for group in groups.iter().filter(|group| !group.may_merge) {
+            let Some(cost) = self.cost(&group.units) else { return self.refused(clusters) };
+            tables.push(Open { gress: group.gress, units: group.units.clone(), cost });
+        }
+        let fixed = tables.len();
+        if !self.fits(&tables) {
+            return self.refused(clusters);
+        }
+        let mut free: Vec<&'a Group> =
+            groups.into_iter().filter(|group| group.may_merge).collect();
+        // The demanding ones first; those with like conditions after one another.
+        free.sort_by_cached_key(|group| {
+            let variables: BTreeSet<_> =
+                group.units.iter().flat_map(|id| self.unit_variables(*id)).collect();
+            (group.array.is_none(), std::cmp::Reverse(variables.len()), variables, group.units[0])
+        });
+        let mut left = steps;
+        match self.place(&free, &mut tables, fixed, &mut left) {
+            Some(true) => {
+                let tables: Vec<PlacedTable> = tables
+                    .into_iter()
+                    .map(|table| PlacedTable { gress: table.gress, units: table.units })
+                    .collect();
+                self.known.insert(clusters.to_vec(), Known::Tables(tables.clone()));
+                Packing::Tables(tables)
+            }
+            Some(false) => self.refused(clusters),
+            None => Packing::Unknown,
+        }
+    }
+
+    fn refused(&mut self, clusters: &[usize]) -> Packing {
+        self.known.insert(clusters.to_vec(), Known::None);
+        Packing::None
+    }
+
+    fn unit_variables(&self, id: UnitId) -> BTreeSet<crate::guard::VariableId> {
+        self.model.problem.units[id.0 as usize].guard.variables()
+    }
+
+    /// Places the rest; nothing when the steps are used up.
+    fn place(
+        &mut self,
+        rest: &[&Group],
+        tables: &mut Vec<Open>,
+        fixed: usize,
+        left: &mut u32,
+    ) -> Option<bool> {
+        let Some((group, rest)) = rest.split_first() else { return Some(true) };
+        if *left == 0 {
+            return None;
+        }
+        *left -= 1;
+        // Each table that takes it, the one that grows least first, then a new one.
+        let mut ways: Vec<(u64, usize, Open)> = Vec::new();
+        for at in fixed..tables.len() {
+            if tables[at].gress != group.gress || !self.may_share(&tables[at].units, group) {
+                continue;
+            }
+            let mut units = tables[at].units.clone();
+            units.extend(&group.units);
+            units.sort_unstable();
+            if let Some(cost) = self.cost(&units) {
+                let growth = self.size(&cost).saturating_sub(self.size(&tables[at].cost));
+                ways.push((growth, at, Open { gress: group.gress, units, cost }));
+            }
+        }
+        ways.sort_by_key(|(growth, at, _)| (*growth, *at));
+        if let Some(cost) = self.cost(&group.units) {
+            let alone = Open { gress: group.gress, units: group.units.clone(), cost };
+            ways.push((0, tables.len(), alone));
+        }
+        for (_, at, table) in ways {
+            let before = if at < tables.len() {
+                Some(std::mem::replace(&mut tables[at], table))
+            } else {
+                tables.push(table);
+                None
+            };
+            let placed =
+                if self.fits(tables) { self.place(rest, tables, fixed, left) } else { Some(false) };
+            match placed {
+                Some(false) => {}
+                done => return done,
+            }
+            match before {
+                Some(before) => tables[at] = before,
+                None => {
+                    tables.pop();
+                }
+            }
+        }
+        Some(false)
+    }
+
+    /// What matters of a cost when it is asked which table grows least.
+    fn size(&self, cost: &TableCost) -> u64 {
+        let of = |resource| cost.demand.get(&resource).copied().unwrap_or(0);
+        of(Resource::Entries) * 4 + of(Resource::MatchBits) + of(Resource::TcamBlocks) * 64
+    }
+
+    /// The cost of a table; nothing if no table can be like that.
+    fn cost(&mut self, units: &[UnitId]) -> Option<Rc<TableCost>> {
+        if let Some(known) = self.costs.get(units) {
+            return known.clone();
+        }
+        let cost = self.model.table(units);
+        let fits = cost::table_excess(self.model.target, &cost).is_empty();
+        let cost = fits.then(|| Rc::new(cost));
+        self.costs.insert(units.to_vec(), cost.clone());
+        cost
+    }
+
+    fn fits(&self, tables: &[Open]) -> bool {
+        let target = self.model.target;
+        let within = |gress: Option<Gress>| {
+            let here = tables.iter().filter(|table| gress.is_none_or(|it| it == table.gress));
+            cost::stage_excess(target, here.map(|table| &*table.cost)).is_empty()
+        };
+        if target.shared {
+            within(None)
+        } else {
+            within(Some(Gress::Ingress)) && within(Some(Gress::Egress))
+        }
+    }
+
+    fn may_share(&self, units: &[UnitId], group: &Group) -> bool {
+        let pairs = units.iter().flat_map(|one| group.units.iter().map(move |other| (*one, *other)));
+        !pairs.into_iter().any(|(one, other)| {
+            self.successors.contains(&(one, other)) || self.successors.contains(&(other, one))
+        })
+    }
+}
+
+/// Pairs that may share a stage and no table.
+fn successors(problem: &Problem) -> BTreeSet<(UnitId, UnitId)> {
+    let list = problem.dependencies.iter();
+    list.filter(|each| each.kind == DependencyKind::Successor)
+        .map(|each| (each.before, each.after))
+        .collect()
+}
