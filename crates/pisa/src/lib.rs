@@ -9,6 +9,7 @@
 
 pub mod check;
 pub mod cost;
+pub mod exact;
 pub mod graph;
 pub mod greedy;
 pub mod guard;

@@ -109,11 +109,7 @@ impl Search<'_, '_> {
     }
 
     fn progress(&self) -> Progress {
-        Progress {
-            stages: self.stages(),
-            at_least: self.at_least,
-            assignments: self.assignments,
-        }
+        Progress { stages: self.stages(), at_least: self.at_least, assignments: self.assignments }
     }
 
     fn run(&mut self) {
@@ -123,7 +119,9 @@ impl Search<'_, '_> {
             // better layout; each gets longer until one of them ends it.
             let wanted = [self.at_least, self.stages() - 1];
             for (at, stages) in wanted.into_iter().enumerate() {
-                if stages < self.at_least || stages >= self.stages() || (at == 1 && stages == wanted[0])
+                if stages < self.at_least
+                    || stages >= self.stages()
+                    || (at == 1 && stages == wanted[0])
                 {
                     continue;
                 }
@@ -170,7 +168,8 @@ impl Search<'_, '_> {
                 Answer::Unknown => return Attempt::Open,
             };
             self.assignments += 1;
-            if (self.stop)(self.progress()) {
+            let progress = self.progress();
+            if (self.stop)(progress) {
                 return Attempt::Stopped;
             }
             match self.packed(&stage_of, stages) {

@@ -82,11 +82,10 @@ impl StageModel {
             (0..stage_of.len()).map(|at| bound::least_demand(model, clusters, at)).collect();
         for half in halves {
             for (resource, limit) in capacities(model) {
-                let takers: Vec<(usize, u64)> = half
-                    .iter()
-                    .filter_map(|at| Some((*at, *least[*at].get(&resource)?)))
-                    .collect();
-                let all: u64 = takers.iter().map(|(_, amount)| *amount).fold(0, u64::saturating_add);
+                let takers: Vec<(usize, u64)> =
+                    half.iter().filter_map(|at| Some((*at, *least[*at].get(&resource)?))).collect();
+                let all: u64 =
+                    takers.iter().map(|(_, amount)| *amount).fold(0, u64::saturating_add);
                 if all <= limit {
                     continue;
                 }

@@ -96,8 +96,7 @@ impl<'a> Packer<'a> {
         if !self.fits(&tables) {
             return self.refused(clusters);
         }
-        let mut free: Vec<&'a Group> =
-            groups.into_iter().filter(|group| group.may_merge).collect();
+        let mut free: Vec<&'a Group> = groups.into_iter().filter(|group| group.may_merge).collect();
         // The demanding ones first; those with like conditions after one another.
         free.sort_by_cached_key(|group| {
             let variables: BTreeSet<_> =
@@ -215,7 +214,8 @@ impl<'a> Packer<'a> {
     }
 
     fn may_share(&self, units: &[UnitId], group: &Group) -> bool {
-        let pairs = units.iter().flat_map(|one| group.units.iter().map(move |other| (*one, *other)));
+        let pairs =
+            units.iter().flat_map(|one| group.units.iter().map(move |other| (*one, *other)));
         !pairs.into_iter().any(|(one, other)| {
             self.successors.contains(&(one, other)) || self.successors.contains(&(other, one))
         })

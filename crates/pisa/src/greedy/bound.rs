@@ -62,7 +62,7 @@ pub(super) fn least_stages_of(model: &Model<'_>, clusters: &Clusters) -> u32 {
 
 /// What a cluster adds to its stage whatever else sits there. Match memories and crossbars are shared
 /// when tables merge, so they do not count for units that may merge.
-fn least_demand(model: &Model<'_>, clusters: &Clusters, at: usize) -> BTreeMap<Resource, u64> {
+pub(crate) fn least_demand(model: &Model<'_>, clusters: &Clusters, at: usize) -> BTreeMap<Resource, u64> {
     let mut sum: BTreeMap<Resource, u64> = BTreeMap::new();
     for group in clusters.clusters[at].groups.iter().map(|group| &clusters.groups[*group]) {
         let cost = model.table(&group.units);
