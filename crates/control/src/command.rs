@@ -345,11 +345,16 @@ pub enum Command {
         /// Value set.
         set: String,
     },
-    /// Sets the parameters of the custom CRC-16 or CRC-32.
+    /// Sets the parameters of a calculation that is a custom CRC: a call of `hash`, `update_checksum` or
+    /// `verify_checksum` with `crc16_custom` or `crc32_custom`. All calculations of a v1model program
+    /// count, of whatever algorithm, in the order of its text, first the calls of `hash`, then of
+    /// `update_checksum`, then of `verify_checksum`: the first is `calc`, the next are `calc_0`,
+    /// `calc_1`, as p4c names them in programs that inlining does not change. Custom CRCs of objects
+    /// (selectors, PSA's `Hash`) have the names of these.
     CrcParameters {
         /// 16 or 32.
         width_bits: u32,
-        /// The calculation's name; the parameters are shared by all custom CRCs of the width.
+        /// The calculation's name.
         name: String,
         /// Polynomial.
         polynomial: u64,

@@ -5,7 +5,9 @@ use crate::command::Origin;
 use crate::error::{AMBIGUOUS_NAME, ControlError, UNKNOWN_NAME};
 use crate::names::{NotFound, find, nearest};
 use crate::p4info_ids;
-use ir::{ActionProfileId, CounterId, MeterId, Program, RegisterId, TableId, ValueSetId};
+use ir::{
+    ActionProfileId, CalculationId, CounterId, MeterId, Program, RegisterId, TableId, ValueSetId,
+};
 
 /// `ids` are the P4Info numbers that `#number` speaks of.
 fn search<'a>(
@@ -74,6 +76,30 @@ fn some_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
 pub fn table(program: &Program, name: &str, origin: &Origin) -> Result<TableId, ControlError> {
     let names = program.tables.iter().map(|table| &*table.name);
     search("table", name, names, || p4info_ids::tables(program), origin).map(TableId)
+}
+
+/// The custom CRC of this width with this name.
+pub fn calculation(
+    program: &Program,
+    name: &str,
+    width_bits: u32,
+    origin: &Origin,
+) -> Result<CalculationId, ControlError> {
+    let has_width = |item: &&ir::Calculation| item.width_bits == width_bits;
+    let found =
+        program.calculations.iter().position(|item| has_width(&item) && *item.name == *name);
+    if let Some(at) = found {
+        return Ok(CalculationId(at as u32));
+    }
+    let message = format!("the program has no custom CRC of {width_bits} bits `{name}`");
+    let error = ControlError::new(UNKNOWN_NAME, origin, message);
+    // Names are numbers, so a near one is no better guess than another.
+    let known = program.calculations.iter().filter(has_width).map(|item| &*item.name);
+    let known: std::collections::BTreeSet<&str> = known.collect();
+    Err(match some_of(known.iter().copied()) {
+        Some(list) => error.help(format!("it has {list}")),
+        None => error,
+    })
 }
 
 /// The register array with this name.

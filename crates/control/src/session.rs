@@ -11,10 +11,10 @@ use crate::command::{Command, Located, MatchText, Origin, Target};
 use crate::error::{BAD_VALUE, ControlError, REFUSED, SYNTAX, UNKNOWN_HANDLE, WRONG_COUNT};
 use crate::{lookup, patterns, values};
 use entries::count;
-use ir::{ActionProfileId, Bits, KeyPattern, Program, TableId};
+use ir::{ActionProfileId, Bits, CrcParameters, KeyPattern, Program, TableId};
 use state::{
-    Batch, BatchItem, Cells, CloneSession, CounterValue, CrcParameters, CustomCrc, EntryReference,
-    Group, GroupId, GroupMember, MemberId, NewEntry, Read, Replica, Reply, Store, Update,
+    Batch, BatchItem, Cells, CloneSession, CounterValue, EntryReference, Group, GroupId,
+    GroupMember, MemberId, NewEntry, Read, Replica, Reply, Store, Update,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -372,14 +372,14 @@ impl Applying<'_> {
             }
             Command::CrcParameters {
                 width_bits,
+                name,
                 polynomial,
                 initial,
                 final_xor,
                 reflect_input,
                 reflect_output,
-                ..
             } => {
-                let crc = if *width_bits == 16 { CustomCrc::Crc16 } else { CustomCrc::Crc32 };
+                let calculation = lookup::calculation(&program, name, *width_bits, origin)?;
                 let parameters = CrcParameters {
                     polynomial: self.small(*polynomial, "the polynomial")?,
                     initial: self.small(*initial, "the initial remainder")?,
@@ -387,7 +387,7 @@ impl Applying<'_> {
                     reflect_input: *reflect_input,
                     reflect_output: *reflect_output,
                 };
-                self.update(Update::SetCrcParameters { crc, parameters: Some(parameters) })
+                self.update(Update::SetCrcParameters { calculation, parameters: Some(parameters) })
             }
             Command::QueueRate { packets_per_second, port, priority } => {
                 Ok(Answer::Device(DeviceCommand::QueueRate {

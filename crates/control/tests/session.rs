@@ -27,7 +27,9 @@ parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout stand
         transition select(hdr.h.a) { kinds: accept; _: accept; }
     }
 }
-control V(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control V(inout headers_t hdr, inout metadata_t meta) {
+    apply { verify_checksum(true, { hdr.h.a }, hdr.h.c, HashAlgorithm.crc32_custom); }
+}
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     register<bit<16>>(8) cells;
     counter(8, CounterType.packets) hits;
@@ -54,14 +56,21 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         actions = { forward; drop; }
         implementation = chooser;
     }
+    action mark(inout bit<16> value) {
+        hash(value, HashAlgorithm.crc16, 16w0, { hdr.h.a }, 32w65536);
+        hash(value, HashAlgorithm.crc32_custom, 16w0, { hdr.h.a }, 32w65536);
+        hash(value, HashAlgorithm.crc16_custom, 16w0, { hdr.h.a }, 32w65536);
+    }
     apply {
         exact_table.apply(); lpm_table.apply(); ternary_table.apply(); fixed.apply(); balanced.apply();
         bit<16> value; bit<2> color;
-        cells.read(value, 0); cells.write(1, value); hits.count(1); rates.execute_meter(0, color);
+        cells.read(value, 0); mark(value); cells.write(1, value); hits.count(1); rates.execute_meter(0, color);
     }
 }
 control E(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) { apply { } }
-control C(inout headers_t hdr, inout metadata_t meta) { apply { } }
+control C(inout headers_t hdr, inout metadata_t meta) {
+    apply { update_checksum(true, { hdr.h.a }, hdr.h.c, HashAlgorithm.crc32_custom); }
+}
 control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#;
@@ -252,5 +261,31 @@ fn registers_counters_meters_value_sets_and_queues() {
          21: done
          22: QueueDepth { packets: 16, port: Some(2), priority: None }
          23: QueueRate { packets_per_second: 100, port: None, priority: None }",
+    );
+}
+
+#[test]
+fn calculations_have_parameters_of_their_own() {
+    // The first hash is no custom CRC, but counts; then those of checksums.
+    check(
+        "set_crc32_parameters calc_0 0x1edc6f41 0xffffffff 0xffffffff true true
+         set_crc32_parameters calc_2 0x04c11db7 0 0 false false
+         set_crc32_parameters calc_3 0x04c11db7 0 0 false false
+         set_crc16_parameters calc_1 0x1021 0xffff 0 false false
+         set_crc16_parameters calc_1 0x11021 0xffff 0 false false
+         set_crc32_parameters calc_1 0x1021 0xffff 0 false false
+         set_crc32_parameters calc 0x1021 0xffff 0 false false
+         set_crc16_parameters checksum 0x1021 0xffff 0 false false",
+        "1: done
+         2: done
+         3: done
+         4: done
+         error[CTL-E0108]: c:5: polynomial, initial value and final exclusive-or of this CRC have 16 bits
+         error[CTL-E0103]: c:6: the program has no custom CRC of 32 bits `calc_1`
+         help: it has `calc_0`, `calc_2`, `calc_3`
+         error[CTL-E0103]: c:7: the program has no custom CRC of 32 bits `calc`
+         help: it has `calc_0`, `calc_2`, `calc_3`
+         error[CTL-E0103]: c:8: the program has no custom CRC of 16 bits `checksum`
+         help: it has `calc_1`",
     );
 }

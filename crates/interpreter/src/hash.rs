@@ -2,23 +2,20 @@
 //! Hash and checksum algorithms, defined so that v1model programs get the same numbers as on BMv2. What
 //! is hashed, and in which order, the program says.
 
-use ir::{CrcPolynomial, HashAlgorithm};
-use state::{CrcParameters, CustomCrc, Replication};
+use ir::{CrcParameters, CrcPolynomial, HashAlgorithm};
+use state::Replication;
 
-/// The hash of some bytes. CRCs with parameters set by the control plane take them from the
-/// configuration.
+/// The hash of some bytes. CRCs with parameters of their own take them from the configuration.
 pub fn hash(algorithm: HashAlgorithm, bytes: &[u8], replication: &Replication) -> u64 {
     match algorithm {
         HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => {
             reflected_crc(&CRC32_TABLE, u32::MAX, u32::MAX, bytes)
         }
         HashAlgorithm::Crc16 => reflected_crc(&CRC16_TABLE, 0, 0, bytes),
-        HashAlgorithm::Crc32Custom => {
-            u64::from(crc(32, replication.crc_parameters(CustomCrc::Crc32), bytes))
-        }
-        HashAlgorithm::Crc16Custom => {
-            u64::from(crc(16, replication.crc_parameters(CustomCrc::Crc16), bytes))
-        }
+        // The verifier sees to it that there is one.
+        HashAlgorithm::Custom(calculation) => replication
+            .crc(calculation)
+            .map_or(0, |set| u64::from(crc(set.width_bits(), set.parameters(), bytes))),
         HashAlgorithm::Random => 0,
         HashAlgorithm::Identity => identity(bytes),
         HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16 => {
@@ -44,21 +41,6 @@ pub fn polynomial_crc(crc: &CrcPolynomial, bytes: &[u8]) -> u64 {
     }
     let value = if crc.is_reflected { register.reverse_bits() } else { register >> unused_bits };
     value ^ crc.final_xor
-}
-
-/// Width of an algorithm's value in bits.
-pub fn width_bits(algorithm: HashAlgorithm) -> u32 {
-    match algorithm {
-        HashAlgorithm::Crc(crc) => crc.width_bits,
-        HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom | HashAlgorithm::TargetDefault => 32,
-        HashAlgorithm::Identity => 64,
-        HashAlgorithm::Crc16
-        | HashAlgorithm::Crc16Custom
-        | HashAlgorithm::Random
-        | HashAlgorithm::Csum16
-        | HashAlgorithm::Xor16
-        | HashAlgorithm::OnesComplement16 => 16,
-    }
 }
 
 const CRC32_TABLE: [u32; 256] = reflected_table(0xedb8_8320);
@@ -140,12 +122,22 @@ fn xor16(bytes: &[u8]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ir::{Calculation, CalculationId, OriginId, Program};
     use proptest::prelude::*;
     use state::{Configuration, Store};
     use std::sync::Arc;
 
     fn configuration() -> Arc<Configuration> {
-        Store::new(Arc::default()).expect("an empty program").configuration()
+        let calculation = |(width_bits, parameters)| Calculation {
+            name: "".into(),
+            width_bits,
+            parameters,
+            origin: OriginId(0),
+        };
+        let crcs = [(32, CrcParameters::CRC32), (16, CrcParameters::CRC16)];
+        let calculations = crcs.map(calculation).to_vec();
+        let program = Program { calculations, ..Program::default() };
+        Store::new(Arc::new(program)).expect("a program without tables").configuration()
     }
 
     fn check(algorithm: HashAlgorithm, bytes: &[u8], expected: u64) {
@@ -161,8 +153,8 @@ mod tests {
         // "123456789" is the check input of the CRC catalogues.
         check(HashAlgorithm::Crc32, b"123456789", 0xcbf4_3926);
         check(HashAlgorithm::Crc16, b"123456789", 0xbb3d);
-        check(HashAlgorithm::Crc32Custom, b"123456789", 0xcbf4_3926);
-        check(HashAlgorithm::Crc16Custom, b"123456789", 0xbb3d);
+        check(HashAlgorithm::Custom(CalculationId(0)), b"123456789", 0xcbf4_3926);
+        check(HashAlgorithm::Custom(CalculationId(1)), b"123456789", 0xbb3d);
         // RFC 1071 §3: the sum of these words is ddf2.
         check(
             HashAlgorithm::Csum16,
@@ -191,6 +183,8 @@ mod tests {
         let bzip2 =
             CrcParameters { reflect_input: false, reflect_output: false, ..CrcParameters::CRC32 };
         assert_eq!(crc(32, bzip2, b"123456789"), 0xfc89_1918);
+        let smbus = CrcParameters { polynomial: 7, initial: 0, final_xor: 0, ..bzip2 };
+        assert_eq!(crc(8, smbus, b"123456789"), 0xf4);
     }
 
     /// The check values of the catalogue of CRCs.

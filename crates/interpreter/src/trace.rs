@@ -41,7 +41,7 @@
 //! | `register` | register | `index`, `read`, `written`; `out_of_range` when there is no such cell |
 //! | `count`, `meter` | counter, meter | `index` when it is not direct, `colour` |
 //! | `value_set` | set | `member`, `key` |
-//! | `hash` | algorithm | `result` |
+//! | `hash` | algorithm, or calculation of a custom CRC | `result` |
 //! | `random` | | `low`, `high`, `result` |
 //! | `request` | what is asked | `label`, `arguments` |
 //! | `log` | | `text` |

@@ -38,6 +38,7 @@ pub(crate) mod architecture;
 pub mod bits;
 pub mod codes;
 pub mod control_flow;
+mod crc;
 pub mod effects;
 pub mod instruction;
 pub mod lowering;
@@ -51,6 +52,7 @@ pub mod transactions;
 pub mod verify;
 
 pub use bits::Bits;
+pub use crc::{CRC_WIDTHS_BITS, Calculation, CrcParameters};
 pub use instruction::*;
 pub use program::*;
 pub use site::Site;

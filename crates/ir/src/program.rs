@@ -2,7 +2,7 @@
 //! What an IR program consists of, apart from its code: storage, state objects, actions, blocks and
 //! origins. Handles are indices into the program's lists.
 
-use crate::{Bits, Operation, Region};
+use crate::{Bits, Calculation, Operation, Region};
 use source::Span;
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ handles! {
     ActionProfileId;
     /// Index into [`Program::value_sets`].
     ValueSetId;
+    /// Index into [`Program::calculations`].
+    CalculationId;
     /// Index into [`Program::requests`].
     RequestId;
     /// Index into [`Program::externs`].
@@ -88,6 +90,8 @@ pub struct Program {
     pub action_profiles: Vec<ActionProfile>,
     /// Parser value sets.
     pub value_sets: Vec<ValueSet>,
+    /// CRCs whose parameters can be set, each on its own.
+    pub calculations: Vec<Calculation>,
     /// What the program may ask of its device.
     pub requests: Vec<Request>,
     /// Extern objects and functions that no description explains.
@@ -506,12 +510,10 @@ pub struct FieldList {
 pub enum HashAlgorithm {
     /// CRC-32 (ISO-HDLC).
     Crc32,
-    /// CRC-32 with parameters set by the control plane.
-    Crc32Custom,
     /// CRC-16/ARC.
     Crc16,
-    /// CRC-16 with parameters set by the control plane.
-    Crc16Custom,
+    /// A CRC with parameters of its own.
+    Custom(CalculationId),
     /// Always the same: 0 (BMv2's `random` is not supported as a hash of its own there either).
     Random,
     /// The input itself: its first 64 bits as a number (as BMv2 has it), or all of a shorter one.

@@ -46,6 +46,8 @@ pub enum Site {
     ActionProfile(u32),
     /// A value set.
     ValueSet(u32),
+    /// A calculation.
+    Calculation(u32),
     /// A request.
     Request(u32),
     /// An extern.
@@ -92,6 +94,7 @@ impl Site {
                 program.action_profiles.get(at as usize).map(|profile| profile.origin)
             }
             Site::ValueSet(at) => program.value_sets.get(at as usize).map(|set| set.origin),
+            Site::Calculation(at) => program.calculations.get(at as usize).map(|item| item.origin),
             Site::Extern(at) => program.externs.get(at as usize).map(|item| item.origin),
             Site::Block(at) => program.blocks.get(at as usize).map(|block| block.origin),
             Site::BasicBlock(region, at) | Site::Terminator(region, at) => {
@@ -137,6 +140,7 @@ impl fmt::Display for Site {
             Site::Meter(at) => write!(formatter, "meter #{at}"),
             Site::ActionProfile(at) => write!(formatter, "action profile #{at}"),
             Site::ValueSet(at) => write!(formatter, "value set #{at}"),
+            Site::Calculation(at) => write!(formatter, "calculation #{at}"),
             Site::Request(at) => write!(formatter, "request #{at}"),
             Site::Extern(at) => write!(formatter, "extern #{at}"),
             Site::FieldList(at) => write!(formatter, "field list #{at}"),

@@ -36,6 +36,7 @@
 //! - T7: selector keys stand only in tables whose implementation is a selector.
 //! - T8: a register's first value has the cell's width.
 //! - T9: what is said about keys under T3 holds for value sets too: no selector among them.
+//! - T10: a calculation has a width of [`crate::CRC_WIDTHS_BITS`], and parameters of at most that width.
 //!
 //! Blocks
 //! - B1: roles are distinct; a block runs a region of its own kind; only a parser has an error slot,

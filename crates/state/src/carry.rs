@@ -9,8 +9,28 @@ use crate::{
     ActionData, ActionProfileState, BoundAction, Cells, Configuration, DefaultAction, EntryRecord,
     NewEntry, Replication, Store, ValueSetState,
 };
-use ir::{ActionId, ActionProfileId, CounterId, Key, MeterId, Program, RegisterId, Table, TableId};
+use ir::{
+    ActionId, ActionProfile, ActionProfileId, CounterId, HashAlgorithm, Key, MeterId, Program,
+    RegisterId, Table, TableId,
+};
 use std::sync::Arc;
+
+/// Whether two profiles choose alike; custom CRCs go by their names.
+fn same_selector(one: (&Program, &ActionProfile), other: (&Program, &ActionProfile)) -> bool {
+    let selector = |(program, profile): (&Program, &ActionProfile)| {
+        let (algorithm, width_bits) = profile.selector?;
+        let calculation = match algorithm {
+            HashAlgorithm::Custom(id) => {
+                let crc = program.calculations.get(id.index());
+                crc.map(|crc| (crc.name.clone(), crc.width_bits))
+            }
+            _ => None,
+        };
+        let plain = calculation.is_none().then_some(algorithm);
+        Some((plain, calculation, width_bits))
+    };
+    selector(one) == selector(other)
+}
 
 /// Takes over what has equal name and shape in both programs:
 ///
@@ -149,9 +169,20 @@ impl Carrying<'_> {
     }
 
     fn replication(&mut self) {
-        if *self.to.replication == Replication::default() {
-            self.to.replication = self.from.replication.clone();
+        let untouched = Replication::of(self.to_program);
+        if *self.to.replication != untouched {
+            return;
         }
+        let from = &self.from.replication;
+        let mut carried = Replication { crcs: untouched.crcs, ..(**from).clone() };
+        for (calculation, crc) in self.from_program.calculations.iter().zip(&from.crcs) {
+            let to = named(&self.to_program.calculations, |c| &c.name, &calculation.name);
+            let to = to.and_then(|to| carried.crcs.get_mut(to));
+            if let Some(to) = to.filter(|to| to.width_bits() == crc.width_bits()) {
+                *to = crc.clone();
+            }
+        }
+        self.to.replication = Arc::new(carried);
     }
 
     /// The new program's action among `listed` for one of the old program's.
@@ -172,7 +203,7 @@ impl Carrying<'_> {
                     let after = &self.to_program.action_profiles[to];
                     let mine = &self.to.profiles[to];
                     let room = after.size.filter(|&size| size != 0).unwrap_or(u64::MAX);
-                    after.selector == profile.selector
+                    same_selector((self.from_program, profile), (self.to_program, after))
                         && state.members.len() as u64 <= room
                         && mine.members.is_empty()
                         && mine.groups.is_empty()

@@ -4,10 +4,10 @@
 
 use crate::forwarding::ForwardingState;
 use crate::{
-    ActionData, BoundAction, CloneSession, Configuration, CrcParameters, CustomCrc, DefaultAction,
-    EntryRecord, Group, GroupId, MemberId, MulticastGroup, ValueSetState,
+    ActionData, BoundAction, CloneSession, Configuration, Crc, DefaultAction, EntryRecord, Group,
+    GroupId, MemberId, MulticastGroup, ValueSetState,
 };
-use ir::{ActionProfileId, TableId, ValueSetId};
+use ir::{ActionProfileId, CalculationId, TableId, ValueSetId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -58,9 +58,9 @@ pub(crate) enum Change {
         after: Option<Arc<CloneSession>>,
     },
     Crc {
-        crc: CustomCrc,
-        before: CrcParameters,
-        after: CrcParameters,
+        calculation: CalculationId,
+        before: Crc,
+        after: Crc,
     },
 }
 
@@ -145,8 +145,8 @@ impl Configuration {
             Change::CloneSession { session, before, .. } => {
                 put(&mut Arc::make_mut(&mut self.replication).clone_sessions, session, before);
             }
-            Change::Crc { crc, before, .. } => {
-                Arc::make_mut(&mut self.replication).set_crc_parameters(crc, before);
+            Change::Crc { calculation, before, .. } => {
+                Arc::make_mut(&mut self.replication).set_crc(calculation, before);
             }
         }
     }
@@ -188,8 +188,8 @@ impl ForwardingState {
             Change::CloneSession { session, after, .. } => {
                 put(&mut self.replication_mut().clone_sessions, *session, after.clone());
             }
-            Change::Crc { crc, after, .. } => {
-                self.replication_mut().set_crc_parameters(*crc, *after);
+            Change::Crc { calculation, after, .. } => {
+                self.replication_mut().set_crc(*calculation, after.clone());
             }
         }
     }

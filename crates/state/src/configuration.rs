@@ -4,66 +4,11 @@
 
 use crate::action::choose_by_weight;
 use crate::{
-    ActionData, ActionProfileState, BoundAction, CloneSession, MulticastGroup, Replication,
+    ActionData, ActionProfileState, BoundAction, CloneSession, Crc, MulticastGroup, Replication,
     TableState, ValueSetState,
 };
-use ir::{ActionProfileId, Program, TableId, ValueSetId};
+use ir::{ActionProfileId, CalculationId, Program, TableId, ValueSetId};
 use std::sync::Arc;
-
-/// Which of the CRCs whose parameters the control plane sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CustomCrc {
-    /// [`ir::HashAlgorithm::Crc16Custom`]
-    Crc16,
-    /// [`ir::HashAlgorithm::Crc32Custom`]
-    Crc32,
-}
-
-impl CustomCrc {
-    /// Width of the CRC in bits.
-    pub fn width_bits(self) -> u32 {
-        match self {
-            CustomCrc::Crc16 => 16,
-            CustomCrc::Crc32 => 32,
-        }
-    }
-}
-
-/// What defines a CRC of a given width. The numbers stand in the notation with the most significant
-/// bit first, as in the published catalogues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CrcParameters {
-    /// Polynomial without its leading one.
-    pub polynomial: u32,
-    /// First value of the remainder.
-    pub initial: u32,
-    /// What the remainder is exclusive-ored with at the end.
-    pub final_xor: u32,
-    /// Whether each byte is taken with its least significant bit first.
-    pub reflect_input: bool,
-    /// Whether the remainder is reversed at the end.
-    pub reflect_output: bool,
-}
-
-impl CrcParameters {
-    /// CRC-16/ARC, which a custom CRC-16 is until it is changed.
-    pub const CRC16: CrcParameters = CrcParameters {
-        polynomial: 0x8005,
-        initial: 0,
-        final_xor: 0,
-        reflect_input: true,
-        reflect_output: true,
-    };
-
-    /// CRC-32/ISO-HDLC, which a custom CRC-32 is until it is changed.
-    pub const CRC32: CrcParameters = CrcParameters {
-        polynomial: 0x04c1_1db7,
-        initial: 0xffff_ffff,
-        final_xor: 0xffff_ffff,
-        reflect_input: true,
-        reflect_output: true,
-    };
-}
 
 /// One immutable version of everything that packets read as configuration. Cloning shares the parts.
 #[derive(Clone, Debug)]
@@ -133,9 +78,9 @@ impl Configuration {
         self.replication.clone_sessions()
     }
 
-    /// The parameters of a custom CRC.
-    pub fn crc_parameters(&self, crc: CustomCrc) -> CrcParameters {
-        self.replication.crc_parameters(crc)
+    /// A calculation's CRC as it is now; `None` when the program has no such calculation.
+    pub fn crc(&self, calculation: CalculationId) -> Option<&Crc> {
+        self.replication.crc(calculation)
     }
 
     /// The action that an entry of `table` runs. `hash` is asked only where a choice is to be made.

@@ -138,7 +138,9 @@ impl<'a> Draft<'a> {
                 self.set_clone_session(session, content, false)
             }
             Update::DeleteCloneSession { session } => self.delete_clone_session(session),
-            Update::SetCrcParameters { crc, parameters } => self.set_crc(crc, parameters),
+            Update::SetCrcParameters { calculation, parameters } => {
+                self.set_crc(calculation, parameters)
+            }
             cells => self.write_cells(cells),
         }
     }

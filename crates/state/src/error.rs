@@ -205,6 +205,9 @@ errors! {
     /// Registers, counters or meters where only configuration is at hand.
     CellsAreTheDevices = "ST-E46" FailedPrecondition
         "registers, counters and meters belong to the device that runs the program: ask the device";
+    /// A calculation that the program does not have.
+    NoSuchCalculation { number: u32 } = "ST-E47" NotFound
+        "the program has no calculation number {number}";
 }
 
 impl std::error::Error for UpdateError {}

@@ -142,7 +142,11 @@ impl Configuration {
             Read::CloneSessions => Reply::CloneSessions(
                 self.clone_sessions().map(|(id, session)| (id, session.clone())).collect(),
             ),
-            Read::CrcParameters { crc } => Reply::Crc(self.crc_parameters(*crc)),
+            Read::CrcParameters { calculation } => {
+                let number = calculation.0;
+                let crc = self.crc(*calculation);
+                Reply::Crc(crc.ok_or(UpdateError::NoSuchCalculation { number })?.parameters())
+            }
         })
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device's fixed functions are told: multicast groups and clone sessions for its replication
-//! engine, parameters of its custom CRCs. Making copies and checksums is the device's work.
+//! engine, CRCs of its calculations. Making copies and checksums is the device's work.
 
-use crate::{CrcParameters, CustomCrc};
+use crate::Crc;
+use ir::{CalculationId, Program};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,27 +40,21 @@ pub struct CloneSession {
 
 /// One version of what a device's fixed functions are told. The interpreter's side and the forwarding
 /// side of the store each have one; they share the groups and sessions in it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replication {
     pub(crate) multicast_groups: BTreeMap<u32, Arc<MulticastGroup>>,
     pub(crate) clone_sessions: BTreeMap<u32, Arc<CloneSession>>,
-    crc16: CrcParameters,
-    crc32: CrcParameters,
-}
-
-impl Default for Replication {
-    /// No groups and sessions, standard CRCs.
-    fn default() -> Replication {
-        Replication {
-            multicast_groups: BTreeMap::new(),
-            clone_sessions: BTreeMap::new(),
-            crc16: CrcParameters::CRC16,
-            crc32: CrcParameters::CRC32,
-        }
-    }
+    /// One a calculation of the program.
+    pub(crate) crcs: Vec<Crc>,
 }
 
 impl Replication {
+    /// No groups and sessions, CRCs as the program has them.
+    pub(crate) fn of(program: &Program) -> Replication {
+        let crcs = program.calculations.iter().map(Crc::of).collect();
+        Replication { crcs, ..Replication::default() }
+    }
+
     /// A multicast group.
     pub fn multicast_group(&self, group: u32) -> Option<&MulticastGroup> {
         self.multicast_groups.get(&group).map(|content| &**content)
@@ -80,18 +75,14 @@ impl Replication {
         self.clone_sessions.iter().map(|(&session, content)| (session, &**content))
     }
 
-    /// The parameters of a custom CRC.
-    pub fn crc_parameters(&self, crc: CustomCrc) -> CrcParameters {
-        match crc {
-            CustomCrc::Crc16 => self.crc16,
-            CustomCrc::Crc32 => self.crc32,
-        }
+    /// A calculation's CRC as it is now.
+    pub fn crc(&self, calculation: CalculationId) -> Option<&Crc> {
+        self.crcs.get(calculation.index())
     }
 
-    pub(crate) fn set_crc_parameters(&mut self, crc: CustomCrc, parameters: CrcParameters) {
-        match crc {
-            CustomCrc::Crc16 => self.crc16 = parameters,
-            CustomCrc::Crc32 => self.crc32 = parameters,
+    pub(crate) fn set_crc(&mut self, calculation: CalculationId, crc: Crc) {
+        if let Some(set) = self.crcs.get_mut(calculation.index()) {
+            *set = crc;
         }
     }
 }

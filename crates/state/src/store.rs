@@ -42,7 +42,7 @@ impl Store {
             tables,
             profiles: program.action_profiles.iter().map(|_| Arc::default()).collect(),
             value_sets: program.value_sets.iter().map(|_| Arc::default()).collect(),
-            replication: Arc::default(),
+            replication: Arc::new(crate::Replication::of(&program)),
             program,
         };
         Ok(Store {

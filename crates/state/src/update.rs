@@ -3,10 +3,13 @@
 //! Carrying them out is the store's work.
 
 use crate::{
-    BoundAction, CloneSession, CounterValue, CrcParameters, CustomCrc, EntryHandle, EntryRecord,
-    Group, GroupId, MemberId, MeterConfiguration, MulticastGroup, NewEntry, UpdateError,
+    BoundAction, CloneSession, CounterValue, EntryHandle, EntryRecord, Group, GroupId, MemberId,
+    MeterConfiguration, MulticastGroup, NewEntry, UpdateError,
 };
-use ir::{ActionProfileId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId, ValueSetId};
+use ir::{
+    ActionProfileId, Bits, CalculationId, CounterId, CrcParameters, KeyPattern, MeterId,
+    RegisterId, TableId, ValueSetId,
+};
 use std::sync::Arc;
 
 /// An entry, or the default action, named by what it matches.
@@ -90,8 +93,8 @@ pub enum Update {
     ModifyCloneSession { session: u32, content: CloneSession },
     /// Removes a clone session.
     DeleteCloneSession { session: u32 },
-    /// Sets the parameters of a custom CRC; `None` sets them back to the standard ones.
-    SetCrcParameters { crc: CustomCrc, parameters: Option<CrcParameters> },
+    /// Sets the parameters of a calculation; `None` sets them back to those of the program.
+    SetCrcParameters { calculation: CalculationId, parameters: Option<CrcParameters> },
 }
 
 /// One question to a store. Where an index is `None`, every cell is meant.
@@ -124,8 +127,8 @@ pub enum Read {
     MulticastGroups,
     /// All clone sessions: [`Reply::CloneSessions`], by number.
     CloneSessions,
-    /// The parameters of a custom CRC: [`Reply::Crc`].
-    CrcParameters { crc: CustomCrc },
+    /// The parameters of a calculation: [`Reply::Crc`].
+    CrcParameters { calculation: CalculationId },
 }
 
 /// What became of one item of a batch.

@@ -2,13 +2,14 @@
 //! Updates, their refusals, and what batches undo.
 
 use ir::{
-    ActionId, ActionProfileId, Bits, CounterId, KeyPattern, MeterId, RegisterId, TableId,
-    ValueSetId,
+    ActionId, ActionProfileId, Bits, CalculationId, CounterId, CrcParameters, KeyPattern, MeterId,
+    RegisterId, TableId, ValueSetId,
 };
 use state::*;
 use std::sync::Arc;
 
 const PROGRAM: &str = r#"ir test
+calculation calc width 16 polynomial 32773 initial 0 final_xor 0 reflect_input reflect_output @0
 origin @0
 slot port: bit<9> unsigned @0
 action set(port at port) runs set @0
@@ -482,11 +483,15 @@ fn replication_value_sets_and_crcs() {
     assert!(contains(0x855) && !contains(1));
 
     let wide = CrcParameters { polynomial: 0x10000, ..CrcParameters::CRC16 };
-    let crc = |parameters| Update::SetCrcParameters { crc: CustomCrc::Crc16, parameters };
+    let calculation = CalculationId(0);
+    let crc = |parameters| Update::SetCrcParameters { calculation, parameters };
     assert!(switch.refused(crc(Some(wide))).starts_with("ST-E43"));
     let changed = CrcParameters { initial: 0xffff, ..CrcParameters::CRC16 };
     assert!(switch.update(crc(Some(changed))).is_ok());
-    assert_eq!(switch.store.configuration().crc_parameters(CustomCrc::Crc16), changed);
+    let set = switch.store.configuration().crc(calculation).map(|crc| crc.parameters());
+    assert_eq!(set, Some(changed));
+    let unknown = Update::SetCrcParameters { calculation: CalculationId(7), parameters: None };
+    assert!(switch.refused(unknown).starts_with("ST-E47"));
 }
 
 #[test]

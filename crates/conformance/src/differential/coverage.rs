@@ -2,7 +2,7 @@
 //! What of the IR occurred in generated programs: operations, operators, table kinds, requests,
 //! algorithms, widths. So nothing of the language is silently missing from a run.
 
-use ir::{Instruction, Operation, Program, Terminator, ValueType};
+use ir::{HashAlgorithm, Instruction, Operation, Program, Terminator, ValueType};
 use std::collections::BTreeMap;
 
 /// In how many programs each thing occurred.
@@ -37,10 +37,10 @@ pub const EXPECTED: &[&str] = &[
     "binary SubtractSaturatingUnsigned",
     "binary Xor",
     "hash Crc16",
-    "hash Crc16Custom",
     "hash Crc32",
-    "hash Crc32Custom",
     "hash Csum16",
+    "hash Custom 16",
+    "hash Custom 32",
     "hash Identity",
     "hash Random",
     "hash Xor16",
@@ -214,7 +214,12 @@ fn operation(instruction: &Instruction, program: &Program, note: &mut impl FnMut
             note(format!("operation {name} element"));
         }
         Operation::Hash { algorithm, payload, .. } => {
-            note(format!("hash {algorithm:?}"));
+            note(match algorithm {
+                HashAlgorithm::Custom(id) => {
+                    format!("hash Custom {}", program.calculations[id.index()].width_bits)
+                }
+                plain => format!("hash {plain:?}"),
+            });
             if *payload {
                 note("hash with payload".to_string());
             }

@@ -138,7 +138,8 @@ impl DeviceSubject {
             "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
             _ => return None,
         };
-        let options = DeviceOptions { engine, pass_limit: Some(PASS_LIMIT), ..DeviceOptions::default() };
+        let options =
+            DeviceOptions { engine, pass_limit: Some(PASS_LIMIT), ..DeviceOptions::default() };
         Some(DeviceSubject::new(name, form, options))
     }
 

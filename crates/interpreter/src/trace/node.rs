@@ -6,8 +6,8 @@ use super::value::{action_text, entry_text, value_text};
 use super::{TraceNode, TraceValue};
 use crate::{Event, Outcome, Slots};
 use ir::{
-    Bits, BlockId, BlockKind, Display, HeaderId, Key, Operand, Operation, Place, Program, RegionId,
-    Slot, SlotId, ValueType,
+    Bits, BlockId, BlockKind, Display, HashAlgorithm, HeaderId, Key, Operand, Operation, Place,
+    Program, RegionId, Slot, SlotId, ValueType,
 };
 
 /// Makes nodes of the events of a program.
@@ -197,8 +197,11 @@ impl NodeMaker<'_> {
                     .with("key", self.keys(&declared.components, keys))
             }
             Event::Hashed { algorithm, result } => {
-                TraceNode::new("hash", format!("{algorithm:?}").to_lowercase())
-                    .with("result", self.plain(result))
+                let name = match algorithm {
+                    HashAlgorithm::Custom(id) => program.calculations[id.index()].name.to_string(),
+                    plain => format!("{plain:?}").to_lowercase(),
+                };
+                TraceNode::new("hash", name).with("result", self.plain(result))
             }
             Event::RandomDrawn { low, high, result } => TraceNode::new("random", "")
                 .with("low", self.plain(low))

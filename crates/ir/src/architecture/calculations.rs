@@ -11,6 +11,17 @@ use p4::typed::{Callee, TypeKind};
 /// inputs contribute.
 const ASKED_HEADERS_LIMIT: usize = 4;
 
+/// What a calculation is for, in the order in which they are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CalculationKind {
+    /// `hash`
+    Hash,
+    /// `update_checksum`
+    Update,
+    /// `verify_checksum`
+    Verify,
+}
+
 /// A hash or checksum: how, and over what.
 #[derive(Clone, Copy)]
 pub(super) struct Calculation<'e> {

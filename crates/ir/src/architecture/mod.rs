@@ -11,6 +11,8 @@ mod psa;
 mod tna;
 mod v1model;
 
+pub(crate) use calculations::CalculationKind;
+
 use crate::lowering::{Construction, ExternCall, Lowered, Lowering, ObjectKind, Value};
 use p4::typed::TypedProgram;
 

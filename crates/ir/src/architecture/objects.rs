@@ -7,9 +7,9 @@ use crate::lowering::{
     number,
 };
 use crate::{
-    ActionProfile, ActionProfileId, BinaryOperation, Bits, CountUnit, Counter, CounterId, Display,
-    HashAlgorithm, Meter, MeterId, Operand, Operation, RegisterArray, RegisterId, RegisterUpdate,
-    ValueType,
+    ActionProfile, ActionProfileId, BinaryOperation, Bits, Calculation, CalculationId, CountUnit,
+    Counter, CounterId, CrcParameters, Display, HashAlgorithm, Meter, MeterId, Operand, Operation,
+    OriginId, RegisterArray, RegisterId, RegisterUpdate, ValueType,
 };
 use std::sync::Arc;
 
@@ -22,20 +22,36 @@ pub(crate) fn count_unit(name: &str) -> CountUnit {
     }
 }
 
-/// The algorithm that an enum member names, in v1model, PSA and PNA.
-pub(crate) fn hash_algorithm(name: &str) -> HashAlgorithm {
-    match name.to_ascii_lowercase().as_str() {
-        "crc32" => HashAlgorithm::Crc32,
-        "crc32_custom" => HashAlgorithm::Crc32Custom,
-        "crc16" => HashAlgorithm::Crc16,
-        "crc16_custom" => HashAlgorithm::Crc16Custom,
-        "random" => HashAlgorithm::Random,
-        "identity" => HashAlgorithm::Identity,
-        "csum16" => HashAlgorithm::Csum16,
-        "xor16" => HashAlgorithm::Xor16,
-        "ones_complement16" => HashAlgorithm::OnesComplement16,
-        _ => HashAlgorithm::TargetDefault,
+/// What an enum member names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamedAlgorithm {
+    /// The same wherever it is named.
+    Fixed(HashAlgorithm),
+    /// A CRC of so many bits with parameters of its own.
+    CustomCrc(u32),
+}
+
+impl NamedAlgorithm {
+    /// The algorithm that an enum member names, in v1model, PSA and PNA.
+    pub(crate) fn of(name: &str) -> NamedAlgorithm {
+        NamedAlgorithm::Fixed(match name.to_ascii_lowercase().as_str() {
+            "crc32" => HashAlgorithm::Crc32,
+            "crc32_custom" => return NamedAlgorithm::CustomCrc(32),
+            "crc16" => HashAlgorithm::Crc16,
+            "crc16_custom" => return NamedAlgorithm::CustomCrc(16),
+            "random" => HashAlgorithm::Random,
+            "identity" => HashAlgorithm::Identity,
+            "csum16" => HashAlgorithm::Csum16,
+            "xor16" => HashAlgorithm::Xor16,
+            "ones_complement16" => HashAlgorithm::OnesComplement16,
+            _ => HashAlgorithm::TargetDefault,
+        })
     }
+}
+
+/// What a custom CRC of 16 or 32 bits is until its parameters are set.
+pub(crate) fn standard_crc(width_bits: u32) -> CrcParameters {
+    if width_bits == 16 { CrcParameters::CRC16 } else { CrcParameters::CRC32 }
 }
 
 impl<'a> Lowering<'a> {
@@ -135,6 +151,35 @@ impl<'a> Lowering<'a> {
         match size {
             Some(_) => Ok(ObjectKind::Meter(id)),
             None => Ok(ObjectKind::DirectMeter(id)),
+        }
+    }
+
+    /// A CRC with parameters of its own, under a name for the control plane.
+    pub(crate) fn new_calculation(
+        &mut self,
+        name: Arc<str>,
+        (width_bits, parameters): (u32, CrcParameters),
+        origin: OriginId,
+    ) -> CalculationId {
+        self.program.calculations.push(Calculation { name, width_bits, parameters, origin });
+        CalculationId(self.program.calculations.len() as u32 - 1)
+    }
+
+    /// The algorithm that an argument of an object names; a custom CRC goes by the object's name.
+    pub(crate) fn construction_algorithm(
+        &mut self,
+        construction: &Construction<'a>,
+        index: usize,
+    ) -> Lowered<HashAlgorithm> {
+        match NamedAlgorithm::of(&self.construction_member(construction, index)?) {
+            NamedAlgorithm::Fixed(algorithm) => Ok(algorithm),
+            NamedAlgorithm::CustomCrc(width_bits) => {
+                self.claim_name("calculation", &construction.name)?;
+                let crc = (width_bits, standard_crc(width_bits));
+                let name = construction.name.clone();
+                let id = self.new_calculation(name, crc, construction.origin);
+                Ok(HashAlgorithm::Custom(id))
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! The Portable Switch Architecture: its blocks and its externs. Ingress and egress have headers and
 //! metadata of their own; what crosses between them is bound to shared storage by name.
 
-use super::objects::{count_unit, hash_algorithm};
+use super::objects::{NamedAlgorithm, count_unit};
 use super::{Architecture, TableRole};
 use crate::lowering::{
     Construction, ExternCall, Lowered, Lowering, ObjectKind, Shape, Value, number,
@@ -134,16 +134,16 @@ pub(super) fn construct<'a>(
             lowering.new_action_profile(construction, size, None)?
         }
         "ActionSelector" => {
-            let algorithm = hash_algorithm(&lowering.construction_member(construction, 0)?);
+            let algorithm = lowering.construction_algorithm(construction, 0)?;
             let size = lowering.construction_number(construction, 1)?;
             let width = lowering.construction_number(construction, 2)?;
             let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
             lowering.new_action_profile(construction, size, selector)?
         }
-        "Hash" => ObjectKind::Hash(hash_algorithm(&lowering.construction_member(construction, 0)?)),
+        "Hash" => ObjectKind::Hash(lowering.construction_algorithm(construction, 0)?),
         "Checksum" => {
-            let algorithm = hash_algorithm(&lowering.construction_member(construction, 0)?);
-            if algorithm != HashAlgorithm::OnesComplement16 {
+            let algorithm = NamedAlgorithm::of(&lowering.construction_member(construction, 0)?);
+            if algorithm != NamedAlgorithm::Fixed(HashAlgorithm::OnesComplement16) {
                 return Ok(None);
             }
             let slot = lowering.fresh_slot(&format!("{}.$sum", construction.name), 16);

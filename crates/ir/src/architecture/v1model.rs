@@ -3,8 +3,8 @@
 //! metadata, checksums, hashes, state, and what a program asks of the switch (clone, resubmit,
 //! recirculate, truncate, digest). What the switch does with a request is the device's matter.
 
-use super::calculations::Calculation;
-use super::objects::{count_unit, hash_algorithm};
+use super::calculations::{Calculation, CalculationKind};
+use super::objects::{NamedAlgorithm, count_unit, standard_crc};
 use super::{Architecture, TableRole};
 use crate::lowering::{
     Construction, ExternCall, Location, Lowered, Lowering, ObjectKind, Value, annotation_named,
@@ -85,7 +85,7 @@ impl Architecture for V1Model {
                 lowering.new_action_profile(construction, size, None)?
             }
             "action_selector" => {
-                let algorithm = hash_algorithm(&lowering.construction_member(construction, 0)?);
+                let algorithm = lowering.construction_algorithm(construction, 0)?;
                 let size = lowering.construction_number(construction, 1)?;
                 let width = lowering.construction_number(construction, 2)?;
                 let selector = Some((algorithm, u32::try_from(width).unwrap_or(64)));
@@ -134,6 +134,7 @@ impl Architecture for V1Model {
         let declared = lists.into_iter().map(|(number, slots)| FieldList { number, slots });
         let generated = std::mem::take(&mut lowering.program.field_lists);
         lowering.program.field_lists = declared.chain(generated).collect();
+        name_calculations(lowering);
         Ok(())
     }
 }
@@ -217,7 +218,7 @@ fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<b
         "mark_to_drop" => mark_to_drop(lowering, call)?,
         "hash" => {
             let target = lowering.extern_target(call, 0)?;
-            let algorithm = algorithm(lowering, call, 1)?;
+            let algorithm = algorithm(lowering, call, 1, CalculationKind::Hash)?;
             let base = lowering.extern_operand(call, 2)?;
             let data = data(lowering, call, 3)?;
             let calculation = Calculation { algorithm, data, width_bits: 64, payload: false };
@@ -286,10 +287,44 @@ fn algorithm<'a>(
     lowering: &mut Lowering<'a>,
     call: &ExternCall<'a>,
     index: usize,
+    kind: CalculationKind,
 ) -> Lowered<HashAlgorithm> {
-    match call.argument(index) {
-        Some(expression) => Ok(hash_algorithm(&lowering.enum_member_name(expression)?)),
-        None => Err(lowering.missing_fact("a hash algorithm")),
+    let Some(expression) = call.argument(index) else {
+        return Err(lowering.missing_fact("a hash algorithm"));
+    };
+    let named = NamedAlgorithm::of(&lowering.enum_member_name(expression)?);
+    let key = (kind, expression.id);
+    let known = lowering.calculations.get(&key).copied();
+    Ok(match named {
+        NamedAlgorithm::Fixed(algorithm) => {
+            lowering.calculations.insert(key, None);
+            algorithm
+        }
+        NamedAlgorithm::CustomCrc(width_bits) => {
+            // A call that stands in several places after inlining is one calculation.
+            let id = known.flatten().unwrap_or_else(|| {
+                let crc = (width_bits, standard_crc(width_bits));
+                lowering.new_calculation("".into(), crc, lowering.origin)
+            });
+            lowering.calculations.insert(key, Some(id));
+            HashAlgorithm::Custom(id)
+        }
+    })
+}
+
+/// Names custom CRCs as p4c and BMv2 do in programs that inlining does not change: all calculations
+/// count, of whatever algorithm, in the order of the program's text, first those of `hash`, then
+/// `update_checksum`, then `verify_checksum`; the first one is `calc`, the next `calc_0`, `calc_1`.
+fn name_calculations(lowering: &mut Lowering<'_>) {
+    let program = &mut lowering.program;
+    let taken: Vec<Arc<str>> = program.calculations.iter().map(|item| item.name.clone()).collect();
+    let numbered = (0..).map(|number: u32| format!("calc_{number}").into());
+    let mut names = std::iter::once(Arc::from("calc")).chain(numbered);
+    for id in lowering.calculations.values() {
+        let name = names.find(|name| !taken.contains(name));
+        if let (Some(id), Some(name)) = (id, name) {
+            program.calculations[id.index()].name = name;
+        }
     }
 }
 
@@ -314,7 +349,7 @@ fn verify_checksum<'a>(
     payload: bool,
 ) -> Lowered<()> {
     let condition = lowering.extern_operand(call, 0)?;
-    let algorithm = algorithm(lowering, call, 3)?;
+    let algorithm = algorithm(lowering, call, 3, CalculationKind::Verify)?;
     lowering.guarded(condition, |lowering| {
         let data = data(lowering, call, 1)?;
         let expected = lowering.extern_operand(call, 2)?;
@@ -335,7 +370,7 @@ fn update_checksum<'a>(
     payload: bool,
 ) -> Lowered<()> {
     let condition = lowering.extern_operand(call, 0)?;
-    let algorithm = algorithm(lowering, call, 3)?;
+    let algorithm = algorithm(lowering, call, 3, CalculationKind::Update)?;
     lowering.guarded(condition, |lowering| {
         let data = data(lowering, call, 1)?;
         let target = lowering.extern_target(call, 2)?;

@@ -44,7 +44,7 @@ pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;
 
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, CalculationKind};
 use crate::codes::lowering as codes;
 use crate::{ActionId, BlockId, OriginId, Program, SlotId, TableId, ValueSetId};
 use builder::Builder;
@@ -53,7 +53,7 @@ use nodes::Nodes;
 use p4::ast::NodeId;
 use p4::typed::{Type, TypedProgram};
 use source::{Code, Diagnostic, Diagnostics, Span};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many instructions a lowered program may have.
@@ -175,6 +175,8 @@ pub(crate) struct Lowering<'a> {
     /// Whether the action region being made signals an exit.
     region_soft_exits: bool,
     value_sets: HashMap<(InstanceId, NodeId), ValueSetId>,
+    /// Calculations by their calls, those that are custom CRCs with their place in the program.
+    pub(crate) calculations: BTreeMap<(CalculationKind, NodeId), Option<crate::CalculationId>>,
     /// Header types that a warning was given for.
     header_types_warned: HashSet<crate::HeaderTypeId>,
     /// Direct counters and meters that a table has.
@@ -234,6 +236,7 @@ impl<'a> Lowering<'a> {
             soft_exit_regions: HashSet::new(),
             region_soft_exits: false,
             value_sets: HashMap::new(),
+            calculations: BTreeMap::new(),
             header_types_warned: HashSet::new(),
             attached: HashSet::new(),
             machine: None,

@@ -199,7 +199,11 @@ impl Code<'_, '_> {
             }
             Operation::Hash { algorithm, inputs, payload, .. } => {
                 let payload = if *payload { " payload" } else { "" };
-                format!("hash {} {}{payload}", words::hash_text(algorithm), operands(inputs))
+                format!(
+                    "hash {} {}{payload}",
+                    self.printer.hash_algorithm(*algorithm),
+                    operands(inputs)
+                )
             }
             Operation::Random { low, high, .. } => {
                 format!("random {} to {}", operand(low), operand(high))

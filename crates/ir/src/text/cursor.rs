@@ -6,7 +6,7 @@ use super::reference::List;
 use super::token::{Token, TokenKind};
 use super::words::{self, Words, member_of};
 use super::{MAX_READABLE_WIDTH_BITS, TextError};
-use crate::{Bits, CrcPolynomial, Display, HashAlgorithm, OriginId, ValueType};
+use crate::{Bits, CalculationId, CrcPolynomial, Display, HashAlgorithm, OriginId, ValueType};
 use num_bigint::BigUint;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -132,9 +132,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A hash algorithm; a CRC of the program's own is `crc WIDTH POLYNOMIAL INITIAL XOR` with
+    /// A hash algorithm; a calculation is `custom` and its name, a CRC of the program's own is `crc WIDTH POLYNOMIAL INITIAL XOR` with
     /// `reflected` behind it where it is.
     pub fn hash_algorithm(&mut self) -> Parsed<HashAlgorithm> {
+        if self.eat_word("custom") {
+            return Ok(HashAlgorithm::Custom(CalculationId(self.reference(List::Calculations)?)));
+        }
         if !self.eat_word("crc") {
             return self.member(words::HASH, "a hash algorithm");
         }

@@ -10,16 +10,16 @@ use super::words;
 use super::{ParsedText, TextError};
 use crate::{
     Action, ActionCall, ActionId, ActionParameter, ActionProfile, ActionProfileId, Block,
-    BlockParameter, CountUnit, Counter, CounterId, Entry, Extern, FieldList, Header, HeaderField,
-    HeaderId, HeaderType, HeaderTypeId, Key, KeyPattern, MatchKind, Meter, MeterId, Origin,
-    OriginId, Program, RegionId, RegisterArray, Request, Site, Slot, SlotId, Stack, Table,
-    TableAction, Union, ValueSet,
+    BlockParameter, Calculation, CountUnit, Counter, CounterId, CrcParameters, Entry, Extern,
+    FieldList, Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Key, KeyPattern, MatchKind,
+    Meter, MeterId, Origin, OriginId, Program, RegionId, RegisterArray, Request, Site, Slot,
+    SlotId, Stack, Table, TableAction, Union, ValueSet,
 };
 use source::{FileId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const KEYWORDS: [&str; 20] = [
+const KEYWORDS: [&str; 21] = [
     "ir",
     "error",
     "origin",
@@ -35,6 +35,7 @@ const KEYWORDS: [&str; 20] = [
     "meter",
     "action_profile",
     "value_set",
+    "calculation",
     "request",
     "extern",
     "field_list",
@@ -168,6 +169,7 @@ impl Parser<'_> {
             "action_profile" => {
                 push!(action_profiles, ActionProfile, action_profile(&mut cursor)?);
             }
+            "calculation" => push!(calculations, Calculation, calculation(&mut cursor)?),
             "value_set" => push!(value_sets, ValueSet, value_set(&mut cursor)?),
             "request" => push!(requests, Request, request(&mut cursor)?),
             "extern" => push!(externs, Extern, extern_item(&mut cursor)?),
@@ -443,6 +445,23 @@ fn action_profile(cursor: &mut Cursor) -> Parsed<ActionProfile> {
         None
     };
     Ok(ActionProfile { name, size, selector, origin: cursor.origin()? })
+}
+
+fn calculation(cursor: &mut Cursor) -> Parsed<Calculation> {
+    let name = cursor.name()?;
+    let mut number = |word: &str| {
+        cursor.expect_word(word)?;
+        cursor.number()
+    };
+    let width_bits = number("width")?;
+    let parameters = CrcParameters {
+        polynomial: number("polynomial")?,
+        initial: number("initial")?,
+        final_xor: number("final_xor")?,
+        reflect_input: cursor.eat_word("reflect_input"),
+        reflect_output: cursor.eat_word("reflect_output"),
+    };
+    Ok(Calculation { name, width_bits, parameters, origin: cursor.origin()? })
 }
 
 fn value_set(cursor: &mut Cursor) -> Parsed<ValueSet> {

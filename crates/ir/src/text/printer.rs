@@ -5,8 +5,8 @@ use super::reference::{List, References};
 use super::token::{name, quoted};
 use super::words::{self, word_of};
 use crate::{
-    ActionCall, Block, Display, Entry, Key, KeyPattern, MatchKind, OriginId, Program, SlotId,
-    Table, ValueType,
+    ActionCall, Block, CrcParameters, Display, Entry, HashAlgorithm, Key, KeyPattern, MatchKind,
+    OriginId, Program, SlotId, Table, ValueType,
 };
 use source::Span;
 use std::sync::Arc;
@@ -100,6 +100,16 @@ fn texts(word: &str, texts: &[Arc<str>]) -> String {
 }
 
 impl Printer<'_> {
+    /// An algorithm, with the calculation that a custom one is.
+    pub fn hash_algorithm(&mut self, algorithm: HashAlgorithm) -> String {
+        match algorithm {
+            HashAlgorithm::Custom(id) => {
+                format!("custom {}", self.references.get(List::Calculations, id.0))
+            }
+            plain => words::hash_text(&plain),
+        }
+    }
+
     /// The end of an item's line: its origin.
     pub fn end(&mut self, origin: OriginId) {
         if self.origins {
@@ -222,9 +232,22 @@ impl Printer<'_> {
                 emit!(self, " size {size}");
             }
             if let Some((algorithm, width_bits)) = &profile.selector {
-                emit!(self, " selector {} {width_bits}", words::hash_text(algorithm));
+                emit!(self, " selector {} {width_bits}", self.hash_algorithm(*algorithm));
             }
             self.end(profile.origin);
+        }
+        for calculation in &program.calculations {
+            let CrcParameters { polynomial, initial, final_xor, .. } = calculation.parameters;
+            let (label, width_bits) = (name(&calculation.name), calculation.width_bits);
+            emit!(self, "calculation {label} width {width_bits} polynomial {polynomial}");
+            emit!(self, " initial {initial} final_xor {final_xor}");
+            if calculation.parameters.reflect_input {
+                self.out.push_str(" reflect_input");
+            }
+            if calculation.parameters.reflect_output {
+                self.out.push_str(" reflect_output");
+            }
+            self.end(calculation.origin);
         }
         for set in &program.value_sets {
             emit!(self, "value_set {} size {} {{", name(&set.name), set.size);

@@ -96,6 +96,7 @@ counter indirect: packets size 16 @4
 meter direct: bytes direct @4
 meter indirect: packets size 16 @4
 action_profile profile size 128 selector crc16 14 @4
+calculation calc_0 width 32 polynomial 79764919 initial 4294967295 final_xor 0 reflect_input @4
 value_set set size 4 {
   key type: ternary bit<16> unsigned
 } @4

@@ -53,11 +53,10 @@ pub(super) const RESIZE: &Words<ResizeKind> = &[
     (ResizeKind::Truncate, "truncate"),
 ];
 
+/// Those without a calculation of their own; [`HashAlgorithm::Custom`] is written `custom` and its name.
 pub(super) const HASH: &Words<HashAlgorithm> = &[
     (HashAlgorithm::Crc32, "crc32"),
-    (HashAlgorithm::Crc32Custom, "crc32_custom"),
     (HashAlgorithm::Crc16, "crc16"),
-    (HashAlgorithm::Crc16Custom, "crc16_custom"),
     (HashAlgorithm::Random, "random"),
     (HashAlgorithm::Identity, "identity"),
     (HashAlgorithm::Csum16, "csum16"),

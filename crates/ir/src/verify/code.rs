@@ -417,10 +417,14 @@ impl Code<'_, '_> {
                 self.same_width("the result", found, Some(1));
             }
             Operation::Hash { result, algorithm, inputs, .. } => {
-                if let HashAlgorithm::Crc(crc) = algorithm
-                    && !crc.is_valid()
-                {
-                    self.error("a CRC has 1 to 64 bits, and its parameters are no wider");
+                match algorithm {
+                    HashAlgorithm::Crc(crc) if !crc.is_valid() => {
+                        self.error("a CRC has 1 to 64 bits, and its parameters are no wider");
+                    }
+                    HashAlgorithm::Custom(id) => {
+                        self.handle("calculation", id.0, program.calculations.len());
+                    }
+                    _ => {}
                 }
                 for input in inputs {
                     self.operand(input);

@@ -3,8 +3,8 @@
 
 use super::Verifier;
 use crate::{
-    ActionCall, BlockKind, Display, HashAlgorithm, HeaderId, Key, KeyPattern, MatchKind,
-    RegionKind, Site, SlotId, ValueType,
+    ActionCall, BlockKind, CRC_WIDTHS_BITS, Display, HashAlgorithm, HeaderId, Key, KeyPattern,
+    MatchKind, RegionKind, Site, SlotId, ValueType,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -395,6 +395,21 @@ impl Verifier<'_> {
             self.require(site, is_valid, || {
                 "a CRC has 1 to 64 bits, and its parameters are no wider".into()
             });
+            if let Some((HashAlgorithm::Custom(id), _)) = profile.selector {
+                let is_there = id.index() < program.calculations.len();
+                self.require(site, is_there, || format!("there is no calculation #{}", id.0));
+            }
+        }
+        for (at, calculation) in program.calculations.iter().enumerate() {
+            let site = Site::Calculation(at as u32);
+            self.origin(site, calculation.origin);
+            let is_known = CRC_WIDTHS_BITS.contains(&calculation.width_bits);
+            self.require(site, is_known, || {
+                let (least, most) = (CRC_WIDTHS_BITS.start(), CRC_WIDTHS_BITS.end());
+                format!("a CRC has {least} to {most} bits")
+            });
+            let fits = calculation.parameters.fit(calculation.width_bits);
+            self.require(site, fits, || "parameters are wider than the CRC".into());
         }
         for (at, set) in program.value_sets.iter().enumerate() {
             let site = Site::ValueSet(at as u32);
@@ -471,6 +486,7 @@ impl Verifier<'_> {
         distinct!(meters, "meter", Meter, name);
         distinct!(action_profiles, "action profile", ActionProfile, name);
         distinct!(value_sets, "value set", ValueSet, name);
+        distinct!(calculations, "calculation", Calculation, name);
         distinct!(blocks, "block", Block, role);
     }
 

@@ -420,7 +420,7 @@ impl Values<'_, '_> {
 
 /// Whether the control plane sets parameters of the algorithm.
 pub(crate) fn takes_parameters(algorithm: HashAlgorithm) -> bool {
-    matches!(algorithm, HashAlgorithm::Crc16Custom | HashAlgorithm::Crc32Custom)
+    matches!(algorithm, HashAlgorithm::Custom(_))
 }
 
 /// The width of all inputs together, if none is a varbit.

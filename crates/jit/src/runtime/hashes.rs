@@ -2,19 +2,16 @@
 //! Hashes of bytes for compiled code: the numbers of [`interpreter::hash`], with tables. Compiled code
 //! lays the bytes out.
 
-use ir::{CrcPolynomial, HashAlgorithm};
-use state::{CrcParameters, CustomCrc, Replication};
-use std::cell::RefCell;
+use ir::{CalculationId, CrcParameters, CrcPolynomial, HashAlgorithm};
+use state::{Crc, Replication};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::{Mutex, PoisonError};
 
 /// The algorithms, as compiled code names them.
-const ALGORITHMS: [HashAlgorithm; 10] = [
+const ALGORITHMS: [HashAlgorithm; 8] = [
     HashAlgorithm::Crc32,
-    HashAlgorithm::Crc32Custom,
     HashAlgorithm::Crc16,
-    HashAlgorithm::Crc16Custom,
     HashAlgorithm::Random,
     HashAlgorithm::Identity,
     HashAlgorithm::Csum16,
@@ -23,10 +20,14 @@ const ALGORITHMS: [HashAlgorithm; 10] = [
     HashAlgorithm::TargetDefault,
 ];
 
+/// Numbers from here on name calculations.
+const FIRST_CALCULATION: u64 = 1 << 32;
+
 /// The number by which compiled code names an algorithm.
 pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
     match algorithm {
         HashAlgorithm::Crc(_) => PROGRAM_CRC,
+        HashAlgorithm::Custom(calculation) => FIRST_CALCULATION + u64::from(calculation.0),
         _ => {
             let at = ALGORITHMS.iter().position(|listed| *listed == algorithm);
             at.unwrap_or(ALGORITHMS.len()) as u64
@@ -121,11 +122,12 @@ unsafe fn bytes<'a>(address: u64, length: u64) -> &'a [u8] {
 ///
 /// `replication` is the address of a [`Replication`] when the algorithm has parameters.
 unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
-    let custom = |crc: CustomCrc| {
+    if let Some(calculation) = number.checked_sub(FIRST_CALCULATION) {
         // SAFETY: the caller's promise; this is asked for algorithms with parameters only.
         let replication = unsafe { &*(replication as usize as *const Replication) };
-        u64::from(custom_crc(crc.width_bits(), replication.crc_parameters(crc), parts))
-    };
+        let crc = replication.crc(CalculationId(calculation as u32));
+        return crc.map_or(0, |crc| u64::from(custom_crc(crc, parts)));
+    }
     let reflected = |tables: &[[u32; 256]; 8], initial: u32| {
         parts.iter().fold(initial, |remainder, bytes| reflected_crc(tables, remainder, bytes))
     };
@@ -141,13 +143,10 @@ unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
         };
     }
     match ALGORITHMS.get(number as usize) {
-        Some(HashAlgorithm::Crc(_)) => 0,
         Some(HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault) => {
             u64::from(!reflected(&CRC32_TABLES, u32::MAX))
         }
         Some(HashAlgorithm::Crc16) => u64::from(reflected(&CRC16_TABLES, 0)),
-        Some(HashAlgorithm::Crc32Custom) => custom(CustomCrc::Crc32),
-        Some(HashAlgorithm::Crc16Custom) => custom(CustomCrc::Crc16),
         Some(HashAlgorithm::Identity) => {
             let all = parts.into_iter().flatten().take(8);
             all.fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -161,7 +160,7 @@ unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
             let [first, second] = sums(parts, little_endian_xor);
             u64::from(first ^ second)
         }
-        Some(HashAlgorithm::Random) | None => 0,
+        Some(HashAlgorithm::Random | HashAlgorithm::Custom(_) | HashAlgorithm::Crc(_)) | None => 0,
     }
 }
 
@@ -337,65 +336,30 @@ fn reflected_crc(tables: &[[u32; 256]; 8], mut remainder: u32, bytes: &[u8]) -> 
     remainder
 }
 
-/// A CRC of 16 or 32 bits with parameters of the control plane.
-fn custom_crc(width_bits: u32, parameters: CrcParameters, parts: [&[u8]; 2]) -> u32 {
-    // As they are until somebody sets them.
-    let standard = match width_bits {
-        32 => (CrcParameters::CRC32, &CRC32_TABLES, u32::MAX),
-        _ => (CrcParameters::CRC16, &CRC16_TABLES, 0),
+/// A CRC with parameters of its own.
+fn custom_crc(crc: &Crc, parts: [&[u8]; 2]) -> u32 {
+    let (width_bits, parameters) = (crc.width_bits(), crc.parameters());
+    // As most are until somebody sets them.
+    let standard = match (width_bits, parameters) {
+        (32, CrcParameters::CRC32) => Some((&CRC32_TABLES, u32::MAX)),
+        (16, CrcParameters::CRC16) => Some((&CRC16_TABLES, 0)),
+        _ => None,
     };
-    if parameters == standard.0 {
-        let crc = |remainder, bytes: &&[u8]| reflected_crc(standard.1, remainder, bytes);
-        return parts.iter().fold(standard.2, crc) ^ standard.2;
+    if let Some((tables, initial)) = standard {
+        let crc = |remainder, bytes: &&[u8]| reflected_crc(tables, remainder, bytes);
+        return parts.iter().fold(initial, crc) ^ initial;
     }
     // At the top of 32 bits, so that all widths are computed alike.
     let unused_bits = 32 - width_bits;
     let mut remainder = parameters.initial << unused_bits;
-    with_table(parameters.polynomial << unused_bits, |table| {
-        for &byte in parts.into_iter().flatten() {
-            let byte = if parameters.reflect_input { byte.reverse_bits() } else { byte };
-            remainder = remainder << 8 ^ table[usize::from((remainder >> 24) as u8 ^ byte)];
-        }
-    });
+    let table = crc.table();
+    for &byte in parts.into_iter().flatten() {
+        let byte = if parameters.reflect_input { byte.reverse_bits() } else { byte };
+        remainder = remainder << 8 ^ table[usize::from((remainder >> 24) as u8 ^ byte)];
+    }
     let result = match parameters.reflect_output {
         true => remainder.reverse_bits(),
         false => remainder >> unused_bits,
     };
     (result ^ parameters.final_xor) & (u32::MAX >> unused_bits)
-}
-
-/// Remainders of single bytes, and the polynomial that they are for.
-type TopTable = (u32, Box<[u32; 256]>);
-
-thread_local! {
-    /// Tables of the polynomials that were used last.
-    static TOP_TABLES: RefCell<Vec<TopTable>> = const { RefCell::new(Vec::new()) };
-}
-
-/// How many tables a thread keeps.
-const KEPT_TABLES: usize = 4;
-
-/// Calls with the table of a polynomial that stands at the top of 32 bits.
-fn with_table(polynomial: u32, run: impl FnOnce(&[u32; 256])) {
-    TOP_TABLES.with_borrow_mut(|tables| {
-        let at = match tables.iter().position(|(known, _)| *known == polynomial) {
-            Some(at) => at,
-            None => {
-                tables.truncate(KEPT_TABLES - 1);
-                tables.insert(0, (polynomial, top_table(polynomial)));
-                0
-            }
-        };
-        run(&tables[at].1);
-    });
-}
-
-fn top_table(polynomial: u32) -> Box<[u32; 256]> {
-    let remainder = |byte: usize| {
-        (0..8).fold((byte as u32) << 24, |remainder, _| {
-            let carry = remainder >> 31;
-            (remainder << 1) ^ (carry * polynomial)
-        })
-    };
-    Box::new(std::array::from_fn(remainder))
 }

@@ -5,9 +5,8 @@
 use super::{Draft, Outcome};
 use crate::change::Change;
 use crate::validation::check_replicas;
-use crate::{
-    CloneSession, CrcParameters, CustomCrc, MulticastGroup, Replication, Reply, UpdateError,
-};
+use crate::{CloneSession, Crc, MulticastGroup, Replication, Reply, UpdateError};
+use ir::{CalculationId, CrcParameters};
 use std::sync::Arc;
 
 impl Draft<'_> {
@@ -69,21 +68,24 @@ impl Draft<'_> {
         Ok(Reply::Done)
     }
 
-    pub(super) fn set_crc(&mut self, crc: CustomCrc, parameters: Option<CrcParameters>) -> Outcome {
-        let width_bits = crc.width_bits();
-        if let Some(given) = parameters {
-            let fits = |value: u32| width_bits == 32 || value >> width_bits == 0;
-            if ![given.polynomial, given.initial, given.final_xor].into_iter().all(fits) {
-                return Err(UpdateError::CrcParametersTooWide { width_bits });
-            }
+    pub(super) fn set_crc(
+        &mut self,
+        calculation: CalculationId,
+        parameters: Option<CrcParameters>,
+    ) -> Outcome {
+        let declared = self.configuration.program.calculations.get(calculation.index());
+        let Some(declared) = declared.cloned() else {
+            return Err(UpdateError::NoSuchCalculation { number: calculation.0 });
+        };
+        let width_bits = declared.width_bits;
+        if parameters.is_some_and(|given| !given.fit(width_bits)) {
+            return Err(UpdateError::CrcParametersTooWide { width_bits });
         }
-        let before = self.configuration.crc_parameters(crc);
-        let after = parameters.unwrap_or(match crc {
-            CustomCrc::Crc16 => CrcParameters::CRC16,
-            CustomCrc::Crc32 => CrcParameters::CRC32,
-        });
-        self.replication().set_crc_parameters(crc, after);
-        self.log(Change::Crc { crc, before, after });
+        let after = Crc::new(width_bits, parameters.unwrap_or(declared.parameters));
+        let before = self.configuration.crc(calculation).cloned();
+        let before = before.unwrap_or_else(|| after.clone());
+        self.replication().set_crc(calculation, after.clone());
+        self.log(Change::Crc { calculation, before, after });
         Ok(Reply::Done)
     }
 }

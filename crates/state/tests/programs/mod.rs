@@ -2,12 +2,13 @@
 //! Random programs of tables, random batches for them, and the keys worth looking up. What is expected
 //! of the store stands in the tests.
 
-use ir::{ActionId, ActionProfileId, Bits, KeyPattern, TableId, ValueSetId};
+use ir::{
+    ActionId, ActionProfileId, Bits, CalculationId, CrcParameters, KeyPattern, TableId, ValueSetId,
+};
 use proptest::prelude::*;
 use state::{
-    ActionData, Atomicity, Batch, BoundAction, CloneSession, CrcParameters, CustomCrc, Group,
-    GroupId, GroupMember, MemberId, MulticastGroup, NewEntry, Read, Replica, Reply, Store, Update,
-    WeightedAction,
+    ActionData, Atomicity, Batch, BoundAction, CloneSession, Group, GroupId, GroupMember, MemberId,
+    MulticastGroup, NewEntry, Read, Replica, Reply, Store, Update, WeightedAction,
 };
 
 /// One table: its keys (match kind by its word in the text form, width), whether it has a direct
@@ -26,6 +27,9 @@ const ACTIONS: [&[u32]; 3] = [&[], &[9], &[128, 64, 200]];
 
 pub fn program(shape: &Shape) -> ir::Program {
     let mut text = String::from("ir test\norigin @0\n");
+    text.push_str(
+        "calculation calc width 16 polynomial 32773 initial 0 final_xor 0 reflect_input @0\n",
+    );
     for (at, widths) in ACTIONS.iter().enumerate() {
         for (parameter, width) in widths.iter().enumerate() {
             text.push_str(&format!("slot a{at}p{parameter}: bit<{width}> unsigned @0\n"));
@@ -208,7 +212,7 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
         },
         56 => Update::DeleteCloneSession { session: number },
         _ => Update::SetCrcParameters {
-            crc: CustomCrc::Crc16,
+            calculation: CalculationId(0),
             parameters: (number > 0)
                 .then_some(CrcParameters { initial: number, ..CrcParameters::CRC16 }),
         },
@@ -258,7 +262,7 @@ pub fn assert_same_content(one: &Store, other: &Store) {
     let mut reads = vec![
         Read::MulticastGroups,
         Read::CloneSessions,
-        Read::CrcParameters { crc: CustomCrc::Crc16 },
+        Read::CrcParameters { calculation: CalculationId(0) },
         Read::Members { profile },
         Read::Groups { profile },
         Read::ValueSet { set: ValueSetId(0) },

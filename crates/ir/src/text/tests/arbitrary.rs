@@ -104,9 +104,8 @@ impl Choices<'_> {
     fn algorithm(&mut self) -> HashAlgorithm {
         self.pick(&[
             HashAlgorithm::Crc32,
-            HashAlgorithm::Crc32Custom,
             HashAlgorithm::Crc16,
-            HashAlgorithm::Crc16Custom,
+            HashAlgorithm::Custom(CalculationId(1)),
             HashAlgorithm::Random,
             HashAlgorithm::Identity,
             HashAlgorithm::Csum16,
@@ -461,6 +460,18 @@ impl Choices<'_> {
                 name: draw.name(),
                 size: draw.maybe(Self::number),
                 selector: draw.maybe(|draw| (draw.algorithm(), draw.below(99))),
+                origin: draw.origin(),
+            }),
+            calculations: self.list(|draw| Calculation {
+                name: draw.name(),
+                width_bits: draw.below(40),
+                parameters: CrcParameters {
+                    polynomial: draw.number() as u32,
+                    initial: draw.number() as u32,
+                    final_xor: draw.number() as u32,
+                    reflect_input: draw.flag(),
+                    reflect_output: draw.flag(),
+                },
                 origin: draw.origin(),
             }),
             value_sets: self.list(|draw| ValueSet {

@@ -4,21 +4,33 @@
 use super::*;
 use crate::codegen::values::harness::Harness;
 use interpreter::bit_string::BitString;
-use ir::Bits;
+use ir::{Bits, Calculation, CalculationId, CrcParameters, OriginId, Program};
 use proptest::prelude::*;
-use state::{Batch, CrcParameters, CustomCrc, Replication, Store, Update};
+use state::{Batch, Replication, Store, Update};
 use std::sync::Arc;
 
-fn replication(parameters: [Option<CrcParameters>; 2]) -> Arc<Replication> {
-    let store = Store::new(Arc::default()).expect("an empty program");
-    let updates = [CustomCrc::Crc16, CustomCrc::Crc32]
-        .into_iter()
-        .zip(parameters)
-        .map(|(crc, parameters)| Update::SetCrcParameters { crc, parameters });
+const WIDTHS_BITS: [u32; 4] = [16, 32, 8, 21];
+
+/// A calculation of each width, with parameters of its own.
+fn replication(parameters: [Option<CrcParameters>; 4]) -> Arc<Replication> {
+    let calculation = |width_bits| Calculation {
+        name: format!("crc{width_bits}").into(),
+        width_bits,
+        parameters: if width_bits == 32 { CrcParameters::CRC32 } else { SMALL },
+        origin: OriginId(0),
+    };
+    let calculations = WIDTHS_BITS.map(calculation).to_vec();
+    let program = Program { calculations, ..Program::default() };
+    let store = Store::new(Arc::new(program)).expect("a program without tables");
+    let updates = parameters.into_iter().zip(0..).map(|(parameters, at)| {
+        Update::SetCrcParameters { calculation: CalculationId(at), parameters }
+    });
     let outcome = store.write_configuration(Batch::updates(0, updates));
     assert!(outcome.is_ok(), "{outcome:?}");
     store.configuration().replication().clone()
 }
+
+const SMALL: CrcParameters = CrcParameters { polynomial: 7, ..CrcParameters::CRC16 };
 
 fn crc_parameters(width_bits: u32) -> impl Strategy<Value = Option<CrcParameters>> {
     let mask = u32::MAX >> (32 - width_bits);
@@ -107,9 +119,11 @@ fn crc(
 fn case() -> impl Strategy<Value = Case> {
     let algorithm = prop::sample::select(vec![
         HashAlgorithm::Crc32,
-        HashAlgorithm::Crc32Custom,
         HashAlgorithm::Crc16,
-        HashAlgorithm::Crc16Custom,
+        HashAlgorithm::Custom(CalculationId(0)),
+        HashAlgorithm::Custom(CalculationId(1)),
+        HashAlgorithm::Custom(CalculationId(2)),
+        HashAlgorithm::Custom(CalculationId(3)),
         HashAlgorithm::Random,
         HashAlgorithm::Identity,
         HashAlgorithm::Csum16,
@@ -158,10 +172,9 @@ proptest! {
     #[test]
     fn hashes_are_the_interpreters(
         cases in prop::collection::vec(case(), 60),
-        crc16 in crc_parameters(16),
-        crc32 in crc_parameters(32),
+        parameters in WIDTHS_BITS.map(crc_parameters),
     ) {
-        let replication = replication([crc16, crc32]);
+        let replication = replication(parameters);
         let mut harness = Harness::new();
         for case in &cases {
             harness.function(|values, result, [memory, numbers]| {
@@ -273,7 +286,7 @@ proptest! {
             inputs.push((stream, numbers, packet));
         }
         let compiled = harness.compile();
-        let replication = replication([None; 2]);
+        let replication = replication([None; 4]);
         for (at, (stream, numbers, packet)) in inputs.iter().enumerate() {
             let found = compiled.run(at, [numbers, packet], 1);
             let expected =
