@@ -19,6 +19,7 @@
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
 pub mod atomic;
+pub mod deploy;
 pub mod expressions;
 pub mod names;
 pub mod normal;
@@ -112,11 +113,17 @@ pub struct Compiled {
     /// Groups of ports that the program names; the n-th is multicast group
     /// [`wire::FIRST_GROUP`]` + n`.
     pub port_groups: Vec<PortGroup>,
+    /// Groups of switches that the program names; the n-th is multicast group
+    /// [`wire::FIRST_SWITCHES`]` + n`.
+    pub switch_groups: Vec<PortGroup>,
     /// Whether something is flooded, so that the flood groups are needed.
     pub floods: bool,
     /// Most events that one run of a handler generates: the serialiser's groups 2 to this one are
     /// needed.
     pub most_generated: u32,
+    /// Whether an event may leave by a port while others of the same handler go round: the groups of
+    /// [`wire::FIRST_MIXED`] are needed.
+    pub mixes: bool,
     /// How often the delay queue is released, in picoseconds; 0 without one.
     pub delay_period_ps: u64,
     /// Custom CRC calculations: control-plane name and polynomial (without the top bit; reflected in
@@ -152,7 +159,7 @@ pub enum GlobalPlace {
     Absent(GlobalId),
 }
 
-/// A group of ports.
+/// A group of ports or switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PortGroup {
     /// These.

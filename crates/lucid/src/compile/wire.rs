@@ -16,6 +16,10 @@
 //! | 16 | `ether_type` | [`crate::core::LUCID_ETHER_TYPE`] |
 //! | 16 | `number` | the event's wire number |
 //!
+//! What comes back by the recirculation port may have the low 16 bits of the time when it left egress, in
+//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of its way back counts too, and what is left
+//! of its delay is [`remaining_delay_ns`].
+//!
 //! So a frame is what `do_lucid_parsing` reads after the Ethernet header, and hosts can send events: any
 //! other destination address means [`PlaceKind::Here`], any other source address no delay.
 //!
@@ -47,6 +51,16 @@ pub const PLACE_PREFIX: u16 = 0x0200;
 /// `source_kind`: a locally administered address of its own.
 pub const SOURCE_PREFIX: u16 = 0x0210;
 
+/// What is left of a frame's delay when it arrives, in nanoseconds; `came_back_ns` is the time if it came by
+/// the recirculation port.
+pub fn remaining_delay_ns(source_kind: u16, delay_ns: u32, came_back_ns: Option<u64>) -> u32 {
+    match came_back_ns {
+        _ if source_kind == SOURCE_PREFIX => delay_ns,
+        Some(now_ns) => delay_ns.saturating_sub((now_ns as u16).wrapping_sub(source_kind).into()),
+        None => 0,
+    }
+}
+
 /// Bytes of a frame before the event's parameters.
 pub const FRAME_BYTES: usize = 16;
 
@@ -56,6 +70,13 @@ pub const MOST_GENERATED: u32 = 63;
 
 /// The program's n-th port group is multicast group `FIRST_GROUP + n`.
 pub const FIRST_GROUP: u32 = 0x0100;
+
+/// The program's n-th group of switches is multicast group `FIRST_SWITCHES + n`: a copy to the
+/// recirculation port for each member, which egress makes one of kind [`PlaceKind::Switch`].
+pub const FIRST_SWITCHES: u32 = 0x0800;
+
+/// Replica numbers from here on stand for one member of one group of switches each.
+pub const FIRST_MEMBER: u32 = 0x0100;
 
 /// All ports but port p are multicast group `FIRST_FLOOD + p`.
 pub const FIRST_FLOOD: u32 = 0x1000;

@@ -195,6 +195,13 @@ impl Topology {
         Some(Ok(time_ps))
     }
 
+    /// The port that the path of [`Topology::carry_to_switch`] begins with, with every link up.
+    pub(crate) fn port_to_switch(&mut self, from: u32, to: u32) -> Option<u32> {
+        let number = self.next_hop(from, to, false)?;
+        let ports = self.ports.get(from as usize)?;
+        ports.iter().find(|(_, direction)| *direction == number).map(|(port, _)| *port)
+    }
+
     /// The direction to take first from one switch to another.
     fn next_hop(&mut self, from: u32, to: u32, only_up: bool) -> Option<u32> {
         let known = if only_up { &self.hops } else { &self.joined };

@@ -21,6 +21,18 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
             (handler.name.clone(), events)
         })
         .collect();
+    if context.shapes.slot_count > 1 {
+        context.put(Span::NONE, "bit<16> place;");
+    }
+    if !context.switch_groups.is_empty() {
+        context.put(
+            Span::NONE,
+            "action at_switch(bit<32> number) { hdr.frame.place_kind = PLACE_SWITCH; \
+             hdr.frame.place = number; } @name(\".member\") table member { \
+             key = { standard_metadata.egress_rid: exact @name(\"replica\"); } \
+             actions = { at_switch; } size = 4096; }",
+        );
+    }
     context.put(Span::NONE, "bit<32> length; bit<1> has_payload; bit<1> is_bare;");
     lengths(context);
     for (name, events) in &handlers {
@@ -29,6 +41,7 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
     }
     context.put(Span::NONE, "apply {");
     copies(context);
+    members(context);
     context.put(Span::NONE, "if (hdr.frame.isValid()) {");
     time(context);
     context.put(
@@ -85,11 +98,18 @@ fn copies(context: &mut Context<'_>) {
     if context.shapes.slot_count < 2 {
         return;
     }
-    let mut text = String::new();
+    let mut text = String::from("place = standard_metadata.egress_rid;");
+    if context.mixes {
+        // The one that leaves by a port has replica number 0, and the others have one place less.
+        text.push_str(
+            "if (meta.direct != 0) { if (place == 0) { place = (bit<16>)meta.direct; \
+             meta.leaves = 1; } else if (place >= (bit<16>)meta.direct) { place = place + 1; } }",
+        );
+    }
     for slot in 0..context.shapes.slot_count {
         let otherwise = if slot > 0 { "else " } else { "" };
         text.push_str(&format!(
-            "{otherwise}if (standard_metadata.egress_rid == {}) {{ hdr.frame = hdr.frame_{slot}; \
+            "{otherwise}if (place == {}) {{ hdr.frame = hdr.frame_{slot}; \
              meta.empty = meta.empty | meta.empty_{slot};",
             slot + 1
         ));
@@ -110,7 +130,7 @@ fn copies(context: &mut Context<'_>) {
         .map(|shape| format!("hdr.frame.number == {}", shape.constant))
         .collect();
     text.push_str(
-        "if (standard_metadata.egress_rid != 0) { if (!hdr.frame.isValid()) { \
+        "if (place != 0) { if (!hdr.frame.isValid()) { \
          mark_to_drop(standard_metadata); }",
     );
     if !bare.is_empty() {
@@ -122,6 +142,18 @@ fn copies(context: &mut Context<'_>) {
     }
     text.push('}');
     context.put(Span::NONE, text);
+}
+
+/// Of an event to a group of switches each copy is for one.
+fn members(context: &mut Context<'_>) {
+    if !context.switch_groups.is_empty() {
+        let first = crate::compile::wire::FIRST_MEMBER;
+        let text = format!(
+            "if (standard_metadata.egress_rid >= {first} && hdr.frame.isValid()) \
+             {{ member.apply(); }}"
+        );
+        context.put(Span::NONE, text);
+    }
 }
 
 /// Takes the time in the queue off the delay of what comes back; on links there is none.
@@ -138,6 +170,7 @@ fn time(context: &mut Context<'_>) {
             "if (standard_metadata.egress_port == meta.recirculation_port) {{ \
              hdr.frame.delay_ns = (bit<32>)((bit<48>)hdr.frame.delay_ns |-| {elapsed}); \
              hdr.frame.source_kind = standard_metadata.egress_global_timestamp[15:0]; \
+             if (hdr.frame.source_kind == SOURCE) {{ hdr.frame.source_kind = SOURCE + 1; }} \
              }} else {{ hdr.frame.source_kind = SOURCE; hdr.frame.delay_ns = 0; }}"
         ),
     );

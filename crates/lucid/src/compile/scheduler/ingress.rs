@@ -18,6 +18,7 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
     let parameters = crate::compile::v1model::PARAMETERS;
     context.put(Span::NONE, format!("control ingress{parameters} {{"));
     configuration(context);
+    at_once(context);
     context.put(
         Span::NONE,
         "action forward_to(bit<9> port) { standard_metadata.egress_spec = port; } \
@@ -45,15 +46,53 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
          meta.ingress_port = standard_metadata.ingress_port;",
     );
     arrival(context);
-    context.put(Span::NONE, "if (!hdr.frame.isValid() || hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0) {");
+    let waited = match waiters(context) {
+        numbers if numbers.is_empty() => String::new(),
+        numbers => format!(" && !(meta.waited == 1 && ({numbers}))"),
+    };
+    context.put(
+        Span::NONE,
+        format!(
+            "if (!hdr.frame.isValid() || \
+             hdr.frame.place_kind == PLACE_HERE && hdr.frame.delay_ns == 0{waited}) {{"
+        ),
+    );
     dispatch(context, &handlers);
     generated(context);
     context.put(Span::NONE, "}");
+    if context.has_egress_handlers() {
+        context.put(
+            Span::NONE,
+            "else if (meta.ingress_port != meta.recirculation_port) { meta.transit = 1; }",
+        );
+    }
     route(context);
     context.put(Span::NONE, "} }");
     let comment = "The dispatcher: frames that are for another place or another time go on their way; for \
                    an event that is due here its handler runs, and what that generated is sent.";
     context.comments.push(("ingress".to_string(), comment.to_string()));
+}
+
+/// The table of the ports that an event may leave by while others go round.
+fn at_once(context: &mut Context<'_>) {
+    if context.mixes {
+        context.put(
+            Span::NONE,
+            "action known() { } @name(\".at_once\") table at_once { \
+             key = { meta.direct_port: exact @name(\"port\"); } actions = { known; } \
+             size = 512; }",
+        );
+    }
+}
+
+/// Which frames have to go round once more when their delay is over, to meet their egress handler.
+fn waiters(context: &Context<'_>) -> String {
+    let events = context.handlers.iter().filter(|handler| handler.egress);
+    let numbers: Vec<String> = events
+        .flat_map(|handler| &handler.events)
+        .map(|event| format!("hdr.frame.number == {}", context.shapes.event(*event).constant))
+        .collect();
+    numbers.join(" || ")
 }
 
 /// What differs from switch to switch, as the data of a default action.
@@ -91,15 +130,20 @@ fn arrival(context: &mut Context<'_>) {
         Clock::Nanoseconds => format!("(bit<32>){elapsed}"),
         Clock::Microseconds => format!("((bit<32>){elapsed} * 1000)"),
     };
+    let waited = match context.has_egress_handlers() {
+        true => "meta.waited = hdr.frame.delay_ns != 0 ? 1w1 : 0;",
+        false => "",
+    };
     context.put(
         Span::NONE,
         format!(
             "if (hdr.frame.isValid()) {{ \
              if (hdr.frame.place_kind < PLACE_HERE || hdr.frame.place_kind > PLACE_SWITCHES) {{ \
              hdr.frame.place_kind = PLACE_HERE; }} \
-             if (meta.ingress_port == meta.recirculation_port) {{ \
-             hdr.frame.delay_ns = hdr.frame.delay_ns |-| {elapsed}; \
-             }} else if (hdr.frame.source_kind != SOURCE) {{ hdr.frame.delay_ns = 0; }} \
+             {waited} \
+             if (hdr.frame.source_kind != SOURCE) {{ \
+             hdr.frame.delay_ns = meta.ingress_port == meta.recirculation_port ? \
+             hdr.frame.delay_ns |-| {elapsed} : 0; }} \
              if (hdr.frame.place_kind == PLACE_SWITCH && hdr.frame.place == meta.self && \
              hdr.frame.delay_ns == 0) {{ hdr.frame.place_kind = PLACE_HERE; \
              meta.ingress_port = 0; }} }}"
@@ -209,12 +253,20 @@ fn route(context: &mut Context<'_>) {
         true => String::new(),
         false => format!("if ({}) {{ meta.leaves = 1; }}", bare.join(" || ")),
     };
+    let switches = match context.switch_groups.is_empty() {
+        true => String::new(),
+        false => format!(
+            "else if (hdr.frame.place_kind == PLACE_SWITCHES) {{ {urgent} \
+             standard_metadata.mcast_grp = hdr.frame.place[15:0] + {}; }}",
+            wire::FIRST_SWITCHES
+        ),
+    };
     let (group, flood) = (wire::FIRST_GROUP, wire::FIRST_FLOOD);
     let mut text = String::new();
     if context.shapes.slot_count > 1 {
         text.push_str(&format!(
-            "if (meta.generated > 1) {{ {urgent} \
-             standard_metadata.mcast_grp = (bit<16>)meta.copies; }} else "
+            "if (meta.generated > 1) {{ {urgent} {} }} else ",
+            several(context)
         ));
     }
     text.push_str(&format!(
@@ -231,10 +283,36 @@ fn route(context: &mut Context<'_>) {
          else if (hdr.frame.place_kind == PLACE_FLOOD) {{ \
          standard_metadata.mcast_grp = {flood} + (hdr.frame.place < 511 ? \
          hdr.frame.place[15:0] : 511); meta.leaves = 1; }} \
-         else {{ mark_to_drop(standard_metadata); }}"
+         {switches} else {{ mark_to_drop(standard_metadata); }}"
     ));
     if bare.is_empty() {
         text = text.replace("if (hdr.frame.place_kind == PLACE_HERE) {  }", "");
     }
     context.put(Span::NONE, text);
+}
+
+/// Several events: copies of the packet to the recirculation port, and where an event leaves by a port,
+/// one there.
+fn several(context: &Context<'_>) -> String {
+    let round = "standard_metadata.mcast_grp = (bit<16>)meta.copies;";
+    if !context.mixes {
+        return round.to_string();
+    }
+    let mut text = String::new();
+    for slot in 0..context.shapes.slot_count {
+        let otherwise = if slot > 0 { "else " } else { "" };
+        text.push_str(&format!(
+            "{otherwise}if (hdr.frame_{slot}.isValid() && hdr.frame_{slot}.place_kind == PLACE_PORT \
+             && hdr.frame_{slot}.delay_ns == 0 && hdr.frame_{slot}.place < 511) {{ \
+             meta.direct = {}; meta.direct_port = hdr.frame_{slot}.place[8:0]; }}",
+            slot + 1
+        ));
+    }
+    let (first, stride) = (wire::FIRST_MIXED, wire::MIXED_STRIDE.trailing_zeros());
+    text.push_str(&format!(
+        "if (meta.direct != 0 && at_once.apply().hit) {{ standard_metadata.mcast_grp = {first} + \
+         ((bit<16>)(meta.copies - 1) << {stride}) + (bit<16>)meta.direct_port; }} \
+         else {{ meta.direct = 0; {round} }}"
+    ));
+    text
 }

@@ -12,6 +12,10 @@ use super::wire::{self, PlaceKind};
 use crate::core::{LUCID_ETHER_TYPE, Type};
 use source::Span;
 
+/// An event that leaves by a port below this, by a linked one or out of the network does not wait for
+/// others of the same handler; by other ports it goes round with them.
+pub const SERIALISER_PORTS: u32 = 64;
+
 /// How often the delay queue is released, in picoseconds: 100 microseconds (Lucid §3.2).
 pub const DELAY_PERIOD_PS: u64 = 100_000_000;
 
@@ -47,8 +51,14 @@ pub(super) fn constants(context: &mut Context<'_>) {
 pub(super) fn metadata(context: &mut Context<'_>) {
     let mut text = String::from(
         "struct metadata_t { bit<16> event; bit<9> ingress_port; bit<9> recirculation_port; \
-         bit<32> self; bit<8> generated; bit<8> copies; bit<1> leaves; bit<1> transit; bit<1> empty;",
+         bit<32> self; bit<8> generated; bit<8> copies; bit<1> leaves; bit<1> empty;",
     );
+    if context.has_egress_handlers() {
+        text.push_str("bit<1> waited; bit<1> transit;");
+    }
+    if context.mixes {
+        text.push_str("bit<8> direct; bit<9> direct_port;");
+    }
     for slot in 0..context.shapes.slot_count {
         text.push_str(&format!("bit<1> empty_{slot};"));
     }

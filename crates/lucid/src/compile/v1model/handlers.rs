@@ -18,7 +18,6 @@ use crate::core::{
 use crate::syntax::ast::EventSort;
 use source::Span;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Parameters of every control of ours.
 pub(in crate::compile) const PARAMETERS: &str = "(inout headers_t hdr, inout metadata_t meta, \
@@ -421,6 +420,8 @@ impl<'p> Control<'_, 'p> {
             self.put(format!("hdr.{header} = {{ {} }};", values.join(", ")));
         }
         let (kind, place) = self.place(*generated, target);
+        self.context.delays |= delay.is_some();
+        self.context.mixes |= kind == "PLACE_PORT" && self.slots.most > 1;
         let delay = delay.map_or_else(|| "0".to_string(), |delay| self.delay(delay));
         self.put(format!(
             "hdr.frame_{slot} = {{ {kind}, {place}, SOURCE, {delay}, ETHERTYPE_LUCID, {constant} }};"
@@ -456,14 +457,17 @@ impl<'p> Control<'_, 'p> {
                             return ("PLACE_HERE", "0".to_string());
                         }
                     };
-                    if matches!(target, Target::Switches(_)) {
-                        self.context.refuse(
-                            self.span,
-                            "events to groups of switches are not compiled yet",
-                            "generate one event for each switch",
-                        );
+                    let context = &mut self.context;
+                    match target {
+                        Target::Switches(_) => {
+                            let number = super::group_number(&mut context.switch_groups, group);
+                            ("PLACE_SWITCHES", number.to_string())
+                        }
+                        _ => {
+                            let number = super::group_number(&mut context.port_groups, group);
+                            ("PLACE_GROUP", number.to_string())
+                        }
                     }
-                    ("PLACE_GROUP", self.context.port_group(group).to_string())
                 }
             },
         }
@@ -578,11 +582,8 @@ impl Environment for Control<'_, '_> {
         let mut parts = Vec::new();
         for part in 0..width_bits.div_ceil(32) {
             let polynomial = crate::interpreter::hash_polynomial(seed.wrapping_add(part));
-            // As other toolchains number them, in the order in which they stand in the program.
-            let number = self.context.hashes.len();
-            let name =
-                if number == 0 { "calc".to_string() } else { format!("calc_{}", number - 1) };
-            self.context.hashes.push((Arc::from(name), polynomial));
+            let name = self.context.calculation();
+            self.context.hashes.push((name, polynomial));
             let hashed = self.declare(self.span, "bit<32>", "hashed");
             let data = data(values, 8);
             self.put(format!(
@@ -600,6 +601,7 @@ impl Environment for Control<'_, '_> {
     fn checksum(&mut self, values: &[(String, u32)], _: Span) -> String {
         let sum = self.declare(self.span, "bit<16>", "checksum");
         let data = data(values, 16);
+        self.context.calculation();
         self.put(format!("hash({sum}, HashAlgorithm.csum16, 16w0, {{ {data} }}, 32w0x10000);"));
         sum
     }

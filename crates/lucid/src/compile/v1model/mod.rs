@@ -113,6 +113,10 @@ const RESERVED: &[&str] = &[
     "forward",
     "forward_to",
     "unreachable",
+    "at_once",
+    "known",
+    "member",
+    "at_switch",
     "lengths",
     "measure",
     "PLACE_HERE",
@@ -139,7 +143,14 @@ pub(super) struct Context<'p> {
     pub(super) found: Diagnostics,
     pub(super) hashes: Vec<(Arc<str>, u32)>,
     pub(super) port_groups: Vec<PortGroup>,
+    pub(super) switch_groups: Vec<PortGroup>,
     pub(super) floods: bool,
+    /// Whether an event leaves by a port, and may have others beside it.
+    pub(super) mixes: bool,
+    /// Whether an event is delayed.
+    pub(super) delays: bool,
+    /// How many calculations the program has so far; they are numbered for the control plane.
+    pub(super) calculations: u32,
     pub(super) globals: Vec<GlobalPlace>,
     /// Names of the fields of the metadata that hold externs.
     pub(super) externs: Vec<String>,
@@ -167,6 +178,20 @@ impl Context<'_> {
         self.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
     }
 
+    /// The name of the next calculation: as p4c gives them, in the order of the program's text.
+    pub(super) fn calculation(&mut self) -> Arc<str> {
+        self.calculations += 1;
+        match self.calculations {
+            1 => Arc::from("calc"),
+            number => Arc::from(format!("calc_{}", number - 2)),
+        }
+    }
+
+    /// Whether some handler runs in egress.
+    pub(super) fn has_egress_handlers(&self) -> bool {
+        self.handlers.iter().any(|handler| handler.egress)
+    }
+
     /// The register of an array, pair array or counter.
     pub(super) fn register(&self, global: GlobalId) -> Option<(Arc<str>, u32, bool)> {
         self.globals.iter().find_map(|place| match place {
@@ -175,16 +200,6 @@ impl Context<'_> {
             }
             _ => None,
         })
-    }
-
-    /// The number of a group of ports.
-    pub(super) fn port_group(&mut self, group: PortGroup) -> u32 {
-        let at = self.port_groups.iter().position(|known| *known == group);
-        let at = at.unwrap_or_else(|| {
-            self.port_groups.push(group);
-            self.port_groups.len() - 1
-        });
-        at as u32
     }
 
     /// The metadata field of an extern.
@@ -219,7 +234,11 @@ pub fn compile(
         found: Diagnostics::new(),
         hashes: Vec::new(),
         port_groups: Vec::new(),
+        switch_groups: Vec::new(),
         floods: false,
+        mixes: false,
+        delays: false,
+        calculations: 0,
         globals: Vec::new(),
         externs,
         handlers: Vec::new(),
@@ -294,11 +313,13 @@ fn finish(
         options: options.clone(),
         globals: context.globals,
         port_groups: context.port_groups,
+        switch_groups: context.switch_groups,
         floods: context.floods,
         most_generated: context.shapes.slot_count,
+        mixes: context.mixes,
         delay_period_ps: match options.delay {
-            Delay::Queue => scheduler::DELAY_PERIOD_PS,
-            Delay::Recirculation => 0,
+            Delay::Queue if context.delays => scheduler::DELAY_PERIOD_PS,
+            _ => 0,
         },
         hashes: context.hashes,
     })
@@ -317,4 +338,13 @@ fn internal(wrong: &Diagnostics, text: &str) -> Diagnostics {
         });
     }
     found
+}
+
+/// The number of a group among those that are known.
+pub(super) fn group_number(known: &mut Vec<PortGroup>, group: PortGroup) -> u32 {
+    let at = known.iter().position(|one| *one == group).unwrap_or_else(|| {
+        known.push(group);
+        known.len() - 1
+    });
+    at as u32
 }
