@@ -15,10 +15,12 @@
 mod branches;
 pub mod codes;
 mod dataflow;
+mod dependencies;
 mod formula;
 pub mod groups;
 mod memory;
 mod print;
+mod problem;
 pub mod program;
 mod rules;
 mod translate;
@@ -27,8 +29,10 @@ mod uses;
 
 pub use branches::branches;
 pub use dataflow::dataflow;
+pub use dependencies::dependencies;
 pub use groups::Groups;
 pub use print::{operation_text, print, print_graph};
+pub use problem::problem;
 pub use program::AtomicProgram;
 pub use translate::translate;
 pub use tree::AtomicGraph;
