@@ -26,7 +26,7 @@ impl Generator<'_> {
         match self.choose(18) {
             0 | 1 => self.declaration(),
             2 => self.assignment(),
-            3 | 4 | 5 => self.access(),
+            3..=5 => self.access(),
             6 | 7 if depth > 0 => self.decision(depth - 1),
             8 if depth > 0 => self.match_numbers(depth - 1),
             9 if depth > 0 && self.features.event_values => self.match_events(depth - 1),
