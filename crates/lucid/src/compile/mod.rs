@@ -19,6 +19,7 @@
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
 pub mod atomic;
+pub mod codes;
 pub mod deploy;
 pub mod expressions;
 pub mod names;

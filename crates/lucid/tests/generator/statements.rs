@@ -217,8 +217,11 @@ impl Generator<'_> {
             event = format!("Event.delay({event}, {delay})");
         }
         if self.features.network && self.choose(4) == 3 {
-            let switch = self.switch();
-            event = format!("Event.locate({event}, {switch})");
+            let place = match self.choose(5) {
+                4 => "{0, 2}".to_owned(),
+                _ => self.switch(),
+            };
+            event = format!("Event.locate({event}, {place})");
         }
         event
     }

@@ -183,32 +183,35 @@ impl Groups<'_> {
             out.push(statement.clone());
             return;
         };
-        let one = |group: Expression| {
-            let target = if to_ports { Target::Ports(group) } else { Target::Switches(group) };
+        let one = |target: Target| {
             let mut one = statement.clone();
             one.kind = StatementKind::Generate { event: event.clone(), target };
             one
+        };
+        let to = |group: Expression| match to_ports {
+            true => Target::Ports(group),
+            false => Target::Switches(group),
         };
         let span = group.span;
         match &group.kind {
             ExpressionKind::Local(local) => {
                 let mut branches = Vec::new();
                 for source in self.sources.of_local(*local) {
-                    let group = match &source {
-                        // To nobody.
-                        Source::Members(members) if members.is_empty() => continue,
-                        Source::Members(members) => {
-                            constant(Constant::Group(members.clone()), span)
-                        }
+                    let inside = match &source {
+                        Source::Members(members) => to_members(members, span, to_ports, &one),
                         Source::Extern(id) => {
-                            Expression { kind: ExpressionKind::Extern(*id), ty: Type::Group, span }
+                            let kind = ExpressionKind::Extern(*id);
+                            vec![one(to(Expression { kind, ty: Type::Group, span }))]
                         }
-                        Source::Flood => match self.port(group) {
-                            Some(port) => flood(port, span),
-                            None => continue,
-                        },
+                        Source::Flood => {
+                            let port = self.port(group);
+                            port.map(|port| one(to(flood(port, span)))).into_iter().collect()
+                        }
                     };
-                    branches.push((self.sources.number_of(&source), vec![one(group)]));
+                    // To nobody it goes nowhere.
+                    if !inside.is_empty() {
+                        branches.push((self.sources.number_of(&source), inside));
+                    }
                 }
                 if !branches.is_empty() {
                     let which = self.which(group);
@@ -216,18 +219,32 @@ impl Groups<'_> {
                 }
             }
             ExpressionKind::Constant(Constant::Group(list)) => {
-                let members = sources::members(list);
-                if !members.is_empty() {
-                    out.push(one(constant(Constant::Group(members), span)));
-                }
+                out.extend(to_members(&sources::members(list), span, to_ports, &one));
             }
             ExpressionKind::Flood(port) if !is_leaf(port) => {
                 let local = self.locals.add("flood.port", port.ty, span);
                 out.push(assign(statement, local, (**port).clone()));
-                out.push(one(flood(read(local, port.ty, span), span)));
+                out.push(one(to(flood(read(local, port.ty, span), span))));
             }
             _ => out.push(statement.clone()),
         }
+    }
+}
+
+/// An event to the members of a group: one statement for all ports, one for each switch.
+fn to_members(
+    members: &[u32],
+    span: Span,
+    to_ports: bool,
+    one: &dyn Fn(Target) -> Statement,
+) -> Vec<Statement> {
+    let switch = |member: &u32| one(Target::Switch(number(u128::from(*member), 32, span)));
+    match (members, to_ports) {
+        ([], _) => Vec::new(),
+        (members, true) => {
+            vec![one(Target::Ports(constant(Constant::Group(members.to_vec()), span)))]
+        }
+        (members, false) => members.iter().map(switch).collect(),
     }
 }
 

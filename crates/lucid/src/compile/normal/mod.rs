@@ -15,9 +15,10 @@
 //!    `Event { .. }`. [`crate::core::Target::Event`] means *here*: this switch (an exit event: out
 //!    of the network).
 //! 2. **Groups.** No parameter, local, assignment or table has the type `Group`. A group stands in
-//!    `Target::Ports` and `Target::Switches` only, as a constant (members ascending, each once), as
-//!    an extern, or, in `Ports` only, as `Flood(port)` of a leaf (a local, constant, extern or
-//!    built-in). Groups are not compared.
+//!    `Target::Ports` and `Target::Switches` only: as a constant (members ascending, each once, at
+//!    least one), as an extern, or as `Flood(port)` of a leaf (a local, constant, extern or
+//!    built-in). Events to known switches are single events, so that there is no `Switches` of a
+//!    constant, and `support` refuses the others. Groups are not compared.
 //! 3. **Payloads.** The only locals of type `Payload` are parameters, at most one a body; an
 //!    expression of that type is this parameter or `EmptyPayload`, and stands only as an argument of
 //!    an event. Nothing assigns it. Tables have none. In a parser a payload is a local that one

@@ -131,15 +131,17 @@ impl Verifier<'_> {
     }
 
     fn target(&mut self, target: &Target) {
+        let flood = |group: &Expression| matches!(&group.kind, ExpressionKind::Flood(port) if is_leaf(port));
         match target {
             Target::Event => {}
             Target::Switch(place) | Target::Port(place) => self.plain(place),
             Target::Ports(group) => {
-                let flood = matches!(&group.kind, ExpressionKind::Flood(port) if is_leaf(port));
-                self.ensure(flood || is_known_group(group), || "ports in no normal form".into());
+                let known = flood(group) || is_known_group(group);
+                self.ensure(known, || "ports in no normal form".into());
             }
             Target::Switches(group) => {
-                self.ensure(is_known_group(group), || "switches in no normal form".into());
+                let open = flood(group) || matches!(group.kind, ExpressionKind::Extern(_));
+                self.ensure(open, || "switches in no normal form".into());
             }
         }
     }
@@ -219,7 +221,7 @@ impl Verifier<'_> {
 fn is_known_group(group: &Expression) -> bool {
     match &group.kind {
         ExpressionKind::Constant(Constant::Group(members)) => {
-            members.windows(2).all(|pair| pair[0] < pair[1])
+            !members.is_empty() && members.windows(2).all(|pair| pair[0] < pair[1])
         }
         ExpressionKind::Extern(_) => true,
         _ => false,
