@@ -13,9 +13,11 @@ pub mod exact;
 pub mod graph;
 pub mod greedy;
 pub mod guard;
+pub mod json;
 pub mod layout;
 pub mod problem;
 pub mod report;
+pub mod svg;
 pub mod target;
 
 pub use guard::{Condition, Guard, GuardRule, VariableId};

@@ -5,7 +5,7 @@
 mod text;
 mod why;
 
-pub use text::text;
+pub use text::{reason_words, text};
 pub use why::{Reasons, Why};
 
 use crate::layout::Layout;

@@ -12,6 +12,7 @@
 //! Effects come from `ir::effects`, so what is called the same there is the same here.
 
 mod atom;
+mod codes;
 mod condition;
 mod describe;
 mod flag;
@@ -22,10 +23,14 @@ mod value;
 mod variables;
 mod walk;
 
+pub use codes::EXPLANATIONS;
+
 use crate::problem::{Gress, Problem};
 use ir::effects::Location;
-use ir::{BlockKind, OriginId, Program, RegisterId};
-use source::Span;
+use ir::{
+    BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId,
+};
+use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -47,12 +52,50 @@ pub fn problem_of(program: &Program) -> Problem {
     link::problem(program, controls, variables)
 }
 
-/// Controls whose code can come round to the same place again at run time: no pipeline can do that.
-pub fn looping_controls(program: &Program) -> Vec<(String, Span)> {
-    let controls = program.blocks.iter().filter(|block| gress(program, block).is_some());
-    let looping = controls
-        .filter(|block| flow::Flow::new(program, &program.regions[block.region.index()]).has_loop);
-    looping.map(|block| (block.name.to_string(), span(program, block.origin))).collect()
+/// What keeps a program off every pipeline: loops at run time, operations that no stage has.
+pub fn obstacles(program: &Program) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for (at, block) in program.blocks.iter().enumerate() {
+        if gress(program, block).is_none() {
+            continue;
+        }
+        if flow::Flow::new(program, &program.regions[block.region.index()]).has_loop {
+            let message = format!("`{}` has a loop that is not unrolled", block.name);
+            diagnostics.push(
+                Diagnostic::error(codes::LOOP, span(program, block.origin), message)
+                    .note("a packet passes each stage once")
+                    .help("give the loop a constant bound, or recirculate the packet"),
+            );
+        }
+        for region in program.regions_of_block(at) {
+            let code = program.regions[region.index()].blocks.iter();
+            for instruction in code.flat_map(|block| &block.instructions) {
+                if let Some(what) = unknown_operation(&instruction.operation) {
+                    let span = span(program, instruction.origin);
+                    diagnostics.push(
+                        Diagnostic::error(codes::OPERATION, span, format!("no stage can {what}"))
+                            .help("use a table of results, or sums of shifts"),
+                    );
+                }
+            }
+        }
+    }
+    diagnostics
+}
+
+/// Multiplication and division, unless by a power of two.
+fn unknown_operation(operation: &Operation) -> Option<&'static str> {
+    let Operation::Binary { operation, left, right, .. } = operation else { return None };
+    let is_power = |operand: &Operand| match operand {
+        Operand::Constant(bits) => bits.to_biguint().count_ones() <= 1,
+        Operand::Temp(_) => false,
+    };
+    match operation {
+        BinaryOperation::Multiply if !is_power(left) && !is_power(right) => Some("multiply"),
+        BinaryOperation::DivideUnsigned if !is_power(right) => Some("divide"),
+        BinaryOperation::RemainderUnsigned if !is_power(right) => Some("take a remainder"),
+        _ => None,
+    }
 }
 
 /// How many statements and tables of controls access each register array.

@@ -181,9 +181,16 @@ fn unit_line(
     if !place.is_empty() {
         let _ = write!(line, "  ({place})");
     }
-    let Some(why) = why else { return line };
+    if let Some(reason) = why.and_then(|why| reason_words(problem, why)) {
+        let _ = write!(line, " <- {reason}");
+    }
+    line
+}
+
+/// A reason in words; nothing for the first stage.
+pub fn reason_words(problem: &Problem, why: Why) -> Option<String> {
     let reason = match why {
-        Why::First => return line,
+        Why::First => return None,
         Why::Free => "could sit a stage earlier".to_string(),
         Why::After { unit, kind } => {
             let name = name(problem, unit);
@@ -209,8 +216,7 @@ fn unit_line(
             format!("stage {stage} is full: {}", list.join(", "))
         }
     };
-    let _ = write!(line, " <- {reason}");
-    line
+    Some(reason)
 }
 
 fn name(problem: &Problem, unit: UnitId) -> &str {
