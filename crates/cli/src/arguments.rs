@@ -51,6 +51,14 @@ pub enum Command {
     /// Print a program's pipeline IR, or a Lucid program's core program.
     #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
     Ir(OneProgram),
+    /// Lay a program out on the stages of a pipeline, and show what sits where and why.
+    #[command(
+        after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
+        Shipped targets are tofino, rmt and banzai; any other is a file (TOML). `optimal` of the \
+        JSON is true where no layout has fewer stages, a number where at least that many are \
+        needed, and false where nothing is known."
+    )]
+    Layout(Layout),
     /// Check all programs of a folder and count verdicts.
     #[command(after_help = "Example:\n  plane corpus examples")]
     Corpus(Corpus),
@@ -243,6 +251,43 @@ pub struct LucidRun {
     /// Run a recorded schedule again.
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
+}
+
+/// What a layout is printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LayoutFormat {
+    /// A table for people, with reasons.
+    Text,
+    /// For tools.
+    Json,
+    /// A picture.
+    Svg,
+}
+
+/// `plane layout`
+#[derive(Debug, Args)]
+pub struct Layout {
+    /// The program; the end of its name says the language.
+    #[arg(value_name = "PROG")]
+    pub program: PathBuf,
+    /// The hardware: a shipped target, or a target file.
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "tofino")]
+    pub target: String,
+    /// Look for the fewest stages, and prove that there are none fewer.
+    #[arg(long)]
+    pub exact: bool,
+    /// With --exact: how long to look, in seconds; then the best so far is taken.
+    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "exact")]
+    pub time_limit: f64,
+    /// What to print.
+    #[arg(long, default_value = "text")]
+    pub format: LayoutFormat,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to read the program.
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// `plane test`

@@ -14,6 +14,9 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(control::EXPLANATIONS.iter());
     list.extend(network::capture::EXPLANATIONS.iter());
     list.extend(super::lucid::explanations());
+    list.extend(pisa::target::EXPLANATIONS.iter());
+    list.extend(pisa::graph::EXPLANATIONS.iter());
+    list.extend(pisa::greedy::EXPLANATIONS.iter());
     list.sort_by_key(|explanation| explanation.code);
     list
 }

@@ -6,6 +6,7 @@ mod corpus;
 mod explain;
 mod fmt;
 mod ir;
+mod layout;
 mod lucid;
 mod print;
 mod run;
@@ -28,6 +29,7 @@ pub fn run(arguments: Arguments) -> Ending {
         Command::Fmt(fmt) => fmt::run(&fmt, quiet),
         Command::Print(print) => print::run(&print),
         Command::Ir(ir) => ir::run(&ir),
+        Command::Layout(layout) => layout::run(&layout, quiet),
         Command::Corpus(corpus) => corpus::run(&corpus, quiet),
         Command::Bench(bench) => lucid::bench::run(&bench, quiet),
         Command::Explain(explain) => explain::run(&explain),

@@ -7,6 +7,7 @@ mod captures;
 pub mod check;
 mod inputs;
 pub mod ir;
+pub mod layout;
 mod replay;
 pub mod run;
 pub mod test;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane layout`: where a program's tables and arrays sit on the stages of a pipeline. How they are
+//! placed, and the documents that say so, are the `pisa` crate's.
+
+use crate::arguments::{Layout, LayoutFormat};
+use crate::{Ending, files, output};
+use pisa::exact::Progress;
+use pisa::{Problem, Target};
+use source::{Diagnostics, SourceMap, Span};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A program ready to be laid out, and its sources.
+pub(super) struct Ready {
+    pub problem: Problem,
+    pub map: SourceMap,
+}
+
+/// Runs it.
+pub fn run(arguments: &Layout, quiet: bool) -> Ending {
+    if !arguments.time_limit.is_finite() || arguments.time_limit < 0.0 {
+        output::error(&format!(
+            "--time-limit {}: give a number of seconds, such as 60",
+            arguments.time_limit
+        ));
+        return Ending::WrongUsage;
+    }
+    let Some(target) = target(&arguments.target) else { return Ending::WrongInput };
+    let Some(ready) = ready(arguments, quiet) else { return Ending::WrongInput };
+    let Ready { problem, map } = &ready;
+    let layout = if arguments.exact {
+        let limit = Duration::try_from_secs_f64(arguments.time_limit).unwrap_or(Duration::MAX);
+        exact(problem, &target, limit, quiet)
+    } else {
+        pisa::greedy::greedy(problem, &target)
+    };
+    let layout = match layout {
+        Ok(layout) => layout,
+        Err(diagnostics) => {
+            output::diagnostics(map, &diagnostics);
+            return Ending::WrongInput;
+        }
+    };
+    let place = |id: pisa::UnitId| {
+        let span = problem.units.get(id.0 as usize).map_or(Span::NONE, |unit| unit.span);
+        map.location(span).map_or(String::new(), |place| format!("{}:{}", place.file, place.line))
+    };
+    let text = match arguments.format {
+        LayoutFormat::Text => pisa::report::text(problem, &target, &layout, &place),
+        LayoutFormat::Json => pisa::json::json(problem, &target, &layout, &place),
+        LayoutFormat::Svg => pisa::svg::svg(problem, &target, &layout, &place),
+    };
+    let Some(path) = &arguments.output else {
+        output::print(&text);
+        return Ending::Fine;
+    };
+    match files::write_text(path, &text) {
+        Ok(()) => {
+            if !quiet {
+                let stages = layout.stages.len();
+                output::note(&format!("{stages} stages; written to `{}`", path.display()));
+            }
+            Ending::Fine
+        }
+        Err(message) => {
+            output::error(&message);
+            Ending::WrongInput
+        }
+    }
+}
+
+/// The target that the command line names; what is wrong with it is printed.
+fn target(wanted: &str) -> Option<Target> {
+    let is_file = wanted.ends_with(".toml") || wanted.contains(['/', '\\']);
+    let mut map = SourceMap::new();
+    let found = if is_file {
+        let path = Path::new(wanted);
+        let text = match files::read_text(path) {
+            Ok(text) => text,
+            Err(message) => {
+                output::error(&message);
+                return None;
+            }
+        };
+        let name = path.file_stem().map_or(wanted.into(), |stem| stem.to_string_lossy());
+        let file = map.add(wanted, text.clone());
+        Target::from_toml(&name, file, &text)
+    } else {
+        Target::named(wanted, Span::NONE).map_err(|diagnostic| {
+            let mut diagnostics = Diagnostics::new();
+            diagnostics.push(*diagnostic);
+            diagnostics
+        })
+    };
+    found.map_err(|diagnostics| output::diagnostics(&map, &diagnostics)).ok()
+}
+
+/// Reads the program; what is wrong with it is printed.
+fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
+    let path = &arguments.program;
+    if super::lucid::is_program(path) {
+        return super::lucid::layout::ready(path);
+    }
+    let (compiled, lowered) = super::compile_or_report(path, &arguments.reading, quiet)?;
+    let Some(program) = lowered else {
+        output::error(&format!(
+            "`{}` has no `main`, so there is nothing to lay out: instantiate a package",
+            path.display()
+        ));
+        return None;
+    };
+    let obstacles = pisa::graph::obstacles(&program);
+    if !obstacles.is_empty() {
+        output::diagnostics(&compiled.map, &obstacles);
+    }
+    if obstacles.has_errors() {
+        return None;
+    }
+    let mut problem = pisa::graph::problem_of(&program);
+    problem.name = title(path).into();
+    Some(Ready { problem, map: compiled.map })
+}
+
+/// What a program is called in reports.
+pub(super) fn title(path: &Path) -> String {
+    path.file_stem().map_or("program".into(), |stem| stem.to_string_lossy()).into_owned()
+}
+
+/// The exact layout, with a line that tells how far it is.
+fn exact(
+    problem: &Problem,
+    target: &Target,
+    limit: Duration,
+    quiet: bool,
+) -> Result<pisa::Layout, Diagnostics> {
+    let bar = if quiet {
+        indicatif::ProgressBar::hidden()
+    } else {
+        let bar = indicatif::ProgressBar::new_spinner();
+        if let Ok(style) = indicatif::ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            bar.set_style(style);
+        }
+        bar
+    };
+    let start = Instant::now();
+    let layout = pisa::exact::exact(problem, target, &mut |progress: Progress| {
+        bar.set_message(format!(
+            "{} stages, at least {}; {} assignments tried",
+            progress.stages, progress.at_least, progress.assignments
+        ));
+        bar.tick();
+        start.elapsed() >= limit
+    });
+    bar.finish_and_clear();
+    layout
+}
