@@ -12,6 +12,7 @@ use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted}
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
 use crate::packet_generator::TrainTarget;
 use crate::statistics::Statistics;
+use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
 use crate::traffic_manager::{CongestionSignal, Dequeued, OutputPath, QueueStatistics};
 use ir::Program;
@@ -377,6 +378,11 @@ impl Device {
         }
         self.machine.statistics.received(arrival.port, arrival.bytes.len());
         self.current.ingress(&mut self.machine, *arrival)
+    }
+
+    /// What happened to packets since the last call, in order; empty unless [`DeviceOptions::tap`] is set.
+    pub fn drain_taps(&mut self) -> Vec<Tapped> {
+        self.machine.tap.as_mut().map_or_else(Vec::new, Tap::take)
     }
 
     /// Packets that left since the last call, in order of time, port and sequence. A packet is

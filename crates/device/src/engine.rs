@@ -10,6 +10,7 @@ use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Generation, Traveller};
 use crate::statistics::DropReason;
+use crate::tap::TappedEvent;
 use crate::trace::PassId;
 use crate::traffic_manager::Dequeued;
 use crate::view::View;
@@ -109,10 +110,21 @@ impl Engine {
     }
 
     pub fn ingress(&mut self, machine: &mut Machine, arrival: Arrival) -> Result<(), DeviceError> {
+        if let Some(tap) = &mut machine.tap {
+            let what = TappedEvent::Ingress {
+                port: arrival.port,
+                by: arrival.entrance.into(),
+                arrived_ps: arrival.arrived_ps,
+                bytes: arrival.bytes.clone(),
+            };
+            let reception = &arrival.reception;
+            tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
+        }
         self.architecture.clone().ingress(self, machine, arrival)
     }
 
     pub fn enqueue(&mut self, machine: &mut Machine, port: u32, packet: Traveller) {
+        machine.tap_last_pass(&packet.reception);
         self.architecture.clone().enqueue(self, machine, port, packet);
     }
 
@@ -122,6 +134,12 @@ impl Engine {
         port: u32,
         packet: Dequeued<Traveller>,
     ) -> Result<(), DeviceError> {
+        if let Some(tap) = &mut machine.tap {
+            let what =
+                TappedEvent::Egress { port, queue: packet.queue, enqueued_ps: packet.enqueued_ps };
+            let reception = &packet.item.reception;
+            tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
+        }
         self.architecture.clone().egress(self, machine, port, packet)
     }
 
@@ -206,6 +224,7 @@ impl Engine {
             run: &run_of_environment,
             burst: None,
             log: &mut machine.log,
+            tap: machine.tap.as_mut(),
         };
         let outcome = match (&mut self.runner, view) {
             (Runner::Interpreter(interpreter), View::Configuration(configuration)) => interpreter

@@ -4,6 +4,7 @@
 
 use crate::engine::Run;
 use crate::output::LogLine;
+use crate::tap::{Tap, TappedEvent};
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall};
 use ir::Bits;
@@ -18,6 +19,7 @@ pub(crate) struct BlockEnvironment<'a> {
     /// Of a burst: the number of the packet at its place 0.
     pub burst: Option<u64>,
     pub log: &'a mut Vec<LogLine>,
+    pub tap: Option<&'a mut Tap>,
 }
 
 impl Environment for BlockEnvironment<'_> {
@@ -41,6 +43,12 @@ impl Environment for BlockEnvironment<'_> {
     fn at_packet(&mut self, index: u64) {
         if let Some(base) = self.burst {
             self.run.set(Run { packet: base.wrapping_add(index), ..self.run.get() });
+        }
+    }
+
+    fn drawn(&mut self, low_bits: u64) {
+        if let Some(tap) = &mut self.tap {
+            tap.note(self.now_ps, TappedEvent::Drawn { value: low_bits });
         }
     }
 

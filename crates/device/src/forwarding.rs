@@ -57,6 +57,7 @@ fn run_straight(
         run: &run,
         burst: Some(base),
         log: &mut machine.log,
+        tap: None,
     };
     let code = &bound.code;
     let cells = &mut engine.cells;
@@ -170,6 +171,7 @@ impl Device {
         let most_bytes = length_bytes as u64 + engine.most_header_bytes();
         let machine = &mut self.machine;
         has_code
+            && machine.tap.is_none()
             && machine.options.pass_limit.is_none_or(|limit| limit >= 2)
             && machine.options.ingress_latency_ps == 0
             && machine.traffic.lets_straight_through(most_bytes, machine.now_ps)

@@ -36,6 +36,7 @@ mod packet;
 pub mod packet_generator;
 pub mod side_by_side;
 pub mod statistics;
+pub mod tap;
 pub mod trace;
 pub mod traffic_manager;
 mod view;
@@ -53,5 +54,6 @@ pub use options::{
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 pub use packet_generator::{GENERATED_PACKET, PacketTrain, TrainTarget};
 pub use statistics::{DropReason, PortStatistics, Statistics};
+pub use tap::{ComesBy, Tapped, TappedEvent};
 pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, OutputPath, QueueStatistics};

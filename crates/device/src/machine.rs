@@ -8,6 +8,7 @@ use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
 use crate::packet_generator::{TrainTarget, packet_number};
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
+use crate::tap::{Tap, TappedEvent};
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
@@ -55,6 +56,7 @@ pub(crate) struct Machine {
     pub digests: Vec<DigestMessage>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
+    pub tap: Option<Tap>,
     has_flow_control: bool,
     /// When ingress may take the next packet.
     ingress_free_ps: u64,
@@ -88,6 +90,7 @@ impl Machine {
             digests: Vec::new(),
             log: Vec::new(),
             recorder: options.trace.then(PassRecorder::default),
+            tap: options.tap.then(Tap::default),
             sequence: 0,
             sent: 0,
             free_bytes: Vec::new(),
@@ -147,6 +150,13 @@ impl Machine {
         self.endless_events += usize::from(self.is_endless(&event));
         self.events.insert((time_ps, class, port, self.sequence), event);
         self.sequence += 1;
+    }
+
+    /// What follows is done to a packet in the last of its passes, as far as taps are asked.
+    pub fn tap_last_pass(&mut self, reception: &Reception) {
+        if let Some(tap) = &mut self.tap {
+            tap.at(reception.number, reception.passes().saturating_sub(1));
+        }
     }
 
     /// Whether packets that arrive may have to stop before ingress.
@@ -264,6 +274,9 @@ impl Machine {
     /// Counts a drop and notes it in the trace, with who set the drop port where that is why.
     pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
         self.statistics.dropped(reason);
+        if let Some(tap) = &mut self.tap {
+            tap.note(self.now_ps, TappedEvent::Dropped { reason });
+        }
         let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
         let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
         let is_by_program = matches!(
@@ -316,6 +329,9 @@ impl Machine {
         let Err((refusal, item)) =
             self.traffic.enqueue(path, queue, length_bytes, self.now_ps, item)
         else {
+            if let Some(tap) = &mut self.tap {
+                tap.note(self.now_ps, TappedEvent::Queued { path, queue, length_bytes });
+            }
             return true;
         };
         let reason = match refusal {
@@ -344,6 +360,12 @@ impl Machine {
         let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, self.now_ps);
         let time_ps = arrives_ps.saturating_add(self.options.egress_latency_ps);
         self.statistics.sent(port, bytes.len());
+        let comes_back = self.options.traffic_manager.is_loopback(port);
+        if let Some(tap) = &mut self.tap {
+            let bytes = bytes.clone();
+            let what = TappedEvent::Sent { port, queue, arrives_ps: time_ps, comes_back, bytes };
+            tap.note(self.now_ps, what);
+        }
         let length = bytes.len();
         self.note(pass, || {
             TraceNode::new("transmit", "")
@@ -351,7 +373,7 @@ impl Machine {
                 .with("time_ps", time_ps)
                 .with("length_bytes", length as u64)
         });
-        if self.options.traffic_manager.is_loopback(port) {
+        if comes_back {
             let arrival = Arrival {
                 reception,
                 entrance: Entrance::Loopback,

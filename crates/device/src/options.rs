@@ -218,6 +218,9 @@ pub struct DeviceOptions {
     pub egress_latency_ps: u64,
     /// Whether a trace of every packet is kept.
     pub trace: bool,
+    /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
+    /// straight way then.
+    pub tap: bool,
 }
 
 impl Default for DeviceOptions {
@@ -236,6 +239,7 @@ impl Default for DeviceOptions {
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             trace: false,
+            tap: false,
         }
     }
 }

@@ -30,6 +30,11 @@ impl Reception {
         Arc::new(Reception { number, passes: AtomicU64::new(passes) })
     }
 
+    /// How many passes there were.
+    pub fn passes(&self) -> u64 {
+        self.passes.load(Ordering::Relaxed)
+    }
+
     /// Counts one more pass; its number from 0, or nothing when the limit is reached.
     pub fn next_pass(&self, limit: Option<u32>) -> Option<u64> {
         let pass = self.passes.load(Ordering::Relaxed);

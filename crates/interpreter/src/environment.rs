@@ -30,6 +30,11 @@ pub trait Environment {
     /// Who draws random numbers.
     fn random_key(&self) -> RandomKey;
 
+    /// A random number was drawn; these are its lowest 64 bits.
+    fn drawn(&mut self, low_bits: u64) {
+        let _ = low_bits;
+    }
+
     /// What follows is on behalf of this packet of a burst, by its place from 0. An environment of a
     /// single packet has nothing to do.
     fn at_packet(&mut self, _index: u64) {}

@@ -271,6 +271,7 @@ impl<'r> Run<'r> {
         let key = self.environment.random_key();
         let value = draw_between(key, place, self.context.draw_count, &low, &high);
         self.context.draw_count += 1;
+        self.environment.drawn(value.low_u64());
         self.tell(Some(site.origin), |_| Event::RandomDrawn {
             low: &low,
             high: &high,

@@ -148,3 +148,36 @@ fn a_paused_queue_holds_rounds_and_others_pass() {
          7020000 #2 port 2: from 68 rid 0 in 7 out 7 enqueued 0 waited 7 depth 1/0",
     );
 }
+
+#[test]
+fn copies_wait_in_the_paused_queue_with_what_queues_tell() {
+    // Lucid's delay queue: what waits there says in egress for how long it did.
+    check(
+        &DeviceOptions {
+            timestamp_unit: device::TimestampUnit::Nanoseconds,
+            ..with_round_port(fast())
+        },
+        |device| {
+            let replica = |egress_port, instance| Replica { egress_port, instance };
+            let content = MulticastGroup {
+                replicas: vec![replica(ROUND, 1), replica(ROUND, 2)],
+                ..MulticastGroup::default()
+            };
+            let update = Update::InsertMulticastGroup { group: 3, content };
+            assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+            let path = OutputPath::Port(ROUND);
+            assert!(device.pause(path, Some(0)));
+            for (time_ps, queue) in [(1_000_000, 0), (2_000_000, 7)] {
+                let packet = Round { rounds: 1, group: 3, queue, length_bytes: 125 };
+                device.inject(1, time_ps, packet.bytes()).unwrap();
+            }
+            device.schedule_pause(9_000_000, path, Some(0), false);
+            device.run_to_completion().unwrap();
+            sent(device)
+        },
+        "2010000 #1 port 2: from 68 rid 1 in 2010 out 2000 enqueued 2000 waited 0 depth 0/1
+         2020000 #1 port 2: from 68 rid 2 in 2020 out 2010 enqueued 2000 waited 10 depth 1/0
+         9010000 #0 port 2: from 68 rid 1 in 9010 out 9000 enqueued 1000 waited 8000 depth 0/1
+         9020000 #0 port 2: from 68 rid 2 in 9020 out 9010 enqueued 1000 waited 8010 depth 1/0",
+    );
+}

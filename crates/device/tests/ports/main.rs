@@ -6,3 +6,4 @@ mod flow_control;
 mod harness;
 mod loopback;
 mod pace;
+mod taps;

@@ -262,7 +262,9 @@ unsafe extern "C" fn draw_word(context: u64, site: u64, low: u64, high: u64) -> 
     let occurrence = context.draw_count;
     context.draw_count += 1;
     let key = context.environment.random_key();
-    interpreter::random::draw_number_between(key, site, occurrence, low, high)
+    let drawn = interpreter::random::draw_number_between(key, site, occurrence, low, high);
+    context.environment.drawn(drawn);
+    drawn
 }
 
 unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: u64, out: u64) {
@@ -276,6 +278,7 @@ unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: 
     context.draw_count += 1;
     let key = context.environment.random_key();
     let drawn = draw_between(key, site, occurrence, &ends[0], &ends[1]);
+    context.environment.drawn(drawn.low_u64());
     // SAFETY: as above.
     unsafe { write_value(ty, &drawn, out) };
 }

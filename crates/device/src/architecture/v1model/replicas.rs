@@ -135,6 +135,7 @@ pub(super) fn send(
             run: &run,
             burst: None,
             log: &mut machine.log,
+            tap: None,
         };
         let instance = &mut bound.instance;
         let around = (instance, &**forwarding, &mut engine.cells, &mut environment as _);

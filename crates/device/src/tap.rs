@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
+//! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
+//! numbers drawn there; and both engines give the same.
+
+use crate::packet::Entrance;
+use crate::statistics::DropReason;
+use crate::traffic_manager::OutputPath;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tapped {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// Number of the received packet that it happened to, or to a copy of which.
+    pub packet: u64,
+    /// The pass of the packet and its copies, through ingress or egress, in which it happened, from 0.
+    pub pass: u64,
+    /// What.
+    pub what: TappedEvent,
+}
+
+/// What may happen to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TappedEvent {
+    /// It comes to ingress: a pass begins.
+    Ingress {
+        /// The port that it came by; from an internal path that of the pass before.
+        port: u32,
+        /// How it came.
+        by: ComesBy,
+        /// When it had arrived, in picoseconds: before the pass where it had to wait for it.
+        arrived_ps: u64,
+        /// It, as it came.
+        bytes: Vec<u8>,
+    },
+    /// It draws a random number in the block that runs.
+    Drawn {
+        /// The lowest 64 bits of the number.
+        value: u64,
+    },
+    /// It stands in a queue now.
+    Queued {
+        /// Of which path.
+        path: OutputPath,
+        /// Which queue.
+        queue: u32,
+        /// How much it fills of the buffer.
+        length_bytes: u64,
+    },
+    /// It comes from a queue to egress: a pass begins.
+    Egress {
+        /// The port of the queue.
+        port: u32,
+        /// The queue.
+        queue: u32,
+        /// When it was queued, in picoseconds.
+        enqueued_ps: u64,
+    },
+    /// It leaves by a port.
+    Sent {
+        /// The port.
+        port: u32,
+        /// The queue that it was in.
+        queue: u32,
+        /// When its last bit arrives at the end of the port's latency, in picoseconds: at a neighbour, or
+        /// at this device again.
+        arrives_ps: u64,
+        /// Whether the port gives it back.
+        comes_back: bool,
+        /// It, as it leaves.
+        bytes: Vec<u8>,
+    },
+    /// It is dropped.
+    Dropped {
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// How a packet comes to ingress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComesBy {
+    /// By a port from outside.
+    Wire,
+    /// By a loopback port.
+    Loopback,
+    /// From the packet generator.
+    Generator,
+    /// By the resubmission path.
+    Resubmission,
+    /// By the recirculation path.
+    Recirculation,
+}
+
+impl From<Entrance> for ComesBy {
+    fn from(entrance: Entrance) -> ComesBy {
+        match entrance {
+            Entrance::Port => ComesBy::Wire,
+            Entrance::Loopback => ComesBy::Loopback,
+            Entrance::Generator => ComesBy::Generator,
+            Entrance::Resubmission => ComesBy::Resubmission,
+            Entrance::Recirculation => ComesBy::Recirculation,
+        }
+    }
+}
+
+/// Collects what happens.
+#[derive(Debug, Default)]
+pub(crate) struct Tap {
+    /// The packet at work, and its pass.
+    packet: u64,
+    pass: u64,
+    seen: Vec<Tapped>,
+}
+
+impl Tap {
+    /// What follows happens to this packet in this pass.
+    pub fn at(&mut self, packet: u64, pass: u64) -> &mut Tap {
+        (self.packet, self.pass) = (packet, pass);
+        self
+    }
+
+    pub fn note(&mut self, time_ps: u64, what: TappedEvent) {
+        let Tap { packet, pass, .. } = *self;
+        self.seen.push(Tapped { time_ps, packet, pass, what });
+    }
+
+    pub fn take(&mut self) -> Vec<Tapped> {
+        std::mem::take(&mut self.seen)
+    }
+}
