@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Codes of what P4_16 for Tofino cannot say: `LU-E078x`.
+
+use source::{Code, Explanation};
+
+/// What a pipeline of Tofino has no means for.
+pub const NOT_ON_TARGET: Code = Code("LU-E0780");
+/// More programs than a stateful ALU holds.
+pub const TOO_MANY_REGISTER_ACTIONS: Code = Code("LU-E0781");
+/// The made program is wrong: a mistake of the compiler's.
+pub const INTERNAL: Code = Code("LU-E0789");
+
+/// What `plane explain` says about each.
+pub const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: NOT_ON_TARGET,
+        title: "the target tna cannot do this",
+        text: "The reference interpreter runs it, but Tofino's pipelines have no means for it; the \
+               message says what would do instead. Parsers there read whole bytes and compute nothing, \
+               and they cannot cut off the rest of a packet.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: TOO_MANY_REGISTER_ACTIONS,
+        title: "an array that is used in too many different ways",
+        text: "A register of Tofino can have four register actions: different memops, or the same memop \
+               with different operands, count as different. Use the same memop with the same \
+               variable or constant in several places, or split the array into two.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: INTERNAL,
+        title: "the compiler made a wrong P4_16 program for tna",
+        text: "This is a mistake in Planewright. The notes tell what the P4_16 checker found; please \
+               report them with the program.",
+        wrong: "",
+        right: "",
+    },
+];

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From an atomic program and a layout to P4_16 for Tofino's native architecture (Lucid §6): merged
+//! tables with their stages, register actions, hashes, and the event scheduler of Lucid §3.2 with its
+//! multicast groups, its forwarding table and its pausable queue. The program is put together piece by
+//! piece, each with the place in the Lucid source that it stands for, and checked by [`p4::build`].
+//! What the control plane has to set up is in [`deployment`].
+//!
+//! What a pass of a packet does:
+//!
+//! 1. The ingress parser tells an event that is to be handled here and now from the others, so that
+//!    handlers can begin in the first stage; `dispatch` and `forward` send the others on their way.
+//! 2. Tables of the handlers, in the stages that the layout gave them.
+//! 3. `serialise` sends the generated events: one that leaves by a port goes at once, all others go
+//!    through the recirculation port, one by one by unicast, several as copies of a multicast group.
+//! 4. Egress reads the bridge that ingress put in front; of each copy `strip` leaves the slot that has the
+//!    copy's replica number. `wait` subtracts the time that a delayed event spent in the queue.
+//!
+//! An event for another switch goes round once, and the dispatcher looks its port up: one table knows
+//! the ports, and it is in front of the handlers, where it takes no stage of its own.
+
+pub mod codes;
+mod context;
+pub mod deployment;
+mod events;
+mod hashes;
+pub mod lines;
+mod memory;
+mod operations;
+mod parsers;
+mod program;
+mod scheduler;
+mod scheduler_tables;
+mod tables;
+
+pub use scheduler::{FORWARD_ENTRIES, Part, SchedulerPart, add_scheduler};
+
+use super::{Compiled, Options, atomic, normal};
+use crate::core::Program;
+use atomic::program::AtomicProgram;
+use pisa::{Gress, Layout, Problem};
+use source::{Diagnostics, SourceMap};
+
+/// The queue of events that need not wait: the one of highest priority of eight.
+pub const EVENT_QUEUE: u32 = 7;
+
+/// A program for Tofino, with the layout it was made by.
+#[derive(Debug)]
+pub struct TnaProgram {
+    /// What all targets have.
+    pub compiled: Compiled,
+    /// The statements that were laid out.
+    pub atomic: AtomicProgram,
+    /// Units of the statements and of the scheduler.
+    pub problem: Problem,
+    /// What each unit is.
+    pub parts: Vec<Part>,
+    /// Where each unit is.
+    pub layout: Layout,
+}
+
+/// Which layout to make.
+pub type Layouter<'l> = dyn Fn(&Problem) -> Result<Layout, Diagnostics> + 'l;
+
+/// Compiles a core program with the greedy layout.
+///
+/// # Errors
+///
+/// What the target cannot do or has no room for; spans point into the map.
+pub fn compile(
+    program: &Program,
+    map: SourceMap,
+    options: &Options,
+    target: &pisa::Target,
+) -> Result<Compiled, Diagnostics> {
+    let layouter = |problem: &Problem| pisa::greedy::greedy(problem, target);
+    compile_with(program, map, options, &layouter).map(|made| made.compiled)
+}
+
+/// Compiles a core program with a layout of one's own choice.
+///
+/// # Errors
+///
+/// As for [`compile`].
+pub fn compile_with(
+    program: &Program,
+    map: SourceMap,
+    options: &Options,
+    layouter: &Layouter<'_>,
+) -> Result<TnaProgram, Diagnostics> {
+    let program = normal::normalize(program);
+    let prepared = prepare(&program, options)?;
+    let layout = layouter(&prepared.problem)?;
+    let made = program::Made {
+        program: &program,
+        atomic: &prepared.atomic,
+        problem: &prepared.problem,
+        parts: &prepared.parts,
+        layout: &layout,
+        options,
+    };
+    let compiled = program::emit(&made, map)?;
+    let Prepared { atomic, problem, parts } = prepared;
+    Ok(TnaProgram { compiled, atomic, problem, parts, layout })
+}
+
+/// A program ready to be laid out.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its statements.
+    pub atomic: AtomicProgram,
+    /// Their units, and those of the scheduler.
+    pub problem: Problem,
+    /// What each unit is.
+    pub parts: Vec<Part>,
+}
+
+/// The layout problem of a program in normal form, scheduler included.
+///
+/// # Errors
+///
+/// What no pipeline can do.
+pub fn prepare(program: &Program, options: &Options) -> Result<Prepared, Diagnostics> {
+    let graph = atomic::translate(program)?;
+    let atomic = atomic::dataflow(program, &graph);
+    let mut problem = provisional::problem(program, &atomic);
+    let parts = add_scheduler(&atomic, options, &mut problem);
+    Ok(Prepared { atomic, problem, parts })
+}
+mod provisional;
+
+/// The control that tables of a half of the switch are in.
+pub(crate) fn control(gress: Gress) -> &'static str {
+    match gress {
+        Gress::Ingress => "Ingress",
+        Gress::Egress => "Egress",
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The parts of a program in their order: constants and headers, metadata, and the six blocks of a
+//! pipe. What is in the blocks comes from the other modules.
+
+use super::codes::{INTERNAL, NOT_ON_TARGET};
+use super::context::{Context, Piece};
+use super::{Part, events, memory, parsers, scheduler_tables, tables};
+use crate::compile::atomic::program::{AtomicProgram, Operation, VariableKind};
+use crate::compile::atomic::{self};
+use crate::compile::{Compiled, Options};
+use crate::core::Program;
+use p4::build::ProgramBuilder;
+use pisa::{Gress, Layout, Problem, VariableId};
+use source::{Diagnostic, Diagnostics, SourceMap, Span};
+use std::collections::BTreeSet;
+
+/// What a program is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'p> {
+    pub(super) program: &'p Program,
+    pub(super) atomic: &'p AtomicProgram,
+    pub(super) problem: &'p Problem,
+    pub(super) parts: &'p [Part],
+    pub(super) layout: &'p Layout,
+    pub(super) options: &'p Options,
+}
+
+/// The P4_16 program of a layout.
+pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnostics> {
+    let mut context = Context::new(made);
+    refuse(&mut context);
+    let chunks = parsers::ingress(&mut context);
+    let ingress_parser = std::mem::take(&mut context.pieces);
+    let ingress = control(&mut context, Gress::Ingress);
+    let egress = control(&mut context, Gress::Egress);
+    memory::absent(&mut context);
+    parsers::egress(&mut context);
+    let egress_parser = std::mem::take(&mut context.pieces);
+    events::write(&mut context, chunks);
+    let types = std::mem::take(&mut context.types);
+    context.pieces.extend(types);
+    metadata(&mut context, Gress::Ingress);
+    metadata(&mut context, Gress::Egress);
+    context.pieces.extend(ingress_parser);
+    context.pieces.extend(ingress);
+    ingress_deparser(&mut context);
+    context.pieces.extend(egress_parser);
+    context.pieces.extend(egress);
+    egress_deparser(&mut context);
+    context.put(
+        Span::NONE,
+        "Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), \
+         EgressDeparser()) pipe; Switch(pipe) main;",
+    );
+    if context.found.has_errors() {
+        return Err(context.found);
+    }
+    finish(context, map)
+}
+
+/// What handlers do that this target cannot.
+fn refuse(context: &mut Context<'_>) {
+    let atomic = context.atomic;
+    for handler in atomic.handlers.iter().filter(|handler| handler.gress == Gress::Egress) {
+        let span = context.program.events[handler.event.0 as usize].span;
+        context.found.push(
+            Diagnostic::error(
+                NOT_ON_TARGET,
+                span,
+                format!("`{}` has an egress handler, which the target tna does not run", handler.name),
+            )
+            .help("do it in the handler of the event where it arrives, or compile for v1model"),
+        );
+    }
+    for statement in &atomic.statements {
+        if let Operation::Generate { event, payload: false, .. } = statement.operation
+            && context.events.event(event).has_payload
+        {
+            context.found.push(
+                Diagnostic::error(
+                    NOT_ON_TARGET,
+                    statement.span,
+                    "the packet's payload cannot be cut off from an event that has one",
+                )
+                .help("hand on the payload of the event that is being handled, or generate an event \
+                       without a payload"),
+            );
+        }
+    }
+}
+
+/// A control with its tables.
+fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+    memory::write(context, gress);
+    let apply = tables::write(context, gress);
+    let body = std::mem::take(&mut context.pieces);
+    let head = match gress {
+        Gress::Ingress => {
+            "control Ingress(inout headers_t hdr, inout ig_md_t ig_md, \
+             in ingress_intrinsic_metadata_t ig_intr_md, \
+             in ingress_intrinsic_metadata_from_parser_t ig_prsr_md, \
+             inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
+             inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {"
+        }
+        Gress::Egress => {
+            "control Egress(inout headers_t hdr, inout eg_md_t eg_md, \
+             in egress_intrinsic_metadata_t eg_intr_md, \
+             in egress_intrinsic_metadata_from_parser_t eg_prsr_md, \
+             inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md, \
+             inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {"
+        }
+    };
+    let mut pieces = vec![(Span::NONE, head.to_string())];
+    pieces.extend(body);
+    let end = match gress {
+        Gress::Ingress => "",
+        // The bridge ends here.
+        Gress::Egress => "hdr.bridge.setInvalid();",
+    };
+    pieces.push((Span::NONE, format!("apply {{ {} {end} }} }}", apply.join(" "))));
+    pieces
+}
+
+/// The struct of metadata of one half.
+fn metadata(context: &mut Context<'_>, gress: Gress) {
+    let mut used: BTreeSet<VariableId> = BTreeSet::new();
+    let atomic = context.atomic;
+    for statement in atomic.statements.iter().filter(|one| one.gress == gress) {
+        used.extend(statement.guard.variables());
+        used.extend(atomic.reads(statement));
+        used.extend(statement.operation.writes());
+    }
+    let name = match gress {
+        Gress::Ingress => "ig_md_t",
+        Gress::Egress => "eg_md_t",
+    };
+    context.put(Span::NONE, format!("struct {name} {{ {}", scheduler_tables::metadata(context, gress)));
+    for id in used {
+        let variable = atomic.variable(id);
+        if variable.kind == VariableKind::Temporary {
+            let field = &context.fields[id.0 as usize];
+            let text = format!("bit<{}> {field};", variable.width_bits);
+            context.put(variable.span, text);
+        }
+    }
+    context.put(Span::NONE, "}");
+}
+
+fn ingress_deparser(context: &mut Context<'_>) {
+    context.put(
+        Span::NONE,
+        "control IngressDeparser(packet_out pkt, inout headers_t hdr, in ig_md_t ig_md, \
+         in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
+         in ingress_intrinsic_metadata_t ig_intr_md) {",
+    );
+    let mut sums = Vec::new();
+    let atomic = context.atomic;
+    for statement in atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
+        let Operation::Checksum { to, arguments } = &statement.operation else { continue };
+        let name = context.names.fresh("checksum");
+        let mut values = Vec::new();
+        let mut bits = 0;
+        for (operand, width_bits) in arguments {
+            values.push(context.operand(*operand, *width_bits, Gress::Ingress));
+            bits += width_bits;
+        }
+        let padding_bits = bits.next_multiple_of(16) - bits;
+        if padding_bits > 0 {
+            values.push(format!("{padding_bits}w0"));
+        }
+        context.put(statement.span, format!("Checksum() {name};"));
+        let target = context.target(*to, Gress::Ingress);
+        sums.push((
+            statement.span,
+            format!("{target} = {name}.update({{ {} }});", values.join(", ")),
+        ));
+    }
+    context.put(Span::NONE, "apply {");
+    for (span, sum) in sums {
+        context.put(span, sum);
+    }
+    context.put(Span::NONE, "pkt.emit(hdr.bridge); pkt.emit(hdr.frame);");
+    emit_slots(context);
+    context.put(Span::NONE, "} }");
+}
+
+fn egress_deparser(context: &mut Context<'_>) {
+    context.put(
+        Span::NONE,
+        "control EgressDeparser(packet_out pkt, inout headers_t hdr, in eg_md_t eg_md, \
+         in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) { apply { pkt.emit(hdr.frame);",
+    );
+    emit_slots(context);
+    context.put(Span::NONE, "} }");
+}
+
+fn emit_slots(context: &mut Context<'_>) {
+    let mut text = String::new();
+    for slot in 0..context.events.slots.len() as u32 {
+        text.push_str(&format!("pkt.emit(hdr.slot{slot});"));
+        for header in context.events.slot_headers(slot) {
+            text.push_str(&format!("pkt.emit({header});"));
+        }
+    }
+    context.put(Span::NONE, text);
+}
+
+fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics> {
+    let mut builder = ProgramBuilder::new(map, &["core.p4", "tna.p4"]);
+    for (declaration, text) in &context.comments {
+        builder.comment(declaration, text.as_str());
+    }
+    for (span, text) in &context.pieces {
+        builder.put(*span, text);
+    }
+    let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, &context.pieces))?;
+    let groups = atomic::Groups::of(context.program);
+    let floods = super::scheduler::slot_shapes(context.atomic)
+        .iter()
+        .any(|shape| shape.direct.contains(&crate::compile::wire::PlaceKind::Flood));
+    Ok(Compiled {
+        built,
+        options: context.options.clone(),
+        globals: context.globals,
+        port_groups: groups.port_groups(),
+        floods,
+        most_generated: context.events.slots.len() as u32,
+        hashes: Vec::new(),
+        delay_period_ps: match context.options.delay {
+            crate::compile::Delay::Queue => crate::compile::scheduler::DELAY_PERIOD_PS,
+            crate::compile::Delay::Recirculation => 0,
+        },
+    })
+}
+
+/// The P4_16 checker does not take what was made.
+fn internal(wrong: &Diagnostics, pieces: &[Piece]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for one in wrong.iter() {
+        let message = format!("the P4_16 program made of this is wrong: {}", one.message);
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let mut diagnostic = Diagnostic::error(INTERNAL, one.primary.span, message).help(help);
+        if one.primary.span.is_none() {
+            let text: Vec<&str> = pieces.iter().map(|(_, text)| text.as_str()).collect();
+            diagnostic = diagnostic.note(text.join("\n"));
+        }
+        found.push(diagnostic);
+    }
+    found
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The event scheduler's own tables as units of the layout (Lucid §3.2), so that the stages that are
+//! counted are those of the printed program. What the tables say is in `scheduler_tables`.
+//!
+//! The parser does most of the dispatching: it knows an event that is to be handled here and now, so
+//! that handlers can begin in the first stage. The table `dispatch` sends the others on their way;
+//! `forward` knows the ports to other switches; `serialise` comes after the handlers and sends what they
+//! generated; in egress `strip` leaves of each copy its own event, and `wait` counts the time of the
+//! queue.
+
+use crate::compile::Options;
+use crate::compile::atomic::program::{
+    AtomicProgram, Given, Operand, Operation, SlotField, StatementId, VariableKind,
+};
+use crate::compile::wire::PlaceKind;
+use pisa::{
+    Dependency, DependencyKind, Gress, Guard, MatchKind, OwnKey, OwnTable, Problem, Resource, Unit,
+    UnitId, Variable, VariableId,
+};
+use source::Span;
+
+/// What a unit of a layout problem stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A statement of a handler.
+    Statement(StatementId),
+    /// A piece of the scheduler.
+    Scheduler(SchedulerPart),
+}
+
+/// Tables of the scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SchedulerPart {
+    /// `self` and externs, set by the control plane.
+    SwitchValues,
+    /// What becomes of a packet that no handler runs for.
+    Dispatch,
+    /// Ports to other switches, set by the control plane.
+    Forward,
+    /// Where generated events go.
+    Serialise,
+    /// Of each copy its own event.
+    Strip,
+    /// Time that a delayed event has waited.
+    Wait,
+}
+
+/// Entries for other switches.
+pub const FORWARD_ENTRIES: u64 = 1024;
+
+/// What handlers may write to the frame of a slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SlotShape {
+    /// Whether some statement says what kind of place.
+    pub(super) writes_kind: bool,
+    /// Whether some statement writes a delay.
+    pub(super) writes_delay: bool,
+    /// Kinds of ports that an event may leave by without waiting.
+    pub(super) direct: Vec<PlaceKind>,
+}
+
+/// What may stand in each slot's frame, ingress.
+pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
+    let mut shapes = Vec::new();
+    let mut shape = |slot: u32, change: &mut dyn FnMut(&mut SlotShape)| {
+        let at = slot as usize;
+        if shapes.len() <= at {
+            shapes.resize(at + 1, SlotShape::default());
+        }
+        change(&mut shapes[at]);
+    };
+    for statement in atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
+        if let Operation::Generate { slot, .. } = &statement.operation {
+            shape(*slot, &mut |_| {});
+        }
+        for (to, from) in written(&statement.operation) {
+            let VariableKind::Slot { slot, field, .. } = atomic.variable(to).kind else { continue };
+            shape(slot, &mut |shape| match field {
+                SlotField::DelayNs => shape.writes_delay = true,
+                SlotField::PlaceKind => {
+                    shape.writes_kind = true;
+                    let all = [PlaceKind::Port, PlaceKind::Group, PlaceKind::Flood];
+                    for kind in all {
+                        let may_be = match from {
+                            Some(Operand::Constant(value)) => value == u128::from(kind.field()),
+                            _ => true,
+                        };
+                        if may_be && !shape.direct.contains(&kind) {
+                            shape.direct.push(kind);
+                        }
+                    }
+                }
+                SlotField::Place | SlotField::Number => {}
+            });
+        }
+    }
+    shapes
+}
+
+/// What an operation writes, with the value where it is a plain one.
+fn written(operation: &Operation) -> Vec<(VariableId, Option<Operand>)> {
+    match operation {
+        Operation::Move { to, from } => vec![(*to, Some(*from))],
+        Operation::Compute { to, .. }
+        | Operation::Slice { to, .. }
+        | Operation::Concatenate { to, .. }
+        | Operation::Hash { to, .. }
+        | Operation::Checksum { to, .. }
+        | Operation::Random { to } => vec![(*to, None)],
+        Operation::Memory { result, .. } => result.iter().map(|to| (*to, None)).collect(),
+        Operation::Lookup { results, .. } => results.iter().flatten().map(|to| (*to, None)).collect(),
+        Operation::Generate { .. } => Vec::new(),
+    }
+}
+
+/// Whether egress ever has something to take off: copies, or a frame.
+pub(super) fn needs_strip(slots: &[SlotShape]) -> bool {
+    slots.len() > 1 || slots.iter().any(|shape| !shape.direct.is_empty())
+}
+
+/// Adds the scheduler's units to the problem of a program, whose units are its statements in order.
+/// What comes back says for each unit of the new problem what it is.
+pub fn add_scheduler(atomic: &AtomicProgram, options: &Options, problem: &mut Problem) -> Vec<Part> {
+    let mut adder = Adder { atomic, problem, parts: Vec::new() };
+    adder.parts =
+        (0..adder.problem.units.len()).map(|at| Part::Statement(StatementId(at as u32))).collect();
+    let slots = slot_shapes(atomic);
+    adder.serialise(&slots);
+    adder.egress(&slots, options);
+    // Units in front come last here, since they move all others.
+    adder.forward();
+    adder.dispatch();
+    adder.switch_values();
+    adder.parts
+}
+
+struct Adder<'a> {
+    atomic: &'a AtomicProgram,
+    problem: &'a mut Problem,
+    parts: Vec<Part>,
+}
+
+impl Adder<'_> {
+    fn variable(&mut self, name: &str, width_bits: u32) -> VariableId {
+        self.problem.variables.push(Variable { name: name.into(), width_bits });
+        VariableId(self.problem.variables.len() as u32 - 1)
+    }
+
+    fn unit(&self, name: &str, gress: Gress, table: OwnTable, statements: u64) -> Unit {
+        Unit {
+            name: name.into(),
+            span: Span::NONE,
+            gress,
+            guard: Guard::always(),
+            mergeable: false,
+            table: Some(table),
+            array: None,
+            register_action: 0,
+            demand: [(Resource::Instructions, statements), (Resource::Statements, statements)]
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    fn in_front(&mut self, part: SchedulerPart, unit: Unit) {
+        self.problem.units.insert(0, unit);
+        self.parts.insert(0, Part::Scheduler(part));
+        for dependency in &mut self.problem.dependencies {
+            dependency.before.0 += 1;
+            dependency.after.0 += 1;
+        }
+    }
+
+    fn behind(&mut self, part: SchedulerPart, unit: Unit) -> UnitId {
+        self.problem.units.push(unit);
+        self.parts.push(Part::Scheduler(part));
+        UnitId(self.problem.units.len() as u32 - 1)
+    }
+
+    fn depends(&mut self, before: UnitId, after: UnitId, kind: DependencyKind) {
+        self.problem.dependencies.push(Dependency { before, after, kind });
+    }
+
+    /// The program's statements with their units as they are now.
+    fn statements(&self) -> Vec<(UnitId, StatementId)> {
+        let statement = |(at, part): (usize, &Part)| match part {
+            Part::Statement(id) => Some((UnitId(at as u32), *id)),
+            Part::Scheduler(_) => None,
+        };
+        self.parts.iter().enumerate().filter_map(statement).collect()
+    }
+
+    fn serialise(&mut self, slots: &[SlotShape]) {
+        if slots.is_empty() {
+            return;
+        }
+        let mut keys = Vec::new();
+        let ternary = |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+        for (at, shape) in slots.iter().enumerate() {
+            let is_there = self.variable(&format!("slot{at} is there"), 1);
+            keys.push(ternary(is_there, 1));
+            if !shape.direct.is_empty() {
+                let kind = self.variable(&format!("kind of slot{at}"), 3);
+                keys.push(ternary(kind, 3));
+            }
+            if shape.writes_delay {
+                let delay = self.variable(&format!("delay of slot{at}"), 32);
+                keys.push(ternary(delay, 32));
+            }
+        }
+        let entries = super::scheduler_tables::serialise_rules(slots).len() as u64;
+        let table = OwnTable { keys, entries, actions: 6, action_data_bits: 16 };
+        let unit = self.behind(
+            SchedulerPart::Serialise,
+            self.unit("serialise", Gress::Ingress, table, 4),
+        );
+        for (before, id) in self.statements() {
+            let statement = &self.atomic.statements[id.0 as usize];
+            if statement.gress != Gress::Ingress {
+                continue;
+            }
+            if let Operation::Generate { .. } = statement.operation {
+                self.depends(before, unit, DependencyKind::Match);
+            }
+            for (to, _) in written(&statement.operation) {
+                match self.atomic.variable(to).kind {
+                    VariableKind::Slot { field: SlotField::Place, .. } => {
+                        self.depends(before, unit, DependencyKind::Action);
+                    }
+                    VariableKind::Slot { .. } => {
+                        self.depends(before, unit, DependencyKind::Match);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn egress(&mut self, slots: &[SlotShape], options: &Options) {
+        let exact = |variable, width_bits| OwnKey { variable, kind: MatchKind::Exact, width_bits };
+        let ternary = |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+        let task = self.variable("task", 8);
+        if needs_strip(slots) {
+            let slots = slots.len() as u32;
+            let rid = self.variable("replica", 16);
+            let keys = vec![ternary(task, 8), ternary(rid, 16)];
+            let entries = u64::from(6 * slots + 2);
+            let table = OwnTable { keys, entries, actions: 3 * slots + 1, action_data_bits: 0 };
+            let statements = u64::from(2 * slots + 1);
+            let unit = self.unit("strip", Gress::Egress, table, statements);
+            self.behind(SchedulerPart::Strip, unit);
+        }
+        let table =
+            OwnTable { keys: vec![exact(task, 8)], entries: 1, actions: 1, action_data_bits: 0 };
+        let unit = self.unit("wait", Gress::Egress, table, 1);
+        let first = self.behind(SchedulerPart::Wait, unit);
+        if options.delay == crate::compile::Delay::Recirculation {
+            // The time of this pass first, then what is left.
+            let table =
+                OwnTable { keys: vec![exact(task, 8)], entries: 1, actions: 1, action_data_bits: 0 };
+            let unit = self.unit("wait", Gress::Egress, table, 1);
+            let second = self.behind(SchedulerPart::Wait, unit);
+            self.depends(first, second, DependencyKind::Action);
+        }
+    }
+
+    fn dispatch(&mut self) {
+        let route = self.variable("route", 4);
+        let keys = vec![OwnKey { variable: route, kind: MatchKind::Exact, width_bits: 4 }];
+        let table = OwnTable { keys, entries: 12, actions: 8, action_data_bits: 0 };
+        let unit = self.unit("dispatch", Gress::Ingress, table, 4);
+        self.in_front(SchedulerPart::Dispatch, unit);
+    }
+
+    fn forward(&mut self) {
+        let place = self.variable("place of the frame", 32);
+        let keys = vec![OwnKey { variable: place, kind: MatchKind::Exact, width_bits: 32 }];
+        let table =
+            OwnTable { keys, entries: FORWARD_ENTRIES, actions: 2, action_data_bits: 9 };
+        let unit = self.unit("forward", Gress::Ingress, table, 2);
+        self.in_front(SchedulerPart::Forward, unit);
+    }
+
+    fn switch_values(&mut self) {
+        let is_value = |id: &VariableId| {
+            matches!(
+                self.atomic.variables.get(id.0 as usize).map(|one| one.kind),
+                Some(VariableKind::Given(Given::SelfSwitch | Given::Extern(_)))
+            )
+        };
+        let mut found = Vec::new();
+        for (unit, id) in self.statements() {
+            let statement = &self.atomic.statements[id.0 as usize];
+            if statement.gress != Gress::Ingress {
+                continue;
+            }
+            if statement.guard.variables().iter().any(is_value) {
+                found.push((unit, DependencyKind::Match));
+            } else if self.atomic.reads(statement).iter().any(is_value) {
+                found.push((unit, DependencyKind::Action));
+            }
+        }
+        if found.is_empty() {
+            return;
+        }
+        let table = OwnTable { keys: Vec::new(), entries: 1, actions: 1, action_data_bits: 32 };
+        let unit = self.unit("switch_values", Gress::Ingress, table, 1);
+        self.in_front(SchedulerPart::SwitchValues, unit);
+        for (unit, kind) in found {
+            self.depends(UnitId(0), UnitId(unit.0 + 1), kind);
+        }
+    }
+}
