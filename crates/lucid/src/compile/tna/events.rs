@@ -72,8 +72,8 @@ impl EventHeaders {
             for parameter in &event.parameters {
                 let width_bits = wire_bits(parameter.ty);
                 bits += width_bits;
-                let field = (width_bits > 0)
-                    .then(|| (fields_names.fresh(&parameter.name), width_bits));
+                let field =
+                    (width_bits > 0).then(|| (fields_names.fresh(&parameter.name), width_bits));
                 fields.push(field);
             }
             events.push(EventHeader {
@@ -172,7 +172,8 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
         "From ingress to egress: what egress has to do, and which slots hold a generated event.",
     );
     context.put(Span::NONE, bridge);
-    let mut fields = String::from("struct headers_t { bridge_h bridge; frame_h frame; number_h number;");
+    let mut fields =
+        String::from("struct headers_t { bridge_h bridge; frame_h frame; number_h number;");
     for (at, event) in events.events.iter().enumerate() {
         let Some(ty) = &event.ty else { continue };
         let declared = &context.program.events[at];

@@ -118,9 +118,10 @@ fn register(
     let index_bits = index_bits(context, array, length);
     let ty = if is_pair {
         let ty = context.names.fresh(&format!("{name}_pair_t"));
-        context.types.push((global.span, format!(
-            "struct {ty} {{ bit<{physical_bits}> first; bit<{physical_bits}> second; }}"
-        )));
+        context.types.push((
+            global.span,
+            format!("struct {ty} {{ bit<{physical_bits}> first; bit<{physical_bits}> second; }}"),
+        ));
         ty
     } else {
         format!("bit<{physical_bits}>")
@@ -140,7 +141,8 @@ fn register(
         let body = body(context, action, &cell, half);
         let at = use_span(context, array, names.len() as u32).unwrap_or(span);
         // Without a result the interface still has one for `execute`; it is not used.
-        let returned = if action.returns { format!(", out bit<{width_bits}> rv") } else { String::new() };
+        let returned =
+            if action.returns { format!(", out bit<{width_bits}> rv") } else { String::new() };
         context.put(
             at,
             format!(
@@ -168,14 +170,15 @@ fn use_span(context: &Context<'_>, of: ArrayId, number: u32) -> Option<Span> {
 /// The widest index that any access has, and bits enough for the array.
 fn index_bits(context: &Context<'_>, of: ArrayId, length: u64) -> u32 {
     let needed = 64 - length.saturating_sub(1).leading_zeros();
-    let used = context.atomic.statements.iter().filter_map(|statement| match &statement.operation {
-        Operation::Memory { array, index, .. } if *array == of => Some(match index {
-            Index::Operand(Operand::Variable(id)) => context.width(*id),
-            Index::Operand(Operand::Constant(value)) => 128 - value.leading_zeros(),
-            Index::Hash(hash) => hash.width_bits,
-        }),
-        _ => None,
-    });
+    let used =
+        context.atomic.statements.iter().filter_map(|statement| match &statement.operation {
+            Operation::Memory { array, index, .. } if *array == of => Some(match index {
+                Index::Operand(Operand::Variable(id)) => context.width(*id),
+                Index::Operand(Operand::Constant(value)) => 128 - value.leading_zeros(),
+                Index::Hash(hash) => hash.width_bits,
+            }),
+            _ => None,
+        });
     used.max().unwrap_or(1).max(needed).max(1)
 }
 

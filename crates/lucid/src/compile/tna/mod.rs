@@ -3,7 +3,7 @@
 //! tables with their stages, register actions, hashes, and the event scheduler of Lucid §3.2 with its
 //! multicast groups, its forwarding table and its pausable queue. The program is put together piece by
 //! piece, each with the place in the Lucid source that it stands for, and checked by [`p4::build`].
-//! What the control plane has to set up is in [`deployment`].
+//! What the control plane has to set up is in `deploy`.
 //!
 //! What a pass of a packet does:
 //!
@@ -20,10 +20,8 @@
 
 pub mod codes;
 mod context;
-pub mod deployment;
 mod events;
 mod hashes;
-pub mod lines;
 mod memory;
 mod operations;
 mod parsers;
@@ -122,11 +120,10 @@ pub struct Prepared {
 pub fn prepare(program: &Program, options: &Options) -> Result<Prepared, Diagnostics> {
     let graph = atomic::translate(program)?;
     let atomic = atomic::dataflow(program, &graph);
-    let mut problem = provisional::problem(program, &atomic);
+    let mut problem = atomic::problem(program, &atomic, "program");
     let parts = add_scheduler(&atomic, options, &mut problem);
     Ok(Prepared { atomic, problem, parts })
 }
-mod provisional;
 
 /// The control that tables of a half of the switch are in.
 pub(crate) fn control(gress: Gress) -> &'static str {

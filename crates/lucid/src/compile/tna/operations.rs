@@ -64,7 +64,8 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
             match result {
                 None => format!("{call};"),
                 Some(to) => {
-                    let cell_bits = cell_bits(context, context.atomic.arrays[array.0 as usize].global);
+                    let cell_bits =
+                        cell_bits(context, context.atomic.arrays[array.0 as usize].global);
                     let width_bits = context.width(*to);
                     let call = match cell_bits.cmp(&width_bits) {
                         std::cmp::Ordering::Equal => call,
@@ -176,7 +177,10 @@ fn generate(context: &Context<'_>, slot: u32, event: crate::core::EventId) -> St
 
 /// An order of statements that run at once in which each reads before another one writes; `None` if
 /// they write in a circle what others read.
-pub(super) fn sequential(context: &Context<'_>, statements: &[StatementId]) -> Option<Vec<StatementId>> {
+pub(super) fn sequential(
+    context: &Context<'_>,
+    statements: &[StatementId],
+) -> Option<Vec<StatementId>> {
     let mut left: Vec<(StatementId, BTreeSet<VariableId>, BTreeSet<VariableId>)> = statements
         .iter()
         .map(|id| {
@@ -189,9 +193,9 @@ pub(super) fn sequential(context: &Context<'_>, statements: &[StatementId]) -> O
     while !left.is_empty() {
         // Whose results nobody else still reads.
         let at = left.iter().enumerate().position(|(at, (_, _, writes))| {
-            left.iter().enumerate().all(|(other, (_, reads, _))| {
-                other == at || reads.is_disjoint(writes)
-            })
+            left.iter()
+                .enumerate()
+                .all(|(other, (_, reads, _))| other == at || reads.is_disjoint(writes))
         })?;
         order.push(left.remove(at).0);
     }

@@ -25,8 +25,17 @@ const MOST_CALLS: u32 = 64;
 pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
     let mut states = States {
         names: Names::new(&[
-            "start", "frame", "to_switch", "for_this_switch", "here", "addressed", "leave", "due",
-            "lucid_event", "accept", "reject",
+            "start",
+            "frame",
+            "to_switch",
+            "for_this_switch",
+            "here",
+            "addressed",
+            "leave",
+            "due",
+            "lucid_event",
+            "accept",
+            "reject",
         ]),
         context,
         pieces: Vec::new(),
@@ -150,8 +159,14 @@ impl States<'_, '_> {
 
     /// By which ports, with or without the frame.
     fn leave(&mut self) {
-        let bare: Vec<u32> =
-            self.context.events.events.iter().filter(|one| one.is_bare).map(|one| one.number).collect();
+        let bare: Vec<u32> = self
+            .context
+            .events
+            .events
+            .iter()
+            .filter(|one| one.is_bare)
+            .map(|one| one.number)
+            .collect();
         let ways = [
             ("PORT", Route::PortBare, Route::Port),
             ("GROUP", Route::GroupBare, Route::Group),
@@ -292,7 +307,9 @@ impl States<'_, '_> {
                         let (name, ty) = parser_locals
                             .iter()
                             .find(|(id, _, _)| id == local)
-                            .map_or(("field".into(), Type::Int(8)), |(_, name, ty)| (name.clone(), *ty));
+                            .map_or(("field".into(), Type::Int(8)), |(_, name, ty)| {
+                                (name.clone(), *ty)
+                            });
                         let field = field_names.fresh(&name);
                         fields.push((Some(*local), field, wire_bits(ty)));
                     }
@@ -326,8 +343,7 @@ impl States<'_, '_> {
                     _ => false,
                 }
         }
-        let parser =
-            self.context.program.parsers.iter().find(|parser| holds(&parser.block, block));
+        let parser = self.context.program.parsers.iter().find(|parser| holds(&parser.block, block));
         parser.map_or_else(Vec::new, |parser| {
             parser
                 .locals
@@ -382,7 +398,9 @@ impl States<'_, '_> {
         let mut names = ParserNames { values, impossible: Vec::new() };
         // Locals are strings of bits, so that header fields can stand for them.
         let text = match &value.kind {
-            ExpressionKind::Local(local) => values.get(local).cloned().unwrap_or_else(|| literal(0, 1)),
+            ExpressionKind::Local(local) => {
+                values.get(local).cloned().unwrap_or_else(|| literal(0, 1))
+            }
             _ => {
                 let text = expressions::bits(value, &mut names);
                 if text.starts_with('(') { format!("({text})") } else { text }
@@ -530,9 +548,9 @@ pub(super) fn egress(context: &mut Context<'_>) {
         }
         let after = match cases.is_empty() {
             true => format!("transition {next};"),
-            false => format!(
-                "transition select(hdr.slot{slot}.number) {{ {cases} default : {next}; }}"
-            ),
+            false => {
+                format!("transition select(hdr.slot{slot}.number) {{ {cases} default : {next}; }}")
+            }
         };
         text.push_str(&format!(
             "state slot{slot} {{ transition select(hdr.bridge.slot{slot}) {{ 1 : slot{slot}_frame; \

@@ -67,7 +67,10 @@ fn refuse(context: &mut Context<'_>) {
             Diagnostic::error(
                 NOT_ON_TARGET,
                 span,
-                format!("`{}` has an egress handler, which the target tna does not run", handler.name),
+                format!(
+                    "`{}` has an egress handler, which the target tna does not run",
+                    handler.name
+                ),
             )
             .help("do it in the handler of the event where it arrives, or compile for v1model"),
         );
@@ -82,8 +85,10 @@ fn refuse(context: &mut Context<'_>) {
                     statement.span,
                     "the packet's payload cannot be cut off from an event that has one",
                 )
-                .help("hand on the payload of the event that is being handled, or generate an event \
-                       without a payload"),
+                .help(
+                    "hand on the payload of the event that is being handled, or generate an event \
+                       without a payload",
+                ),
             );
         }
     }
@@ -134,7 +139,10 @@ fn metadata(context: &mut Context<'_>, gress: Gress) {
         Gress::Ingress => "ig_md_t",
         Gress::Egress => "eg_md_t",
     };
-    context.put(Span::NONE, format!("struct {name} {{ {}", scheduler_tables::metadata(context, gress)));
+    context.put(
+        Span::NONE,
+        format!("struct {name} {{ {}", scheduler_tables::metadata(context, gress)),
+    );
     for id in used {
         let variable = atomic.variable(id);
         if variable.kind == VariableKind::Temporary {
@@ -223,6 +231,8 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
         options: context.options.clone(),
         globals: context.globals,
         port_groups: groups.port_groups(),
+        switch_groups: groups.switch_groups(),
+        mixes: false,
         floods,
         most_generated: context.events.slots.len() as u32,
         hashes: Vec::new(),

@@ -108,7 +108,9 @@ fn written(operation: &Operation) -> Vec<(VariableId, Option<Operand>)> {
         | Operation::Checksum { to, .. }
         | Operation::Random { to } => vec![(*to, None)],
         Operation::Memory { result, .. } => result.iter().map(|to| (*to, None)).collect(),
-        Operation::Lookup { results, .. } => results.iter().flatten().map(|to| (*to, None)).collect(),
+        Operation::Lookup { results, .. } => {
+            results.iter().flatten().map(|to| (*to, None)).collect()
+        }
         Operation::Generate { .. } => Vec::new(),
     }
 }
@@ -120,7 +122,11 @@ pub(super) fn needs_strip(slots: &[SlotShape]) -> bool {
 
 /// Adds the scheduler's units to the problem of a program, whose units are its statements in order.
 /// What comes back says for each unit of the new problem what it is.
-pub fn add_scheduler(atomic: &AtomicProgram, options: &Options, problem: &mut Problem) -> Vec<Part> {
+pub fn add_scheduler(
+    atomic: &AtomicProgram,
+    options: &Options,
+    problem: &mut Problem,
+) -> Vec<Part> {
     let mut adder = Adder { atomic, problem, parts: Vec::new() };
     adder.parts =
         (0..adder.problem.units.len()).map(|at| Part::Statement(StatementId(at as u32))).collect();
@@ -195,7 +201,8 @@ impl Adder<'_> {
             return;
         }
         let mut keys = Vec::new();
-        let ternary = |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+        let ternary =
+            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
         for (at, shape) in slots.iter().enumerate() {
             let is_there = self.variable(&format!("slot{at} is there"), 1);
             keys.push(ternary(is_there, 1));
@@ -210,10 +217,8 @@ impl Adder<'_> {
         }
         let entries = super::scheduler_tables::serialise_rules(slots).len() as u64;
         let table = OwnTable { keys, entries, actions: 6, action_data_bits: 16 };
-        let unit = self.behind(
-            SchedulerPart::Serialise,
-            self.unit("serialise", Gress::Ingress, table, 4),
-        );
+        let unit =
+            self.behind(SchedulerPart::Serialise, self.unit("serialise", Gress::Ingress, table, 4));
         for (before, id) in self.statements() {
             let statement = &self.atomic.statements[id.0 as usize];
             if statement.gress != Gress::Ingress {
@@ -238,7 +243,8 @@ impl Adder<'_> {
 
     fn egress(&mut self, slots: &[SlotShape], options: &Options) {
         let exact = |variable, width_bits| OwnKey { variable, kind: MatchKind::Exact, width_bits };
-        let ternary = |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+        let ternary =
+            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
         if needs_strip(slots) {
             let slots = slots.len() as u32;
@@ -256,8 +262,12 @@ impl Adder<'_> {
         let first = self.behind(SchedulerPart::Wait, unit);
         if options.delay == crate::compile::Delay::Recirculation {
             // The time of this pass first, then what is left.
-            let table =
-                OwnTable { keys: vec![exact(task, 8)], entries: 1, actions: 1, action_data_bits: 0 };
+            let table = OwnTable {
+                keys: vec![exact(task, 8)],
+                entries: 1,
+                actions: 1,
+                action_data_bits: 0,
+            };
             let unit = self.unit("wait", Gress::Egress, table, 1);
             let second = self.behind(SchedulerPart::Wait, unit);
             self.depends(first, second, DependencyKind::Action);
@@ -275,8 +285,7 @@ impl Adder<'_> {
     fn forward(&mut self) {
         let place = self.variable("place of the frame", 32);
         let keys = vec![OwnKey { variable: place, kind: MatchKind::Exact, width_bits: 32 }];
-        let table =
-            OwnTable { keys, entries: FORWARD_ENTRIES, actions: 2, action_data_bits: 9 };
+        let table = OwnTable { keys, entries: FORWARD_ENTRIES, actions: 2, action_data_bits: 9 };
         let unit = self.unit("forward", Gress::Ingress, table, 2);
         self.in_front(SchedulerPart::Forward, unit);
     }

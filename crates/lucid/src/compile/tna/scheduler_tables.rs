@@ -195,9 +195,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     };
     let actions: Vec<_> =
         actions.into_iter().filter(|(_, route, _)| has_bare || !is_bare(*route)).collect();
-    let mut table = format!(
-        "@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{"
-    );
+    let mut table =
+        format!("@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{");
     let mut entries = String::new();
     for (name, route, body) in &actions {
         let name = context.names.fresh(name);
@@ -276,7 +275,8 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
                     keyset.push(test.kind.map_or("_".into(), |kind| (kind as u32).to_string()));
                 }
                 if mixed[at] {
-                    let is_it = matches!(what, Serialisation::Direct(slot, ..) if slot as usize == at);
+                    let is_it =
+                        matches!(what, Serialisation::Direct(slot, ..) if slot as usize == at);
                     keyset.push(number.filter(|_| is_it).map_or("_".into(), |one| one.to_string()));
                 }
                 if shape.writes_delay {
@@ -294,8 +294,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
             entries.push_str(&format!("{keyset} : {name}({arguments});"));
         }
     }
-    let mut table =
-        format!("@stage({stage}) table serialise {{ key = {{ {keys} }} actions = {{");
+    let mut table = format!("@stage({stage}) table serialise {{ key = {{ {keys} }} actions = {{");
     for (name, body) in &actions {
         context.put(Span::NONE, body.clone());
         table.push_str(&format!("{name};"));
@@ -316,9 +315,7 @@ fn serialisation(what: Serialisation, is_bare: bool) -> (String, String, String)
     match what {
         Serialisation::Round(slot) => {
             let name = format!("send_slot{slot}");
-            let body = format!(
-                "action {name}() {{ {round} {queue} hdr.bridge.slot{slot} = 0; }}"
-            );
+            let body = format!("action {name}() {{ {round} {queue} hdr.bridge.slot{slot} = 0; }}");
             (name, body, String::new())
         }
         Serialisation::Delayed(slot) => {
@@ -339,10 +336,9 @@ fn serialisation(what: Serialisation, is_bare: bool) -> (String, String, String)
         }
         Serialisation::Direct(slot, kind, copies) => {
             let (word, place) = match kind {
-                PlaceKind::Group => (
-                    "group",
-                    format!("ig_tm_md.mcast_grp_b = hdr.slot{slot}.place[15:0];"),
-                ),
+                PlaceKind::Group => {
+                    ("group", format!("ig_tm_md.mcast_grp_b = hdr.slot{slot}.place[15:0];"))
+                }
                 PlaceKind::Flood => (
                     "flood",
                     format!(
@@ -414,9 +410,7 @@ fn strip(context: &mut Context<'_>, stage: usize) -> Option<String> {
         if is_direct && bare {
             context.put(
                 Span::NONE,
-                format!(
-                    "action leave_slot{slot}_bare() {{ {keep} hdr.slot{slot}.setInvalid(); }}"
-                ),
+                format!("action leave_slot{slot}_bare() {{ {keep} hdr.slot{slot}.setInvalid(); }}"),
             );
             actions.push(format!("leave_slot{slot}_bare"));
             let task = task_bare(slot).to_string();
@@ -480,8 +474,9 @@ fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String>
 pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
     match gress {
         Gress::Ingress => {
-            let mut text =
-                String::from("bit<16> dispatched; bit<4> route; PortId_t ingress_port; bit<32> self_switch;");
+            let mut text = String::from(
+                "bit<16> dispatched; bit<4> route; PortId_t ingress_port; bit<32> self_switch;",
+            );
             for (at, one) in context.program.externs.iter().enumerate() {
                 if let Some(ty) = extern_type(one.ty) {
                     text.push_str(&format!("{ty} {};", context.externs[at]));

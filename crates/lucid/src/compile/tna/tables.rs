@@ -206,10 +206,8 @@ fn merged(
     let mut defaulted = false;
     for rule in &rules {
         let name = actions.get(&rule.runs).map_or("NoAction", String::as_str);
-        let all: Vec<Vec<String>> = used
-            .iter()
-            .map(|at| keysets(&rule.conditions[*at], &keys[*at]))
-            .collect();
+        let all: Vec<Vec<String>> =
+            used.iter().map(|at| keysets(&rule.conditions[*at], &keys[*at])).collect();
         if !used.iter().any(|at| asks(&rule.conditions[*at])) {
             default = format!("{name}()");
             defaulted = true;
@@ -238,10 +236,7 @@ fn asks(condition: &Condition) -> bool {
 const ANY: Condition = Condition::Ternary { value: 0, mask: 0 };
 
 /// A rule's conditions in the order of the keys, cut to their widths; `None` if it never matches.
-fn ruled(
-    conditions: &BTreeMap<VariableId, Condition>,
-    keys: &[Key],
-) -> Option<Vec<Condition>> {
+fn ruled(conditions: &BTreeMap<VariableId, Condition>, keys: &[Key]) -> Option<Vec<Condition>> {
     let mut list = Vec::new();
     for key in keys {
         let condition = conditions.get(&key.variable).copied().unwrap_or(ANY);
@@ -339,14 +334,14 @@ fn table_name(context: &Context<'_>, statements: &[StatementId]) -> String {
     };
     match statements {
         [one] => {
-            let target = context.atomic.statements[one.0 as usize].operation.writes().into_iter().next();
+            let target =
+                context.atomic.statements[one.0 as usize].operation.writes().into_iter().next();
             let what = match &context.atomic.statements[one.0 as usize].operation {
-                Operation::Memory { array, register_action, .. } => {
-                    context.registers[array.0 as usize]
-                        .actions
-                        .get(*register_action as usize)
-                        .cloned()
-                }
+                Operation::Memory { array, register_action, .. } => context.registers
+                    [array.0 as usize]
+                    .actions
+                    .get(*register_action as usize)
+                    .cloned(),
                 Operation::Generate { .. } => Some("generate".to_string()),
                 _ => target.map(|id| context.atomic.variable(id).name.to_string()),
             };
