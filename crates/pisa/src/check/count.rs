@@ -103,7 +103,7 @@ struct Key {
     ternary: u64,
 }
 
-struct Counted<'a> {
+pub(super) struct Counted<'a> {
     problem: &'a Problem,
     target: &'a Target,
     units: Vec<&'a Unit>,
@@ -117,7 +117,7 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn of(problem: &'a Problem, target: &'a Target, table: &PlacedTable) -> Counted<'a> {
+    pub(super) fn of(problem: &'a Problem, target: &'a Target, table: &PlacedTable) -> Counted<'a> {
         let mut ids = table.units.clone();
         ids.sort_unstable();
         let units: Vec<&Unit> =
@@ -188,7 +188,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    fn takes(&self, resource: Resource) -> u64 {
+    pub(super) fn takes(&self, resource: Resource) -> u64 {
         let said: u64 = self.units.iter().filter_map(|unit| unit.demand.get(&resource)).sum();
         let own = self.units.iter().find_map(|unit| unit.table.as_ref());
         let ternary: u64 = self.keys.iter().map(|key| key.ternary).sum();
@@ -248,7 +248,7 @@ impl<'a> Counted<'a> {
         self.units.iter().filter_map(|unit| unit.array).filter(known).collect()
     }
 
-    fn array_takes(&self, array: ArrayId, resource: Resource) -> u64 {
+    pub(super) fn array_takes(&self, array: ArrayId, resource: Resource) -> u64 {
         match resource {
             Resource::ArrayBlocks | Resource::SramBlocks => self.cells_blocks(array),
             Resource::RegisterActions => {
