@@ -6,7 +6,8 @@
 use crate::problem::{ArrayId, DependencyKind, Gress, Problem, UnitId};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Units of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +80,12 @@ pub enum Fault {
         first: UnitId,
         /// The other.
         second: UnitId,
+    },
+    /// Arrays that are accessed in one order here and in another there.
+    Orders {
+        /// From an access to one array to a later access to another, and so on, until the array of
+        /// the first leg's beginning comes last.
+        legs: Vec<Vec<UnitId>>,
     },
     /// Units that wait for each other.
     Circle {
@@ -185,7 +192,7 @@ impl Clusters {
     pub(super) fn sorted_by<K: Ord>(&self, key: impl Fn(usize) -> K) -> Vec<usize> {
         let mut waiting: Vec<usize> =
             self.clusters.iter().map(|cluster| cluster.before.len()).collect();
-        let mut ready: std::collections::BTreeSet<(K, usize)> =
+        let mut ready: BTreeSet<(K, usize)> =
             (0..waiting.len()).filter(|at| waiting[*at] == 0).map(|at| (key(at), at)).collect();
         let mut order = Vec::with_capacity(waiting.len());
         while let Some((_, next)) = ready.pop_first() {
@@ -269,47 +276,66 @@ fn group_faults(problem: &Problem, groups: &[Group]) -> Vec<Fault> {
     faults
 }
 
-/// The fault of a group that has to come after itself: the shortest way from `after` back to `before`
-/// or to another unit of its array.
+/// The fault of a group that has to come after itself: the shortest way from `after` back to the group
+/// of `before`. A way enters a group at one unit and may leave it at another, which the group's array
+/// ties to the first; from one such place to the next is a leg.
 fn circle(
     problem: &Problem,
     groups: &[Group],
     group_of_unit: &[usize],
     (before, after, kind): (UnitId, UnitId, DependencyKind),
 ) -> Fault {
-    let goal = group_of_unit[before.0 as usize];
-    // Breadth first over units; from a unit one may go on from any unit of its group.
-    let mut came_from: BTreeMap<UnitId, Option<UnitId>> = BTreeMap::new();
-    let mut queue: std::collections::VecDeque<UnitId> = [after].into();
+    let group = |unit: UnitId| group_of_unit[unit.0 as usize];
+    // Of each unit: where the way before it entered its group, and at which unit it left.
+    let mut came_from: BTreeMap<UnitId, Option<(UnitId, UnitId)>> = BTreeMap::new();
+    let mut queue: VecDeque<UnitId> = [after].into();
     came_from.insert(after, None);
-    let mut last = None;
+    let mut back = None;
     while let Some(unit) = queue.pop_front() {
-        if group_of_unit[unit.0 as usize] == goal {
-            last = Some(unit);
+        if group(unit) == group(before) {
+            back = Some(unit);
             break;
         }
-        let mates = &groups[group_of_unit[unit.0 as usize]].units;
-        let next: Vec<UnitId> = dependencies(problem)
-            .filter(|(from, ..)| mates.contains(from))
-            .map(|(_, to, _)| to)
-            .collect();
-        for to in next {
-            if let std::collections::btree_map::Entry::Vacant(place) = came_from.entry(to) {
-                place.insert(Some(unit));
+        let mates = &groups[group(unit)].units;
+        for (from, to, _) in dependencies(problem).filter(|(from, ..)| mates.contains(from)) {
+            if let Entry::Vacant(place) = came_from.entry(to) {
+                place.insert(Some((unit, from)));
                 queue.push_back(to);
             }
         }
     }
-    let mut chain = Vec::new();
-    while let Some(unit) = last {
-        chain.push(unit);
-        last = came_from.get(&unit).copied().flatten();
+    // Entered and left, from `after` to the group of `before`.
+    let mut steps: Vec<(UnitId, UnitId)> = Vec::new();
+    if let Some(last) = back {
+        steps.push((last, before));
+        let mut unit = last;
+        while let Some((entered, left)) = came_from.get(&unit).copied().flatten() {
+            steps.push((entered, left));
+            unit = entered;
+        }
     }
-    chain.push(before);
-    chain.reverse();
-    // Among the arrays that go round, one whose two accesses are apart.
-    match groups[goal].array {
-        Some(array) => Fault::Apart { array, chain, kind },
-        None => Fault::Circle { chain },
+    steps.reverse();
+    let mut legs: Vec<Vec<UnitId>> = Vec::new();
+    let mut leg = vec![before];
+    for (entered, left) in steps {
+        leg.push(entered);
+        if entered != left {
+            legs.push(std::mem::replace(&mut leg, vec![left]));
+        }
+    }
+    // What is left over goes round to the beginning, and ends with its first unit.
+    if leg.len() > 1
+        && let Some(first) = legs.first_mut()
+    {
+        leg.extend(first.iter().skip(1));
+        *first = std::mem::take(&mut leg);
+    }
+    match legs.as_slice() {
+        [] => Fault::Circle { chain: leg },
+        [chain] => match groups[group(chain[0])].array {
+            Some(array) => Fault::Apart { array, chain: chain.clone(), kind },
+            None => Fault::Circle { chain: chain.clone() },
+        },
+        _ => Fault::Orders { legs },
     }
 }

@@ -15,6 +15,8 @@ pub const ARRAY_TWICE: Code = Code("PI-E0204");
 pub const ARRAY_SHARED: Code = Code("PI-E0205");
 /// Parts that wait for each other.
 pub const CIRCLE: Code = Code("PI-E0206");
+/// Arrays accessed in two orders.
+pub const ORDERS: Code = Code("PI-E0207");
 
 /// What `plane explain` says about each.
 pub const EXPLANATIONS: &[Explanation] = &[
@@ -70,6 +72,15 @@ pub const EXPLANATIONS: &[Explanation] = &[
         text: "A pipeline has no way back. Parts that each need another's result first cannot be laid \
                out. This is a mistake of the compiler that made the dependencies if the program was \
                accepted: please report it.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: ORDERS,
+        title: "arrays are accessed in one order here and in another there",
+        text: "An array sits in one stage, so if one part of a program needs array `a` before array \
+               `b`, no other part can need `b` before `a`. The message shows an access of each. \
+               Access them in the same order everywhere, or do one of the parts in two passes.",
         wrong: "",
         right: "",
     },

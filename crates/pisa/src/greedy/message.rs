@@ -3,7 +3,7 @@
 //! ran out and by how much, and what to do. All that does not fit is named.
 
 use super::cluster::{Cluster, Clusters, Fault};
-use super::codes::{ARRAY_SHARED, ARRAY_TWICE, CIRCLE, FULL, TOO_LARGE, TOO_LONG};
+use super::codes::{ARRAY_SHARED, ARRAY_TWICE, CIRCLE, FULL, ORDERS, TOO_LARGE, TOO_LONG};
 use super::place::{self, Stuck};
 use crate::cost::{Excess, Model};
 use crate::layout::Layout;
@@ -33,7 +33,7 @@ fn impossible_one(model: &Model<'_>, fault: &Fault) -> Diagnostic {
                 "array `{}` is accessed twice in one pass, and the second access {}",
                 array_name(problem, *array),
                 match kind {
-                    _ if chain.len() > 2 => "needs the result of the first",
+                    _ if chain.len() > 2 => "has to come after what needs the first",
                     DependencyKind::Match => "runs or not by what the first gives",
                     DependencyKind::Action => "needs what the first gives",
                     DependencyKind::Successor => "runs or not by the outcome of the first",
@@ -46,7 +46,7 @@ fn impossible_one(model: &Model<'_>, fault: &Fault) -> Diagnostic {
             for between in chain.iter().skip(1).take(LABELS).filter(|unit| Some(**unit) != last) {
                 diagnostic = diagnostic.label(
                     unit_span(problem, Some(*between)),
-                    "this lies between: it needs the first, and the second needs it",
+                    "this lies between: it comes after the first and before the second",
                 );
             }
             diagnostic
@@ -76,6 +76,7 @@ fn impossible_one(model: &Model<'_>, fault: &Fault) -> Diagnostic {
         .label(unit_span(problem, Some(*first)), "and here")
         .note("an array is attached to one table, and tables of the program are not merged")
         .help("move the accesses into one table, or use an array for each"),
+        Fault::Orders { legs } => orders(problem, legs),
         Fault::Circle { chain } => {
             let last = chain.last().copied();
             let names: Vec<String> =
@@ -88,6 +89,43 @@ fn impossible_one(model: &Model<'_>, fault: &Fault) -> Diagnostic {
             .help("please report this: the program was accepted, so its parts have an order")
         }
     }
+}
+
+/// Each leg is an access to one array and a later access to another.
+fn orders(problem: &Problem, legs: &[Vec<UnitId>]) -> Diagnostic {
+    let array = |unit: Option<&UnitId>| {
+        let array = unit.and_then(|unit| problem.units.get(unit.0 as usize)?.array);
+        array.map_or("", |array| array_name(problem, array))
+    };
+    let names: Vec<String> = legs.iter().map(|leg| format!("`{}`", array(leg.first()))).collect();
+    let message = format!("arrays {} are not accessed in one order", names.join(" and "));
+    let last = legs.last().and_then(|leg| leg.last()).copied();
+    let mut diagnostic = Diagnostic::error(ORDERS, unit_span(problem, last), message);
+    for (number, leg) in legs.iter().enumerate() {
+        let (from, to) = (array(leg.first()), array(leg.last()));
+        let after = format!("`{to}` here, after `{from}`");
+        diagnostic = match number + 1 == legs.len() {
+            true => diagnostic.here(after),
+            false => diagnostic.label(unit_span(problem, leg.last().copied()), after),
+        };
+        let first = unit_span(problem, leg.first().copied());
+        diagnostic = diagnostic.label(first, format!("`{from}` here, before `{to}`"));
+        if let [first, between @ .., last] = leg.as_slice()
+            && !between.is_empty()
+        {
+            let between: Vec<String> =
+                between.iter().map(|unit| format!("`{}`", unit_name(problem, *unit))).collect();
+            diagnostic = diagnostic.note(format!(
+                "`{}` needs {}, which needs `{}`",
+                unit_name(problem, *last),
+                between.iter().rev().cloned().collect::<Vec<_>>().join(", which needs "),
+                unit_name(problem, *first)
+            ));
+        }
+    }
+    diagnostic
+        .note("an array sits in one stage, and a packet passes the stages in one order")
+        .help("access them in the same order everywhere, or do one part in another pass")
 }
 
 pub(super) fn too_large(model: &Model<'_>, clusters: &Clusters, stuck: &[Stuck]) -> Diagnostics {

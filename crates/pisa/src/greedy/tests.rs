@@ -209,6 +209,18 @@ fn one_array_twice_in_a_pass() {
 }
 
 #[test]
+fn arrays_in_two_orders() {
+    insta::assert_snapshot!(fails(
+        "array x 8\narray y 8\nx1 array=x\nc after=x1\ny1 array=y after=c\n\
+         y2 array=y\nx2 array=x after=y2\n"
+    ));
+    // The circle is found from a unit without an array.
+    insta::assert_snapshot!(fails(
+        "array x 8\nx1 array=x\nc anti=x1\nd after=c\nx2 array=x anti=d\n"
+    ));
+}
+
+#[test]
 fn an_array_of_both_halves_or_of_two_tables() {
     insta::assert_snapshot!(fails("array x 8\na array=x\nb array=x egress\n"));
     insta::assert_snapshot!(fails("array x 8\na array=x fixed\nb array=x\n"));
