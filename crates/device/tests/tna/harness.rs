@@ -35,9 +35,14 @@ pub fn compiled(text: &str) -> (String, Option<Program>) {
 
 /// A program that has to compile without a warning and to pass the verifier.
 pub fn program(text: &str) -> Arc<Program> {
+    assert_eq!(compiled(text).0, "");
+    program_with_warnings(text)
+}
+
+/// A program that has to compile and to pass the verifier.
+pub fn program_with_warnings(text: &str) -> Arc<Program> {
     let (report, lowered) = compiled(text);
-    assert_eq!(report, "");
-    let program = lowered.expect("a program without a report");
+    let program = lowered.unwrap_or_else(|| panic!("{report}"));
     assert_eq!(ir::verify(&program), Ok(()));
     Arc::new(program)
 }

@@ -2,5 +2,7 @@
 //! The device with programs for Tofino, from P4 source to ports, on both engines.
 
 mod harness;
+mod register_bodies;
 mod registers;
+mod switch;
 mod ways;

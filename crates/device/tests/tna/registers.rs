@@ -152,7 +152,11 @@ fn what_a_stateful_unit_cannot_do_is_refused() {
         assert!(report.contains("IR-E0202") && report.contains(expected), "{body}: {report}");
     };
     check("result = value; hdr.order.first = value;", "assignment to something else");
-    check("result = value; while (value > 3) { value = value - hdr.order.value; }", "a loop");
+    check(
+        "result = value;
+         for (bit<32> at = 0; at < hdr.order.value; at = at + 1) { value = value - at; }",
+        "a loop",
+    );
     check("result = counts.read(0);", "a call that a stateful unit cannot make");
 }
 
