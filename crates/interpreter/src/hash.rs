@@ -36,7 +36,7 @@ pub fn polynomial_crc(crc: &CrcPolynomial, bytes: &[u8]) -> u64 {
         let byte = if crc.is_reflected { byte.reverse_bits() } else { byte };
         for at in (0..8).rev() {
             let carry = register >> 63 ^ u64::from(byte >> at & 1);
-            register = register << 1 ^ carry * polynomial;
+            register = (register << 1) ^ (carry * polynomial);
         }
     }
     let value = if crc.is_reflected { register.reverse_bits() } else { register >> unused_bits };

@@ -93,7 +93,7 @@ fn order(what: u8, index: u8, value: u32, results: (u32, u32)) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn registers_are_as_in_the_model(orders in prop::collection::vec(
@@ -103,7 +103,7 @@ proptest! {
             prop_oneof![0u32..5, 100u32..110, 999u32..1003, any::<u32>()],
             any::<(u32, u32)>(),
         ),
-        1..80,
+        60..200,
     )) {
         let program = program(PROGRAM);
         let mut both = side_by_side(&program, &DeviceOptions::default(), &[]);
