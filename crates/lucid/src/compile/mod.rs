@@ -88,6 +88,21 @@ pub struct Options {
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
     pub recirculation: Recirculation,
+    /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
+    /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
+    /// standard_metadata)`.
+    pub before: Option<UserP4>,
+    /// The same behind it: `control after`.
+    pub after: Option<UserP4>,
+}
+
+/// P4_16 text of the user's, without directives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UserP4 {
+    /// The file, as the user calls it.
+    pub name: Arc<str>,
+    /// What it says.
+    pub text: Arc<str>,
 }
 
 impl Default for Options {
@@ -99,6 +114,8 @@ impl Default for Options {
             recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
             delay_queue: 0,
             recirculation: Recirculation::default(),
+            before: None,
+            after: None,
         }
     }
 }

@@ -39,12 +39,20 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
         let span = context.program.events[events[0]].span;
         context.put(span, format!("{name}() {name}_here;"));
     }
+    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
+        if given.is_some() {
+            context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
+        }
+    }
     context.put(
         Span::NONE,
         "apply { if (standard_metadata.parser_error != error.NoError) { \
          mark_to_drop(standard_metadata); return; } configuration.apply(); \
          meta.ingress_port = standard_metadata.ingress_port;",
     );
+    if context.options.before.is_some() {
+        context.put(Span::NONE, "before_here.apply(hdr, meta, standard_metadata);");
+    }
     arrival(context);
     let waited = match waiters(context) {
         numbers if numbers.is_empty() => String::new(),
@@ -67,6 +75,9 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
         );
     }
     route(context);
+    if context.options.after.is_some() {
+        context.put(Span::NONE, "after_here.apply(hdr, meta, standard_metadata);");
+    }
     context.put(Span::NONE, "} }");
     let comment = "The dispatcher: frames that are for another place or another time go on their way; for \
                    an event that is due here its handler runs, and what that generated is sent.";

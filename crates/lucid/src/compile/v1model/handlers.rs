@@ -582,27 +582,18 @@ impl Environment for Control<'_, '_> {
         let mut parts = Vec::new();
         for part in 0..width_bits.div_ceil(32) {
             let polynomial = crate::interpreter::hash_polynomial(seed.wrapping_add(part));
-            let name = self.context.calculation();
-            self.context.hashes.push((name, polynomial));
+            let mark = self.context.calculation(Some(polynomial));
             let hashed = self.declare(self.span, "bit<32>", "hashed");
-            let data = data(values, 8);
-            self.put(format!(
-                "hash({hashed}, HashAlgorithm.crc32_custom, 32w0, {{ {data} }}, 64w0x100000000);"
-            ));
+            self.put(hash_text(&mark, &hashed, values));
             parts.insert(0, hashed);
         }
-        match parts.len() {
-            1 if width_bits == 32 => parts.remove(0),
-            1 => format!("{}[{}:0]", parts[0], width_bits - 1),
-            _ => format!("({})[{}:0]", parts.join(" ++ "), width_bits - 1),
-        }
+        joined(&parts, width_bits)
     }
 
     fn checksum(&mut self, values: &[(String, u32)], _: Span) -> String {
         let sum = self.declare(self.span, "bit<16>", "checksum");
-        let data = data(values, 16);
-        self.context.calculation();
-        self.put(format!("hash({sum}, HashAlgorithm.csum16, 16w0, {{ {data} }}, 32w0x10000);"));
+        let mark = self.context.calculation(None);
+        self.put(checksum_text(&mark, &sum, values));
         sum
     }
 
@@ -612,6 +603,27 @@ impl Environment for Control<'_, '_> {
             "this target has no place for such a value",
             "use integers and booleans known to the handler; seeds of hashes must be constants",
         );
+    }
+}
+
+/// A call of `hash` with a polynomial of its own.
+pub(super) fn hash_text(mark: &str, result: &str, values: &[(String, u32)]) -> String {
+    let data = data(values, 8);
+    format!("{mark}hash({result}, HashAlgorithm.crc32_custom, 32w0, {{ {data} }}, 64w0x100000000);")
+}
+
+/// A call of `hash` for the internet checksum.
+pub(super) fn checksum_text(mark: &str, result: &str, values: &[(String, u32)]) -> String {
+    let data = data(values, 16);
+    format!("{mark}hash({result}, HashAlgorithm.csum16, 16w0, {{ {data} }}, 32w0x10000);")
+}
+
+/// The low bits of hashes side by side, the last one highest; the list has that one first.
+pub(super) fn joined(parts: &[String], width_bits: u32) -> String {
+    match parts {
+        [one] if width_bits == 32 => one.clone(),
+        [one] => format!("{one}[{}:0]", width_bits - 1),
+        parts => format!("({})[{}:0]", parts.join(" ++ "), width_bits - 1),
     }
 }
 

@@ -11,6 +11,7 @@ mod handlers;
 mod parsers;
 pub(super) mod shapes;
 mod tables;
+mod user;
 
 pub(super) use handlers::PARAMETERS;
 
@@ -19,7 +20,7 @@ use super::{Compiled, Delay, GlobalPlace, Options, PortGroup, scheduler};
 use crate::core::{EventId, ExternId, GlobalId, GlobalKind, Program};
 use p4::build::ProgramBuilder;
 use shapes::Shapes;
-use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
+use source::{Code, Diagnostic, Diagnostics, Explanation, FileId, SourceMap, Span};
 use std::sync::Arc;
 
 /// What v1model cannot do, or this compiler not yet.
@@ -141,7 +142,6 @@ pub(super) struct Context<'p> {
     pub(super) pieces: Vec<Piece>,
     pub(super) comments: Vec<(String, String)>,
     pub(super) found: Diagnostics,
-    pub(super) hashes: Vec<(Arc<str>, u32)>,
     pub(super) port_groups: Vec<PortGroup>,
     pub(super) switch_groups: Vec<PortGroup>,
     pub(super) floods: bool,
@@ -149,8 +149,8 @@ pub(super) struct Context<'p> {
     pub(super) mixes: bool,
     /// Whether an event is delayed.
     pub(super) delays: bool,
-    /// How many calculations the program has so far; they are numbered for the control plane.
-    pub(super) calculations: u32,
+    /// Calculations, in the order in which they were written; with a polynomial if they are hashes.
+    pub(super) calculations: Vec<Option<u32>>,
     pub(super) globals: Vec<GlobalPlace>,
     /// Names of the fields of the metadata that hold externs.
     pub(super) externs: Vec<String>,
@@ -178,13 +178,10 @@ impl Context<'_> {
         self.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
     }
 
-    /// The name of the next calculation: as p4c gives them, in the order of the program's text.
-    pub(super) fn calculation(&mut self) -> Arc<str> {
-        self.calculations += 1;
-        match self.calculations {
-            1 => Arc::from("calc"),
-            number => Arc::from(format!("calc_{}", number - 2)),
-        }
+    /// What to write in front of a call of `hash`, so that [`name_calculations`] finds it.
+    pub(super) fn calculation(&mut self, polynomial: Option<u32>) -> String {
+        self.calculations.push(polynomial);
+        format!("{MARK}{}{MARK}", self.calculations.len() - 1)
     }
 
     /// Whether some handler runs in egress.
@@ -215,7 +212,7 @@ impl Context<'_> {
 /// What the target cannot do; spans point into the map.
 pub fn compile(
     program: &Program,
-    map: SourceMap,
+    mut map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
     let mut names = Names::new(RESERVED);
@@ -232,13 +229,12 @@ pub fn compile(
         pieces: Vec::new(),
         comments: Vec::new(),
         found: Diagnostics::new(),
-        hashes: Vec::new(),
         port_groups: Vec::new(),
         switch_groups: Vec::new(),
         floods: false,
         mixes: false,
         delays: false,
-        calculations: 0,
+        calculations: Vec::new(),
         globals: Vec::new(),
         externs,
         handlers: Vec::new(),
@@ -260,11 +256,13 @@ pub fn compile(
     context.pieces.extend(registers);
     context.pieces.extend(parser);
     context.pieces.extend(handlers);
+    let user = user::write(&mut context, &mut map);
     context.pieces.extend(scheduler);
+    let hashes = name_calculations(&mut context);
     if context.found.has_errors() {
         return Err(context.found);
     }
-    finish(context, map, options)
+    finish(context, map, options, hashes, &user)
 }
 
 /// A register for each array, pair array and counter.
@@ -296,6 +294,8 @@ fn finish(
     context: Context<'_>,
     map: SourceMap,
     options: &Options,
+    hashes: Vec<(Arc<str>, u32)>,
+    user: &[FileId],
 ) -> Result<Compiled, Diagnostics> {
     let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
     for (declaration, text) in &context.comments {
@@ -306,7 +306,7 @@ fn finish(
     }
     let built = builder.finish().map_err(|(wrong, _)| {
         let text: String = context.pieces.iter().map(|(_, text)| format!("{text}\n")).collect();
-        internal(&wrong, &text)
+        internal(&wrong, user, &text)
     })?;
     Ok(Compiled {
         built,
@@ -321,14 +321,51 @@ fn finish(
             Delay::Queue if context.delays => scheduler::DELAY_PERIOD_PS,
             _ => 0,
         },
-        hashes: context.hashes,
+        hashes,
     })
 }
 
+/// Stands around the number of a calculation in texts in the making; no P4 has it.
+const MARK: char = '\u{1}';
+
+/// Takes the marks out and names what they mark: as p4c names calculations, in the order of the
+/// program's text.
+fn name_calculations(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
+    let mut hashes = Vec::new();
+    let mut count = 0;
+    for (_, text) in &mut context.pieces {
+        if !text.contains(MARK) {
+            continue;
+        }
+        let mut without = String::new();
+        for (at, part) in text.split(MARK).enumerate() {
+            if at % 2 == 0 {
+                without.push_str(part);
+                continue;
+            }
+            let name = match count {
+                0 => Arc::from("calc"),
+                number => Arc::from(format!("calc_{}", number - 1)),
+            };
+            count += 1;
+            let polynomial = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
+            if let Some(Some(polynomial)) = polynomial {
+                hashes.push((name, *polynomial));
+            }
+        }
+        *text = without;
+    }
+    hashes
+}
+
 /// The P4_16 checker does not take what was made.
-fn internal(wrong: &Diagnostics, text: &str) -> Diagnostics {
+fn internal(wrong: &Diagnostics, user: &[FileId], text: &str) -> Diagnostics {
     let mut found = Diagnostics::new();
     for one in wrong.iter() {
+        if user.contains(&one.primary.span.file) {
+            found.push(one.clone());
+            continue;
+        }
         let message = format!("the P4_16 program made of this is wrong: {}", one.message);
         let help = "this is a mistake in Planewright; please report it with the program";
         let diagnostic = Diagnostic::error(INTERNAL, one.primary.span, message).help(help);

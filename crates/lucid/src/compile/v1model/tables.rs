@@ -2,7 +2,7 @@
 //! Match tables: key, arguments and results go through variables of the control that has the table,
 //! since several statements may look it up. Entries are the control plane's.
 
-use super::handlers::Control;
+use super::handlers::{Control, checksum_text, hash_text, joined};
 use crate::compile::GlobalPlace;
 use crate::compile::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::compile::names::Names;
@@ -129,13 +129,13 @@ fn action_text(
             locals.push(arguments[at - installed].clone());
         }
     }
-    let mut text = format!("({}) {{", parameters.join(", "));
+    let mut inside = Inside { control, locals: &locals, names, before: String::new() };
+    let mut values = Vec::new();
     for (result, value) in results.iter().zip(&action.results) {
-        let value = expressions::text(value, &mut Inside { control, locals: &locals });
-        text.push_str(&format!("{result} = {value};"));
+        let value = expressions::text(value, &mut inside);
+        values.push(format!("{result} = {value};"));
     }
-    text.push('}');
-    text
+    format!("({}) {{ {} {} }}", parameters.join(", "), inside.before, values.join(" "))
 }
 
 fn table_text(
@@ -178,6 +178,9 @@ fn table_text(
 struct Inside<'a, 'c, 'p> {
     control: &'a mut Control<'c, 'p>,
     locals: &'a [String],
+    names: Names,
+    /// Calculations, in front of the results.
+    before: String,
 }
 
 impl Environment for Inside<'_, '_, '_> {
@@ -189,27 +192,28 @@ impl Environment for Inside<'_, '_, '_> {
         self.control.built_in(value, span)
     }
 
-    fn hash(&mut self, _: u32, _: &[(String, u32)], width_bits: u32, span: Span) -> String {
-        self.no_calculation(span);
-        literal(0, width_bits)
+    fn hash(&mut self, seed: u32, values: &[(String, u32)], width_bits: u32, _: Span) -> String {
+        let mut parts = Vec::new();
+        for part in 0..width_bits.div_ceil(32) {
+            let polynomial = crate::interpreter::hash_polynomial(seed.wrapping_add(part));
+            let mark = self.control.context.calculation(Some(polynomial));
+            let hashed = self.names.fresh("hashed");
+            self.before.push_str(&format!("bit<32> {hashed};"));
+            self.before.push_str(&hash_text(&mark, &hashed, values));
+            parts.insert(0, hashed);
+        }
+        joined(&parts, width_bits)
     }
 
-    fn checksum(&mut self, _: &[(String, u32)], span: Span) -> String {
-        self.no_calculation(span);
-        literal(0, 16)
+    fn checksum(&mut self, values: &[(String, u32)], _: Span) -> String {
+        let mark = self.control.context.calculation(None);
+        let sum = self.names.fresh("checksum");
+        self.before.push_str(&format!("bit<16> {sum};"));
+        self.before.push_str(&checksum_text(&mark, &sum, values));
+        sum
     }
 
     fn impossible(&mut self, span: Span) {
         self.control.impossible(span);
-    }
-}
-
-impl Inside<'_, '_, '_> {
-    fn no_calculation(&mut self, span: Span) {
-        self.control.context.refuse(
-            span,
-            "an action of a table cannot hash on this target",
-            "hash in the handler and hand the result to the lookup",
-        );
     }
 }
