@@ -32,6 +32,8 @@ pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
         elaborate::EXPLANATIONS,
         specification::EXPLANATIONS,
         simulation::codes::EXPLANATIONS,
+        compile::codes::EXPLANATIONS,
+        compile::atomic::codes::EXPLANATIONS,
         compile::v1model::EXPLANATIONS,
     ]
     .into_iter()

@@ -2,6 +2,8 @@
 //! The normal form: what each pass makes of small programs, and that programs do the same before and
 //! after every pass: the examples with their runs, the library's, and generated programs.
 
+#[path = "normal/constructs.rs"]
+mod constructs;
 #[path = "normal/generated.rs"]
 mod generated;
 mod generator;

@@ -25,6 +25,7 @@ pub mod expressions;
 pub mod names;
 pub mod normal;
 pub mod scheduler;
+pub mod support;
 pub mod tna;
 pub mod v1model;
 pub mod wire;
