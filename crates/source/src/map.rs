@@ -72,7 +72,7 @@ pub struct Location {
     pub column: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct File {
     name: Arc<str>,
     text: Arc<str>,
@@ -80,7 +80,7 @@ struct File {
 }
 
 /// All files of one compilation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<File>,
     /// By where the use starts: a larger span that starts with a use is found too.

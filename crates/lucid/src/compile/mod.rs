@@ -121,6 +121,23 @@ impl Default for Options {
     }
 }
 
+/// Compiles a program. The map has its sources.
+///
+/// # Errors
+///
+/// What the target cannot do, with reasons; spans point into the map.
+pub fn compile(
+    program: &crate::core::Program,
+    map: &source::SourceMap,
+    options: &Options,
+) -> Result<Compiled, source::Diagnostics> {
+    let program = normal::normalize(program);
+    match options.target {
+        Target::V1Model => v1model::compile(&program, map.clone(), options),
+        Target::Tna => v1model::compile(&program, map.clone(), options),
+    }
+}
+
 /// What the compiler makes of a program, for any target.
 #[derive(Debug)]
 pub struct Compiled {

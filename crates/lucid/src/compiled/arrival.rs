@@ -16,6 +16,7 @@ const ADDRESS_BYTES: usize = FRAME_BYTES - 2;
 pub(super) struct Frame {
     pub(super) place: PlaceKind,
     pub(super) place_number: u32,
+    pub(super) source_kind: u16,
     pub(super) delay_ns: u32,
     /// `None` if no event has the number or the frame is too short for its parameters.
     pub(super) event: Option<(EventId, Arguments)>,
@@ -38,6 +39,13 @@ fn big_endian(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
+/// What is left of a frame's delay when it comes out of the recirculation port: inside a switch the
+/// source address has the low bits of the time when it left egress.
+pub(super) fn left_of_delay_ns(frame: &Frame, now_ns: u64) -> u32 {
+    let elapsed_ns = (now_ns as u16).wrapping_sub(frame.source_kind);
+    frame.delay_ns.saturating_sub(u32::from(elapsed_ns))
+}
+
 /// The bytes as a frame, if they are one.
 pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
     let ether_type = bytes.get(ADDRESS_BYTES - 2..ADDRESS_BYTES)?;
@@ -55,7 +63,6 @@ pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
     .into_iter()
     .find(|place| place.field() == kind)
     .unwrap_or(PlaceKind::Here);
-    let is_ours = big_endian(&bytes[6..8]) as u16 == SOURCE_PREFIX;
     let event = match from_wire(&setup.prepared, &bytes[ADDRESS_BYTES..]) {
         Parsed::Event(event, arguments) => Some((event, arguments)),
         Parsed::Dropped => None,
@@ -63,7 +70,8 @@ pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
     Some(Frame {
         place,
         place_number: big_endian(&bytes[2..6]),
-        delay_ns: if is_ours { big_endian(&bytes[8..12]) } else { 0 },
+        source_kind: big_endian(&bytes[6..8]) as u16,
+        delay_ns: big_endian(&bytes[8..12]),
         event,
     })
 }
@@ -118,8 +126,15 @@ pub(super) fn classify(setup: &Setup, around: &Surroundings<'_>, bytes: &[u8]) -
                 PlaceKind::Switch => frame.place_number != around.switch,
                 PlaceKind::Port | PlaceKind::Group | PlaceKind::Flood | PlaceKind::Switches => true,
             };
+            let delay_ns = if around.ingress_port == around.recirculation_port {
+                left_of_delay_ns(&frame, around.time_ns)
+            } else if frame.source_kind == SOURCE_PREFIX {
+                frame.delay_ns
+            } else {
+                0
+            };
             let Some((event, arguments)) = frame.event else { return Arrival::Dropped };
-            if elsewhere || frame.delay_ns > 0 || is_bare(setup, event) {
+            if elsewhere || delay_ns > 0 || is_bare(setup, event) {
                 return Arrival::Transit(Some((event, arguments)));
             }
             let port = if frame.place == PlaceKind::Switch { 0 } else { around.ingress_port };

@@ -10,5 +10,5 @@ mod cells;
 mod network;
 mod verify;
 
-pub use network::{CompiledSimulation, LoadError};
+pub use network::{CompiledSimulation, LoadError, lowered};
 pub use verify::{Difference, Verified, tolerance, verify};

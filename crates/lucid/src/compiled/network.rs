@@ -5,37 +5,29 @@
 
 use super::arrival::{Arrival, classify, frame, frame_for_here, is_bare};
 use super::cells::CellPlaces;
-use crate::compile::wire::PlaceKind;
+use crate::compile::deploy::{self, Site};
+use crate::compile::wire::{OUTSIDE_PORT, PlaceKind};
 use crate::compile::{Compiled, GlobalPlace};
 use crate::core::{EventId, GlobalId, GlobalKind};
 use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, Value, packet_bytes};
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
 use crate::simulation::topology::Topology;
 use crate::simulation::{
-    Counts, Destination, DropReason, EVENT_TIME_PS, Observation, ObservationKind, Observer,
-    Occurrence, Outcome, Setup, Stage,
+    Counts, Destination, DropReason, EVENT_TIME_PS, NO_PORT, Observation, ObservationKind,
+    Observer, Occurrence, Outcome, Setup, Stage,
 };
 use control::command::Located;
 use control::session::{Answer, Session};
-use device::{Device, DeviceOptions};
+use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
 use network::event_queue::EventQueue;
 use slab::Slab;
-use source::{Code, Diagnostic, Span};
+use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
 const SHORTEST_PACKET_BYTES: u64 = 60;
-
-/// What a switch is given before the run.
-#[derive(Clone, Debug, Default)]
-pub struct Installation {
-    /// Control commands, a line each.
-    pub commands: String,
-    /// How the device is built.
-    pub options: DeviceOptions,
-}
 
 /// Why a compiled program does not stand on its devices: a mistake of the compiler's, not of the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +64,8 @@ struct Given {
     occurrence: u64,
     /// The event whose handler ran, if one did.
     handled: Option<EventId>,
+    /// The event that has no handler here.
+    unhandled: Option<EventId>,
     /// How much has left because of it.
     sent: u32,
 }
@@ -117,6 +111,9 @@ pub struct CompiledSimulation {
 
 /// An observer that looks at the devices after each handler.
 pub(super) trait Watcher: Observer {
+    /// An event that has no handler came to a switch: it leaves the network there.
+    fn leaves_unhandled(&mut self, at: u32, event: EventId, arguments: &Arguments);
+
     /// A handler ran at a switch and was observed. False stops the run there.
     fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool;
 }
@@ -135,6 +132,8 @@ impl Observer for Plain<'_> {
 }
 
 impl Watcher for Plain<'_> {
+    fn leaves_unhandled(&mut self, _: u32, _: EventId, _: &Arguments) {}
+
     fn after_dispatch(&mut self, _: &CompiledSimulation, _: u32) -> bool {
         true
     }
@@ -159,19 +158,24 @@ impl CompiledSimulation {
     ///
     /// # Errors
     ///
-    /// A device that refuses the program or a command: a mistake of the compiler.
+    /// A program that does not lower, a device that refuses it or a command: mistakes of the compiler.
     pub fn new(
         setup: Arc<Setup>,
         compiled: Arc<Compiled>,
-        program: Arc<Program>,
-        install: &dyn Fn(u32) -> Installation,
+        engine: EngineChoice,
     ) -> Result<CompiledSimulation, LoadError> {
+        let program = Arc::new(lowered(&compiled)?);
         let mut switches = Vec::new();
         for number in 0..setup.switches {
             let wrong = |message: String| LoadError { switch: number, message };
-            let installation = install(number);
-            let device = Device::new(program.clone(), installation.options)
-                .map_err(|error| wrong(error.to_string()))?;
+            let site = Site::of(&setup, number);
+            let options = DeviceOptions {
+                engine,
+                seed: setup.seed,
+                ..deploy::device_options(&compiled, &site, false)
+            };
+            let device =
+                Device::new(program.clone(), options).map_err(|error| wrong(error.to_string()))?;
             let mut switch = Switch {
                 device,
                 session: Session::new(program.clone()),
@@ -183,13 +187,7 @@ impl CompiledSimulation {
                 given: HashMap::new(),
                 counts: Counts::default(),
             };
-            switch.command(&installation.commands).map_err(wrong)?;
-            for (at, global) in setup.program.globals.iter().enumerate() {
-                if let GlobalKind::Counter { initial, .. } = &global.kind {
-                    let _ =
-                        switch.cells.set(&mut switch.device, GlobalId(at as u32), 0, [*initial, 0]);
-                }
-            }
+            switch.command(&deploy::commands(&compiled, &setup.program, &site)).map_err(wrong)?;
             switches.push(switch);
         }
         Ok(CompiledSimulation {
@@ -237,10 +235,13 @@ impl CompiledSimulation {
         Some(state)
     }
 
-    /// One cell of a switch, or two of a pair.
-    pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<[u128; 2]> {
+    /// The cell of a switch at an index, or the two of a pair.
+    pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<Vec<u128>> {
         let switch = self.switches.get(switch as usize)?;
-        switch.cells.get(&switch.device, global, index)
+        let cell = switch.cells.get(&switch.device, global, index)?;
+        let kind = &self.setup.program.globals[global.0 as usize].kind;
+        let count = if matches!(kind, GlobalKind::PairArray { .. }) { 2 } else { 1 };
+        Some(cell[..count].to_vec())
     }
 
     /// Counters of a switch.
@@ -404,7 +405,7 @@ impl CompiledSimulation {
         let now_ps = self.now_ps;
         let switch = &mut self.switches[at as usize];
         switch.free_at_ps = now_ps.saturating_add(EVENT_TIME_PS);
-        let mut given = Given { cause, occurrence, handled: None, sent: 0 };
+        let mut given = Given { cause, occurrence, handled: None, unhandled: None, sent: 0 };
         let value = |event: EventId, arguments: &Arguments| {
             let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
             Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here })
@@ -427,13 +428,8 @@ impl CompiledSimulation {
                 });
             }
             Arrival::NoHandler { event, arguments } => {
-                switch.counts.left += 1;
-                watch.see(now_ps, at, || ObservationKind::Left {
-                    occurrence: Occurrence(occurrence),
-                    event: value(*event, arguments),
-                    port,
-                    bytes: None,
-                });
+                given.unhandled = Some(*event);
+                watch.observer.leaves_unhandled(at, *event, arguments);
             }
             Arrival::Transit(_) => {}
             Arrival::Dropped => {
@@ -494,7 +490,7 @@ impl CompiledSimulation {
             };
             let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
             let sent = Sent { at, port: packet.port, time_ps: packet.time_ps, cause, occurrence };
-            self.send(setup, watch, &sent, before.handled, packet.bytes);
+            self.send(setup, watch, &sent, &before, packet.bytes);
         }
         if is_idle {
             self.switches[at as usize].given.clear();
@@ -507,9 +503,10 @@ impl CompiledSimulation {
         setup: &Setup,
         watch: &mut Watch<'_>,
         sent: &Sent,
-        handler: Option<EventId>,
+        given: &Given,
         bytes: Vec<u8>,
     ) {
+        let handler = given.handled;
         let Sent { at, port, time_ps, cause, occurrence } = *sent;
         let is_recirculated = port == setup.recirculation_ports[at as usize];
         let counts = &mut self.switches[at as usize].counts;
@@ -519,7 +516,7 @@ impl CompiledSimulation {
         }
         if is_recirculated {
             let due_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
-            let observed = watch.wanted.then(|| self.contained(setup, handler, &bytes)).flatten();
+            let observed = watch.wanted.then(|| self.contained(setup, given, &bytes)).flatten();
             if let (Some(_), Some(cause), Some(event)) = (handler, cause, observed) {
                 watch.see(self.now_ps, at, || ObservationKind::Generated {
                     occurrence: Occurrence(occurrence),
@@ -534,7 +531,7 @@ impl CompiledSimulation {
         }
         let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
         let carried = self.topology.carry((at, port), time_ps, || length_bytes);
-        let observed = watch.wanted.then(|| self.contained(setup, handler, &bytes)).flatten();
+        let observed = watch.wanted.then(|| self.contained(setup, given, &bytes)).flatten();
         if let (Some(_), Some(cause), Some(event)) = (handler, cause, &observed) {
             let (to, arrives_ps) = match carried {
                 Some(Ok((to, arrives_ps))) => (Some(to), arrives_ps),
@@ -561,6 +558,7 @@ impl CompiledSimulation {
                 });
             }
             None => {
+                let port = if port == OUTSIDE_PORT { NO_PORT } else { port };
                 self.switches[at as usize].counts.left += 1;
                 let is_frame = frame(setup, &bytes).is_some();
                 if let Some(event) = observed {
@@ -582,12 +580,7 @@ impl CompiledSimulation {
 
     /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
     /// those that the handler generates, the first whose parameters fit.
-    fn contained(
-        &self,
-        setup: &Setup,
-        handler: Option<EventId>,
-        bytes: &[u8],
-    ) -> Option<Arc<EventValue>> {
+    fn contained(&self, setup: &Setup, given: &Given, bytes: &[u8]) -> Option<Arc<EventValue>> {
         if let Some(frame) = frame(setup, bytes) {
             let (event, arguments) = frame.event?;
             let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
@@ -598,8 +591,16 @@ impl CompiledSimulation {
             let delay_ns = u64::from(frame.delay_ns);
             return Some(Arc::new(EventValue { event, arguments, delay_ns, place }));
         }
-        let generated = handler.map(|handler| generated_packets(&setup.program, handler));
-        let event = super::arrival::bare_event(setup, &generated.unwrap_or_default(), bytes)?;
+        let candidates = match (given.handled, given.unhandled) {
+            (Some(handler), _) => generated_packets(&setup.program, handler),
+            (None, Some(event)) => vec![event],
+            // In transit: any packet event.
+            (None, None) => (0..setup.program.events.len() as u32)
+                .map(EventId)
+                .filter(|event| is_bare(setup, *event))
+                .collect(),
+        };
+        let event = super::arrival::bare_event(setup, &candidates, bytes)?;
         Some(Arc::new(event))
     }
 
@@ -641,6 +642,23 @@ impl CompiledSimulation {
 
 /// The code of a run that stops by a mistake of ours.
 const INTERNAL: &str = "LU-E0699";
+
+/// The pipeline IR of a compiled program, as devices run it.
+///
+/// # Errors
+///
+/// What lowering says of it: a mistake of the compiler.
+pub fn lowered(compiled: &Compiled) -> Result<Program, LoadError> {
+    let mut found = Diagnostics::new();
+    let program = ir::lowering::lower(&compiled.built.program, &mut found);
+    let Some(mut program) = program.filter(|_| !found.has_errors()) else {
+        let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
+        return Err(LoadError { switch: 0, message: format!("it does not lower: {first}") });
+    };
+    ir::passes::simplify(&mut program);
+    ir::transactions::fuse_register_accesses(&mut program);
+    Ok(program)
+}
 
 /// A packet that left a device.
 struct Sent {

@@ -7,7 +7,7 @@
 
 use super::network::{CompiledSimulation, Watcher};
 use crate::compile::{Compiled, Delay};
-use crate::core::GlobalKind;
+use crate::core::EventId;
 use crate::interpreter::{Arguments, EventValue, Note, packet_bytes};
 use crate::simulation::route::{Route, for_each_route};
 use crate::simulation::schedule::{Recorder, Replayer, Schedule, Tolerance, check_legal};
@@ -90,7 +90,12 @@ impl Observer for Verifier<'_, '_> {
         if let ObservationKind::Left { event, port, bytes, .. } = &observation.kind {
             let bytes = match bytes {
                 Some(bytes) => bytes.to_vec(),
-                None => self.numbered(event),
+                None => {
+                    let mut arguments = Arguments::default();
+                    let slots = &self.setup.prepared.events[event.event.0 as usize].slots;
+                    arguments.set(&event.arguments, slots);
+                    self.bytes_of(event.event, &arguments)
+                }
             };
             *self.leaving.entry((observation.switch, *port, bytes)).or_default() -= 1;
             self.packets += 1;
@@ -103,16 +108,23 @@ impl Observer for Verifier<'_, '_> {
 }
 
 impl Verifier<'_, '_> {
-    /// An event that travels in a frame, as bytes to compare.
-    fn numbered(&self, event: &EventValue) -> Vec<u8> {
-        let mut arguments = Arguments::default();
-        let slots = &self.setup.prepared.events[event.event.0 as usize].slots;
-        arguments.set(&event.arguments, slots);
-        crate::interpreter::to_wire(&self.setup.prepared, event.event, &arguments)
+    /// An event as bytes to compare.
+    fn bytes_of(&self, event: EventId, arguments: &Arguments) -> Vec<u8> {
+        let prepared = &self.setup.prepared;
+        if super::arrival::is_bare(self.setup, event) {
+            packet_bytes(prepared, event, arguments)
+        } else {
+            crate::interpreter::to_wire(prepared, event, arguments)
+        }
     }
 }
 
 impl Watcher for Verifier<'_, '_> {
+    fn leaves_unhandled(&mut self, at: u32, event: EventId, arguments: &Arguments) {
+        let bytes = self.bytes_of(event, arguments);
+        *self.leaving.entry((at, NO_PORT, bytes)).or_default() += 1;
+    }
+
     fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool {
         let schedule = self.recorder.schedule();
         let number = schedule.dispatches.len().saturating_sub(1);
@@ -131,10 +143,8 @@ impl Watcher for Verifier<'_, '_> {
             let Ok(index) = u64::try_from(*index) else { continue };
             let Some(found) = simulation.cell(at, *global, index) else { continue };
             self.cells += 1;
-            let is_pair =
-                matches!(program.globals[global.0 as usize].kind, GlobalKind::PairArray { .. });
-            let count = if is_pair { 2 } else { 1 };
-            if found[..count] != after[..count] {
+            let expected = &after[..found.len()];
+            if found != expected {
                 let event = &program.events[dispatch.event.event.0 as usize].name;
                 let name = &program.globals[global.0 as usize].name;
                 self.difference = differs(format!(
@@ -142,8 +152,8 @@ impl Watcher for Verifier<'_, '_> {
                      device and {:?} by the reference interpreter",
                     arguments_text(&dispatch.event),
                     dispatch.time_ps,
-                    &found[..count],
-                    &after[..count]
+                    found,
+                    expected
                 ));
                 return false;
             }
@@ -152,20 +162,19 @@ impl Watcher for Verifier<'_, '_> {
             let is_exit = program.events[one.event.0 as usize].sort == EventSort::Exit;
             let mut ports = Vec::new();
             let topology = &self.replayer.topology;
-            for_each_route(self.setup, topology, (at, one.event), &one.to, &mut |route| {
-                if let Route::Port(port) = route {
-                    ports.push(port);
-                }
-            });
-            ports.retain(|port| {
-                *port != NO_PORT && (is_exit || topology.other_end((at, *port)).is_none())
-            });
-            let prepared = &self.setup.prepared;
-            let bytes = if super::arrival::is_bare(self.setup, one.event) {
-                packet_bytes(prepared, one.event, &one.arguments)
-            } else {
-                crate::interpreter::to_wire(prepared, one.event, &one.arguments)
-            };
+            for_each_route(
+                self.setup,
+                topology,
+                (at, one.event),
+                &one.to,
+                &mut |route| match route {
+                    Route::Port(port) => ports.push(port),
+                    Route::Outside => ports.push(NO_PORT),
+                    Route::Recirculate | Route::Switch(_) => {}
+                },
+            );
+            ports.retain(|port| is_exit || topology.other_end((at, *port)).is_none());
+            let bytes = self.bytes_of(one.event, &one.arguments);
             for port in ports {
                 *self.leaving.entry((at, port, bytes.clone())).or_default() += 1;
             }

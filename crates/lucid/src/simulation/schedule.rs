@@ -128,6 +128,8 @@ pub struct Recorder {
     schedule: Schedule,
     /// Which dispatch generated an occurrence.
     origins: HashMap<u64, usize>,
+    /// The last dispatch of an occurrence.
+    handled: HashMap<u64, usize>,
 }
 
 impl Recorder {
@@ -150,8 +152,10 @@ impl Recorder {
 impl Observer for Recorder {
     fn observe(&mut self, observation: Observation) {
         match observation.kind {
-            ObservationKind::Handled { occurrence, event, port, stage, draws, .. } => {
-                let cause = self.origins.get(&occurrence.0).copied();
+            ObservationKind::Handled { occurrence, cause, event, port, stage, draws, .. } => {
+                let by = || self.handled.get(&cause?.0).copied();
+                let cause = self.origins.get(&occurrence.0).copied().or_else(by);
+                self.handled.insert(occurrence.0, self.schedule.dispatches.len());
                 self.schedule.dispatches.push(Dispatch {
                     time_ps: observation.time_ps,
                     switch: observation.switch,
@@ -162,10 +166,10 @@ impl Observer for Recorder {
                     draws,
                 });
             }
-            ObservationKind::Generated { occurrence, .. } => {
-                // What a handler generates is told right after it.
-                let last = self.schedule.dispatches.len().saturating_sub(1);
-                self.origins.insert(occurrence.0, last);
+            ObservationKind::Generated { occurrence, by, .. } => {
+                if let Some(dispatch) = self.handled.get(&by.0) {
+                    self.origins.insert(occurrence.0, *dispatch);
+                }
             }
             ObservationKind::Left { occurrence, .. }
             | ObservationKind::Dropped { occurrence, .. } => {

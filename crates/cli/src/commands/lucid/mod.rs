@@ -8,6 +8,7 @@ pub mod check;
 mod inputs;
 pub mod ir;
 pub mod layout;
+mod machine;
 mod replay;
 pub mod run;
 pub mod test;

@@ -4,6 +4,7 @@
 
 use super::captures::Leaving;
 use super::inputs::{Ready, Wanted, ready};
+use super::machine::Machine;
 use crate::arguments::Run;
 use crate::{Ending, files, output};
 use lucid::report::{
@@ -11,7 +12,7 @@ use lucid::report::{
     state_text,
 };
 use lucid::simulation::schedule::Recorder;
-use lucid::simulation::{Counts, Observation, ObservationKind, Observer, Outcome, Simulation};
+use lucid::simulation::{Observation, ObservationKind, Observer, Outcome, Simulation};
 use lucid::specification::{Links, duration_ps};
 use source::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -151,7 +152,7 @@ impl Observer for Quieter<'_> {
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
-    let mut simulation = Simulation::new(ready.setup.clone());
+    let mut machine = Machine::Reference(Box::new(Simulation::new(ready.setup.clone())));
     let mut verdicts = match Verdicts::new(&program, &ready.run.expectations) {
         Ok(verdicts) => verdicts,
         Err(problems) => {
@@ -197,18 +198,18 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         if let Some(leaving) = &mut leaving {
             observers.push(leaving);
         }
-        observe(&mut simulation, &mut verdicts, &mut observers)
+        machine.observe(&mut verdicts, &mut observers)
     };
     printer.flush();
     let captured = leaving.map(Leaving::finish).transpose()?;
-    let counts = counts(&simulation);
-    let verdicts = judge(verdicts, &simulation, &counts);
+    let counts = machine.counts();
+    let verdicts =
+        verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
     let mut failed = verdicts.iter().any(|verdict| !verdict.passed);
     let mut summary = String::new();
     if !quiet {
         summary.push_str(&format!("\n{}", counters_table(&counts)));
-        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
-        let state = state_text(&program, states);
+        let state = state_text(&program, machine.states().iter());
         if !state.is_empty() {
             summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
         }
@@ -225,7 +226,7 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         output::print(&summary);
     }
     if !quiet {
-        output::diagnostics(&ready.map, simulation.warnings());
+        output::diagnostics(&ready.map, &machine.warnings());
     }
     if let Outcome::Stopped(fault) = outcome {
         let mut list = Diagnostics::new();
@@ -235,8 +236,8 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     }
     let mut results = Vec::new();
     if let Some(path) = &lucid.state_out {
-        let states = (0..ready.setup.switches()).filter_map(|switch| simulation.state(switch));
-        results.push((path, format!("{:#}\n", state_json(&program, states))));
+        let states = machine.states();
+        results.push((path, format!("{:#}\n", state_json(&program, states.iter()))));
     }
     if let Some(path) = &lucid.timeline {
         results.push((path, line.html(&counts)));
@@ -281,51 +282,6 @@ fn write(path: &Path, text: &str, ready: &Ready) -> Result<(), String> {
             .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
     }
     files::write_text(path, text)
-}
-
-/// Runs to the end, with a stop wherever an expectation wants to look at arrays.
-pub fn observe(
-    simulation: &mut Simulation,
-    verdicts: &mut Verdicts<'_>,
-    observers: &mut Observers<'_>,
-) -> Outcome {
-    for time_ps in verdicts.times() {
-        let outcome = {
-            let mut both = Observers::new();
-            both.push(&mut *verdicts);
-            both.push(&mut *observers);
-            simulation.run_until(time_ps, &mut both)
-        };
-        if let Outcome::Stopped(_) = outcome {
-            return outcome;
-        }
-        verdicts.look(time_ps, &cells(simulation));
-    }
-    let mut both = Observers::new();
-    both.push(&mut *verdicts);
-    both.push(&mut *observers);
-    simulation.run(&mut both)
-}
-
-/// Reads cells of a simulation.
-fn cells(
-    simulation: &Simulation,
-) -> impl Fn(u32, lucid::core::GlobalId, u64) -> Option<Vec<u128>> + '_ {
-    |switch, global, index| {
-        let cells = simulation.state(switch)?.cells(global)?;
-        let cell = cells.get(index.into())?;
-        Some(cell[..if cells.is_pairs() { 2 } else { 1 }].to_vec())
-    }
-}
-
-/// Counters of all switches.
-pub fn counts(simulation: &Simulation) -> Vec<Counts> {
-    (0..simulation.setup().switches()).filter_map(|switch| simulation.counts(switch)).collect()
-}
-
-/// The verdicts at the end.
-pub fn judge(verdicts: Verdicts<'_>, simulation: &Simulation, counts: &[Counts]) -> Vec<Verdict> {
-    verdicts.finish(counts, &cells(simulation))
 }
 
 /// Verdicts for people; only what failed if `quiet`.

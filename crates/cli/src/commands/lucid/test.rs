@@ -2,7 +2,8 @@
 //! `plane test` for specifications of Lucid runs: runs each and compares with its expectations.
 
 use super::inputs::{Trouble, Wanted, ready};
-use super::run::{counts, judge, observe, verdicts_text};
+use super::machine::Machine;
+use super::run::verdicts_text;
 use crate::output;
 use lucid::report::{Detail, Observers, TextLog, Verdicts};
 use lucid::simulation::{Outcome, Simulation};
@@ -45,7 +46,7 @@ pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
     if ready.run.expectations.is_empty() {
         tested.notes.push("it expects nothing: add `expect`".to_string());
     }
-    let mut simulation = Simulation::new(ready.setup.clone());
+    let mut machine = Machine::Reference(Box::new(Simulation::new(ready.setup.clone())));
     let mut happened = String::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));
@@ -53,10 +54,11 @@ pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
         if trace {
             observers.push(&mut log);
         }
-        observe(&mut simulation, &mut verdicts, &mut observers)
+        machine.observe(&mut verdicts, &mut observers)
     };
-    let counts = counts(&simulation);
-    let verdicts = judge(verdicts, &simulation, &counts);
+    let counts = machine.counts();
+    let verdicts =
+        verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
     if verdicts.iter().any(|verdict| !verdict.passed) {
         tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
     }

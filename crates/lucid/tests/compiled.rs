@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compiled programs against the reference interpreter: examples with their runs, the library's, and
+//! generated programs, on devices in the run's network, with legal schedules and equal cells.
+
+#[path = "compiled/generated.rs"]
+mod generated;
+mod generator;
+#[path = "compiled/oracle.rs"]
+mod oracle;
+#[path = "compiled/shipped.rs"]
+mod shipped;

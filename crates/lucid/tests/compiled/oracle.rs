@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compiles a program, runs it on devices, and compares with the reference interpreter.
+
+use device::EngineChoice;
+use lucid::compile::{self, Options, Target};
+use lucid::compiled::{CompiledSimulation, Verified, verify};
+use lucid::core::Program;
+use lucid::simulation::{Observation, Observer, Setup};
+use lucid::specification::Run;
+use source::{RenderOptions, SourceMap, render_text};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Nobody watches but the oracle.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn wants(&self) -> bool {
+        false
+    }
+
+    fn observe(&mut self, _: Observation) {}
+}
+
+/// What came of comparing.
+pub enum Judged {
+    /// It ran and nothing differs.
+    /// Also what the P4_16 checker warns of.
+    Same(Box<Verified>, String),
+    /// The target cannot run it, and the compiler says so.
+    Refused(String),
+}
+
+/// Runs a program compiled; the error says what differs.
+pub fn judge(
+    map: &SourceMap,
+    program: &Program,
+    run: &Run,
+    folder: &Path,
+    target: Target,
+    engine: EngineChoice,
+) -> Result<Judged, String> {
+    let options = Options { target, ..Options::default() };
+    let compiled = match compile::compile(program, map, &options) {
+        Ok(compiled) => compiled,
+        Err(said) => {
+            let text = render_text(map, &said, RenderOptions::default());
+            // Mistakes of the compiler are no refusals.
+            return match text.contains("LU-E0799") {
+                true => Err(text),
+                false => Ok(Judged::Refused(text)),
+            };
+        }
+    };
+    let mut captures = |name: &str| {
+        std::fs::read(folder.join(name)).map_err(|error| format!("cannot read `{name}`: {error}"))
+    };
+    let setup = Setup::with_captures(Arc::new(program.clone()), run, &mut captures);
+    let setup = setup.map_err(|said| render_text(map, &said, RenderOptions::default()))?;
+    let text = compiled.built.print();
+    let warnings =
+        render_text(&compiled.built.map, &compiled.built.warnings, RenderOptions::default());
+    let simulation = CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), engine);
+    let mut simulation = simulation.map_err(|error| format!("{error}\n{text}"))?;
+    let verified = verify(&mut simulation, &mut Nobody);
+    match &verified.difference {
+        Some(difference) => Err(format!(
+            "{difference}\n{}",
+            if std::env::var_os("PLANEWRIGHT_PROGRAMS").is_some() { text.as_str() } else { "" }
+        )),
+        None => Ok(Judged::Same(Box::new(verified), warnings)),
+    }
+}
