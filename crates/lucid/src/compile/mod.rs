@@ -131,10 +131,19 @@ pub fn compile(
     map: &source::SourceMap,
     options: &Options,
 ) -> Result<Compiled, source::Diagnostics> {
-    let program = normal::normalize(program);
     match options.target {
-        Target::V1Model => v1model::compile(&program, map.clone(), options),
-        Target::Tna => v1model::compile(&program, map.clone(), options),
+        Target::V1Model => {
+            let program = normal::normalize(program);
+            v1model::compile(&program, map.clone(), options)
+        }
+        Target::Tna => {
+            let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
+                let mut found = source::Diagnostics::new();
+                found.push(*wrong);
+                found
+            })?;
+            tna::compile(program, map.clone(), options, &target)
+        }
     }
 }
 
