@@ -11,6 +11,7 @@
 //!   not the event is generated.
 //! - An array's index that is a hash is computed on the way to the array.
 
+mod balance;
 mod emit;
 mod values;
 mod walk;

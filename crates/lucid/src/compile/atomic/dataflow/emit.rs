@@ -46,6 +46,8 @@ pub(super) fn emit(
         result_homes: HashMap::new(),
         results: HashMap::new(),
         inlined: HashSet::new(),
+        only_users: HashMap::new(),
+        ready: HashMap::new(),
         done: HashSet::new(),
         at: StatementId(0),
     };
@@ -60,15 +62,15 @@ pub(super) fn emit(
     emitter.program
 }
 
-struct Emitter<'a> {
+pub(super) struct Emitter<'a> {
     core: &'a Program,
     graph: &'a AtomicGraph,
     program: AtomicProgram,
     handler: HandlerId,
     event: Guard,
     gress: Gress,
-    values: Values,
-    effects: Vec<Effect>,
+    pub(super) values: Values,
+    pub(super) effects: Vec<Effect>,
     origins: HashMap<ValueId, (VariableId, StatementId)>,
     /// The variable a value lives in.
     homes: HashMap<ValueId, VariableId>,
@@ -78,6 +80,10 @@ struct Emitter<'a> {
     result_homes: HashMap<ValueId, ValueId>,
     /// Results that something uses, by effect and position.
     results: HashMap<(u32, u32), ValueId>,
+    /// The value that is the only use of a value.
+    pub(super) only_users: HashMap<ValueId, ValueId>,
+    /// Stages after which values are there, as far as is known.
+    pub(super) ready: HashMap<ValueId, u32>,
     /// Choices that are part of the only choice that uses them.
     inlined: HashSet<ValueId>,
     /// Effects that are there.
@@ -118,6 +124,9 @@ impl Emitter<'_> {
             }
         };
         for value in users.keys() {
+            if let Some(user) = only_user(*value) {
+                self.only_users.insert(*value, user);
+            }
             let is_choice = |id| matches!(self.values.node(id).value, Value::Choice(_));
             match self.values.node(*value).value {
                 Value::Result(effect, at) => {
@@ -282,6 +291,18 @@ impl Emitter<'_> {
         }
     }
 
+    /// As [`Self::need`], for an operand that is cut to this width: low bits need no slice.
+    fn need_cut(&mut self, value: ValueId, width_bits: u32) -> Operand {
+        match self.values.node(value).value {
+            Value::Slice(whole, 0)
+                if self.values.width(value) == width_bits && !self.homes.contains_key(&value) =>
+            {
+                self.need(whole)
+            }
+            _ => self.need(value),
+        }
+    }
+
     fn needs(&mut self, values: &[ValueId]) -> Vec<(Operand, u32)> {
         values.iter().map(|value| (self.need(*value), self.values.width(*value))).collect()
     }
@@ -313,9 +334,11 @@ impl Emitter<'_> {
                 let from = self.need(inner);
                 Operation::Move { to, from }
             }
-            Value::Compute(operator, left, right) => {
-                let left = self.need(left);
-                let right = self.need(right);
+            Value::Compute(operator, ..) => {
+                let (left, right) = self.balanced(value);
+                let width_bits = self.values.width(value);
+                let left = self.need_cut(left, width_bits);
+                let right = self.need_cut(right, width_bits);
                 Operation::Compute { to, operator, left, right }
             }
             Value::Slice(from, low) => match self.need(from) {

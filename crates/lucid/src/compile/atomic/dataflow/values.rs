@@ -170,6 +170,19 @@ impl Values {
                     self.add(Value::Slice(of, low), width_bits)
                 }
             }
+            // Low bits of sums are sums of low bits; with a constant that may be less to do.
+            Value::Compute(operator, left, right)
+                if self.as_constant(right).is_some()
+                    && (matches!(
+                        operator,
+                        AluOperator::And | AluOperator::Or | AluOperator::Xor
+                    ) || low == 0
+                        && matches!(operator, AluOperator::Add | AluOperator::Subtract)) =>
+            {
+                let left = self.slice(left, low, width_bits);
+                let right = self.slice(right, low, width_bits);
+                self.compute(operator, left, right, width_bits)
+            }
             _ => match self.constant_leaves(of) {
                 Some(leaves) => self.map_leaves(leaves, width_bits, |leaf| leaf >> low),
                 None => self.add(Value::Slice(of, low), width_bits),
