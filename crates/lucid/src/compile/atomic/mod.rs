@@ -16,6 +16,7 @@ mod branches;
 pub mod codes;
 mod dataflow;
 mod dependencies;
+pub mod evaluate;
 mod formula;
 pub mod groups;
 mod memory;
