@@ -32,5 +32,5 @@ pub fn dataflow(core: &Program, graph: &AtomicGraph) -> AtomicProgram {
         let walked = walk::walk(graph, body);
         program = emit::emit(core, graph, program, HandlerId(at as u32), walked);
     }
-    program.without_unused_variables()
+    super::share::share(program).without_unused_variables()
 }

@@ -88,8 +88,12 @@ pub fn run_in_stages(
     let values = program.variables.iter().map(|variable| initial(variable, around)).collect();
     let mut pass =
         Pass { core, program, values, written: Vec::new(), around, generated: Vec::new() };
-    let is_checksum =
-        |statement: &Statement| matches!(statement.operation, Operation::Checksum { .. });
+    let is_checksum = |statement: &Statement| match statement.operation {
+        Operation::Checksum { to, .. } => {
+            matches!(program.variable(to).kind, VariableKind::Argument { .. })
+        }
+        _ => false,
+    };
     for stage in stages {
         let statements = stage.iter().map(|id| &program.statements[id.0 as usize]);
         pass.stage(statements.filter(|it| it.gress == gress && !is_checksum(it)));

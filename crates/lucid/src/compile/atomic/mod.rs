@@ -24,6 +24,7 @@ mod print;
 mod problem;
 pub mod program;
 mod rules;
+mod share;
 mod translate;
 pub mod tree;
 mod uses;
