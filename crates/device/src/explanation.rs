@@ -23,6 +23,16 @@ pub const EXTERN_FAILED: Code = Code("DV-E0202");
 pub const TIME_WENT_BACK: Code = Code("DV-E0203");
 /// A port that does not exist.
 pub const NO_SUCH_PORT: Code = Code("DV-E0204");
+/// A device file that is no TOML.
+pub const CONFIGURATION_SYNTAX: Code = Code("DV-E0301");
+/// A field of a device file that nobody knows.
+pub const CONFIGURATION_FIELD: Code = Code("DV-E0302");
+/// A wrong value in a device file.
+pub const CONFIGURATION_VALUE: Code = Code("DV-E0303");
+/// A field that a device file has to have.
+pub const CONFIGURATION_MISSING: Code = Code("DV-E0304");
+/// A device in which packets could go round without an end.
+pub const CONFIGURATION_STANDS_STILL: Code = Code("DV-E0305");
 
 const fn entry(code: Code, title: &'static str, text: &'static str) -> Explanation {
     Explanation { code, title, text, wrong: "", right: "" }
@@ -90,6 +100,54 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
          `ingress_port` has 9, so the largest port is 511.",
     ),
+    Explanation {
+        wrong: "clock = ns\n",
+        right: "clock = \"ns\"\n",
+        ..entry(
+            CONFIGURATION_SYNTAX,
+            "the device file is no TOML",
+            "A device file is a TOML document: fields as `name = value`, and sections in brackets.",
+        )
+    },
+    Explanation {
+        wrong: "[port.1]\nlatncy = \"1us\"\n",
+        right: "[port.1]\nlatency = \"1us\"\n",
+        ..entry(
+            CONFIGURATION_FIELD,
+            "the device file has a field that does not exist",
+            "Unknown fields are refused, as a misspelt one would change nothing unnoticed. The message \
+             lists the fields of the section.",
+        )
+    },
+    Explanation {
+        wrong: "[port.1]\nlatency = 5\n",
+        right: "[port.1]\nlatency = \"5ns\"\n",
+        ..entry(
+            CONFIGURATION_VALUE,
+            "a value in the device file is not possible",
+            "Times and rates are texts with their units, exact to the picosecond and to the bit per \
+             second; numbers have to be within what the message says.",
+        )
+    },
+    Explanation {
+        wrong: "[[pausable_queue]]\nport = 1\nperiod = \"100us\"\n",
+        right: "[[pausable_queue]]\nport = 1\nperiod = \"100us\"\nopen = \"1us\"\n",
+        ..entry(
+            CONFIGURATION_MISSING,
+            "the device file lacks a field",
+            "There is no sensible value that the field could have by itself.",
+        )
+    },
+    Explanation {
+        wrong: "pass_limit = \"none\"\n[port.68]\nloopback = true\n",
+        right: "pass_limit = \"none\"\ningress_interval = \"1ns\"\n[port.68]\nloopback = true\n",
+        ..entry(
+            CONFIGURATION_STANDS_STILL,
+            "packets could go round without time going on",
+            "Without a limit for passes a packet may go round for ever. That is well as long as each \
+             round takes time, since a run ends at a time. Where nothing takes time, it would not end.",
+        )
+    },
 ];
 
 #[cfg(test)]

@@ -22,6 +22,7 @@
 mod architecture;
 mod burst;
 mod compiled_program;
+pub mod configuration;
 mod control_handle;
 mod device;
 mod engine;
