@@ -212,7 +212,10 @@ pub struct Run {
     /// Seed of everything random; 0, or what a specification says.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// The port of the control plane's CPU, for programs that use one.
+    /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
+    #[arg(long, value_name = "FILE.toml")]
+    pub device: Option<PathBuf>,
+    /// The port of the control plane's CPU, for programs that use one; over that of the device file.
     #[arg(long, value_name = "PORT")]
     pub cpu_port: Option<u32>,
     /// How to read the program.

@@ -3,7 +3,7 @@
 
 use crate::arguments::{Engine, Run};
 use crate::port_captures::{PortCaptures, Written};
-use crate::{Ending, control_files, output};
+use crate::{Ending, control_files, files, output};
 use control::session::Session;
 use device::{Device, DeviceOptions, DigestMessage};
 use network::capture::{CaptureReader, MergedCaptures};
@@ -103,12 +103,13 @@ fn run_program(
 ) -> Result<Ending, String> {
     let program = Arc::new(program);
     let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
+    let Some(built) = device_options(arguments)? else { return Ok(Ending::WrongInput) };
     let options = DeviceOptions {
         seed: arguments.seed.unwrap_or(0),
-        cpu_port: arguments.cpu_port,
+        cpu_port: arguments.cpu_port.or(built.cpu_port),
         engine,
         trace: arguments.trace || arguments.trace_json,
-        ..DeviceOptions::default()
+        ..built
     };
     if arguments.verify {
         let inputs = (inputs, out);
@@ -178,6 +179,21 @@ fn run_program(
     }
     let asked = control_files::apply(&arguments.after, &mut session, &mut device)?;
     Ok(if problem.is_none() && asked.is_some() { Ending::Fine } else { Ending::WrongInput })
+}
+
+/// What the device file says; `None` when it is wrong, which was told.
+fn device_options(arguments: &Run) -> Result<Option<DeviceOptions>, String> {
+    let Some(path) = &arguments.device else { return Ok(Some(DeviceOptions::default())) };
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let file = map.add(path.display().to_string(), text.as_str());
+    match device::configuration::read(file, &text) {
+        Ok(options) => Ok(Some(options)),
+        Err(diagnostics) => {
+            output::diagnostics(&map, &diagnostics);
+            Ok(None)
+        }
+    }
 }
 
 pub(super) fn digest_line(digest: &DigestMessage) -> String {

@@ -77,6 +77,7 @@ fn usage(arguments: &Run) -> Result<(), String> {
         ("--verify", arguments.verify),
         ("--trace-json", arguments.trace_json),
         ("--cpu-port", arguments.cpu_port.is_some()),
+        ("--device", arguments.device.is_some()),
         ("-I", !arguments.reading.include_dirs.is_empty()),
         ("-D", !arguments.reading.defines.is_empty()),
     ] {
