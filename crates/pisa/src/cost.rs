@@ -65,7 +65,8 @@ pub fn stage<'a>(tables: impl IntoIterator<Item = &'a TableCost>) -> Demand {
     let mut matched: BTreeMap<VariableId, MatchedBits> = BTreeMap::new();
     for table in tables {
         for (resource, amount) in &table.demand {
-            *demand.entry(*resource).or_default() += amount;
+            let sum = demand.entry(*resource).or_default();
+            *sum = sum.saturating_add(*amount);
         }
         for (variable, bits) in &table.matched {
             let all = matched.entry(*variable).or_default();

@@ -69,11 +69,12 @@ fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
         if best.as_ref().is_none_or(|(other, _)| key < *other) {
             best = Some((key, placement));
         }
-        // Fewer tables are not worth a search.
-        if best
-            .as_ref()
-            .is_some_and(|((over, stages, _), _)| *over == 0 && *stages <= least as usize)
-        {
+        // Fewer tables are not worth a search. Where halves have stages of their own, the shorter one
+        // may still be too long.
+        let done = best.as_ref().is_some_and(|((over, stages, _), _)| {
+            *stages <= least as usize && (*over == 0 || model.target.shared)
+        });
+        if done {
             break;
         }
     }

@@ -93,7 +93,7 @@ fn stage_takes(tables: &[&Counted<'_>], resource: Resource) -> u64 {
         Resource::ExactMatchBits => widest(|key| key.exact),
         Resource::TernaryMatchBits => widest(|key| key.ternary),
         Resource::MatchBits => widest(|key| key.exact.max(key.ternary)),
-        _ => tables.iter().map(|table| table.takes(resource)).sum(),
+        _ => sum(tables.iter().map(|table| table.takes(resource))),
     }
 }
 
@@ -197,17 +197,18 @@ impl<'a> Counted<'a> {
         let memory = &self.target.memory;
         let overhead = memory.array_overhead_blocks;
         let array_blocks: u64 =
-            self.arrays().iter().map(|array| self.cells_blocks(*array) + overhead).sum();
+            sum(self.arrays().iter().map(|a| self.cells_blocks(*a).saturating_add(overhead)));
         match resource {
             Resource::Tables => 1,
-            Resource::TernaryTables => said + u64::from(in_tcam),
+            Resource::TernaryTables => sum([said, u64::from(in_tcam)]),
             Resource::Gateways => {
                 let guarded = own.is_some() && self.units.iter().any(|u| !u.guard.is_always());
-                said + u64::from(guarded)
+                sum([said, u64::from(guarded)])
             }
             Resource::TcamBlocks if in_tcam => {
                 let across = up(ternary, memory.tcam_block_bits).max(1);
-                said + across * up(self.rows, memory.tcam_block_words).max(1)
+                let blocks = across.saturating_mul(up(self.rows, memory.tcam_block_words).max(1));
+                sum([said, blocks])
             }
             Resource::SramBlocks => {
                 let keys = match (self.memory, own) {
@@ -223,16 +224,18 @@ impl<'a> Counted<'a> {
                     0 => 0,
                     bits => self.packed(self.rows.max(1), u64::from(bits)),
                 });
-                said + keys + data + array_blocks
+                sum([said, keys, data, array_blocks])
             }
-            Resource::ArrayBlocks => said + array_blocks,
-            Resource::StatefulAlus => said + self.arrays().len() as u64,
+            Resource::ArrayBlocks => sum([said, array_blocks]),
+            Resource::StatefulAlus => sum([said, self.arrays().len() as u64]),
             Resource::ExactMatchBits => exact,
             Resource::TernaryMatchBits => ternary,
             Resource::MatchBits => self.keys.iter().map(|key| key.exact.max(key.ternary)).sum(),
-            Resource::ActionDataBits => said + own.map_or(0, |own| u64::from(own.action_data_bits)),
-            Resource::Actions => said + self.actions,
-            Resource::Entries => said + self.rules,
+            Resource::ActionDataBits => {
+                sum([said, own.map_or(0, |own| u64::from(own.action_data_bits))])
+            }
+            Resource::Actions => sum([said, self.actions]),
+            Resource::Entries => sum([said, self.rules]),
             Resource::TcamBlocks
             | Resource::HashUnits
             | Resource::HashBits
@@ -279,7 +282,8 @@ impl<'a> Counted<'a> {
         if a_row >= 1 {
             up(up(entries, a_row), memory.sram_block_words).max(1)
         } else {
-            up(bits, memory.sram_block_bits) * up(entries, memory.sram_block_words).max(1)
+            let rows = up(entries, memory.sram_block_words).max(1);
+            up(bits, memory.sram_block_bits).saturating_mul(rows)
         }
     }
 }
@@ -290,6 +294,11 @@ fn keys(widths: BTreeMap<VariableId, u64>, memory: MatchMemory) -> Vec<Key> {
         MatchMemory::Sram | MatchMemory::Logic => Key { variable, exact: bits, ternary: 0 },
     };
     widths.into_iter().map(key).collect()
+}
+
+/// Users can write sizes whose sums leave 64 bits.
+fn sum(amounts: impl IntoIterator<Item = u64>) -> u64 {
+    amounts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// Division that rounds up.

@@ -4,10 +4,10 @@
 use super::count::Counted;
 use super::*;
 use crate::cost;
-use crate::greedy::{greedy_unlimited, random_problems};
-use crate::guard::Guard;
+use crate::greedy::{greedy, greedy_unlimited, random_problems};
+use crate::guard::{Guard, VariableId};
 use crate::layout::{Optimality, Stage};
-use crate::problem::{Array, Dependency, Unit};
+use crate::problem::{Array, Dependency, MatchKind, OwnKey, OwnTable, Unit, Variable};
 use proptest::prelude::*;
 use source::Span;
 use std::collections::BTreeMap;
@@ -122,6 +122,42 @@ fn limits_of_stages_tables_and_arrays() {
         t.stage.insert(Resource::Tables, 3);
     };
     assert_eq!(with(apart), "");
+}
+
+/// Sizes as users may write them, whose products leave 64 bits.
+#[test]
+fn enormous_sizes() {
+    let key = OwnKey { variable: VariableId(0), kind: MatchKind::Ternary, width_bits: 2000 };
+    let table = |kind| OwnTable {
+        keys: vec![OwnKey { kind, ..key }],
+        entries: u64::MAX,
+        actions: u32::MAX,
+        action_data_bits: u32::MAX,
+    };
+    let mut problem = Problem {
+        variables: vec![Variable { name: "v".into(), width_bits: 2000 }],
+        arrays: vec![Array { name: "a".into(), cell_bits: 64, length: u64::MAX, span: Span::NONE }],
+        units: vec![
+            Unit { array: Some(ArrayId(0)), ..unit("array") },
+            Unit { table: Some(table(MatchKind::Exact)), ..unit("exact") },
+            Unit { table: Some(table(MatchKind::Ternary)), ..unit("ternary") },
+            Unit { demand: [(Resource::HashBits, u64::MAX)].into(), ..unit("hash") },
+            Unit { demand: [(Resource::HashBits, u64::MAX)].into(), ..unit("more") },
+        ],
+        ..Problem::default()
+    };
+    let layout = layout("0 1 2 3 4");
+    assert!(!check(&problem, &tofino(), &layout).is_empty());
+    let messages = greedy(&problem, &tofino()).unwrap_err();
+    assert_eq!(messages.len(), 5);
+    // On a target without limits, and with the sizes of blocks at their least.
+    let text = "[pipeline]\nstages = 3\n[memory]\nsram-block-words = 1\nsram-block-bits = 1\n\
+                tcam-block-words = 1\ntcam-block-bits = 1\narray-overhead-blocks = 2147483648\n";
+    let file = source::SourceMap::new().add("t.toml", text);
+    let unlimited = Target::from_toml("t", file, text).unwrap();
+    assert_eq!(check(&problem, &unlimited, &greedy(&problem, &unlimited).unwrap()), []);
+    problem.units.truncate(3);
+    assert_eq!(check(&problem, &unlimited, &greedy(&problem, &unlimited).unwrap()), []);
 }
 
 proptest! {

@@ -111,7 +111,8 @@ impl<'a> Model<'a> {
             sram = packed_blocks(target, entries, entry);
         }
         if table.action_data_bits > 0 {
-            sram += packed_blocks(target, entries, u64::from(table.action_data_bits));
+            let data = packed_blocks(target, entries, u64::from(table.action_data_bits));
+            sram = sram.saturating_add(data);
         }
         add(&mut cost.demand, Resource::SramBlocks, sram);
     }

@@ -62,7 +62,11 @@ pub(super) fn least_stages_of(model: &Model<'_>, clusters: &Clusters) -> u32 {
 
 /// What a cluster adds to its stage whatever else sits there. Match memories and crossbars are shared
 /// when tables merge, so they do not count for units that may merge.
-pub(crate) fn least_demand(model: &Model<'_>, clusters: &Clusters, at: usize) -> BTreeMap<Resource, u64> {
+pub(crate) fn least_demand(
+    model: &Model<'_>,
+    clusters: &Clusters,
+    at: usize,
+) -> BTreeMap<Resource, u64> {
     let mut sum: BTreeMap<Resource, u64> = BTreeMap::new();
     for group in clusters.clusters[at].groups.iter().map(|group| &clusters.groups[*group]) {
         let cost = model.table(&group.units);
@@ -88,7 +92,8 @@ pub(crate) fn least_demand(model: &Model<'_>, clusters: &Clusters, at: usize) ->
         for resource in Resource::ALL {
             let amount = own(resource);
             if amount > 0 {
-                *sum.entry(resource).or_default() += amount;
+                let all = sum.entry(resource).or_default();
+                *all = all.saturating_add(amount);
             }
         }
     }

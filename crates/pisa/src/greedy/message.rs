@@ -293,11 +293,18 @@ fn chain(
     );
     let mut diagnostic = Diagnostic::error(TOO_LONG, unit_span(problem, last), message)
         .here(format!("this would be in stage {}", last.map_or(0, stage)));
-    for link in links.iter().skip(1).take(LABELS) {
-        diagnostic = diagnostic.label(
-            unit_span(problem, Some(*link)),
-            format!("before it, in stage {}", stage(*link)),
-        );
+    // Several links may come of one expression.
+    let mut places: Vec<(Span, Vec<u32>)> = Vec::new();
+    for link in links.iter().skip(1) {
+        let span = unit_span(problem, Some(*link));
+        match places.iter_mut().find(|(other, _)| *other == span) {
+            Some((_, stages)) => stages.push(stage(*link)),
+            None => places.push((span, vec![stage(*link)])),
+        }
+    }
+    let primary = diagnostic.primary.span;
+    for (span, stages) in places.into_iter().filter(|(span, _)| *span != primary).take(LABELS) {
+        diagnostic = diagnostic.label(span, format!("before it, in {}", stage_list(stages)));
     }
     let names: Vec<String> = links
         .iter()
@@ -317,6 +324,18 @@ fn chain(
     diagnostic.help(
         "compute side by side what does not need each other, or split the work over two passes",
     )
+}
+
+/// "stages 3, 4 and 6".
+fn stage_list(mut stages: Vec<u32>) -> String {
+    stages.sort_unstable();
+    stages.dedup();
+    let words: Vec<String> = stages.iter().map(u32::to_string).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [single] => format!("stage {single}"),
+        [most @ .., last] => format!("stages {} and {last}", most.join(", ")),
+    }
 }
 
 /// Resources keep it out of the stages that dependencies allow.
@@ -433,10 +452,10 @@ fn users(mut diagnostic: Diagnostic, problem: &Problem, cluster: &Cluster) -> Di
 }
 
 fn worst(excess: &[Excess]) -> Option<Excess> {
-    excess
-        .iter()
-        .copied()
-        .max_by_key(|each| (1000 * (each.needed - each.limit) / each.limit.max(1), each.resource))
+    excess.iter().copied().max_by_key(|each| {
+        let part = (each.needed - each.limit).saturating_mul(1000) / each.limit.max(1);
+        (part, each.resource)
+    })
 }
 
 /// "it would need 5 stateful ALUs, and a stage has 4".

@@ -220,7 +220,8 @@ impl<'a> Placer<'a> {
         for unit in group.units.iter().filter_map(|id| self.model.problem.units.get(id.0 as usize))
         {
             for (resource, amount) in &unit.demand {
-                *demand.entry(*resource).or_default() += amount;
+                let sum = demand.entry(*resource).or_default();
+                *sum = sum.saturating_add(*amount);
             }
         }
         if group.array.is_some() {
@@ -277,6 +278,6 @@ impl<'a> Placer<'a> {
 fn badness(excess: &[Excess]) -> u64 {
     excess
         .iter()
-        .map(|each| 1000 * (each.needed - each.limit) / each.limit.max(1) + 1)
+        .map(|each| (each.needed - each.limit).saturating_mul(1000) / each.limit.max(1) + 1)
         .fold(0, u64::saturating_add)
 }
