@@ -7,7 +7,7 @@ use super::scheduler::SERIALISER_PORTS;
 use super::wire::{
     FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE, OUTSIDE_PORT,
 };
-use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation};
+use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target};
 use crate::core::{ExternId, GlobalKind, Program};
 use crate::interpreter::{Group, Value};
 use crate::simulation::Setup;
@@ -118,7 +118,12 @@ impl Commands {
 pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     let mut commands = Commands::default();
     commands.line("# this switch: its number, its recirculation port, its externs");
-    let mut own = format!("{} {}", site.switch, site.recirculation_port);
+    // Programs for TNA have a parser that knows the switch's number, and a constant port.
+    let is_tna = compiled.options.target == Target::Tna;
+    let mut own = match is_tna {
+        true => site.switch.to_string(),
+        false => format!("{} {}", site.switch, site.recirculation_port),
+    };
     for value in &site.externs {
         match value {
             Value::Int(value) => drop(write!(own, " {value}")),
@@ -127,7 +132,12 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
             _ => {}
         }
     }
-    commands.line(&format!("table_set_default configuration configure => {own}"));
+    if is_tna {
+        commands.line(&format!("pvs_add this_switch {}", site.switch));
+        commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
+    } else {
+        commands.line(&format!("table_set_default configuration configure => {own}"));
+    }
     if !site.routes.is_empty() {
         commands.line("# other switches, and the ports on the way there");
     }

@@ -6,7 +6,8 @@
 use super::codes::NOT_ON_TARGET;
 use super::context::Context;
 use super::events::Chunk;
-use super::scheduler_tables::{PASS, Route, WAITS};
+use super::scheduler::spreads;
+use super::scheduler_tables::{MEMBER, PASS, Route, WAITS};
 use crate::compile::Delay;
 use crate::compile::expressions::{self, BuiltIn, Environment, literal, wire_bits};
 use crate::compile::names::Names;
@@ -15,6 +16,7 @@ use crate::core::{
     EventId, Expression, ExpressionKind, LocalId, ParserAction, ParserBlock, ParserId, ParserStep,
     Pattern, Type,
 };
+use crate::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
@@ -36,6 +38,18 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "lucid_event",
             "accept",
             "reject",
+            "outside",
+            "outside_bare",
+            "unframe",
+            "delayed",
+            "elsewhere",
+            "leave_port",
+            "leave_port_bare",
+            "leave_group",
+            "leave_group_bare",
+            "leave_flood",
+            "leave_flood_bare",
+            "leave_switches",
         ]),
         context,
         pieces: Vec::new(),
@@ -134,7 +148,7 @@ impl States<'_, '_> {
         let texts = [
             "state frame { pkt.extract(hdr.frame); transition select(hdr.frame.place_kind) { \
              PLACE_SWITCH : to_switch; PLACE_PORT : addressed; PLACE_GROUP : addressed; \
-             PLACE_FLOOD : addressed; default : here; } }"
+             PLACE_FLOOD : addressed; PLACE_SWITCHES : addressed; default : here; } }"
                 .to_string(),
             "state to_switch { transition select(hdr.frame.place) { this_switch : for_this_switch; \
              default : elsewhere; } }"
@@ -195,6 +209,16 @@ impl States<'_, '_> {
                 );
             }
         }
+        if spreads(self.context.atomic) {
+            cases.push_str("(PLACE_SWITCHES, _) : leave_switches;");
+            self.put(
+                Span::NONE,
+                format!(
+                    "state leave_switches {{ ig_md.route = {}; transition accept; }}",
+                    Route::Switches as u32
+                ),
+            );
+        }
         self.put(
             Span::NONE,
             format!(
@@ -215,12 +239,41 @@ impl States<'_, '_> {
                 format!("state unframe {{ ig_md.route = {route}; transition accept; }}"),
             );
         }
+        let mut outside = Vec::new();
         for (at, event) in events.iter().enumerate() {
-            if event.is_bare {
-                cases.push_str(&format!("{} : unframe;", event.number));
-            } else if event.is_handled {
-                let state = self.event_state(EventId(at as u32));
-                cases.push_str(&format!("{} : {state};", event.number));
+            let id = EventId(at as u32);
+            let is_exit = self.context.program.events[at].sort == EventSort::Exit;
+            let way_out = if event.is_bare { "outside_bare" } else { "outside" };
+            let next = match (is_exit, event.is_bare, event.is_handled) {
+                (true, is_bare, true) => {
+                    // Its own leave, those of others are handled.
+                    let there = if is_bare { "unframe".into() } else { self.event_state(id) };
+                    outside.push(way_out);
+                    let state = self.names.fresh(&format!("exit_{}", event.name));
+                    self.put(
+                        Span::NONE,
+                        format!(
+                            "state {state} {{ transition select(ig_intr_md.ingress_port) {{ \
+                             RECIRCULATION_PORT : {way_out}; default : {there}; }} }}"
+                        ),
+                    );
+                    state
+                }
+                (true, _, false) | (false, false, false) => {
+                    outside.push(way_out);
+                    way_out.to_string()
+                }
+                (false, true, _) => "unframe".to_string(),
+                (false, false, true) => self.event_state(id),
+            };
+            cases.push_str(&format!("{} : {next};", event.number));
+        }
+        for (name, route) in [("outside", Route::Outside), ("outside_bare", Route::OutsideBare)] {
+            if outside.contains(&name) {
+                self.put(
+                    Span::NONE,
+                    format!("state {name} {{ ig_md.route = {}; transition accept; }}", route as u32),
+                );
             }
         }
         let handled = Route::Handled as u32;
@@ -527,7 +580,7 @@ pub(super) fn egress(context: &mut Context<'_>) {
         "parser EgressParser(packet_in pkt, out headers_t hdr, out eg_md_t eg_md, \
          out egress_intrinsic_metadata_t eg_intr_md) {{ \
          state start {{ pkt.extract(eg_intr_md); pkt.extract(hdr.bridge); \
-         transition select(hdr.bridge.task) {{ {PASS} : accept; {WAITS} : waited; \
+         transition select(hdr.bridge.task) {{ {PASS} : accept; {WAITS} : waited; {MEMBER} : waited; \
          default : {first}; }} }} \
          state waited {{ pkt.extract(hdr.frame); transition accept; }}"
     );

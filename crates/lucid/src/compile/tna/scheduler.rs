@@ -43,10 +43,15 @@ pub enum SchedulerPart {
     Strip,
     /// Time that a delayed event has waited.
     Wait,
+    /// Numbers of the switches of groups.
+    Member,
 }
 
 /// Entries for other switches.
 pub const FORWARD_ENTRIES: u64 = 1024;
+
+/// Entries for members of groups of switches.
+pub const MEMBER_ENTRIES: u64 = 1024;
 
 /// What handlers may write to the frame of a slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,6 +118,20 @@ fn written(operation: &Operation) -> Vec<(VariableId, Option<Operand>)> {
         }
         Operation::Generate { .. } => Vec::new(),
     }
+}
+
+/// Whether an event may go to a group of switches.
+pub(super) fn spreads(atomic: &AtomicProgram) -> bool {
+    atomic.statements.iter().any(|statement| {
+        written(&statement.operation).iter().any(|(to, from)| {
+            let kind = u128::from(PlaceKind::Switches.field());
+            let is_kind = matches!(
+                atomic.variable(*to).kind,
+                VariableKind::Slot { field: SlotField::PlaceKind, .. }
+            );
+            is_kind && !matches!(from, Some(Operand::Constant(value)) if *value != kind)
+        })
+    })
 }
 
 /// Whether egress ever has something to take off: copies, or a frame.
@@ -256,6 +275,13 @@ impl Adder<'_> {
             let unit = self.unit("strip", Gress::Egress, table, statements);
             self.behind(SchedulerPart::Strip, unit);
         }
+        if spreads(self.atomic) {
+            let rid = self.variable("replica", 16);
+            let keys = vec![exact(rid, 16)];
+            let table = OwnTable { keys, entries: MEMBER_ENTRIES, actions: 2, action_data_bits: 32 };
+            let unit = self.unit("member", Gress::Egress, table, 2);
+            self.behind(SchedulerPart::Member, unit);
+        }
         let table =
             OwnTable { keys: vec![exact(task, 8)], entries: 1, actions: 1, action_data_bits: 0 };
         let unit = self.unit("wait", Gress::Egress, table, 1);
@@ -308,9 +334,6 @@ impl Adder<'_> {
             } else if self.atomic.reads(statement).iter().any(is_value) {
                 found.push((unit, DependencyKind::Action));
             }
-        }
-        if found.is_empty() {
-            return;
         }
         let table = OwnTable { keys: Vec::new(), entries: 1, actions: 1, action_data_bits: 32 };
         let unit = self.unit("switch_values", Gress::Ingress, table, 1);

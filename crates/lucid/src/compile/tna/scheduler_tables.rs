@@ -3,7 +3,9 @@
 //! each copy and the time that delayed events have waited ([`crate::compile::wire`]).
 
 use super::context::Context;
-use super::scheduler::{FORWARD_ENTRIES, SchedulerPart, SlotShape, slot_shapes};
+use super::scheduler::{
+    FORWARD_ENTRIES, MEMBER_ENTRIES, SchedulerPart, SlotShape, slot_shapes, spreads,
+};
 use crate::compile::Delay;
 use crate::compile::expressions::type_text;
 use crate::compile::wire::{self, PlaceKind};
@@ -15,17 +17,19 @@ use source::Span;
 const TASK_PASS: u32 = 0;
 /// It waited.
 const TASK_WAIT: u32 = 1;
-/// Copies of slots.
-const TASK_COPIES: u32 = 2;
+/// A copy for one member of a group of switches.
+const TASK_MEMBER: u32 = 2;
+/// Copies of slots; higher numbers too.
+const TASK_COPIES: u32 = 3;
 
 /// The event of this slot leaves by a port, in its frame.
 fn task_framed(slot: u32) -> u32 {
-    3 + 2 * slot
+    TASK_COPIES + 1 + 2 * slot
 }
 
 /// The same without a frame.
 fn task_bare(slot: u32) -> u32 {
-    4 + 2 * slot
+    TASK_COPIES + 2 + 2 * slot
 }
 
 /// What the parser found a packet to be; the table `dispatch` matches on it.
@@ -52,6 +56,12 @@ pub(super) enum Route {
     FloodBare = 9,
     /// A packet event that is due here: the parser `main` has to read it.
     Unframe = 10,
+    /// Due at each of a group of switches.
+    Switches = 11,
+    /// Out of the network: an exit event, or one without a handler here.
+    Outside = 12,
+    /// The same for a packet event.
+    OutsideBare = 13,
 }
 
 /// What a rule of `serialise` asks of one slot.
@@ -131,6 +141,7 @@ pub(super) fn table(
         SchedulerPart::Serialise => serialise(context, stage),
         SchedulerPart::Strip => strip(context, stage),
         SchedulerPart::Wait => wait(context, stage, second),
+        SchedulerPart::Member => member(context, stage),
     }
 }
 
@@ -187,14 +198,42 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         ("leave_by_group_bare", Route::GroupBare, format!("{group} {bare}")),
         ("flood", Route::Flood, format!("{flooded} {here}")),
         ("flood_bare", Route::FloodBare, format!("{flooded} {bare}")),
+        (
+            "spread",
+            Route::Switches,
+            format!(
+                "ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {:#06x}; ig_tm_md.qid = EVENT_QUEUE; \
+                 hdr.bridge.task = {TASK_MEMBER};",
+                wire::FIRST_SWITCHES
+            ),
+        ),
+        (
+            "leave_outside",
+            Route::Outside,
+            format!("ig_tm_md.ucast_egress_port = {}; {here}", wire::OUTSIDE_PORT),
+        ),
+        (
+            "leave_outside_bare",
+            Route::OutsideBare,
+            format!("ig_tm_md.ucast_egress_port = {}; {bare}", wire::OUTSIDE_PORT),
+        ),
         ("unframe", Route::Unframe, format!("{round} ig_tm_md.qid = EVENT_QUEUE; {bare}")),
     ];
     let has_bare = context.events.events.iter().any(|event| event.is_bare);
     let is_bare = |route: Route| {
-        matches!(route, Route::PortBare | Route::GroupBare | Route::FloodBare | Route::Unframe)
+        matches!(
+            route,
+            Route::PortBare
+                | Route::GroupBare
+                | Route::FloodBare
+                | Route::OutsideBare
+                | Route::Unframe
+        )
     };
+    let spreads = spreads(context.atomic);
     let actions: Vec<_> =
-        actions.into_iter().filter(|(_, route, _)| has_bare || !is_bare(*route)).collect();
+        actions.into_iter().filter(|(_, route, _)| has_bare || !is_bare(*route))
+            .filter(|(_, route, _)| spreads || *route != Route::Switches).collect();
     let mut table =
         format!("@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{");
     let mut entries = String::new();
@@ -440,6 +479,20 @@ fn strip(context: &mut Context<'_>, stage: usize) -> Option<String> {
     Some(format!("if (hdr.bridge.task >= {TASK_COPIES}) {{ strip.apply(); }}"))
 }
 
+/// Each copy gets the number of its switch.
+fn member(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    context.put(
+        Span::NONE,
+        format!(
+            "action at_switch(bit<32> switch_number) {{ hdr.frame.place_kind = PLACE_SWITCH; \
+             hdr.frame.place = switch_number; }} @stage({stage}) table member {{ \
+             key = {{ eg_intr_md.egress_rid : exact; }} actions = {{ at_switch; NoAction; }} \
+             const default_action = NoAction(); size = {MEMBER_ENTRIES}; }}"
+        ),
+    );
+    Some(format!("if (hdr.bridge.task == {TASK_MEMBER}) {{ member.apply(); }}"))
+}
+
 fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String> {
     let (table, action, body) = match (context.options.delay, second) {
         (Delay::Queue, _) => (
@@ -493,3 +546,4 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
 
 pub(super) const PASS: u32 = TASK_PASS;
 pub(super) const WAITS: u32 = TASK_WAIT;
+pub(super) const MEMBER: u32 = TASK_MEMBER;
