@@ -2,7 +2,7 @@
 //! What a packet at a switch's port means to a compiled program, read from its bytes as
 //! [`crate::compile::wire`] says. Nothing here is sent or run.
 
-use crate::compile::wire::{FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX};
+use crate::compile::wire::{FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns};
 use crate::core::{EventId, LUCID_ETHER_TYPE};
 use crate::interpreter::{Arguments, EventValue, Parsed, Place, Surroundings, from_wire, parse};
 use crate::simulation::Setup;
@@ -42,8 +42,7 @@ fn big_endian(bytes: &[u8]) -> u32 {
 /// What is left of a frame's delay when it comes out of the recirculation port: inside a switch the
 /// source address has the low bits of the time when it left egress.
 pub(super) fn left_of_delay_ns(frame: &Frame, now_ns: u64) -> u32 {
-    let elapsed_ns = (now_ns as u16).wrapping_sub(frame.source_kind);
-    frame.delay_ns.saturating_sub(u32::from(elapsed_ns))
+    remaining_delay_ns(frame.source_kind, frame.delay_ns, Some(now_ns))
 }
 
 /// The bytes as a frame, if they are one.

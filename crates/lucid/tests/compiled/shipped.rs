@@ -56,7 +56,8 @@ fn examples_run_compiled(target: Target) {
     let runs = runs();
     assert!(runs.len() >= 17, "only {} runs", runs.len());
     let mut wrong = Vec::new();
-    for path in runs {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for path in runs.into_iter().filter(|path| path.display().to_string().contains(&only)) {
         let name = path.display().to_string();
         match run_compiled(&path, target, EngineChoice::Jit) {
             Ok(Judged::Same(verified, warnings)) => {
@@ -83,4 +84,9 @@ fn examples_run_compiled(target: Target) {
 #[test]
 fn examples_run_compiled_for_v1model() {
     examples_run_compiled(Target::V1Model);
+}
+
+#[test]
+fn examples_run_compiled_for_tna() {
+    examples_run_compiled(Target::Tna);
 }

@@ -74,6 +74,25 @@ pub fn compile(
     compile_with(program, map, options, &layouter).map(|made| made.compiled)
 }
 
+/// Compiles a core program for Tofino with as many stages as it takes, to be run.
+///
+/// # Errors
+///
+/// What the target cannot do, and statements that no stage has room for.
+pub fn compile_unlimited(
+    program: &Program,
+    map: SourceMap,
+    options: &Options,
+) -> Result<Compiled, Diagnostics> {
+    let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
+        let mut found = Diagnostics::new();
+        found.push(*wrong);
+        found
+    })?;
+    let layouter = |problem: &Problem| pisa::greedy::greedy_unlimited(problem, &target);
+    compile_with(program, map, options, &layouter).map(|made| made.compiled)
+}
+
 /// Compiles a core program with a layout of one's own choice.
 ///
 /// # Errors
