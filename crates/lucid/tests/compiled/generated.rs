@@ -75,3 +75,8 @@ fn large_programs(target: Target) {
 fn large_programs_do_on_devices_what_they_mean() {
     large_programs(Target::V1Model);
 }
+
+#[test]
+fn large_programs_do_for_tna_what_they_mean() {
+    large_programs(Target::Tna);
+}

@@ -178,10 +178,13 @@ fn ingress_deparser(context: &mut Context<'_>) {
         }
         context.put(statement.span, format!("Checksum() {name};"));
         let target = context.target(*to, Gress::Ingress);
-        sums.push((
-            statement.span,
-            format!("{target} = {name}.update({{ {} }});", values.join(", ")),
-        ));
+        let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
+        // Different generates may put different sums into one slot.
+        let text = match tables::condition(context, &statement.guard, Gress::Ingress) {
+            Some(condition) => format!("if ({condition}) {{ {sum} }}"),
+            None => sum,
+        };
+        sums.push((statement.span, text));
     }
     context.put(Span::NONE, "apply {");
     for (span, sum) in sums {
