@@ -58,7 +58,7 @@ proptest! {
 fn large_programs(target: Target) {
     let seeds = std::env::var("PLANEWRIGHT_SEEDS").ok().and_then(|text| text.parse().ok());
     let (mut dispatches, mut cells) = (0, 0);
-    for seed in 0..seeds.unwrap_or(20) {
+    for seed in 0..seeds.unwrap_or(30) {
         match run(&generate(&tape(seed, 800), FEATURES), target, EngineChoice::Jit) {
             Ok(found) => {
                 dispatches += found.0;

@@ -41,12 +41,17 @@ pub fn judge(
     engine: EngineChoice,
 ) -> Result<Judged, String> {
     let options = Options { target, ..Options::default() };
-    let compiled = match compile::compile(program, map, &options) {
+    // Programs that are too large for a pipeline run all the same.
+    let compiled = match target {
+        Target::V1Model => compile::compile(program, map, &options),
+        Target::Tna => compile::tna::compile_unlimited(program, map.clone(), &options),
+    };
+    let compiled = match compiled {
         Ok(compiled) => compiled,
         Err(said) => {
             let text = render_text(map, &said, RenderOptions::default());
             // Mistakes of the compiler are no refusals.
-            return match text.contains("LU-E0799") {
+            return match text.contains("LU-E0799") || text.contains("LU-E0789") {
                 true => Err(text),
                 false => Ok(Judged::Refused(text)),
             };

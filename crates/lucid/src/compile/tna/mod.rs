@@ -74,7 +74,8 @@ pub fn compile(
     compile_with(program, map, options, &layouter).map(|made| made.compiled)
 }
 
-/// Compiles a core program for Tofino with as many stages as it takes, to be run.
+/// Compiles a core program for Tofino, or, where it does not fit, for one with more stages and hash
+/// units: to be run on a device of ours, not to be counted.
 ///
 /// # Errors
 ///
@@ -89,7 +90,16 @@ pub fn compile_unlimited(
         found.push(*wrong);
         found
     })?;
-    let layouter = |problem: &Problem| pisa::greedy::greedy_unlimited(problem, &target);
+    let layouter = |problem: &Problem| {
+        pisa::greedy::greedy(problem, &target).or_else(|_| {
+            let mut larger = target.clone();
+            for limits in [&mut larger.stage, &mut larger.table] {
+                limits.remove(&pisa::Resource::HashUnits);
+                limits.remove(&pisa::Resource::HashBits);
+            }
+            pisa::greedy::greedy_unlimited(problem, &larger)
+        })
+    };
     compile_with(program, map, options, &layouter).map(|made| made.compiled)
 }
 

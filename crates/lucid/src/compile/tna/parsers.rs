@@ -272,7 +272,10 @@ impl States<'_, '_> {
             if outside.contains(&name) {
                 self.put(
                     Span::NONE,
-                    format!("state {name} {{ ig_md.route = {}; transition accept; }}", route as u32),
+                    format!(
+                        "state {name} {{ ig_md.route = {}; transition accept; }}",
+                        route as u32
+                    ),
                 );
             }
         }

@@ -278,7 +278,8 @@ impl Adder<'_> {
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
             let keys = vec![exact(rid, 16)];
-            let table = OwnTable { keys, entries: MEMBER_ENTRIES, actions: 2, action_data_bits: 32 };
+            let table =
+                OwnTable { keys, entries: MEMBER_ENTRIES, actions: 2, action_data_bits: 32 };
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }

@@ -231,9 +231,11 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         )
     };
     let spreads = spreads(context.atomic);
-    let actions: Vec<_> =
-        actions.into_iter().filter(|(_, route, _)| has_bare || !is_bare(*route))
-            .filter(|(_, route, _)| spreads || *route != Route::Switches).collect();
+    let actions: Vec<_> = actions
+        .into_iter()
+        .filter(|(_, route, _)| has_bare || !is_bare(*route))
+        .filter(|(_, route, _)| spreads || *route != Route::Switches)
+        .collect();
     let mut table =
         format!("@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{");
     let mut entries = String::new();
