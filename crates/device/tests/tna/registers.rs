@@ -67,11 +67,9 @@ impl Model {
                 first = 1 - *mark;
                 *mark = 1;
             }
-            7 => {
-                if *small < value as u16 {
-                    *small = value as u16;
-                    second = 1;
-                }
+            7 if *small < value as u16 => {
+                *small = value as u16;
+                second = 1;
             }
             8 => {
                 *count = value;
