@@ -257,6 +257,22 @@ pub enum Command {
         /// Port and replication id of each replica.
         replicas: Vec<(u64, u64)>,
     },
+    /// Leaves copies with a replication id out for packets with this exclusion id of level 1; no command
+    /// of BMv2.
+    NodeExclusion {
+        /// Replication id.
+        rid: u64,
+        /// Exclusion id; `None` leaves none out.
+        exclusion: Option<u64>,
+    },
+    /// Leaves copies to ports out for packets with this exclusion id of level 2, of those copies that have
+    /// the packet's replication id; no command of BMv2.
+    PortExclusion {
+        /// Exclusion id.
+        exclusion: u64,
+        /// Ports.
+        ports: Vec<u64>,
+    },
     /// Adds or replaces a clone session.
     CloneSession {
         /// Session number.

@@ -37,6 +37,8 @@ const COMMANDS: &[&str] = &[
     "mc_node_destroy",
     "mc_node_associate",
     "mc_node_dissociate",
+    "mc_exclude_node",
+    "mc_exclude_ports",
     "mirroring_add",
     "mirroring_add_mc",
     "mirroring_delete",
@@ -364,6 +366,18 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
         "mc_node_dissociate" => Command::MulticastNodeDissociate {
             group: words.number("the multicast group")?,
             node: words.number("the node's handle")?,
+        },
+        "mc_exclude_node" => Command::NodeExclusion {
+            rid: words.number("the replication id")?,
+            exclusion: if words.words.is_empty() {
+                None
+            } else {
+                Some(words.number("the exclusion id")?)
+            },
+        },
+        "mc_exclude_ports" => Command::PortExclusion {
+            exclusion: words.number("the exclusion id")?,
+            ports: words.numbers("a port")?,
         },
         "mirroring_add" => {
             let session = words.number("the session")?;

@@ -271,6 +271,19 @@ impl Applying<'_> {
             | Command::MulticastNodeAssociate { .. }
             | Command::MulticastNodeDissociate { .. }
             | Command::MulticastGroup { .. } => self.multicast(command),
+            Command::NodeExclusion { rid, exclusion } => {
+                let instance = self.small(*rid, "replication id")?;
+                let exclusion = match exclusion {
+                    Some(exclusion) => Some(self.small(*exclusion, "exclusion id")?),
+                    None => None,
+                };
+                self.update(Update::SetNodeExclusion { instance, exclusion })
+            }
+            Command::PortExclusion { exclusion, ports } => {
+                let exclusion = self.small(*exclusion, "exclusion id")?;
+                let ports = self.ports(ports)?;
+                self.update(Update::SetPortExclusion { exclusion, ports })
+            }
             Command::CloneSession { session, replicas, group, truncate_bytes } => {
                 let session = self.small(*session, "session")?;
                 let multicast_group = match group {

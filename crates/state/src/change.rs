@@ -4,8 +4,8 @@
 
 use crate::forwarding::ForwardingState;
 use crate::{
-    ActionData, BoundAction, CloneSession, Configuration, Crc, DefaultAction, EntryRecord, Group,
-    GroupId, MemberId, MulticastGroup, ValueSetState,
+    ActionData, BoundAction, CloneSession, Configuration, Crc, DefaultAction, EntryRecord,
+    Exclusions, Group, GroupId, MemberId, MulticastGroup, ValueSetState,
 };
 use ir::{ActionProfileId, CalculationId, TableId, ValueSetId};
 use std::collections::BTreeMap;
@@ -56,6 +56,10 @@ pub(crate) enum Change {
         session: u32,
         before: Option<Arc<CloneSession>>,
         after: Option<Arc<CloneSession>>,
+    },
+    Exclusions {
+        before: Arc<Exclusions>,
+        after: Arc<Exclusions>,
     },
     Crc {
         calculation: CalculationId,
@@ -145,6 +149,9 @@ impl Configuration {
             Change::CloneSession { session, before, .. } => {
                 put(&mut Arc::make_mut(&mut self.replication).clone_sessions, session, before);
             }
+            Change::Exclusions { before, .. } => {
+                Arc::make_mut(&mut self.replication).exclusions = before;
+            }
             Change::Crc { calculation, before, .. } => {
                 Arc::make_mut(&mut self.replication).set_crc(calculation, before);
             }
@@ -187,6 +194,9 @@ impl ForwardingState {
             }
             Change::CloneSession { session, after, .. } => {
                 put(&mut self.replication_mut().clone_sessions, *session, after.clone());
+            }
+            Change::Exclusions { after, .. } => {
+                self.replication_mut().exclusions = after.clone();
             }
             Change::Crc { calculation, after, .. } => {
                 self.replication_mut().set_crc(*calculation, after.clone());

@@ -138,6 +138,12 @@ impl<'a> Draft<'a> {
                 self.set_clone_session(session, content, false)
             }
             Update::DeleteCloneSession { session } => self.delete_clone_session(session),
+            Update::SetNodeExclusion { instance, exclusion } => {
+                Ok(self.set_node_exclusion(instance, exclusion))
+            }
+            Update::SetPortExclusion { exclusion, ports } => {
+                Ok(self.set_port_exclusion(exclusion, ports))
+            }
             Update::SetCrcParameters { calculation, parameters } => {
                 self.set_crc(calculation, parameters)
             }

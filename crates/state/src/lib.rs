@@ -57,7 +57,9 @@ pub use error::{ErrorClass, UpdateError};
 pub use meter::{Colour, MeterConfiguration, TokenRate};
 pub use profile::{ActionProfileState, Group, GroupMember};
 pub use register::RegisterCells;
-pub use replication::{CloneSession, MulticastGroup, Replica, Replication};
+pub use replication::{
+    CloneSession, Exclusions, MulticastGroup, PacketExclusion, Replica, Replication,
+};
 pub use store::Store;
 pub use table::{DefaultAction, TableState};
 pub use update::{

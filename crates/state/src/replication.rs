@@ -38,12 +38,44 @@ pub struct CloneSession {
     pub packet_length_bytes: Option<u32>,
 }
 
+/// Which copies of a multicast group are left out for packets that ask for it, as Tofino's replication
+/// does it at two levels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exclusions {
+    /// By replication id: copies with it are left out for packets with this exclusion id (level 1).
+    pub(crate) nodes: BTreeMap<u32, u32>,
+    /// By exclusion id: to these ports no copy goes that has the packet's own replication id (level 2).
+    pub(crate) ports: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Exclusions {
+    /// Whether a copy is left out. The packet has a replication id and an exclusion id for each level.
+    pub fn leave_out(&self, copy: Replica, packet: PacketExclusion) -> bool {
+        let PacketExclusion { replication_id, level_1, level_2 } = packet;
+        self.nodes.get(&copy.instance) == Some(&level_1)
+            || copy.instance == replication_id
+                && self.ports.get(&level_2).is_some_and(|it| it.contains(&copy.egress_port))
+    }
+}
+
+/// What a packet says about the copies that it does not want.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketExclusion {
+    /// Copies with this id are looked at on level 2.
+    pub replication_id: u32,
+    /// Exclusion id of level 1.
+    pub level_1: u32,
+    /// Exclusion id of level 2.
+    pub level_2: u32,
+}
+
 /// One version of what a device's fixed functions are told. The interpreter's side and the forwarding
 /// side of the store each have one; they share the groups and sessions in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replication {
     pub(crate) multicast_groups: BTreeMap<u32, Arc<MulticastGroup>>,
     pub(crate) clone_sessions: BTreeMap<u32, Arc<CloneSession>>,
+    pub(crate) exclusions: Arc<Exclusions>,
     /// One a calculation of the program.
     pub(crate) crcs: Vec<Crc>,
 }
@@ -73,6 +105,11 @@ impl Replication {
     /// Clone sessions by number.
     pub fn clone_sessions(&self) -> impl Iterator<Item = (u32, &CloneSession)> {
         self.clone_sessions.iter().map(|(&session, content)| (session, &**content))
+    }
+
+    /// Which copies are left out.
+    pub fn exclusions(&self) -> &Exclusions {
+        &self.exclusions
     }
 
     /// A calculation's CRC as it is now.

@@ -93,6 +93,12 @@ pub enum Update {
     ModifyCloneSession { session: u32, content: CloneSession },
     /// Removes a clone session.
     DeleteCloneSession { session: u32 },
+    /// Leaves copies with a replication id out for packets with this exclusion id of level 1; `None`
+    /// leaves none out.
+    SetNodeExclusion { instance: u32, exclusion: Option<u32> },
+    /// Leaves copies to these ports out for packets with this exclusion id of level 2, of those copies that
+    /// have the packet's replication id.
+    SetPortExclusion { exclusion: u32, ports: Vec<u32> },
     /// Sets the parameters of a calculation; `None` sets them back to those of the program.
     SetCrcParameters { calculation: CalculationId, parameters: Option<CrcParameters> },
 }

@@ -16,9 +16,8 @@
 //! last `Mirror.emit` copies the packet as it leaves, unless `drop_ctl` has bit 2; with bit 0 it is dropped.
 //!
 //! A mirror session is a clone session of the control plane: its class of service is the queue, its packet
-//! length cuts the mirrored packet, the mirror header not counted. Queue depths count packets. Nothing is
-//! pruned: nobody gives nodes and ports the exclusion ids that a packet could match. Lengths have no
-//! checksum of the wire in them. Port 68 is in loopback, unless the port is set otherwise.
+//! length cuts the mirrored packet, the mirror header not counted. Queue depths count packets. Exclusion ids
+//! leave copies of groups out as [`state::Exclusions`] says. Lengths have no checksum of the wire in them. Port 68 is in loopback, unless the port is set otherwise.
 
 mod copies;
 mod metadata;

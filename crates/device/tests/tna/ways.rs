@@ -101,6 +101,35 @@ fn every_way_through_the_pipe() {
 }
 
 #[test]
+fn exclusion_ids_leave_copies_out() {
+    let asks = PROGRAM.replace(
+        "2: { for_tm.mcast_grp_a = 1; }",
+        "2: {
+            for_tm.mcast_grp_a = 1;
+            for_tm.rid = 12;
+            for_tm.level1_exclusion_id = (bit<16>) hdr.order.port;
+            for_tm.level2_exclusion_id = (bit<9>) hdr.order.rounds;
+        }",
+    );
+    let asks = asks.replace("hdr.order.rounds = md.rounds;", "");
+    let mut updates = updates();
+    updates.push(Update::SetNodeExclusion { instance: 11, exclusion: Some(77) });
+    updates.push(Update::SetPortExclusion { exclusion: 5, ports: vec![1, 3] });
+    on_both(&program(&asks), &options(), &updates, |mut device| {
+        let mut ports = |level_1: u8, level_2: u8| -> Vec<u32> {
+            let mut order = order(2, level_1);
+            order[4] = level_2;
+            sent(&mut device, 5, &order).into_iter().map(|(port, _)| port).collect()
+        };
+        assert_eq!(ports(0, 0), [1, 2, 3]);
+        assert_eq!(ports(77, 0), [2, 3]);
+        // Port 1 has another replication id than the packet.
+        assert_eq!(ports(0, 5), [1, 2]);
+        assert_eq!(ports(77, 5), [2]);
+    });
+}
+
+#[test]
 fn egress_mirrors_what_leaves() {
     on_both(&program(PROGRAM), &options(), &updates(), |mut device| {
         let device = &mut device;

@@ -5,7 +5,7 @@
 use super::{Draft, Outcome};
 use crate::change::Change;
 use crate::validation::check_replicas;
-use crate::{CloneSession, Crc, MulticastGroup, Replication, Reply, UpdateError};
+use crate::{CloneSession, Crc, Exclusions, MulticastGroup, Replication, Reply, UpdateError};
 use ir::{CalculationId, CrcParameters};
 use std::sync::Arc;
 
@@ -66,6 +66,37 @@ impl Draft<'_> {
         let before = self.replication().clone_sessions.remove(&session);
         self.log(Change::CloneSession { session, before, after: None });
         Ok(Reply::Done)
+    }
+
+    pub(super) fn set_node_exclusion(&mut self, instance: u32, exclusion: Option<u32>) -> Reply {
+        self.change_exclusions(|exclusions| match exclusion {
+            Some(exclusion) => {
+                exclusions.nodes.insert(instance, exclusion);
+            }
+            None => {
+                exclusions.nodes.remove(&instance);
+            }
+        })
+    }
+
+    pub(super) fn set_port_exclusion(&mut self, exclusion: u32, ports: Vec<u32>) -> Reply {
+        self.change_exclusions(|exclusions| {
+            if ports.is_empty() {
+                exclusions.ports.remove(&exclusion);
+            } else {
+                exclusions.ports.insert(exclusion, ports);
+            }
+        })
+    }
+
+    fn change_exclusions(&mut self, change: impl FnOnce(&mut Exclusions)) -> Reply {
+        let before = self.configuration.replication.exclusions.clone();
+        let mut after = (*before).clone();
+        change(&mut after);
+        let after = Arc::new(after);
+        self.replication().exclusions = after.clone();
+        self.log(Change::Exclusions { before, after });
+        Reply::Done
     }
 
     pub(super) fn set_crc(

@@ -211,6 +211,11 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
             content: CloneSession { replicas, ..CloneSession::default() },
         },
         56 => Update::DeleteCloneSession { session: number },
+        57 => Update::SetNodeExclusion {
+            instance: number,
+            exclusion: (choice % 2 == 0).then_some(number),
+        },
+        58 => Update::SetPortExclusion { exclusion: number, ports: vec![number] },
         _ => Update::SetCrcParameters {
             calculation: CalculationId(0),
             parameters: (number > 0)

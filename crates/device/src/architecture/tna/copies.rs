@@ -68,15 +68,21 @@ impl Tna {
         let replicas =
             view.replication().multicast_group(group).map_or(&[][..], |group| &group.replicas);
         let orders = Orders { cause: Cause::Replica, ..*orders };
+        let exclusions = view.replication().exclusions();
         let mut seen = Vec::new();
+        let mut copies = 0;
         for replica in replicas {
+            if exclusions.leave_out(*replica, orders.exclusion) {
+                continue;
+            }
+            copies += 1;
             let is_first = !seen.contains(&replica.instance);
             seen.push(replica.instance);
             machine.statistics.replicated += 1;
             let copy = (replica.instance, is_first);
             self.queue_copy(engine, machine, source, replica.egress_port, &orders, copy, bytes);
         }
-        replicas.len()
+        copies
     }
 
     /// Queues the copies of a mirror session: a header, then the packet.

@@ -5,6 +5,7 @@
 use crate::trace::Cause;
 use interpreter::PacketContext;
 use ir::{Operation, Place, Program, SlotId, effects};
+use state::PacketExclusion;
 
 /// Intrinsic metadata and port metadata in front of a packet for ingress.
 pub(super) const INGRESS_PREFIX_BYTES: usize = 16;
@@ -104,6 +105,9 @@ pub(super) struct ForTrafficManager {
     pub copy_to_cpu: Field,
     mcast_grp_a: Field,
     mcast_grp_b: Field,
+    rid: Field,
+    level1_exclusion_id: Field,
+    level2_exclusion_id: Field,
 }
 
 /// What becomes of a packet, and what its copies have in common.
@@ -112,6 +116,8 @@ pub(super) struct Orders {
     pub unicast: Option<u32>,
     /// Multicast groups; 0 is none.
     pub groups: [u32; 2],
+    /// Which of their copies it does not want.
+    pub exclusion: PacketExclusion,
     pub bypass_egress: bool,
     pub queue: u32,
     pub class: u32,
@@ -123,6 +129,7 @@ impl Default for Orders {
         Orders {
             unicast: None,
             groups: [0; 2],
+            exclusion: PacketExclusion::default(),
             bypass_egress: false,
             queue: 0,
             class: 0,
@@ -143,6 +150,9 @@ impl ForTrafficManager {
             copy_to_cpu: field("copy_to_cpu"),
             mcast_grp_a: field("mcast_grp_a"),
             mcast_grp_b: field("mcast_grp_b"),
+            rid: field("rid"),
+            level1_exclusion_id: field("level1_exclusion_id"),
+            level2_exclusion_id: field("level2_exclusion_id"),
         }
     }
 
@@ -153,6 +163,11 @@ impl ForTrafficManager {
         Orders {
             unicast: is_set.then(|| number(self.ucast_egress_port)),
             groups: [number(self.mcast_grp_a), number(self.mcast_grp_b)],
+            exclusion: PacketExclusion {
+                replication_id: number(self.rid),
+                level_1: number(self.level1_exclusion_id),
+                level_2: number(self.level2_exclusion_id),
+            },
             bypass_egress: number(self.bypass_egress) != 0,
             queue: number(self.qid),
             class: number(self.ingress_cos),
