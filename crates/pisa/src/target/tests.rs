@@ -50,6 +50,19 @@ fn explanations_have_examples_that_hold() {
     }
 }
 
+/// The example in the documentation.
+#[test]
+fn the_documented_target_reads() {
+    let document = include_str!("../../../../docs/targets.md");
+    let (_, rest) = document.split_once("```toml\n").unwrap();
+    let (example, after) = rest.split_once("```").unwrap();
+    let target = read(example).unwrap_or_else(|(_, text)| panic!("{text}"));
+    assert_eq!((target.stages(), target.stage[&Resource::TcamBlocks]), (6, 24));
+    for resource in Resource::ALL {
+        assert!(after.contains(&format!("`{}`", resource.name())), "{}", resource.name());
+    }
+}
+
 #[test]
 fn several_mistakes_in_one_go() {
     let (_, text) = read(
