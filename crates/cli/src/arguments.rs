@@ -59,6 +59,12 @@ pub enum Command {
         needed, and false where nothing is known."
     )]
     Layout(Layout),
+    /// Compile a Lucid program to P4_16 for a target, with what the control plane sets up.
+    #[command(
+        after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt --target v1model -o out/nat\n\n\
+        With --spec the commands are for each switch of that run. Without -o the program is printed."
+    )]
+    Emit(Emit),
     /// Check all programs of a folder and count verdicts.
     #[command(after_help = "Example:\n  plane corpus examples")]
     Corpus(Corpus),
@@ -291,6 +297,80 @@ pub struct Layout {
     /// How to read the program.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// What a Lucid program can be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitTarget {
+    /// BMv2's architecture.
+    V1model,
+    /// Tofino's native architecture.
+    Tna,
+}
+
+/// How delayed events wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitDelay {
+    /// In a queue that is paused most of the time.
+    Queue,
+    /// Going round through the recirculation port.
+    Recirculation,
+}
+
+/// Units of v1model's time stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitClock {
+    /// Nanoseconds: a device of ours.
+    Ns,
+    /// Microseconds: BMv2.
+    Us,
+}
+
+/// How packets come back to ingress on v1model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitRecirculation {
+    /// By a port whose packets come back.
+    Port,
+    /// By v1model's `recirculate_preserving_field_list`, as BMv2 needs it.
+    Primitive,
+}
+
+/// `plane emit`
+#[derive(Debug, Args)]
+pub struct Emit {
+    /// The Lucid program.
+    #[arg(value_name = "PROG.dpt")]
+    pub program: PathBuf,
+    /// What to compile for.
+    #[arg(long, default_value = "v1model")]
+    pub target: EmitTarget,
+    /// How delayed events wait.
+    #[arg(long, default_value = "queue")]
+    pub delay: EmitDelay,
+    /// The unit of v1model's time stamps.
+    #[arg(long, default_value = "ns")]
+    pub clock: EmitClock,
+    /// How packets come back to ingress on v1model.
+    #[arg(long, default_value = "port")]
+    pub recirculation: EmitRecirculation,
+    /// A program for BMv2 as it is: --clock us --delay recirculation --recirculation primitive.
+    #[arg(long, conflicts_with_all = ["delay", "clock", "recirculation"])]
+    pub bmv2: bool,
+    /// Print the program after this pass of the compiler instead; `list` names them.
+    #[arg(long, value_name = "PASS")]
+    pub after: Option<String>,
+    /// P4_16 with a `control before`, to run in front of the event dispatcher.
+    #[arg(long, value_name = "FILE.p4")]
+    pub p4_before: Option<PathBuf>,
+    /// P4_16 with a `control after`, to run behind it.
+    #[arg(long, value_name = "FILE.p4")]
+    pub p4_after: Option<PathBuf>,
+    /// The run whose switches and links the commands are for.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Write program, commands and device files into this folder.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 /// `plane test`

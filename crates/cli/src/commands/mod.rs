@@ -30,6 +30,7 @@ pub fn run(arguments: Arguments) -> Ending {
         Command::Print(print) => print::run(&print),
         Command::Ir(ir) => ir::run(&ir),
         Command::Layout(layout) => layout::run(&layout, quiet),
+        Command::Emit(emit) => lucid::emit::run(&emit, quiet),
         Command::Corpus(corpus) => corpus::run(&corpus, quiet),
         Command::Bench(bench) => lucid::bench::run(&bench, quiet),
         Command::Explain(explain) => explain::run(&explain),

@@ -22,6 +22,9 @@ const PORT_COUNT: u32 = 0x0200;
 /// How deep the queues of the recirculation port are, in packets: delayed events wait there.
 const RECIRCULATION_QUEUE_PACKETS: u32 = 1 << 16;
 
+/// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
+const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
+
 /// The part of the delay queue's period in which it is open.
 const OPEN_PART: u64 = 100;
 
@@ -251,9 +254,12 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
         pass_limit: None,
         ..DeviceOptions::default()
     };
+    let is_loopback = loops && options.recirculation == Recirculation::Port;
     let mut port = PortOptions {
+        // What goes round must take time.
+        rate_bps: is_loopback.then_some(RECIRCULATION_RATE_BPS),
         queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
-        loopback: loops && options.recirculation == Recirculation::Port,
+        loopback: is_loopback,
         ..PortOptions::default()
     };
     let period_ps = compiled.delay_period_ps;
@@ -270,4 +276,36 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
     }
     built.traffic_manager.ports.insert(site.recirculation_port, port);
     built
+}
+
+/// The same as a device file, for people who run the program by themselves.
+pub fn device_file(compiled: &Compiled, site: &Site) -> String {
+    let options = &compiled.options;
+    let port = site.recirculation_port;
+    let mut text = String::from("# A device for the program; docs/device-files.md describes it.\n");
+    text.push_str(match options.clock {
+        Clock::Nanoseconds => "clock = \"ns\"\n",
+        Clock::Microseconds => "clock = \"us\"\n",
+    });
+    text.push_str("ingress_interval = \"1ns\"\n");
+    if options.recirculation == Recirculation::Port {
+        text.push_str("pass_limit = \"none\"\n");
+        let _ = write!(
+            text,
+            "\n[port.{port}]\nrate = \"{}Gb/s\"\nqueue_depth = {RECIRCULATION_QUEUE_PACKETS}\n\
+             loopback = true\n",
+            RECIRCULATION_RATE_BPS / 1_000_000_000
+        );
+    }
+    let period_ps = compiled.delay_period_ps;
+    if options.delay == Delay::Queue && period_ps > 0 {
+        let _ = write!(
+            text,
+            "\n# Delayed events wait in this queue (Lucid §3.2).\n[[pausable_queue]]\nport = {port}\n\
+             class = {}\nperiod = \"{period_ps}ps\"\nopen = \"{}ps\"\n",
+            options.delay_queue & 7,
+            period_ps / OPEN_PART
+        );
+    }
+    text
 }

@@ -5,6 +5,7 @@
 pub mod bench;
 mod captures;
 pub mod check;
+pub mod emit;
 mod inputs;
 pub mod ir;
 pub mod layout;
