@@ -53,7 +53,8 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         output::print(&text);
         return Ok(());
     };
-    let stem = arguments.program.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
+    let stem =
+        arguments.program.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
     write(folder, &format!("{stem}.p4"), &text)?;
     let sites = match &setup {
         Some(setup) => (0..setup.switches()).map(|switch| Site::of(setup, switch)).collect(),
@@ -80,11 +81,8 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Trouble> {
 fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
     let path = &arguments.program;
     if let Some(specification) = &arguments.spec {
-        let wanted = Wanted {
-            program: Some(path),
-            specification: Some(specification),
-            ..Wanted::default()
-        };
+        let wanted =
+            Wanted { program: Some(path), specification: Some(specification), ..Wanted::default() };
         let ready = ready(&wanted, quiet)?;
         let program = ready.setup.program().clone();
         return Ok(Source { map: ready.map, program, setup: Some(ready.setup) });
@@ -184,7 +182,8 @@ fn after(wanted: &str, program: &Program) -> Result<(), Trouble> {
         }
         None => {
             let names: Vec<&str> = passes.iter().map(|pass| pass.name).collect();
-            let message = format!("there is no pass `{wanted}`: the passes are {}", names.join(", "));
+            let message =
+                format!("there is no pass `{wanted}`: the passes are {}", names.join(", "));
             Err(Trouble::Message(message))
         }
     }
@@ -192,9 +191,12 @@ fn after(wanted: &str, program: &Program) -> Result<(), Trouble> {
 
 fn readme(stem: &str, compiled: &Compiled, switches: usize) -> String {
     let port = compiled.options.recirculation_port;
-    let mut text = format!("# {stem}\n\nMade by `plane emit`.\n\n| file | what it is |\n| --- | --- |\n");
+    let mut text =
+        format!("# {stem}\n\nMade by `plane emit`.\n\n| file | what it is |\n| --- | --- |\n");
     text.push_str(&format!("| {stem}.p4 | the program, the same at every switch |\n"));
-    text.push_str("| commands-N.txt | what the control plane of switch N sets up before the first packet |\n");
+    text.push_str(
+        "| commands-N.txt | what the control plane of switch N sets up before the first packet |\n",
+    );
     text.push_str("| device-N.toml | how a device of Planewright is built for switch N |\n\n");
     text.push_str(&format!("There are {switches} switches.\n\n"));
     match (compiled.options.target, compiled.options.recirculation) {
