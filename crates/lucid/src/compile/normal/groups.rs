@@ -149,16 +149,18 @@ impl Groups<'_> {
         }
         let span = expression.span;
         let same = equal(self.which(left), self.which(right), span);
+        let is_flood = |group: &Expression| matches!(group.kind, ExpressionKind::Flood(_));
         let both = match (self.port(left), self.port(right)) {
             (Some(one), Some(other)) => {
-                // Ports count if both are floods.
-                let flood =
-                    number(self.sources.number_of(&Source::Flood), self.sources.bits(), span);
-                let flood = equal(self.which(left), flood, span);
-                let other_kind =
-                    boolean(ExpressionKind::Unary(UnaryOperator::Not, flood.into()), span);
-                let ports = equal(one, other, span);
-                let ports = joined(BinaryOperator::Or, other_kind, ports, span);
+                let mut ports = equal(one, other, span);
+                if !is_flood(left) && !is_flood(right) {
+                    // Ports count if both are floods.
+                    let flood = self.sources.number_of(&Source::Flood);
+                    let flood = number(flood, self.sources.bits(), span);
+                    let flood = equal(self.which(left), flood, span);
+                    let kind = ExpressionKind::Unary(UnaryOperator::Not, flood.into());
+                    ports = joined(BinaryOperator::Or, boolean(kind, span), ports, span);
+                }
                 joined(BinaryOperator::And, same, ports, span)
             }
             _ => same,
