@@ -82,6 +82,10 @@ impl Generator<'_> {
             let comparisons = ["==", "!=", "<", ">", "<=", ">="];
             let width = [32, 8, 16][self.choose(3)];
             let left = self.variable(width).unwrap_or_else(|| self.number(width));
+            if self.choose(2) == 1 {
+                // As often true as false.
+                return format!("(({left} & {}) == {})", 1 << self.choose(3), self.choose(2));
+            }
             let operator = comparisons[self.choose(comparisons.len())];
             let right = self.integer(width, 1);
             return format!("({left} {operator} {right})");

@@ -217,6 +217,7 @@ impl Generator<'_> {
         self.depth += 1;
         let count = 1 + self.choose(5);
         self.statements(count, 3);
+        let outside = self.variables.len();
         self.line("if (hops != 0) {");
         self.depth += 1;
         self.may_generate = true;
@@ -225,8 +226,25 @@ impl Generator<'_> {
         self.generate();
         self.depth -= 1;
         self.line("}");
+        self.variables.truncate(outside);
+        self.show();
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// Shows what the handler's variables are in the end, by printing them or in state that is left.
+    fn show(&mut self) {
+        let integers: Vec<String> = (self.variables.iter())
+            .filter(|variable| variable.width > 0)
+            .map(|variable| variable.name.clone())
+            .collect();
+        if self.features.prints {
+            let format = vec!["%d"; integers.len()].join(" ");
+            self.line(&format!("printf(\"{format}\", {});", integers.join(", ")));
+        }
+        while self.next_state < self.states.len() {
+            self.access();
+        }
     }
 
     fn run(&mut self) -> String {

@@ -60,11 +60,14 @@ impl Generator<'_> {
         };
         let at = 1 + self.choose(at);
         let Variable { name, width } = self.variables[at].clone();
-        let value = self.value(width, 2);
+        let value = match self.choose(3) {
+            2 if width > 0 => self.constant(width).to_string(),
+            _ => self.value(width, 2),
+        };
         self.line(&format!("{name} = {value};"));
     }
 
-    fn access(&mut self) {
+    pub(super) fn access(&mut self) {
         let left = self.states.len() - self.next_state;
         if left == 0 {
             return self.declaration();
