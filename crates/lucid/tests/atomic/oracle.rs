@@ -44,6 +44,8 @@ struct Switch<'a> {
     time_ns: u128,
     draws: VecDeque<u128>,
     missing_draws: usize,
+    /// What each statement drew in this dispatch.
+    drawn: BTreeMap<StatementId, u128>,
 }
 
 impl<'a> Switch<'a> {
@@ -68,6 +70,7 @@ impl<'a> Switch<'a> {
             time_ns: 0,
             draws: VecDeque::new(),
             missing_draws: 0,
+            drawn: BTreeMap::new(),
         }
     }
 }
@@ -109,9 +112,17 @@ impl Surroundings for Switch<'_> {
         self.cells.get_mut(&global).expect("an array")[index as usize] = new.map(cut);
     }
 
-    fn random(&mut self, _width_bits: u32) -> u128 {
+    fn random(&mut self, statement: StatementId, _width_bits: u32) -> u128 {
+        // In stages the draws come in another order: each statement gets the same number again.
+        if let Some(known) = self.drawn.get(&statement) {
+            self.draws.pop_front();
+            return *known;
+        }
         match self.draws.pop_front() {
-            Some(draw) => draw,
+            Some(draw) => {
+                self.drawn.insert(statement, draw);
+                draw
+            }
             None => {
                 self.missing_draws += 1;
                 0
@@ -285,6 +296,7 @@ pub fn same_as_interpreter(
     simulation.run(&mut seen);
     let has_commands = seen.0.iter().any(|it| matches!(it.kind, ObservationKind::Commanded { .. }));
     let mut dispatches = 0;
+    let mut drawn: BTreeMap<usize, BTreeMap<StatementId, u128>> = BTreeMap::new();
     for Made { name, atomic, stages } in made(&normal)? {
         let mut here: Vec<Switch<'_>> =
             (0..switches).map(|number| Switch::new(&normal, run_of, number)).collect();
@@ -331,6 +343,10 @@ pub fn same_as_interpreter(
                     switch.set_cell(*global, *index, old);
                 }
             }
+            switch.drawn = match name {
+                "layout" => drawn.remove(&at).unwrap_or_default(),
+                _ => BTreeMap::new(),
+            };
             let handler = (event.event, gress);
             let slots = run_in_stages(&normal, &atomic, &stages, handler, &parameters, switch);
             let context = |what: String| {
@@ -354,6 +370,7 @@ pub fn same_as_interpreter(
                     )));
                 }
             }
+            drawn.insert(at, std::mem::take(&mut switch.drawn));
             compare(&slots, &generated, observation.switch, &groups).map_err(context)?;
             dispatches += 1;
         }

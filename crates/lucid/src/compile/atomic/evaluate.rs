@@ -23,8 +23,8 @@ pub trait Surroundings {
     fn cell(&mut self, global: GlobalId, index: u128) -> Option<[u128; 2]>;
     /// Writes what [`Self::cell`] gave; values are cut to the width.
     fn set_cell(&mut self, global: GlobalId, index: u128, cells: [u128; 2]);
-    /// The next random number.
-    fn random(&mut self, width_bits: u32) -> u128;
+    /// A random number for this statement.
+    fn random(&mut self, statement: StatementId, width_bits: u32) -> u128;
     /// What a table gives for a key and arguments.
     fn lookup(&mut self, table: GlobalId, key: &[u128], arguments: &[u128]) -> Vec<u128>;
 }
@@ -95,11 +95,11 @@ pub fn run_in_stages(
         _ => false,
     };
     for stage in stages {
-        let statements = stage.iter().map(|id| &program.statements[id.0 as usize]);
-        pass.stage(statements.filter(|it| it.gress == gress && !is_checksum(it)));
+        let statements = stage.iter().map(|id| (*id, &program.statements[id.0 as usize]));
+        pass.stage(statements.filter(|(_, it)| it.gress == gress && !is_checksum(it)));
     }
-    let last = program.statements.iter();
-    pass.stage(last.filter(|it| it.gress == gress && is_checksum(it)));
+    let last = (0..).map(StatementId).zip(&program.statements);
+    pass.stage(last.filter(|(_, it)| it.gress == gress && is_checksum(it)));
     pass.finish(gress)
 }
 
@@ -121,11 +121,11 @@ impl Pass<'_> {
         }
     }
 
-    fn stage<'s>(&mut self, statements: impl Iterator<Item = &'s Statement>) {
-        for statement in statements {
+    fn stage<'s>(&mut self, statements: impl Iterator<Item = (StatementId, &'s Statement)>) {
+        for (id, statement) in statements {
             let value = |id: VariableId| self.values[id.0 as usize];
             if statement.guard.runs(&value) {
-                self.statement(statement);
+                self.statement(id, statement);
             }
         }
         for (to, value) in self.written.drain(..) {
@@ -146,7 +146,7 @@ impl Pass<'_> {
         })
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    fn statement(&mut self, id: StatementId, statement: &Statement) {
         match &statement.operation {
             Operation::Move { to, from } => self.write(*to, self.operand(*from)),
             Operation::Compute { to, operator, left, right } => {
@@ -175,7 +175,7 @@ impl Pass<'_> {
                 self.write(*to, sum);
             }
             Operation::Random { to } => {
-                let value = self.around.random(self.program.variable(*to).width_bits);
+                let value = self.around.random(id, self.program.variable(*to).width_bits);
                 self.write(*to, value);
             }
             Operation::Memory { array, register_action, index, result } => {

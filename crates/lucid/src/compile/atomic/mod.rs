@@ -38,3 +38,34 @@ pub use problem::problem;
 pub use program::AtomicProgram;
 pub use translate::translate;
 pub use tree::AtomicGraph;
+
+use crate::compile::normal::AfterPass;
+use crate::core::Program;
+use source::Diagnostics;
+
+/// A program in normal form after each pass of this module, as text.
+///
+/// # Errors
+///
+/// What no ALU can do.
+pub fn after_passes(normal: &Program) -> Result<Vec<AfterPass>, Diagnostics> {
+    let graph = translate(normal)?;
+    let after = |name, description, text| AfterPass { name, description, text };
+    Ok(vec![
+        after(
+            "atomic",
+            "Statements of one ALU each, and branch tables.",
+            print_graph(normal, &graph),
+        ),
+        after(
+            "branches",
+            "Branches as static match rules of each statement.",
+            print(normal, &branches(&graph)),
+        ),
+        after(
+            "dataflow",
+            "Statements with only the order that data ask for.",
+            print(normal, &dataflow(normal, &graph)),
+        ),
+    ])
+}

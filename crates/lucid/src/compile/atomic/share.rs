@@ -22,9 +22,8 @@ pub(super) fn share(mut program: AtomicProgram) -> AtomicProgram {
         if hashes(&program, array).len() > MOST_HASHES {
             program = hash_before(program, array);
         }
-        let count = |program: &AtomicProgram| {
-            program.arrays[array.0 as usize].register_actions.len()
-        };
+        let count =
+            |program: &AtomicProgram| program.arrays[array.0 as usize].register_actions.len();
         if count(&program) > MOST_REGISTER_ACTIONS {
             return_always(&mut program, array);
         }
@@ -55,7 +54,12 @@ fn hashes(program: &AtomicProgram, array: ArrayId) -> Vec<(Index, usize)> {
     found
 }
 
-fn temporary(program: &mut AtomicProgram, name: &str, width_bits: u32, like: &Statement) -> VariableId {
+fn temporary(
+    program: &mut AtomicProgram,
+    name: &str,
+    width_bits: u32,
+    like: &Statement,
+) -> VariableId {
     let id = VariableId(program.variables.len() as u32);
     program.variables.push(Variable {
         name: name.into(),
@@ -163,7 +167,8 @@ fn common_operands(mut program: AtomicProgram, array: ArrayId) -> AtomicProgram 
             let key = format!("{:?}", shape(&action.access));
             shapes.entry(key).or_default().push(at as u32);
         }
-        let Some(group) = shapes.into_values().max_by_key(Vec::len).filter(|it| it.len() > 1) else {
+        let Some(group) = shapes.into_values().max_by_key(Vec::len).filter(|it| it.len() > 1)
+        else {
             return program;
         };
         program = one_action(program, array, &actions, &group);
@@ -200,9 +205,8 @@ fn one_action(
         common.push(Operand::Variable(to));
     }
     let mut next = common.iter();
-    let access = actions[group[0] as usize]
-        .access
-        .map(&mut |old| next.next().copied().unwrap_or(old));
+    let access =
+        actions[group[0] as usize].access.map(&mut |old| next.next().copied().unwrap_or(old));
     let returns = group.iter().any(|at| actions[*at as usize].returns);
     let mut statements = Vec::new();
     for statement in std::mem::take(&mut program.statements) {

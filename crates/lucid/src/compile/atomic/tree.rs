@@ -2,7 +2,7 @@
 //! The atomic table graph (Lucid Figure 6(1)): statements of one ALU each, and branch tables that say
 //! what comes next. Here are its types and what is asked of it; [`super::translate`] makes it.
 
-use super::program::{AtomicProgram, HandlerId, StatementId};
+use super::program::{AtomicProgram, StatementId};
 use pisa::{Condition, VariableId};
 use source::Span;
 use std::collections::BTreeMap;
@@ -37,22 +37,26 @@ pub struct Branch {
 }
 
 impl AtomicGraph {
-    /// Number of tables on the longest path through a handler (Lucid §7.2: what an unoptimised program
-    /// would need in stages), and how many tables there are.
+    /// Number of tables on the longest path through a handler (Lucid §7.2: the stages that a program
+    /// would take without optimisation).
     pub fn longest_path(&self) -> u32 {
-        self.bodies.iter().map(|body| longest(body)).max().unwrap_or(0)
+        self.bodies.iter().map(|body| longest(body, 1)).max().unwrap_or(0)
     }
 
-    /// The longest path of one handler.
-    pub fn longest_path_of(&self, handler: HandlerId) -> u32 {
-        self.bodies.get(handler.0 as usize).map_or(0, |body| longest(body))
+    /// The same without branch tables: after they became rules of the others.
+    pub fn longest_path_of_statements(&self) -> u32 {
+        self.bodies.iter().map(|body| longest(body, 0)).max().unwrap_or(0)
     }
 }
 
-fn longest(nodes: &[Node]) -> u32 {
+/// The longest path, a branch table counted as so many.
+fn longest(nodes: &[Node], of_branch: u32) -> u32 {
     let of = |node: &Node| match node {
         Node::Statement(_) => 1,
-        Node::Branch(branch) => 1 + branch.arms.iter().map(|arm| longest(arm)).max().unwrap_or(0),
+        Node::Branch(branch) => {
+            let arms = branch.arms.iter().map(|arm| longest(arm, of_branch));
+            of_branch + arms.max().unwrap_or(0)
+        }
     };
     nodes.iter().map(of).sum()
 }

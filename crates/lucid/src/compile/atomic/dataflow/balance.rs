@@ -25,11 +25,12 @@ impl Emitter<'_> {
         self.terms(right, value, operator, &mut terms);
         let width_bits = self.values.width(value);
         while terms.len() > 2 {
-            // The two that are there first; of equals, constants.
-            let mut order: Vec<(u32, usize)> =
-                terms.iter().enumerate().map(|(at, term)| (self.ready(*term), at)).collect();
+            // The two that are there first; arrays may be later than they seem.
+            let mut order: Vec<(u32, bool, usize)> = (terms.iter().enumerate())
+                .map(|(at, term)| (self.ready(*term), self.is_result(*term), at))
+                .collect();
             order.sort_unstable();
-            let (one, other) = (order[0].1, order[1].1);
+            let (one, other) = (order[0].2, order[1].2);
             let joined = self.values.compute(operator, terms[one], terms[other], width_bits);
             terms.remove(one.max(other));
             terms.remove(one.min(other));
@@ -38,6 +39,14 @@ impl Emitter<'_> {
         match terms.as_slice() {
             [one, other] => (*one, *other),
             _ => (left, right),
+        }
+    }
+
+    fn is_result(&self, value: ValueId) -> bool {
+        match self.values.node(value).value {
+            Value::Result(..) => true,
+            Value::Extend(inner) | Value::Slice(inner, _) => self.is_result(inner),
+            _ => false,
         }
     }
 
