@@ -34,25 +34,45 @@ pub(super) fn least_stages_of(model: &Model<'_>, clusters: &Clusters) -> u32 {
     for half in halves {
         let chain = half.iter().map(|at| depths[*at] + heights[*at] + 1).max().unwrap_or(0);
         bound = bound.max(chain);
-        let depths_of: BTreeSet<u32> = half.iter().map(|at| depths[*at]).collect();
-        let heights_of: BTreeSet<u32> = half.iter().map(|at| heights[*at]).collect();
-        for &depth in &depths_of {
-            for &height in &heights_of {
-                // These sit at least `depth` stages from the first and `height` from the last.
-                let mut sums: BTreeMap<Resource, u64> = BTreeMap::new();
-                for at in half.iter().filter(|at| depths[**at] >= depth && heights[**at] >= height)
-                {
-                    for (resource, amount) in &least[*at] {
-                        let sum = sums.entry(*resource).or_default();
-                        *sum = sum.saturating_add(*amount);
-                    }
-                }
-                for (resource, sum) in sums {
-                    let Some(&limit) = model.target.stage.get(&resource) else { continue };
-                    if limit > 0 {
-                        let stages = u32::try_from(sum.div_ceil(limit)).unwrap_or(u32::MAX);
-                        bound = bound.max(stages.saturating_add(depth).saturating_add(height));
-                    }
+        bound = bound.max(by_resources(model.target, &half, &depths, &heights, &least));
+    }
+    bound
+}
+
+/// For each depth and height: what sits at least so many stages from the first and so many from the
+/// last, against what a stage has.
+fn by_resources(
+    target: &Target,
+    half: &[usize],
+    depths: &[u32],
+    heights: &[u32],
+    least: &[BTreeMap<Resource, u64>],
+) -> u32 {
+    let rows: Vec<u32> =
+        half.iter().map(|at| depths[*at]).collect::<BTreeSet<_>>().into_iter().collect();
+    let columns: Vec<u32> =
+        half.iter().map(|at| heights[*at]).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut bound = 0;
+    for (resource, limit) in target.stage.iter().filter(|(_, limit)| **limit > 0) {
+        let mut sums = vec![vec![0u64; columns.len()]; rows.len()];
+        for at in half {
+            let amount = least[*at].get(resource).copied().unwrap_or(0);
+            let row = rows.partition_point(|row| *row < depths[*at]);
+            let column = columns.partition_point(|column| *column < heights[*at]);
+            sums[row][column] = sums[row][column].saturating_add(amount);
+        }
+        for row in (0..rows.len()).rev() {
+            // What is further right, then what is further down, which has been summed already.
+            let mut right = 0u64;
+            for column in (0..columns.len()).rev() {
+                right = right.saturating_add(sums[row][column]);
+                let down = sums.get(row + 1).map_or(0, |below| below[column]);
+                sums[row][column] = right.saturating_add(down);
+                let stages = sums[row][column].div_ceil(*limit);
+                if stages > 0 {
+                    let stages = u32::try_from(stages).unwrap_or(u32::MAX);
+                    let all = stages.saturating_add(rows[row]).saturating_add(columns[column]);
+                    bound = bound.max(all);
                 }
             }
         }

@@ -269,3 +269,17 @@ proptest! {
         }
     }
 }
+
+/// Five arrays in the middle of a chain of three: the middle takes two stages, so all take four.
+#[test]
+fn resources_between_two_ends_of_a_chain() {
+    let arrays: String = (0..5).map(|index| format!("array a{index} 8\n")).collect();
+    let middle: String =
+        (0..5).map(|index| format!("m{index} array=a{index} after=first\n")).collect();
+    let after: String = (0..5).map(|index| format!(" after=m{index}")).collect();
+    let layout = lays_out(
+        &(arrays + "first\n" + &middle + "last" + &after),
+        "first | m0 m1 m2 m3 | m4 | last",
+    );
+    assert_eq!(layout.optimality, Optimality::Optimal);
+}
