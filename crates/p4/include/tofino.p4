@@ -238,11 +238,11 @@ extern Checksum {
     // Adds a header or fields to the sum, or takes them out of it.
     void add<T>(in T data);
     void subtract<T>(in T data);
-    // Whether the sum is that of a right checksum.
+    // Whether the sum is not that of data with a right checksum in it.
     bool verify();
-    // The checksum of what was added.
+    // The sum, to be added in a deparser.
     bit<16> get();
-    // What is left of the sum, to be added in a deparser.
+    // The same; what was not subtracted counts as added.
     void subtract_all_and_deposit<T>(out T residual);
     // The checksum of this data; with the flag, 0xffff in place of 0, as UDP has it.
     bit<16> update<T>(in T data, @optional in bool zeros_as_ones);
