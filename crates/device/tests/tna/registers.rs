@@ -168,3 +168,48 @@ fn the_first_results() {
     let left = sent(&mut device, 1, &order(5, 3, 1, (9, 9)));
     assert_eq!(left, [(1, order(5, 3, 1, (3, 7)))]);
 }
+
+/// The body reads a parameter that is a value of the caller's, from blocks of the control's own.
+#[test]
+fn a_body_sees_the_parameters_of_its_control() {
+    let inner = "control Inner(in bit<32> step, inout bit<32> sum)(bit<32> start) {
+        Register<bit<32>, bit<8>>(4, start) sums;
+        RegisterAction<bit<32>, bit<8>, bit<32>>(sums) add = {
+            void apply(inout bit<32> value, out bit<32> result) {
+                if (step != 7) { value = value + step; }
+                result = value;
+            }
+        };
+        apply {
+            if (step > 10) {
+                sum = add.execute(0);
+            } else if (add.execute(1) == 9) {
+                sum = 99;
+            }
+        }
+    }
+
+    control Ingress(";
+    let text = PROGRAM.replacen("control Ingress(", inner, 1).replacen(
+        "    apply {\n        for_tm.ucast_egress_port = 1;",
+        "    Inner(5) inner;
+    apply {
+        inner.apply(hdr.order.value + 1, hdr.order.second);
+        for_tm.ucast_egress_port = 1;",
+        1,
+    );
+    assert!(text.contains("Inner(5) inner") && text.contains("control Inner"));
+    let program = program(&text);
+    let mut both = side_by_side(&program, &DeviceOptions::default(), &[]);
+    let mut check = |value, second| {
+        let now_ps = both.now_ps();
+        let agreed = both.receive(1, now_ps, order(200, 0, value, (0, 0))).expect("engines agree");
+        assert_eq!(agreed.transmitted[0].bytes, order(200, 0, value, (0, second)), "{value}");
+    };
+    check(19, 25);
+    check(19, 45);
+    check(3, 99);
+    check(3, 0);
+    check(6, 0);
+    check(99, 145);
+}
