@@ -131,20 +131,20 @@ pub fn compile(
     map: &source::SourceMap,
     options: &Options,
 ) -> Result<Compiled, source::Diagnostics> {
-    match options.target {
-        Target::V1Model => {
-            let program = normal::normalize(program);
-            v1model::compile(&program, map.clone(), options)
-        }
+    let supported = support::normal_form(program, options.target)?;
+    let mut compiled = match options.target {
+        Target::V1Model => v1model::compile(&supported.program, map.clone(), options)?,
         Target::Tna => {
             let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
                 let mut found = source::Diagnostics::new();
                 found.push(*wrong);
                 found
             })?;
-            tna::compile(program, map.clone(), options, &target)
+            tna::compile(program, map.clone(), options, &target)?
         }
-    }
+    };
+    compiled.warnings.append(supported.warnings);
+    Ok(compiled)
 }
 
 /// What the compiler makes of a program, for any target.
@@ -152,6 +152,8 @@ pub fn compile(
 pub struct Compiled {
     /// The P4_16 program, with all sources.
     pub built: p4::build::BuiltProgram,
+    /// What the compiled program leaves out of the source; those of the P4_16 checker are in `built`.
+    pub warnings: source::Diagnostics,
     /// The choices it was made with.
     pub options: Options,
     /// Where each global of the core program is.

@@ -2,7 +2,9 @@
 //! What a packet at a switch's port means to a compiled program, read from its bytes as
 //! [`crate::compile::wire`] says. Nothing here is sent or run.
 
-use crate::compile::wire::{FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns};
+use crate::compile::wire::{
+    FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
+};
 use crate::core::{EventId, LUCID_ETHER_TYPE};
 use crate::interpreter::{Arguments, EventValue, Parsed, Place, Surroundings, from_wire, parse};
 use crate::simulation::Setup;

@@ -46,6 +46,7 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         Err(problems) => return Err(Trouble::Found(with_user_p4(map, &options), problems)),
     };
     if !quiet {
+        output::diagnostics(&compiled.built.map, &compiled.warnings);
         output::diagnostics(&compiled.built.map, &compiled.built.warnings);
     }
     let text = compiled.built.print();
@@ -53,6 +54,8 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         output::print(&text);
         return Ok(());
     };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make the folder `{}`: {error}", folder.display()))?;
     let stem =
         arguments.program.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
     write(folder, &format!("{stem}.p4"), &text)?;

@@ -230,6 +230,7 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
         .iter()
         .any(|shape| shape.direct.contains(&crate::compile::wire::PlaceKind::Flood));
     Ok(Compiled {
+        warnings: source::Diagnostics::new(),
         built,
         options: context.options.clone(),
         globals: context.globals,

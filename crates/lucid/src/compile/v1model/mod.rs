@@ -310,6 +310,7 @@ fn finish(
     })?;
     Ok(Compiled {
         built,
+        warnings: Diagnostics::new(),
         options: options.clone(),
         globals: context.globals,
         port_groups: context.port_groups,

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs that the examples do not have: delay by recirculation, the user's P4 around the dispatcher,
+//! mistakes in it, events to groups of switches, egress handlers, several events of which one leaves.
+
+use crate::{Disk, compiled, core};
+use device::EngineChoice;
+use lucid::compile::{Delay, Options, UserP4};
+use lucid::compiled::{CompiledSimulation, verify};
+use lucid::core::{GlobalId, Program};
+use lucid::simulation::{Observation, Observer, Setup};
+use lucid::specification::{self, Format};
+use source::SourceMap;
+use std::path::Path;
+use std::sync::Arc;
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn wants(&self) -> bool {
+        false
+    }
+
+    fn observe(&mut self, _: Observation) {}
+}
+
+/// A program with its run on devices.
+fn simulation(text: &str, run: &str, options: &Options) -> CompiledSimulation {
+    let mut map = SourceMap::new();
+    let program = core(&mut map, "run.dpt", text, &Disk);
+    with_run(map, program, run, Format::Json, options)
+}
+
+fn with_run(
+    mut map: SourceMap,
+    program: Program,
+    run: &str,
+    format: Format,
+    options: &Options,
+) -> CompiledSimulation {
+    let file = map.add("run", run);
+    let (run, said) = specification::read(&map, file, format);
+    let run = run.unwrap_or_else(|| panic!("{said:?}"));
+    let compiled = compiled(&map, &program, options).unwrap_or_else(|said| panic!("{said}"));
+    let setup = Setup::new(Arc::new(program), &run).unwrap_or_else(|said| panic!("{said:?}"));
+    CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), EngineChoice::Jit)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs it beside the reference interpreter; how many handlers ran.
+fn same(text: &str, run: &str, options: &Options) -> usize {
+    let mut simulation = simulation(text, run, options);
+    let verified = verify(&mut simulation, &mut Nobody);
+    if let Some(difference) = verified.difference {
+        panic!("{difference}\n{}", simulation.compiled().built.print());
+    }
+    verified.schedule.dispatches.len()
+}
+
+/// What is in an array at the end of a run.
+fn cells(text: &str, run: &str, options: &Options, indices: &[u64]) -> Vec<u128> {
+    let mut simulation = simulation(text, run, options);
+    simulation.run(&mut Nobody);
+    let cell = |index: &u64| simulation.cell(0, GlobalId(0), *index).expect("a cell")[0];
+    indices.iter().map(cell).collect()
+}
+
+#[test]
+fn delay_by_recirculation_does_what_it_means() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lucid/fast_rerouter");
+    let path = folder.join("fast_rerouter.dpt");
+    let text = std::fs::read_to_string(&path).expect("a program");
+    let run = std::fs::read_to_string(folder.join("run.yaml")).expect("a run");
+    let mut map = SourceMap::new();
+    let program = core(&mut map, &path.display().to_string(), &text, &Disk);
+    let options = Options { delay: Delay::Recirculation, ..Options::default() };
+    let mut simulation = with_run(map, program, &run, Format::Yaml, &options);
+    let verified = verify(&mut simulation, &mut Nobody);
+    assert_eq!(verified.difference, None);
+    assert!(verified.schedule.dispatches.len() > 100);
+}
+
+#[test]
+fn one_of_several_leaves_at_once() {
+    let text = "event note(int x);
+        event out(int x);
+        global Array.t<32> seen = Array.create(16);
+        memop plus(int stored, int x) { return stored + x; }
+        handle note(int x) { Array.setm(seen, x, plus, 1); }
+        handle out(int x) { Array.setm(seen, 0, plus, x); }
+        event work(int x);
+        handle work(int x) {
+            generate note(1);
+            if (x != 3) { generate_port(2, out(x)); }
+            generate Event.delay(note(2), 5000);
+            generate_port(100, out(x + 1));
+        }";
+    let run = "{\"max time\": 400000, \"events\": [
+        {\"name\": \"work\", \"args\": [7], \"timestamp\": 0},
+        {\"name\": \"work\", \"args\": [3], \"timestamp\": 50}]}";
+    for delay in [Delay::Queue, Delay::Recirculation] {
+        assert_eq!(same(text, run, &Options { delay, ..Options::default() }), 6);
+    }
+}
+
+#[test]
+fn groups_of_switches_get_an_event_each() {
+    let text = "event note(int x);
+        global Array.t<32> seen = Array.create(4);
+        memop plus(int stored, int x) { return stored + x; }
+        handle note(int x) { Array.setm(seen, (int<32>)ingress_port, plus, x); }
+        event work(int x);
+        handle work(int x) {
+            mgenerate Event.mslocate(note(x), {0, 1, 2});
+        }";
+    let run =
+        "{\"switches\": 3, \"links\": {\"0:1\": \"1:1\", \"1:2\": \"2:2\"}, \"max time\": 20000,
+        \"events\": [{\"name\": \"work\", \"args\": [7], \"timestamp\": 0}]}";
+    assert_eq!(same(text, run, &Options::default()), 4);
+}
+
+/// Packets of a program with a table of the user's in front of the dispatcher.
+const CLASSIFIED: &str =
+    "packet event eth(int<48> destination, int<48> source, int<16> kind, Payload.t rest);
+    event flagged(int<48> source);
+    global Array.t<32> seen = Array.create(4);
+    memop plus(int stored, int x) { return stored + x; }
+    handle eth(int<48> destination, int<48> source, int<16> kind, Payload.t rest) {
+        Array.setm(seen, 1, plus, 1);
+    }
+    handle flagged(int<48> source) { Array.setm(seen, 2, plus, (int<32>)source); }
+    parser main(bitstring packet) {
+        int<48> destination = read(packet);
+        int<48> source = read(packet);
+        int<16> kind = read(packet);
+        Payload.t rest = Payload.parse(packet);
+        generate(eth(destination, source, kind, rest));
+    }";
+
+const CLASSIFIED_RUN: &str = "{\"max time\": 20000, \"events\": [
+    {\"type\": \"packet\", \"bytes\": \"0000000000010000000000050800\", \"timestamp\": 0, \"locations\": [\"0:1\"]},
+    {\"type\": \"packet\", \"bytes\": \"0000000000020000000000060800aa\", \"timestamp\": 100, \"locations\": [\"0:1\"]}]}";
+
+fn before(text: &str) -> Options {
+    let user = UserP4 { name: "classify.p4".into(), text: text.into() };
+    Options { before: Some(user), ..Options::default() }
+}
+
+#[test]
+fn the_users_p4_classifies_before_the_dispatcher() {
+    let options = before(
+        "control before(inout headers_t hdr, inout metadata_t meta,
+                        inout standard_metadata_t standard_metadata) {
+            action flag() {
+                hdr.flagged = { hdr.eth.source };
+                hdr.eth.setInvalid();
+                meta.event = EVENT_flagged;
+            }
+            action pass() { }
+            table classify {
+                key = { hdr.eth.destination: exact; }
+                actions = { flag; pass; }
+                const entries = { 48w2: flag(); }
+                default_action = pass();
+            }
+            apply { if (hdr.eth.isValid()) { classify.apply(); } }
+        }",
+    );
+    assert_eq!(cells(CLASSIFIED, CLASSIFIED_RUN, &options, &[1, 2]), [1, 6]);
+    assert_eq!(cells(CLASSIFIED, CLASSIFIED_RUN, &Options::default(), &[1, 2]), [2, 0]);
+}
+
+#[test]
+fn mistakes_in_the_users_p4_are_told_in_its_file() {
+    let check = |text: &str, expected: &str| {
+        let mut map = SourceMap::new();
+        let program = core(&mut map, "run.dpt", CLASSIFIED, &Disk);
+        let options = before(text);
+        let said = lucid::compile::compile(&program, &map, &options).expect_err("a mistake");
+        map.add("classify.p4", text);
+        let rendered = source::render_text(&map, &said, source::RenderOptions::default());
+        assert!(rendered.contains(expected), "{rendered}");
+    };
+    check(
+        "control before(inout headers_t hdr, inout metadata_t meta,
+                 inout standard_metadata_t standard_metadata) {
+            apply { hdr.missing.setValid(); }
+        }",
+        "classify.p4:3:25",
+    );
+    check("control other() { apply { } }", "declares no control `before`");
+}
+
+#[test]
+fn egress_handlers_run_as_events_leave() {
+    let text = "event note(int x);
+        event out(int x);
+        global Array.t<32> seen = Array.create(16);
+        memop plus(int stored, int x) { return stored + x; }
+        handle note(int x) { Array.setm(seen, x, plus, 1); }
+        @egress handle out(int x) { if (x == 9) { generate note(x + 1); } else { generate out(x + 2); } }
+        handle out(int x) { Array.setm(seen, 0, plus, x); }
+        event work(int x);
+        handle work(int x) { generate out(x); }";
+    let run = "{\"max time\": 20000, \"events\": [
+        {\"name\": \"work\", \"args\": [7], \"timestamp\": 0},
+        {\"name\": \"work\", \"args\": [9], \"timestamp\": 50}]}";
+    assert_eq!(cells(text, run, &Options::default(), &[0, 10]), [9, 1]);
+}
