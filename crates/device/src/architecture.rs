@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
-use crate::packet::{Arrival, Traveller};
+use crate::packet::{Arrival, Reception, Traveller};
 use crate::traffic_manager::Dequeued;
 use crate::view::View;
 use interpreter::PacketContext;
@@ -114,6 +114,8 @@ pub(crate) struct LeftStraight {
     /// Number and port of the packet.
     pub number: u64,
     pub port: u32,
+    /// What it has in common with its copies, where there may be some already.
+    pub reception: Option<Arc<Reception>>,
     /// The packet as received, and what has become of it.
     pub context: PacketContext,
     /// What the unit gave so far.

@@ -6,7 +6,7 @@
 use crate::burst::Burst;
 use crate::control_handle::{ControlHandle, ControlReceiver};
 use crate::engine::{Engine, Runner};
-use crate::machine::{Event, EventKey, Machine};
+use crate::machine::{Event, EventKey, Machine, NextEvent};
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
@@ -38,7 +38,7 @@ pub struct Device {
 /// What comes next.
 enum Next {
     Path(OutputPath),
-    Event(EventKey),
+    Event(EventKey, NextEvent),
 }
 
 impl Device {
@@ -195,12 +195,12 @@ impl Device {
 
     fn next(&self) -> Option<(u64, Next)> {
         let path = self.machine.traffic.next_ready();
-        let event = self.machine.events.first_key_value().map(|(key, _)| *key);
+        let event = self.machine.next_event();
         match (path, event) {
-            (Some((path_ps, path)), event) if event.is_none_or(|key| path_ps <= key.0) => {
+            (Some((path_ps, path)), event) if event.is_none_or(|(key, _)| path_ps <= key.0) => {
                 Some((path_ps, Next::Path(path)))
             }
-            (_, Some(key)) => Some((key.0, Next::Event(key))),
+            (_, Some((key, next))) => Some((key.0, Next::Event(key, next))),
             (_, None) => None,
         }
     }
@@ -244,8 +244,16 @@ impl Device {
                 };
                 self.leave_queue(path, dequeued)
             }
-            Next::Event(key) => match machine.take_event(&key) {
+            Next::Event(key, NextEvent::Listed) => match machine.take_event(&key) {
                 Some(event) => self.happen(event),
+                None => Ok(()),
+            },
+            Next::Event(_, NextEvent::ComingBack) => match machine.coming_back.pop_front() {
+                Some((_, arrival)) => self.come_by_port(arrival),
+                None => Ok(()),
+            },
+            Next::Event(_, NextEvent::Admission) => match machine.admit() {
+                Some((generation, arrival)) => self.enter_ingress(generation, arrival),
                 None => Ok(()),
             },
         }
@@ -319,29 +327,25 @@ impl Device {
                 }
                 self.come_to_ingress(Some(generation), arrival)
             }
-            Event::Loopback(arrival) | Event::Reception(arrival) => {
-                match self.machine.obey_flow_control(&arrival) {
-                    true => Ok(()),
-                    false => self.come_to_ingress(None, arrival),
-                }
-            }
-            Event::Admission => match self.machine.admit() {
-                Some((generation, arrival)) => self.enter_ingress(generation, arrival),
+            Event::Loopback(arrival) | Event::Reception(arrival) => self.come_by_port(arrival),
+            Event::Generation(train) => match self.machine.generate(train) {
+                Some((arrival, TrainTarget::Mac)) => self.come_by_port(arrival),
+                Some((arrival, TrainTarget::Ingress)) => self.come_to_ingress(None, arrival),
                 None => Ok(()),
             },
-            Event::Generation(train) => {
-                let Some((arrival, target)) = self.machine.generate(train) else { return Ok(()) };
-                let is_for_mac = target == TrainTarget::Mac;
-                match is_for_mac && self.machine.obey_flow_control(&arrival) {
-                    true => Ok(()),
-                    false => self.come_to_ingress(None, arrival),
-                }
-            }
             Event::FlowControlEnd { path, queue } => {
                 let machine = &mut self.machine;
                 machine.traffic.end_flow_pause(path, queue, machine.now_ps);
                 Ok(())
             }
+        }
+    }
+
+    /// A packet comes to the MAC of its port.
+    fn come_by_port(&mut self, arrival: Box<Arrival>) -> Result<(), DeviceError> {
+        match self.machine.obey_flow_control(&arrival) {
+            true => Ok(()),
+            false => self.come_to_ingress(None, arrival),
         }
     }
 
@@ -360,7 +364,7 @@ impl Device {
     fn enter_ingress(
         &mut self,
         generation: Option<Generation>,
-        mut arrival: Box<Arrival>,
+        arrival: Box<Arrival>,
     ) -> Result<(), DeviceError> {
         if let Some(generation) = generation {
             return self.with_engine(generation, |engine, machine| {
@@ -368,14 +372,7 @@ impl Device {
                 engine.ingress(machine, *arrival)
             });
         }
-        if arrival.entrance != Entrance::Loopback {
-            let (number, port) = (arrival.reception.number, arrival.port);
-            let bytes = std::mem::take(&mut arrival.bytes);
-            let Some(bytes) = self.receive_straight(number, port, bytes)? else {
-                return Ok(());
-            };
-            arrival.bytes = bytes;
-        }
+        let Some(arrival) = self.receive_straight(arrival)? else { return Ok(()) };
         self.machine.statistics.received(arrival.port, arrival.bytes.len());
         self.current.ingress(&mut self.machine, *arrival)
     }
@@ -458,6 +455,7 @@ impl Device {
 
     /// Sets a path's rate in bits per second; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
+        self.machine.wires_take_time = true;
         self.machine.traffic.set_rate_bps(path, rate_bps);
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Engine {
     free_contexts: Vec<PacketContext>,
     /// What packets on the straight way have in common; it goes with one that leaves it.
     pub straight_context: Option<PacketContext>,
+    /// How many passes a packet made that was dropped last on the straight way.
+    pub last_straight_drop_passes: u64,
 }
 
 /// In which pass of which packet a block runs.
@@ -96,6 +98,7 @@ impl Engine {
             most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
             straight_context: None,
+            last_straight_drop_passes: 0,
             program,
         })
     }
@@ -141,6 +144,14 @@ impl Engine {
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }
         self.architecture.clone().egress(self, machine, port, packet)
+    }
+
+    /// How many passes a fresh packet has made when it is in a block of the straight way.
+    pub fn passes_until(&self, block: usize) -> u64 {
+        match self.architecture.stage_name(block) {
+            "egress" | "checksum computation" | "deparser" => 2,
+            _ => 1,
+        }
     }
 
     /// Goes on with a packet that left the straight way.

@@ -10,12 +10,15 @@ use crate::device::Device;
 use crate::engine::{Engine, Run, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
-use crate::output::{DeviceError, Transmitted};
+use crate::output::DeviceError;
+use crate::packet::{Arrival, Queued, Reception};
+use crate::traffic_manager::TrafficManager;
 use crate::view::View;
 use interpreter::{Outcome, PacketContext};
 use jit::Ending;
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The longest packet that takes the straight way alone.
 const LARGEST_SINGLE_BYTES: usize = 1 << 14;
@@ -34,20 +37,21 @@ struct Leaving {
 }
 
 /// Runs packets on the straight way, until one leaves it. `first_number` is the number of the first
-/// packet of the range. Returns how far it came.
+/// packet of the range, and `first_pass` that of the pass that they begin. Returns how far it came.
 fn run_straight(
     engine: &mut Engine,
     machine: &mut Machine,
     burst: &mut Burst,
     packets: Range<usize>,
     first_number: u64,
+    first_pass: u64,
 ) -> Option<Leaving> {
     engine.prepare_straight_context();
     let forwarding = engine.store.forwarding();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
     let BoundStraight { bound, tally_rows, .. } = compiled.straight()?;
     let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
-    let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
+    let run = Cell::new(Run { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
     let base = first_number.wrapping_sub(packets.start as u64);
     let mut environment = BlockEnvironment {
@@ -73,6 +77,7 @@ fn run_straight(
     let jit::Ended { packet, ending, outputs, ended } = ended;
     machine.sent += (burst.outputs().len() - already) as u64;
     straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);
+    engine.last_straight_drop_passes = if ended[AT_INGRESS_DROP] > 0 { 1 } else { 2 };
     let is_done = ending == Ending::Done;
     if tally_rows.is_none() {
         burst.count(packets.start..packet + usize::from(!is_done), already, straight);
@@ -92,6 +97,7 @@ fn go_on(
     burst: &Burst,
     leaving: Leaving,
     number: u64,
+    reception: Option<Arc<Reception>>,
 ) -> Result<(), DeviceError> {
     let Leaving { packet, ending, mut context, outputs, view } = leaving;
     let port = burst.port(packet);
@@ -102,7 +108,7 @@ fn go_on(
     };
     let run = Run {
         packet: number,
-        pass_number: last_pass,
+        pass_number: last_pass + reception.as_ref().map_or(0, |reception| reception.passes()),
         counted_bytes: bytes.len() as u32,
         pass: None,
     };
@@ -114,7 +120,7 @@ fn go_on(
                 Ending::Exit(exit) => Some(exit),
                 _ => None,
             };
-            let left = LeftStraight { exit, number, port, context, outputs, view };
+            let left = LeftStraight { exit, number, port, reception, context, outputs, view };
             return engine.leave_straight(machine, left);
         }
         Ending::StepLimit { block } => (block, Outcome::StepLimit),
@@ -126,6 +132,9 @@ fn go_on(
         }
     };
     engine.recycle(context);
+    if let Some(reception) = reception {
+        reception.add_passes(engine.passes_until(block));
+    }
     engine.end(machine, block, &outcome, &run)
 }
 
@@ -151,7 +160,7 @@ impl Device {
                 Some(wrong) => wrong,
                 None => burst.len(),
             };
-            let is_idle = self.machine.events.is_empty() && !self.machine.looks_at_arrivals();
+            let is_idle = self.machine.is_idle() && !self.machine.looks_at_arrivals();
             if is_idle && self.goes_straight(burst.largest_bytes()) {
                 self.forward_straight(burst, first..last)?;
             } else {
@@ -161,8 +170,29 @@ impl Device {
         Ok(())
     }
 
-    /// Whether packets of at most so many bytes may take the straight way now.
+    /// Whether packets of at most so many bytes may take the straight way now, one after the other.
     fn goes_straight(&mut self, length_bytes: usize) -> bool {
+        let lets = |traffic: &mut TrafficManager<Queued>, most_bytes: u64, now_ps: u64| {
+            traffic.lets_straight_through(most_bytes, now_ps)
+        };
+        self.may_go_straight(length_bytes, 0, lets)
+    }
+
+    /// Whether a packet of so many bytes may take the straight way now, in its pass of this number.
+    fn goes_straight_alone(&mut self, length_bytes: usize, pass: u64) -> bool {
+        let lets = |traffic: &mut TrafficManager<Queued>, most_bytes: u64, now_ps: u64| {
+            traffic.lets_one_through(most_bytes, now_ps)
+                || traffic.lets_straight_through(most_bytes, now_ps)
+        };
+        self.may_go_straight(length_bytes, pass, lets)
+    }
+
+    fn may_go_straight(
+        &mut self,
+        length_bytes: usize,
+        pass: u64,
+        lets: impl FnOnce(&mut TrafficManager<Queued>, u64, u64) -> bool,
+    ) -> bool {
         let engine = self.engine();
         let has_code = match &engine.runner {
             Runner::Jit(compiled) => compiled.has_straight(),
@@ -172,9 +202,9 @@ impl Device {
         let machine = &mut self.machine;
         has_code
             && machine.tap.is_none()
-            && machine.options.pass_limit.is_none_or(|limit| limit >= 2)
+            && machine.options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
             && machine.options.ingress_latency_ps == 0
-            && machine.traffic.lets_straight_through(most_bytes, machine.now_ps)
+            && lets(&mut machine.traffic, most_bytes, machine.now_ps)
     }
 
     fn forward_straight(
@@ -185,7 +215,7 @@ impl Device {
         let (first, first_number) = (packets.start, self.receptions);
         let last = packets.end;
         let (engine, machine) = self.current_engine_and_machine();
-        let left = run_straight(engine, machine, burst, packets, first_number);
+        let left = run_straight(engine, machine, burst, packets, first_number, 0);
         let Some(leaving) = left else {
             self.receptions += (last - first) as u64;
             burst.set_next(last);
@@ -197,7 +227,7 @@ impl Device {
         self.receptions = number + 1;
         let already = self.machine.transmitted.len();
         let (engine, machine) = self.current_engine_and_machine();
-        let done = go_on(engine, machine, burst, leaving, number);
+        let done = go_on(engine, machine, burst, leaving, number, None);
         let done = done.and_then(|()| self.run_to_completion());
         self.take_outputs(burst, packet, already);
         done
@@ -227,44 +257,43 @@ impl Device {
         self.machine.transmitted.truncate(already);
     }
 
-    /// Runs a packet that arrives now on the straight way, if it may take it; it is then done, or
-    /// queued where it has to wait. Else it is handed back.
+    /// Runs a packet that comes to ingress now on the straight way, if it may take it; it is then done, on
+    /// its way round, or queued where it has to wait. Else it is handed back.
     pub(crate) fn receive_straight(
         &mut self,
-        number: u64,
-        port: u32,
-        bytes: Vec<u8>,
-    ) -> Result<Option<Vec<u8>>, DeviceError> {
-        if bytes.len() > LARGEST_SINGLE_BYTES || !self.goes_straight(bytes.len()) {
-            return Ok(Some(bytes));
+        mut arrival: Box<Arrival>,
+    ) -> Result<Option<Box<Arrival>>, DeviceError> {
+        let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
+        if length > LARGEST_SINGLE_BYTES || !self.goes_straight_alone(length, first_pass) {
+            return Ok(Some(arrival));
         }
         let mut single =
             self.single.take().unwrap_or_else(|| Box::new(Burst::new(1, LARGEST_SINGLE_BYTES)));
         single.clear();
         // It is empty, and the length was looked at.
-        let _ = single.push(port, &bytes);
-        let sequence = self.machine.sent;
+        let _ = single.push(arrival.port, &arrival.bytes);
+        let number = arrival.reception.number;
         let (engine, machine) = self.current_engine_and_machine();
-        let left = run_straight(engine, machine, &mut single, 0..1, number);
+        let sent_before = machine.sent;
+        let left = run_straight(engine, machine, &mut single, 0..1, number, first_pass);
         let done = match left {
-            Some(leaving) => go_on(engine, machine, &single, leaving, number),
+            Some(leaving) => {
+                let reception = Some(arrival.reception);
+                go_on(engine, machine, &single, leaving, number, reception)
+            }
             None => {
-                let time_ps = machine.now_ps.saturating_add(machine.options.egress_latency_ps);
+                machine.sent = sent_before;
                 let queue = single.last_queue();
-                let mut memory = bytes;
-                for sent in single.outputs() {
-                    memory.clear();
-                    memory.extend_from_slice(sent.bytes);
-                    let bytes = std::mem::take(&mut memory);
-                    let (port, packet) = (sent.port, number);
-                    machine.transmitted.push(Transmitted {
-                        port,
-                        time_ps,
-                        bytes,
-                        packet,
-                        queue,
-                        sequence,
-                    });
+                // One at most leaves; what has none was dropped, and its passes are nobody's business
+                // unless it has copies, which count on.
+                match single.outputs().next() {
+                    Some(sent) => {
+                        arrival.reception.add_passes(2);
+                        arrival.bytes.clear();
+                        arrival.bytes.extend_from_slice(sent.bytes);
+                        machine.leave_straight(sent.port, queue, arrival);
+                    }
+                    None => arrival.reception.add_passes(engine.last_straight_drop_passes),
                 }
                 Ok(())
             }

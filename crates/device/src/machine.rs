@@ -33,8 +33,6 @@ pub(crate) enum Event {
     Generation(usize),
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
-    /// Ingress may take the next of the packets that wait for it.
-    Admission,
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -42,6 +40,21 @@ pub(crate) enum Event {
 /// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
 /// sequence.
 pub(crate) type EventKey = (u64, u8, u32, u64);
+
+/// The class of packets that come back to ingress. The classes of the others stand in
+/// [`Machine::schedule`]; that ingress takes the next packet that waits is class 5.
+const LOOPBACK_CLASS: u8 = 2;
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextEvent {
+    /// What stands in [`Machine::events`].
+    Listed,
+    /// A packet comes back by a loopback port.
+    ComingBack,
+    /// Ingress may take the next of the packets that wait for it.
+    Admission,
+}
 
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -58,6 +71,13 @@ pub(crate) struct Machine {
     pub recorder: Option<PassRecorder>,
     pub tap: Option<Tap>,
     has_flow_control: bool,
+    /// Whether some port has had a rate or a latency.
+    pub wires_take_time: bool,
+    /// Packets that come back by loopback ports, in order; those that would come before others that are
+    /// here stand with the events.
+    pub coming_back: VecDeque<(EventKey, Box<Arrival>)>,
+    /// When ingress takes the next of those that wait for it.
+    pub admission_ps: Option<u64>,
     /// When ingress may take the next packet.
     ingress_free_ps: u64,
     /// For ingress, in order, with the program that they belong to if they do to one.
@@ -78,6 +98,9 @@ impl Machine {
         let mut machine = Machine {
             now_ps: 0,
             has_flow_control: options.traffic_manager.has_flow_control(),
+            wires_take_time: options.traffic_manager.wires_take_time(),
+            coming_back: VecDeque::new(),
+            admission_ps: None,
             ingress_free_ps: 0,
             waiting: VecDeque::new(),
             generated: vec![0; options.packet_generator.len()],
@@ -105,9 +128,10 @@ impl Machine {
     }
 
     /// Whether copies of a packet that may go straight through may do so too, each to a port of its own:
-    /// queues that all wait for a moment share no buffer then.
-    pub fn lets_copies_through(&self) -> bool {
+    /// queues that all wait for a moment share no buffer then, and wires take no time.
+    pub fn lets_copies_through(&mut self) -> bool {
         self.options.traffic_manager.shared_buffer_bytes.is_none()
+            && self.traffic.lets_straight_through(0, self.now_ps)
     }
 
     /// A copy of these bytes, in memory that was used before.
@@ -139,12 +163,11 @@ impl Machine {
         let (class, port) = match &event {
             Event::FlowControl { .. } => (0, 0),
             Event::Enqueue(_, port, _) => (1, *port),
-            Event::Reentry(_, arrival) | Event::Loopback(arrival) => (2, arrival.port),
+            Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
             Event::Generation(train) => {
                 (3, self.options.packet_generator.get(*train).map_or(0, |train| train.port))
             }
             Event::Reception(arrival) => (4, arrival.port),
-            Event::Admission => (5, 0),
             Event::FlowControlEnd { .. } => (6, 0),
         };
         self.endless_events += usize::from(self.is_endless(&event));
@@ -189,6 +212,8 @@ impl Machine {
     pub fn has_only_endless_events(&self) -> bool {
         self.endless_events > 0
             && self.endless_events == self.events.len()
+            && self.coming_back.is_empty()
+            && self.admission_ps.is_none()
             && self.traffic.next_ready().is_none()
             && !self.traffic.holds_flow_paused()
     }
@@ -255,7 +280,7 @@ impl Machine {
             return Some(arrival);
         }
         if self.waiting.is_empty() {
-            self.schedule(self.ingress_free_ps, Event::Admission);
+            self.admission_ps = Some(self.ingress_free_ps);
         }
         self.waiting.push_back((generation, arrival));
         None
@@ -265,9 +290,7 @@ impl Machine {
     pub fn admit(&mut self) -> Option<(Option<Generation>, Box<Arrival>)> {
         let first = self.waiting.pop_front()?;
         self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
-        if !self.waiting.is_empty() {
-            self.schedule(self.ingress_free_ps, Event::Admission);
-        }
+        self.admission_ps = (!self.waiting.is_empty()).then_some(self.ingress_free_ps);
         Some(first)
     }
 
@@ -347,6 +370,55 @@ impl Machine {
         false
     }
 
+    /// What becomes of a packet at the end of the straight way: as [`Machine::transmit`], but that
+    /// compiled code has counted it.
+    pub fn leave_straight(&mut self, port: u32, queue: u32, mut arrival: Box<Arrival>) {
+        let traffic = &self.options.traffic_manager;
+        let comes_back = traffic.is_loopback(port);
+        let time_ps = match self.wires_take_time {
+            true => {
+                let length = arrival.bytes.len() as u64;
+                self.traffic.transmit(OutputPath::Port(port), length, self.now_ps)
+            }
+            false => self.now_ps,
+        };
+        let time_ps = time_ps.saturating_add(self.options.egress_latency_ps);
+        if comes_back {
+            arrival.port = port;
+            arrival.arrived_ps = time_ps;
+            arrival.entrance = Entrance::Loopback;
+            return self.send_round(arrival);
+        }
+        let Arrival { reception, bytes, .. } = *arrival;
+        let (packet, sequence) = (reception.number, self.sent);
+        self.sent += 1;
+        self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
+    }
+
+    /// A packet will come back by its port when it has arrived.
+    pub fn send_round(&mut self, arrival: Box<Arrival>) {
+        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.sequence);
+        self.sequence += 1;
+        if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
+            self.coming_back.push_back((key, arrival));
+        } else {
+            self.events.insert(key, Event::Loopback(arrival));
+        }
+    }
+
+    /// What happens next but for packets leaving queues.
+    pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
+        let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
+        let back = self.coming_back.front().map(|(key, _)| (*key, NextEvent::ComingBack));
+        let admission = self.admission_ps.map(|at| ((at, 5, 0, 0), NextEvent::Admission));
+        [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
+    }
+
+    /// Whether nothing is going to happen but what queues do.
+    pub fn is_idle(&self) -> bool {
+        self.events.is_empty() && self.coming_back.is_empty() && self.admission_ps.is_none()
+    }
+
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
@@ -383,7 +455,7 @@ impl Machine {
                 preserved: Vec::new(),
                 parent: pass,
             };
-            return self.schedule(time_ps, Event::Loopback(Box::new(arrival)));
+            return self.send_round(Box::new(arrival));
         }
         let packet = reception.number;
         let sequence = self.sent;

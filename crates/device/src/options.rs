@@ -57,13 +57,18 @@ impl Default for PortOptions {
 }
 
 impl PortOptions {
-    /// Whether packets leave at once, one alone without a signal. Depths aside, which may be set later.
+    /// Whether packets leave at once, one alone without a signal, and are gone. Depths aside, which may be
+    /// set later.
     pub(crate) fn is_ideal(&self) -> bool {
         self.rate_bps.is_none_or(|rate| rate == 0)
             && self.latency_ps == 0
-            && self.queue_rate_pps == 0
             && !self.loopback
-            && self.congestion.is_none_or(|at| at.pause_packets > 1)
+            && self.is_prompt()
+    }
+
+    /// Whether one packet alone leaves its queue at once, when the wire is idle.
+    pub(crate) fn is_prompt(&self) -> bool {
+        self.queue_rate_pps == 0 && self.congestion.is_none_or(|at| at.pause_packets > 1)
     }
 
     /// The ways back to ingress: one queue of 1024 packets (BMv2's depth).
@@ -116,6 +121,12 @@ impl TrafficManagerOptions {
     /// The options of a numbered port.
     pub fn port(&self, port: u32) -> &PortOptions {
         self.ports.get(&port).unwrap_or(&self.default_port)
+    }
+
+    /// Whether some port has a rate or a latency.
+    pub(crate) fn wires_take_time(&self) -> bool {
+        let takes_time = |port: &PortOptions| port.rate_bps.is_some() || port.latency_ps > 0;
+        self.ports.values().chain([&self.default_port]).any(takes_time)
     }
 
     /// Whether some port's MAC has to look at what arrives.

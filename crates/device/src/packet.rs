@@ -22,12 +22,12 @@ pub(crate) struct Reception {
 
 impl Reception {
     pub fn new(number: u64) -> Arc<Reception> {
-        Reception::after_passes(number, 0)
+        Arc::new(Reception { number, passes: AtomicU64::new(0) })
     }
 
-    /// A packet that has had some passes already.
-    pub fn after_passes(number: u64, passes: u64) -> Arc<Reception> {
-        Arc::new(Reception { number, passes: AtomicU64::new(passes) })
+    /// Counts passes that were made without asking.
+    pub fn add_passes(&self, passes: u64) {
+        self.passes.store(self.passes() + passes, Ordering::Relaxed);
     }
 
     /// How many passes there were.

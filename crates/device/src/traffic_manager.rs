@@ -99,6 +99,13 @@ pub struct TrafficManager<T> {
     signals: Vec<CongestionSignal>,
     /// Whether every port lets packets straight through; `None` when that is to be found out again.
     ports_are_ideal: Option<bool>,
+    /// Whether every port lets a packet through at once that comes when nothing else is there; `None` as
+    /// above.
+    ports_are_prompt: Option<bool>,
+    /// When the last wire is idle again.
+    last_busy_ps: u64,
+    /// In all queues.
+    waiting_packets: u64,
 }
 
 /// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
@@ -125,7 +132,8 @@ impl<T> Path<T> {
         Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
     }
 
-    fn is_ideal(&self, now_ps: u64) -> bool {
+    /// Whether a packet would pass all queues at once, whichever it comes to.
+    fn is_open(&self, now_ps: u64) -> bool {
         let may_pass = |queue: &Queue<T>| {
             !queue.is_held()
                 && !queue.congested
@@ -134,10 +142,7 @@ impl<T> Path<T> {
                 && queue.last_eligible_ps.is_none_or(|last| last <= now_ps)
                 && queue.packets.is_empty()
         };
-        !self.paused
-            && self.busy_until_ps <= now_ps
-            && self.options.is_ideal()
-            && self.queues.iter().all(may_pass)
+        !self.paused && self.busy_until_ps <= now_ps && self.queues.iter().all(may_pass)
     }
 
     /// The earliest time at which some queue may send.
@@ -165,38 +170,67 @@ impl<T> TrafficManager<T> {
             most_buffered_bytes: 0,
             signals: Vec::new(),
             ports_are_ideal: None,
+            ports_are_prompt: None,
+            last_busy_ps: 0,
+            waiting_packets: 0,
         }
     }
 
-    /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
-    /// idle wire, without a trace of it in queues and signals. The ways back to ingress do not count.
-    pub fn lets_straight_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
-        let has_room = match self.options.shared_buffer_bytes {
+    fn has_room(&self, length_bytes: u64) -> bool {
+        match self.options.shared_buffer_bytes {
             None => true,
             Some(limit) => self.buffered_bytes.saturating_add(length_bytes) <= limit,
-        };
-        has_room
+        }
+    }
+
+    /// What is known of paths is out of date.
+    fn forget(&mut self) {
+        self.ports_are_ideal = None;
+        self.ports_are_prompt = None;
+    }
+
+    /// Whether a packet queued now for any port, of at most so many bytes, would leave its queue at once
+    /// by an idle wire, without a trace of it in queues and signals. The wire may take its time then.
+    pub fn lets_one_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+        self.waiting_packets == 0
+            && self.last_busy_ps <= now_ps
+            && self.has_room(length_bytes)
+            && match self.ports_are_prompt {
+                Some(true) => true,
+                Some(false) | None => {
+                    let is_prompt = self.are_ports(PortOptions::is_prompt, now_ps);
+                    self.ports_are_prompt = Some(is_prompt);
+                    is_prompt
+                }
+            }
+    }
+
+    /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
+    /// idle wire without end, without a trace of it in queues and signals, and be gone. The ways back to
+    /// ingress do not count.
+    pub fn lets_straight_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+        self.has_room(length_bytes)
             && self.next_ready().is_none_or(|(time_ps, _)| time_ps > now_ps)
             && match self.ports_are_ideal {
                 Some(true) => true,
                 // A wire that is busy now will not be so later.
                 Some(false) | None => {
-                    let is_ideal = self.are_ports_ideal(now_ps);
+                    let is_ideal = self.are_ports(PortOptions::is_ideal, now_ps);
                     self.ports_are_ideal = Some(is_ideal);
                     is_ideal
                 }
             }
     }
 
-    fn are_ports_ideal(&self, now_ps: u64) -> bool {
+    fn are_ports(&self, are_so: fn(&PortOptions) -> bool, now_ps: u64) -> bool {
         let options =
             std::iter::once(&self.options.default_port).chain(self.options.ports.values());
-        options.into_iter().all(|options| options.is_ideal() && options.queue_depth_packets > 0)
+        options.into_iter().all(|options| are_so(options) && options.queue_depth_packets > 0)
             && self
                 .paths
                 .iter()
                 .filter(|(path, _)| matches!(path, OutputPath::Port(_)))
-                .all(|(_, path)| path.is_ideal(now_ps))
+                .all(|(_, path)| are_so(&path.options) && path.is_open(now_ps))
     }
 
     fn path(&mut self, path: OutputPath) -> &mut Path<T> {
@@ -272,6 +306,7 @@ impl<T> TrafficManager<T> {
             && thresholds.is_some_and(|at| waiting.packets.len() >= at.pause_packets as usize);
         waiting.congested |= crossed;
         self.buffered_bytes = buffered.saturating_add(length_bytes);
+        self.waiting_packets += 1;
         if crossed {
             self.signals.push(CongestionSignal { time_ps: now_ps, path, queue, congested: true });
         }
@@ -306,6 +341,7 @@ impl<T> TrafficManager<T> {
         }
         let queue = number as u32;
         self.buffered_bytes = self.buffered_bytes.saturating_sub(waiting.length_bytes);
+        self.waiting_packets -= 1;
         if relieved {
             self.signals.push(CongestionSignal { time_ps: now_ps, path, queue, congested: false });
         }
@@ -325,6 +361,7 @@ impl<T> TrafficManager<T> {
         let sent_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
         state.busy_until_ps = sent_ps;
         let arrives_ps = sent_ps.saturating_add(state.options.latency_ps);
+        self.last_busy_ps = self.last_busy_ps.max(sent_ps);
         self.reschedule(path);
         arrives_ps
     }
@@ -339,7 +376,7 @@ impl<T> TrafficManager<T> {
         paused: bool,
         now_ps: u64,
     ) -> bool {
-        self.ports_are_ideal = None;
+        self.forget();
         let state = self.path(path);
         match queue {
             None => {
@@ -369,7 +406,7 @@ impl<T> TrafficManager<T> {
         until_ps: Option<u64>,
         now_ps: u64,
     ) -> bool {
-        self.ports_are_ideal = None;
+        self.forget();
         let state = self.path(path);
         let Some(found) = state.queues.get_mut(queue as usize) else { return false };
         found.set_flow_paused(until_ps, now_ps);
@@ -435,13 +472,13 @@ impl<T> TrafficManager<T> {
 
     /// Sets a path's rate in bits per second for packets sent from now on; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
-        self.ports_are_ideal = None;
+        self.forget();
         self.path(path).options.rate_bps = rate_bps;
     }
 
     /// Sets a path's latency in picoseconds.
     pub fn set_latency_ps(&mut self, path: OutputPath, latency_ps: u64) {
-        self.ports_are_ideal = None;
+        self.forget();
         self.path(path).options.latency_ps = latency_ps;
     }
 
@@ -451,7 +488,7 @@ impl<T> TrafficManager<T> {
         queue: Option<u32>,
         mut change: impl FnMut(&mut Queue<T>),
     ) -> bool {
-        self.ports_are_ideal = None;
+        self.forget();
         let queues = &mut self.path(path).queues;
         match queue {
             None => queues.iter_mut().for_each(change),

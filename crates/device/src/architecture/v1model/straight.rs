@@ -207,15 +207,17 @@ pub(super) fn leave(
         false => left,
     };
     let passes = if is_in_ingress { 1 } else { 2 };
+    let reception = left.reception.unwrap_or_else(|| Reception::new(left.number));
+    reception.add_passes(passes);
     let received_bytes = u32::try_from(left.context.packet.len()).unwrap_or(u32::MAX);
     let run = Run {
         packet: left.number,
-        pass_number: passes - 1,
+        pass_number: reception.passes() - 1,
         counted_bytes: received_bytes,
         pass: None,
     };
     let packet = Traveller {
-        reception: Reception::after_passes(left.number, passes),
+        reception,
         ingress_port: left.port,
         context: left.context,
         received_bytes,

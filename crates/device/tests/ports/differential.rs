@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Generated devices and packets that go round, on the interpreter, on compiled code, and on compiled code
+//! with a tap, where nothing takes the straight way: all have to do the same.
+
+use crate::harness::{ROUND, Round, program, with_round_port};
+use device::{
+    Device, DeviceOptions, EngineChoice, FlowControlOptions, OutputPath, PacketTrain, PauseFrame,
+    PortOptions, QueueStatistics, Statistics, TimestampUnit, TrainTarget, Transmitted,
+};
+use proptest::prelude::*;
+use state::{Batch, MulticastGroup, Replica, Update};
+
+/// When, how, and over the round port what else happens.
+#[derive(Clone, Debug)]
+struct Scenario {
+    options: DeviceOptions,
+    packets: Vec<(u64, Round)>,
+    /// Frames of flow control that arrive from outside.
+    frames: Vec<(u64, u8, u16)>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Shown {
+    transmitted: Vec<Transmitted>,
+    statistics: Statistics,
+    queues: Vec<Option<QueueStatistics>>,
+    most_buffered_bytes: u64,
+}
+
+fn options() -> impl Strategy<Value = DeviceOptions> {
+    let rate =
+        prop::sample::select(vec![None, None, Some(1_000_000_000_000), Some(100_000_000_000)]);
+    let latency = prop::sample::select(vec![0u64, 1_000, 777_777]);
+    let interval = prop::sample::select(vec![0u64, 0, 1_000, 3_333]);
+    let pass_limit = prop::sample::select(vec![Some(5), Some(20), Some(100_000), None]);
+    let buffer = prop::sample::select(vec![None, None, Some(300), Some(5_000)]);
+    let ingress_latency = prop::sample::select(vec![0u64, 0, 0, 12_345]);
+    let flags = any::<[bool; 4]>();
+    (rate, latency, interval, pass_limit, buffer, ingress_latency, flags).prop_map(
+        |(rate_bps, latency_ps, interval, pass_limit, buffer, ingress_latency_ps, flags)| {
+            let [obeys, paused, trains, nanoseconds] = flags;
+            let flow_control = obeys.then(FlowControlOptions::default);
+            let port = PortOptions { rate_bps, latency_ps, flow_control, ..PortOptions::default() };
+            let mut options = with_round_port(port);
+            options.traffic_manager.shared_buffer_bytes = buffer;
+            options.traffic_manager.default_port.latency_ps = latency_ps / 7;
+            if nanoseconds {
+                options.timestamp_unit = TimestampUnit::Nanoseconds;
+            }
+            options.ingress_interval_ps = interval;
+            options.ingress_latency_ps = ingress_latency_ps;
+            options.egress_latency_ps = ingress_latency_ps / 3;
+            options.pass_limit = pass_limit;
+            if obeys && paused {
+                let queue = PacketTrain::pausable_queue(ROUND, 0, 2_000_000, 300_000, rate_bps);
+                options.packet_generator.extend(queue);
+            }
+            if trains {
+                let bytes = Round { rounds: 2, queue: 7, ..Round::default() }.bytes();
+                let train = |port, offset_ps, target| PacketTrain {
+                    port,
+                    target,
+                    offset_ps,
+                    period_ps: 400_000,
+                    count: Some(5),
+                    bytes: bytes.clone(),
+                };
+                options.packet_generator.push(train(9, 5, TrainTarget::Ingress));
+                options.packet_generator.push(train(ROUND, 100_000, TrainTarget::Mac));
+            }
+            options
+        },
+    )
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let time = prop_oneof![Just(0u64), 0u64..5_000, 0u64..3_000_000];
+    let queue = prop::sample::select(vec![0u8, 7, 7]);
+    let group = prop::sample::select(vec![0u8, 0, 0, 3, 9]);
+    let round =
+        (0u8..8, queue, group, 30usize..200).prop_map(|(rounds, queue, group, length_bytes)| {
+            Round { rounds, queue, group, length_bytes }
+        });
+    let packets = prop::collection::vec((time.clone(), round), 0..25);
+    let frames = prop::collection::vec((time, 0u8..8, prop_oneof![Just(0u16), any::<u16>()]), 0..4);
+    (options(), packets, frames).prop_map(|(options, packets, frames)| Scenario {
+        options,
+        packets,
+        frames,
+    })
+}
+
+fn run(scenario: &Scenario, engine: EngineChoice, tap: bool) -> Shown {
+    let options = DeviceOptions { engine, tap, ..scenario.options.clone() };
+    let mut device = Device::new(program(), options).expect("the program loads");
+    let replica = |egress_port, instance| Replica { egress_port, instance };
+    let replicas = vec![replica(ROUND, 1), replica(5, 2), replica(ROUND, 3)];
+    let content = MulticastGroup { replicas, ..MulticastGroup::default() };
+    let update = Update::InsertMulticastGroup { group: 3, content };
+    assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+    for (time_ps, round) in &scenario.packets {
+        device.inject(1, *time_ps, round.bytes()).expect("it is not in the past");
+    }
+    for (time_ps, class, quanta) in &scenario.frames {
+        let bytes = PauseFrame::of_class(*class, *quanta).bytes([0; 6]);
+        device.inject(ROUND, *time_ps, bytes).expect("it is not in the past");
+    }
+    device.advance(1_500_000).expect("nothing fails");
+    device.advance(12_000_000).expect("nothing fails");
+    let queue = |(port, queue)| device.queue_statistics(OutputPath::Port(port), queue);
+    Shown {
+        queues: [(ROUND, 0), (ROUND, 7), (2, 0), (5, 0)].into_iter().map(queue).collect(),
+        most_buffered_bytes: device.most_buffered_bytes(),
+        statistics: device.statistics(),
+        transmitted: device.drain_transmitted(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_and_ways_do_the_same(scenario in scenario()) {
+        let reference = run(&scenario, EngineChoice::Interpreter, false);
+        prop_assert_eq!(&reference, &run(&scenario, EngineChoice::Jit, false));
+        prop_assert_eq!(&reference, &run(&scenario, EngineChoice::Jit, true));
+    }
+}
