@@ -119,7 +119,7 @@ impl Reader {
         let code: Code = CONFIGURATION_FIELD;
         for (name, value) in table.iter() {
             let text: &str = name.get_ref();
-            if section.asked.iter().any(|asked| *asked == text) {
+            if section.asked.contains(&text) {
                 continue;
             }
             let message = format!("`{}{}` is no field", section.path, printable(text, 40));
