@@ -128,8 +128,38 @@ impl Architecture {
 pub enum Engine {
     /// Machine code, compiled when the program is loaded.
     Jit,
-    /// The reference interpreter.
+    /// The interpreter of the pipeline IR.
     Interp,
+    /// Lucid programs only: the reference interpreter of the language, nothing compiled.
+    Reference,
+}
+
+/// What Lucid programs are compiled for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LucidTarget {
+    /// BMv2's architecture.
+    #[default]
+    V1model,
+    /// Tofino's native architecture.
+    Tna,
+}
+
+impl LucidTarget {
+    /// For the compiler.
+    pub fn target(self) -> lucid::compile::Target {
+        match self {
+            LucidTarget::V1model => lucid::compile::Target::V1Model,
+            LucidTarget::Tna => lucid::compile::Target::Tna,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            LucidTarget::V1model => "v1model",
+            LucidTarget::Tna => "tna",
+        }
+    }
 }
 
 impl Engine {
@@ -137,7 +167,7 @@ impl Engine {
     pub fn choice(self) -> device::EngineChoice {
         match self {
             Engine::Jit => device::EngineChoice::Jit,
-            Engine::Interp => device::EngineChoice::Interpreter,
+            Engine::Interp | Engine::Reference => device::EngineChoice::Interpreter,
         }
     }
 }
@@ -202,11 +232,12 @@ pub struct Run {
     /// Print the messages that the program sends to its control plane.
     #[arg(long)]
     pub digests: bool,
-    /// What runs a P4 program, jit if not said; traces come from the interpreter. A Lucid program is
-    /// always run by its reference interpreter.
+    /// What runs the program, jit if not said. Traces of P4 programs come from the interpreter. Lucid
+    /// programs are compiled first, unless the reference interpreter is to run them.
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
-    /// Run both engines side by side and stop at the first packet for which they differ.
+    /// Run both engines side by side and stop at the first packet for which they differ. A Lucid
+    /// program runs compiled beside its reference interpreter, handler by handler.
     #[arg(long, conflicts_with_all = ["trace", "trace_json", "engine"])]
     pub verify: bool,
     /// Print what happened to each packet.
@@ -239,6 +270,9 @@ pub struct LucidRun {
     /// What should happen: switches, links, events (JSON, YAML or TOML).
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
+    /// What to compile the program for.
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<LucidTarget>,
     /// Values of symbolic sizes and constants, over those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,

@@ -54,7 +54,9 @@ pub(super) type Places<'a> = (Vec<(u32, PathBuf)>, &'a Path);
 fn usage(arguments: &Run) -> Result<Places<'_>, String> {
     let lucid = &arguments.lucid;
     for (flag, given) in [
+        ("--engine reference", arguments.engine == Some(Engine::Reference)),
         ("--spec", lucid.spec.is_some()),
+        ("--target", lucid.target.is_some()),
         ("--symbolics", lucid.symbolics.is_some()),
         ("--until", lucid.until.is_some()),
         ("--json", lucid.json),

@@ -2,40 +2,128 @@
 //! What runs a Lucid program: the reference interpreter, or the compiled program on devices. Both tell
 //! the same observations; this hides which it is.
 
-use lucid::compiled::CompiledSimulation;
+use super::inputs::{Ready, Trouble};
+use crate::arguments::{Engine, Run};
+use crate::output;
+use lucid::compile::{Options, compile};
+use lucid::compiled::{CompiledSimulation, Verified, verify};
 use lucid::core::GlobalId;
 use lucid::interpreter::State;
 use lucid::report::{Observers, Verdicts};
 use lucid::simulation::{Counts, Observer, Outcome, Simulation};
 use source::Diagnostics;
+use std::sync::Arc;
 
 /// A run at work.
 pub enum Machine {
     /// By the reference interpreter.
     Reference(Box<Simulation>),
-    /// Compiled.
-    Compiled(Box<CompiledSimulation>),
+    /// Compiled: what for, the run, and what came of comparing it with the reference interpreter if
+    /// that was asked for.
+    Compiled(&'static str, Box<CompiledSimulation>, Verdict),
+}
+
+/// Whether a compiled run is compared with the reference interpreter, and what came of it.
+pub enum Verdict {
+    /// Not compared.
+    Unasked,
+    /// It will be.
+    Asked,
+    /// It was.
+    Given(Box<Verified>),
 }
 
 impl Machine {
+    /// What the command line asks for. Warnings of the compiler are printed unless `quiet`.
+    pub fn new(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Machine, Trouble> {
+        let engine = arguments.engine.unwrap_or(Engine::Jit);
+        if engine == Engine::Reference {
+            return Ok(Machine::reference(ready));
+        }
+        let target = arguments.lucid.target.unwrap_or_default();
+        let options = Options { target: target.target(), ..Options::default() };
+        let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
+            let help = "--engine reference runs the program without compiling it";
+            let mut told = Diagnostics::new();
+            for (at, one) in found.into_iter().enumerate() {
+                told.push(if at == 0 { one.help(help) } else { one });
+            }
+            Trouble::Found(ready.map.clone(), told)
+        })?;
+        if !quiet {
+            output::diagnostics(&compiled.built.map, &compiled.built.warnings);
+        }
+        let simulation =
+            CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine.choice())
+                .map_err(|error| Trouble::Message(error.to_string()))?;
+        let verdict = if arguments.verify { Verdict::Asked } else { Verdict::Unasked };
+        Ok(Machine::Compiled(target.name(), Box::new(simulation), verdict))
+    }
+
+    /// By the reference interpreter.
+    pub fn reference(ready: &Ready) -> Machine {
+        Machine::Reference(Box::new(Simulation::new(ready.setup.clone())))
+    }
+
+    /// What runs, for people.
+    pub fn name(&self) -> String {
+        match self {
+            Machine::Reference(_) => super::ENGINE.to_string(),
+            Machine::Compiled(target, simulation, verdict) => {
+                let engine = simulation.device(0).map_or("jit", |device| device.engine_name());
+                let beside = match verdict {
+                    Verdict::Unasked => "",
+                    _ => ", beside the reference interpreter",
+                };
+                format!("compiled for {target}, {engine}{beside}")
+            }
+        }
+    }
+
+    /// What came of comparing with the reference interpreter, if that was asked for.
+    pub fn judgement(&self) -> Option<Result<String, String>> {
+        let Machine::Compiled(_, _, Verdict::Given(verified)) = self else { return None };
+        Some(match &verified.difference {
+            None => Ok(format!(
+                "as the reference interpreter: {} handlers in a legal schedule, {} cells and {} \
+                 packets compared",
+                verified.schedule.dispatches.len(),
+                verified.cells,
+                verified.packets
+            )),
+            Some(difference) => Err(format!(
+                "the compiled program differs from the reference interpreter: {difference}; this is \
+                 a mistake in Planewright, please report it with the program"
+            )),
+        })
+    }
+
     fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         match self {
             Machine::Reference(simulation) => simulation.run_until(until_ps, observer),
-            Machine::Compiled(simulation) => simulation.run_until(until_ps, observer),
+            Machine::Compiled(_, simulation, _) => simulation.run_until(until_ps, observer),
         }
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Outcome {
         match self {
             Machine::Reference(simulation) => simulation.run(observer),
-            Machine::Compiled(simulation) => simulation.run(observer),
+            Machine::Compiled(_, simulation, verdict) => match verdict {
+                Verdict::Asked => {
+                    let verified = verify(simulation, observer);
+                    let outcome = verified.outcome.clone();
+                    *verdict = Verdict::Given(Box::new(verified));
+                    outcome
+                }
+                _ => simulation.run(observer),
+            },
         }
     }
 
     fn switches(&self) -> u32 {
         match self {
             Machine::Reference(simulation) => simulation.setup().switches(),
-            Machine::Compiled(simulation) => simulation.setup().switches(),
+            Machine::Compiled(_, simulation, _) => simulation.setup().switches(),
         }
     }
 
@@ -71,7 +159,7 @@ impl Machine {
                 let cell = cells.get(index.into())?;
                 Some(cell[..if cells.is_pairs() { 2 } else { 1 }].to_vec())
             }
-            Machine::Compiled(simulation) => simulation.cell(switch, global, index),
+            Machine::Compiled(_, simulation, _) => simulation.cell(switch, global, index),
         }
     }
 
@@ -79,7 +167,7 @@ impl Machine {
     pub fn states(&self) -> Vec<State> {
         let state = |switch| match self {
             Machine::Reference(simulation) => simulation.state(switch).cloned(),
-            Machine::Compiled(simulation) => simulation.state(switch),
+            Machine::Compiled(_, simulation, _) => simulation.state(switch),
         };
         (0..self.switches()).filter_map(state).collect()
     }
@@ -88,7 +176,7 @@ impl Machine {
     pub fn counts(&self) -> Vec<Counts> {
         let counts = |switch| match self {
             Machine::Reference(simulation) => simulation.counts(switch),
-            Machine::Compiled(simulation) => simulation.counts(switch),
+            Machine::Compiled(_, simulation, _) => simulation.counts(switch),
         };
         (0..self.switches()).filter_map(counts).collect()
     }
@@ -97,7 +185,7 @@ impl Machine {
     pub fn warnings(&self) -> Diagnostics {
         match self {
             Machine::Reference(simulation) => simulation.warnings().clone(),
-            Machine::Compiled(_) => Diagnostics::new(),
+            Machine::Compiled(..) => Diagnostics::new(),
         }
     }
 }

@@ -5,14 +5,14 @@
 use super::captures::Leaving;
 use super::inputs::{Ready, Wanted, ready};
 use super::machine::Machine;
-use crate::arguments::Run;
+use crate::arguments::{Engine, Run};
 use crate::{Ending, files, output};
 use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
     state_text,
 };
 use lucid::simulation::schedule::Recorder;
-use lucid::simulation::{Observation, ObservationKind, Observer, Outcome, Simulation};
+use lucid::simulation::{Observation, ObservationKind, Observer, Outcome};
 use lucid::specification::{Links, duration_ps};
 use source::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -73,8 +73,6 @@ fn usage(arguments: &Run) -> Result<(), String> {
         ("--entries", !arguments.entries.is_empty()),
         ("--after", !arguments.after.is_empty()),
         ("--digests", arguments.digests),
-        ("--engine", arguments.engine.is_some()),
-        ("--verify", arguments.verify),
         ("--trace-json", arguments.trace_json),
         ("--cpu-port", arguments.cpu_port.is_some()),
         ("--device", arguments.device.is_some()),
@@ -87,6 +85,17 @@ fn usage(arguments: &Run) -> Result<(), String> {
         }
     }
     let lucid = &arguments.lucid;
+    if arguments.engine == Some(Engine::Reference) && lucid.target.is_some() {
+        return Err(
+            "--target says what to compile for, and the reference interpreter compiles nothing"
+                .to_string(),
+        );
+    }
+    if lucid.replay.is_some()
+        && (arguments.engine.is_some() || arguments.verify || lucid.target.is_some())
+    {
+        return Err("--replay runs a schedule by the reference interpreter: leave out --engine, --target and --verify".to_string());
+    }
     if arguments.inputs.is_empty() != arguments.out.is_none() {
         return Err(
             "captures come in with --in PORT=FILE and go out with --out DIR: name both".to_string()
@@ -153,8 +162,16 @@ impl Observer for Quieter<'_> {
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
-    let mut machine = Machine::Reference(Box::new(Simulation::new(ready.setup.clone())));
-    let mut verdicts = match Verdicts::new(&program, &ready.run.expectations) {
+    let mut machine = match Machine::new(arguments, ready, quiet) {
+        Ok(machine) => machine,
+        Err(trouble) => {
+            trouble.print();
+            return Ok(Ending::WrongInput);
+        }
+    };
+    // A run that is compared goes through in one piece, without a look at cells on the way.
+    let expectations: &[_] = if arguments.verify { &[] } else { &ready.run.expectations };
+    let mut verdicts = match Verdicts::new(&program, expectations) {
         Ok(verdicts) => verdicts,
         Err(problems) => {
             output::diagnostics(&ready.map, &problems);
@@ -174,7 +191,7 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     };
     let detail = if arguments.trace { Detail::Everything } else { Detail::Results };
     if !quiet && !lucid.json {
-        printer.add(&format!("{title} ({})\n\n", super::ENGINE));
+        printer.add(&format!("{title} ({})\n\n", machine.name()));
     }
     let outcome = {
         let mut write = |text: &str| printer.add(text);
@@ -228,6 +245,14 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     }
     if !quiet {
         output::diagnostics(&ready.map, &machine.warnings());
+    }
+    if let Some(said) = machine.judgement() {
+        failed |= said.is_err();
+        match said {
+            Ok(said) if quiet => drop(said),
+            Ok(said) => output::note(&said),
+            Err(said) => output::error(&said),
+        }
     }
     if let Outcome::Stopped(fault) = outcome {
         let mut list = Diagnostics::new();

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::run::verdicts_text;
 use crate::output;
 use lucid::report::{Detail, Observers, TextLog, Verdicts};
-use lucid::simulation::{Outcome, Simulation};
+use lucid::simulation::Outcome;
 use source::{Diagnostics, RenderOptions, SourceMap};
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
     if ready.run.expectations.is_empty() {
         tested.notes.push("it expects nothing: add `expect`".to_string());
     }
-    let mut machine = Machine::Reference(Box::new(Simulation::new(ready.setup.clone())));
+    let mut machine = Machine::reference(&ready);
     let mut happened = String::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));
