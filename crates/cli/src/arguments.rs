@@ -416,9 +416,10 @@ pub struct Test {
     /// The program, when it is not the .p4 or .dpt file of the same name.
     #[arg(long, value_name = "PROG")]
     pub program: Option<PathBuf>,
-    /// What runs the program. Traces come from the interpreter.
-    #[arg(long, value_name = "ENGINE", default_value = "jit")]
-    pub engine: Engine,
+    /// What runs the program: if not said, compiled code for P4, the reference interpreter for Lucid.
+    /// Traces of P4 programs come from the interpreter.
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<Engine>,
     /// Print what happened to each packet of a test that fails.
     #[arg(long)]
     pub trace: bool,

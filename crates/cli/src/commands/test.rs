@@ -2,7 +2,7 @@
 //! `plane test`: runs STF tests, and specifications of Lucid runs with their expectations.
 
 use super::lucid;
-use crate::arguments::Test;
+use crate::arguments::{Engine, Test};
 use crate::{Ending, files, output};
 use conformance::stf::reader::{self, LocatedStep};
 use conformance::stf::runner::{self, Report};
@@ -19,7 +19,11 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     for path in &arguments.files {
         let (report, traces) = one(path, arguments);
         let engine = match lucid::is_specification(path) {
-            true => lucid::ENGINE,
+            true => match arguments.engine {
+                None | Some(Engine::Reference) => lucid::ENGINE,
+                Some(Engine::Jit) => "compiled, jit",
+                Some(Engine::Interp) => "compiled, interpreter",
+            },
             false => options(arguments).effective_engine().name(),
         };
         if !engines.contains(&engine) {
@@ -51,7 +55,7 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
 }
 
 fn options(arguments: &Test) -> DeviceOptions {
-    let engine = arguments.engine.choice();
+    let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
     DeviceOptions { engine, trace: arguments.trace, ..DeviceOptions::default() }
 }
 
@@ -59,7 +63,10 @@ fn options(arguments: &Test) -> DeviceOptions {
 /// when asked for.
 fn one(path: &Path, arguments: &Test) -> (Report, String) {
     if lucid::is_specification(path) {
-        let tested = lucid::test::one(path, arguments.program.as_deref(), arguments.trace);
+        let tested = {
+            let engine = arguments.engine.unwrap_or(Engine::Reference);
+            lucid::test::one(path, arguments.program.as_deref(), engine, arguments.trace)
+        };
         let report = Report { failures: tested.failures, notes: tested.notes, ..Report::default() };
         return (report, tested.trace);
     }

@@ -74,6 +74,10 @@ pub enum Recirculation {
     Primitive,
 }
 
+/// How often the delay queue is released unless the user says otherwise, in picoseconds: 100
+/// microseconds (Lucid §3.2).
+pub const DELAY_PERIOD_PS: u64 = 100_000_000;
+
 /// Choices of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -81,6 +85,8 @@ pub struct Options {
     pub target: Target,
     /// How delayed events wait.
     pub delay: Delay,
+    /// How often the delay queue is released, in picoseconds.
+    pub delay_period_ps: u64,
     /// The unit of v1model's time stamps.
     pub clock: Clock,
     /// The port whose packets come back (`recirculation_port`); 68 on Tofino, 196 in runs.
@@ -111,6 +117,7 @@ impl Default for Options {
         Options {
             target: Target::default(),
             delay: Delay::default(),
+            delay_period_ps: DELAY_PERIOD_PS,
             clock: Clock::default(),
             recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
             delay_queue: 0,

@@ -118,6 +118,16 @@ impl Setup {
         self.switches
     }
 
+    /// How compiled switches keep delays as this run has them: in a queue that is released at its
+    /// granularity; without one, going round until they are due, which is exact to a round.
+    pub fn delay_options(&self, options: crate::compile::Options) -> crate::compile::Options {
+        use crate::compile::{Delay, Options};
+        match self.timing.delay_granularity_ps {
+            0 => Options { delay: Delay::Recirculation, ..options },
+            delay_period_ps => Options { delay: Delay::Queue, delay_period_ps, ..options },
+        }
+    }
+
     /// Whether links may lose something, or go down.
     pub(crate) fn may_lose(&self) -> bool {
         self.timing.direct_loss > 0.0

@@ -3,7 +3,7 @@
 //! the same observations; this hides which it is.
 
 use super::inputs::{Ready, Trouble};
-use crate::arguments::{Engine, Run};
+use crate::arguments::{Engine, LucidTarget};
 use crate::output;
 use lucid::compile::{Options, compile};
 use lucid::compiled::{CompiledSimulation, Verified, verify};
@@ -34,14 +34,19 @@ pub enum Verdict {
 }
 
 impl Machine {
-    /// What the command line asks for. Warnings of the compiler are printed unless `quiet`.
-    pub fn new(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Machine, Trouble> {
-        let engine = arguments.engine.unwrap_or(Engine::Jit);
+    /// What is asked for. Warnings of the compiler are printed unless `quiet`.
+    pub fn new(
+        engine: Engine,
+        target: LucidTarget,
+        is_compared: bool,
+        ready: &Ready,
+        quiet: bool,
+    ) -> Result<Machine, Trouble> {
         if engine == Engine::Reference {
             return Ok(Machine::reference(ready));
         }
-        let target = arguments.lucid.target.unwrap_or_default();
         let options = Options { target: target.target(), ..Options::default() };
+        let options = ready.setup.delay_options(options);
         let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";
             let mut told = Diagnostics::new();
@@ -56,12 +61,12 @@ impl Machine {
         let simulation =
             CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine.choice())
                 .map_err(|error| Trouble::Message(error.to_string()))?;
-        let verdict = if arguments.verify { Verdict::Asked } else { Verdict::Unasked };
+        let verdict = if is_compared { Verdict::Asked } else { Verdict::Unasked };
         Ok(Machine::Compiled(target.name(), Box::new(simulation), verdict))
     }
 
-    /// By the reference interpreter.
-    pub fn reference(ready: &Ready) -> Machine {
+    /// The reference interpreter.
+    fn reference(ready: &Ready) -> Machine {
         Machine::Reference(Box::new(Simulation::new(ready.setup.clone())))
     }
 

@@ -162,7 +162,13 @@ impl Observer for Quieter<'_> {
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
-    let mut machine = match Machine::new(arguments, ready, quiet) {
+    let mut machine = match Machine::new(
+        arguments.engine.unwrap_or(Engine::Jit),
+        lucid.target.unwrap_or_default(),
+        arguments.verify,
+        ready,
+        quiet,
+    ) {
         Ok(machine) => machine,
         Err(trouble) => {
             trouble.print();

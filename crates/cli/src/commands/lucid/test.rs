@@ -4,6 +4,7 @@
 use super::inputs::{Trouble, Wanted, ready};
 use super::machine::Machine;
 use super::run::verdicts_text;
+use crate::arguments::{Engine, LucidTarget};
 use crate::output;
 use lucid::report::{Detail, Observers, TextLog, Verdicts};
 use lucid::simulation::Outcome;
@@ -21,7 +22,7 @@ pub struct Tested {
 }
 
 /// Runs one specification.
-pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
+pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> Tested {
     let mut tested = Tested { failures: Vec::new(), trace: String::new(), notes: Vec::new() };
     let wanted = Wanted { program, specification: Some(path), ..Wanted::default() };
     let ready = match ready(&wanted, true) {
@@ -46,7 +47,18 @@ pub fn one(path: &Path, program: Option<&Path>, trace: bool) -> Tested {
     if ready.run.expectations.is_empty() {
         tested.notes.push("it expects nothing: add `expect`".to_string());
     }
-    let mut machine = Machine::reference(&ready);
+    let target = LucidTarget::default();
+    let mut machine = match Machine::new(engine, target, false, &ready, true) {
+        Ok(machine) => machine,
+        Err(Trouble::Message(message)) => {
+            tested.failures.push(message);
+            return tested;
+        }
+        Err(Trouble::Found(map, found)) => {
+            tested.failures.push(rendered(&map, &found));
+            return tested;
+        }
+    };
     let mut happened = String::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));

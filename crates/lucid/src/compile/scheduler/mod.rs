@@ -16,9 +16,6 @@ use source::Span;
 /// others of the same handler; by other ports it goes round with them.
 pub const SERIALISER_PORTS: u32 = 64;
 
-/// How often the delay queue is released, in picoseconds: 100 microseconds (Lucid §3.2).
-pub const DELAY_PERIOD_PS: u64 = 100_000_000;
-
 /// Constants and the header of frames.
 pub(super) fn constants(context: &mut Context<'_>) {
     let kinds = [

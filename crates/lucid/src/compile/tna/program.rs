@@ -241,7 +241,7 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
         most_generated: context.events.slots.len() as u32,
         hashes: Vec::new(),
         delay_period_ps: match context.options.delay {
-            crate::compile::Delay::Queue => crate::compile::scheduler::DELAY_PERIOD_PS,
+            crate::compile::Delay::Queue => context.options.delay_period_ps,
             crate::compile::Delay::Recirculation => 0,
         },
     })

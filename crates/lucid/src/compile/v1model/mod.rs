@@ -319,7 +319,7 @@ fn finish(
         most_generated: context.shapes.slot_count,
         mixes: context.mixes,
         delay_period_ps: match options.delay {
-            Delay::Queue if context.delays => scheduler::DELAY_PERIOD_PS,
+            Delay::Queue if context.delays => options.delay_period_ps,
             _ => 0,
         },
         hashes,
