@@ -169,6 +169,32 @@ fn the_first_results() {
     assert_eq!(left, [(1, order(5, 3, 1, (3, 7)))]);
 }
 
+/// What is refused is told where it stands.
+#[test]
+fn what_is_not_known_of_the_hardware_is_refused() {
+    let check = |from: &str, to: &str, expected: &str| {
+        let text = PROGRAM.replacen(from, to, 1);
+        assert_ne!(text, PROGRAM);
+        let (report, program) = compiled(&text);
+        assert!(program.is_none(), "{to}");
+        assert!(report.contains("IR-E0202") && report.contains(expected), "{to}: {report}");
+        assert!(report.contains(to.lines().next().unwrap_or("")), "{to}: {report}");
+    };
+    let before = "    Register<bit<32>, bit<8>>(16, 100) counts;";
+    let with = |object: &str| format!("    {object}\n{before}");
+    check(before, &with("MathUnit<bit<32>>(MathOp_t.SQR, 1) unit;"), "is not public");
+    check(before, &with("Lpf<bit<32>, bit<8>>(16) filter;"), "not public");
+    check(before, &with("DirectRegister<bit<32>>() direct;"), "use a `Register`");
+    check(
+        before,
+        &with("CRCPolynomial<bit<32>>(7, true, true, false, 0, 0) polynomial;"),
+        "`msb` set",
+    );
+    check(before, &with("Hash<bit<8>>(HashAlgorithm_t.CUSTOM) hash;"), "`CRCPolynomial`");
+    check("forget.execute(hdr.order.index);", "forget.execute_log();", "`execute_log`");
+    check("Switch(pipe) main;", "Switch(pipe, pipe) main;", "a device here is one pipe");
+}
+
 /// The body reads a parameter that is a value of the caller's, from blocks of the control's own.
 #[test]
 fn a_body_sees_the_parameters_of_its_control() {

@@ -108,7 +108,11 @@ impl Architecture for Tna {
 
     fn finish(&self, lowering: &mut Lowering<'_>) -> Lowered<()> {
         if lowering.program.blocks.iter().any(|block| !block.role.starts_with("pipe0.")) {
-            return Err(lowering.not_expressible(
+            let main = lowering.typed.main.and_then(|main| lowering.declaration_of(main));
+            let span = main.map_or(source::Span::NONE, |main| main.span);
+            return Err(lowering.error_at(
+                span,
+                crate::codes::lowering::NOT_EXPRESSIBLE,
                 "a switch with programs of their own for its pipes: a device here is one pipe, so give \
                  each pipeline a `Switch` of its own",
             ));
