@@ -6,7 +6,7 @@
 use crate::guard::Guard;
 use crate::problem::{DependencyKind, OwnTable, Resource};
 use ir::effects::Location;
-use ir::{OriginId, RegionId, RegisterId, Temp};
+use ir::{OriginId, RegionId, RegisterId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that one atom writes and another reads.
@@ -87,6 +87,9 @@ pub(super) struct Atom {
     pub gate: Gate,
     /// The table, if it is one.
     pub table: Option<OwnTable>,
+    /// Of which table of the program it is which part. The same parts of applications on exclusive
+    /// branches are one.
+    pub source: Option<(TableId, usize)>,
     /// Whether it may run when the program would not, since nobody else sees what it does.
     pub is_speculative: bool,
     /// Whether it may end the programmable block.
@@ -111,6 +114,7 @@ impl Atom {
             demand: BTreeMap::new(),
             gate: Gate::default(),
             table: None,
+            source: None,
             is_speculative: false,
             ends_block: false,
             explicit: Vec::new(),

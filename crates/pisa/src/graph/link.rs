@@ -11,7 +11,7 @@ use crate::problem::{
     Array, ArrayId, Dependency, DependencyKind, Gress, Problem, Resource, Unit, UnitId,
 };
 use ir::effects::Location;
-use ir::{Program, RegisterId};
+use ir::{Program, RegisterId, TableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cells that an atom's guard matches on.
@@ -120,27 +120,45 @@ fn array(program: &Program, register: RegisterId) -> Array {
 
 fn unit(program: &Program, atoms: &[&Atom], gress: Gress) -> Unit {
     let first = atoms[0];
+    let is_table = first.source.is_some();
     let mut demand: BTreeMap<Resource, u64> = BTreeMap::new();
-    for (resource, amount) in atoms.iter().flat_map(|atom| &atom.demand) {
+    // Applications of one table take what the table takes, once.
+    let counted = if is_table { &atoms[..1] } else { atoms };
+    for (resource, amount) in counted.iter().flat_map(|atom| &atom.demand) {
         *demand.entry(*resource).or_default() += amount;
     }
     let name = match atoms {
         [only] => only.name.clone(),
+        [first, ..] if is_table => first.name.clone(),
         [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
         [] => String::new(),
     };
     let is_plain = atoms.iter().all(|atom| atom.kind == AtomKind::Statement);
+    let is_static = atoms.iter().all(|atom| atom.gate.after.is_empty());
+    let guard = match is_static || atoms.len() == 1 || !is_table {
+        // Any of the applications.
+        true => atoms[1..].iter().fold(guard_of(first), |guard, atom| match is_table {
+            true => guard.or(&guard_of(atom)),
+            false => guard,
+        }),
+        // Told by what decides in front of each.
+        false => Guard::always(),
+    };
     Unit {
         name: name.into(),
         span: super::span(program, first.origin),
         gress,
-        guard: first.gate.guard.clone().unwrap_or_else(Guard::always),
-        mergeable: is_plain && first.gate.after.is_empty(),
+        guard,
+        mergeable: is_plain && is_static,
         table: first.table.clone(),
         array: None,
         register_action: 0,
         demand,
     }
+}
+
+fn guard_of(atom: &Atom) -> Guard {
+    atom.gate.guard.clone().unwrap_or_else(Guard::always)
 }
 
 impl<'a, 'c> Linker<'a, 'c> {
@@ -261,6 +279,46 @@ impl<'a, 'c> Linker<'a, 'c> {
     /// run.
     fn grouped(&self, edges: &BTreeMap<(usize, usize), DependencyKind>) -> Vec<usize> {
         let alone: Vec<usize> = (0..self.all.len()).collect();
+        let statements = self.statement_groups(edges);
+        // Groups that would have to wait for one another fall apart again.
+        [self.table_groups(&statements), statements]
+            .iter()
+            .find_map(|groups| ordered(groups, edges))
+            .unwrap_or(alone)
+    }
+
+    /// Applications of one table on exclusive branches are one table, if they look the same values
+    /// up: a key that is a constant on one branch is none on the other.
+    fn table_groups(&self, groups: &[usize]) -> Vec<usize> {
+        let mut groups = groups.to_vec();
+        let mut sources: BTreeMap<TableId, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+        for number in 0..self.all.len() {
+            if let Some((table, part)) = self.atom(number).source {
+                sources.entry(table).or_default().entry(part).or_default().push(number);
+            }
+        }
+        for parts in sources.values() {
+            let applications = parts.get(&0).map_or(&[][..], Vec::as_slice);
+            let alike = applications.iter().enumerate().all(|(at, &one)| {
+                applications[at + 1..].iter().all(|&other| {
+                    self.all[one].0 == self.all[other].0
+                        && self.atom(one).table == self.atom(other).table
+                        && !self.comes_before(self.place(one), self.place(other))
+                        && !self.comes_before(self.place(other), self.place(one))
+                })
+            });
+            for list in parts.values().filter(|_| alike) {
+                for number in list {
+                    groups[*number] = groups[list[0]];
+                }
+            }
+        }
+        groups
+    }
+
+    /// Statements under one condition that can run in one stage; the number of a group is that of its
+    /// first atom.
+    fn statement_groups(&self, edges: &BTreeMap<(usize, usize), DependencyKind>) -> Vec<usize> {
         let mut incoming: Vec<Vec<(usize, DependencyKind)>> = vec![Vec::new(); self.all.len()];
         for ((before, after), kind) in edges {
             incoming[*after].push((*before, *kind));
@@ -269,6 +327,8 @@ impl<'a, 'c> Linker<'a, 'c> {
         let mut segments: Vec<(usize, usize, usize)> = Vec::new();
         let mut segment = 0;
         let mut levels = vec![0usize; self.all.len()];
+        let mut homes: HashMap<(usize, usize, Option<RegisterId>), usize> = HashMap::new();
+        let mut groups: Vec<usize> = Vec::new();
         for number in 0..self.all.len() {
             let (control, block, _) = self.place(number);
             let is_plain = self.can_group(number);
@@ -280,6 +340,8 @@ impl<'a, 'c> Linker<'a, 'c> {
             segments.push((control, block, segment));
             if !is_plain {
                 segment += 1;
+                groups.push(number);
+                continue;
             }
             levels[number] = incoming[number]
                 .iter()
@@ -287,46 +349,54 @@ impl<'a, 'c> Linker<'a, 'c> {
                 .map(|(before, kind)| levels[*before] + kind.distance() as usize)
                 .max()
                 .unwrap_or(0);
-        }
-        let mut homes: HashMap<(usize, usize, Option<RegisterId>), usize> = HashMap::new();
-        let mut order: Vec<(usize, usize, usize)> = Vec::new();
-        let mut group_of = Vec::new();
-        for number in 0..self.all.len() {
             let atom = self.atom(number);
-            let next = order.len();
-            let group = if self.can_group(number) {
-                let array = atom.array.as_ref().map(|(register, _)| *register);
-                let key = (segments[number].2, levels[number], array);
-                let group = *homes.entry(key).or_insert(next);
-                // All of a group have one gate; another gate needs another group.
-                let same = order
-                    .get(group)
-                    .is_none_or(|(_, _, first)| self.atom(*first).gate == atom.gate);
-                if same { group } else { next }
-            } else {
-                next
-            };
-            if group == next {
-                order.push((segments[number].2, levels[number], number));
-            }
-            group_of.push(group);
+            let array = atom.array.as_ref().map(|(register, _)| *register);
+            let key = (segments[number].2, levels[number], array);
+            let first = *homes.entry(key).or_insert(number);
+            // All of a group have one gate.
+            let same = self.atom(first).gate == atom.gate;
+            groups.push(if same { first } else { number });
         }
-        let mut sorted: Vec<usize> = (0..order.len()).collect();
-        sorted.sort_by_key(|group| order[*group]);
-        let mut rank = vec![0; order.len()];
-        for (at, group) in sorted.into_iter().enumerate() {
-            rank[group] = at;
-        }
-        let homes: Vec<usize> = group_of.into_iter().map(|group| rank[group]).collect();
-        // Groups that would have to wait for one another fall apart again.
-        let is_forward = edges.keys().all(|(before, after)| homes[*before] <= homes[*after]);
-        if is_forward { homes } else { alone }
+        groups
     }
 
     fn can_group(&self, number: usize) -> bool {
         let atom = self.atom(number);
         atom.kind == AtomKind::Statement && !atom.gate.after.is_empty()
     }
+}
+
+/// Groups numbered in an order in which they could run, as near to that of the code as can be; nothing
+/// if there is no such order.
+fn ordered(
+    groups: &[usize],
+    edges: &BTreeMap<(usize, usize), DependencyKind>,
+) -> Option<Vec<usize>> {
+    let mut waiting: BTreeMap<usize, usize> = groups.iter().map(|group| (*group, 0)).collect();
+    let between: BTreeSet<(usize, usize)> = edges
+        .keys()
+        .map(|(before, after)| (groups[*before], groups[*after]))
+        .filter(|(before, after)| before != after)
+        .collect();
+    let mut after: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (from, to) in between {
+        *waiting.entry(to).or_default() += 1;
+        after.entry(from).or_default().push(to);
+    }
+    let mut ready: BTreeSet<usize> =
+        waiting.iter().filter(|(_, count)| **count == 0).map(|(group, _)| *group).collect();
+    let mut ranks: HashMap<usize, usize> = HashMap::new();
+    while let Some(group) = ready.pop_first() {
+        ranks.insert(group, ranks.len());
+        for next in after.get(&group).into_iter().flatten() {
+            let count = waiting.entry(*next).or_default();
+            *count -= 1;
+            if *count == 0 {
+                ready.insert(*next);
+            }
+        }
+    }
+    groups.iter().map(|group| ranks.get(group).copied()).collect()
 }
 
 /// Whether the order of two writes counts. Counters commute, draws are independent, and logs are for

@@ -27,9 +27,7 @@ pub use codes::EXPLANATIONS;
 
 use crate::problem::{Gress, Problem};
 use ir::effects::Location;
-use ir::{
-    BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId,
-};
+use ir::{BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId};
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

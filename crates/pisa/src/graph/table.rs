@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// How many entries a table has that does not say.
 const DEFAULT_ENTRIES: u64 = 1024;
 
+/// Of these a table takes what its most demanding action takes, since one of them runs.
+const OF_ONE_ACTION: [Resource; 2] = [Resource::Instructions, Resource::Statements];
+
 /// Bits of a hash by which a selector chooses.
 const SELECTOR_BITS: u64 = 32;
 
@@ -74,16 +77,17 @@ impl<'a> Walk<'a, '_> {
             atom.take(Resource::HashBits, SELECTOR_BITS);
         }
         atom.table = Some(own);
+        atom.source = Some((table_id, 0));
         self.actions(id, table_id, (block, at), origin);
     }
 
     /// The code of a table's actions.
-    fn actions(&mut self, id: AtomId, table: TableId, place: (usize, usize), origin: OriginId) {
-        let table = &self.program.tables[table.index()];
+    fn actions(&mut self, id: AtomId, table_id: TableId, place: (usize, usize), origin: OriginId) {
+        let table = &self.program.tables[table_id.index()];
         let mut parts: BTreeMap<PartKey, Part> = BTreeMap::new();
         let mut own = Part::default();
         let mut gates: Vec<Gate> = vec![Gate::default()];
-        let mut most_instructions = 0;
+        let mut most: BTreeMap<Resource, u64> = BTreeMap::new();
         let mut walked = Vec::new();
         for listed in &table.actions {
             let action = &self.program.actions[listed.action.index()];
@@ -104,13 +108,16 @@ impl<'a> Walk<'a, '_> {
         let own_array = self.own_array(&walked);
         for (number, (region, atoms, waits, levels)) in walked.into_iter().enumerate() {
             let private = private_slots(self.program, region);
-            let mut instructions = 0;
+            let mut taken: BTreeMap<Resource, u64> = BTreeMap::new();
             let mut homes: Vec<Option<PartKey>> = Vec::new();
             for (index, atom) in atoms.iter().enumerate() {
                 let array = atom.array.as_ref().map(|(register, _)| *register);
                 let level = levels[index];
                 if fits(atom, level) && (array.is_none() || own_array == array) {
-                    instructions += atom.demand.get(&Resource::Instructions).copied().unwrap_or(0);
+                    for resource in OF_ONE_ACTION {
+                        *taken.entry(resource).or_default() +=
+                            atom.demand.get(&resource).copied().unwrap_or(0);
+                    }
                     own.add(atom, region, &private);
                     homes.push(None);
                     continue;
@@ -145,13 +152,15 @@ impl<'a> Walk<'a, '_> {
                     part.waits.push((from, kind));
                 }
             }
-            most_instructions = most_instructions.max(instructions);
+            for (resource, amount) in taken {
+                let known = most.entry(resource).or_default();
+                *known = amount.max(*known);
+            }
         }
-        // Of the table's actions one runs.
-        own.demand.insert(Resource::Instructions, most_instructions);
+        own.demand.extend(most);
         own.put_into(self.atom(id), place.1);
         let mut made: HashMap<PartKey, AtomId> = HashMap::new();
-        for (key, part) in parts {
+        for (number, (key, part)) in parts.into_iter().enumerate() {
             let what = match key.array {
                 Some(register) => self.program.registers[register.index()].name.to_string(),
                 None => format!("step {}", key.level + 1),
@@ -172,6 +181,7 @@ impl<'a> Walk<'a, '_> {
             // By which action ran it is decided that it runs, so the table's own gate is told by that.
             atom.gate = Gate { after: BTreeSet::from([id]), guard };
             atom.explicit = explicit;
+            atom.source = Some((table_id, number + 1));
             made.insert(key, next);
         }
     }

@@ -182,6 +182,10 @@ fn tables() {
                  if (t.apply().hit) { hdr.h.d = 1; hdr.h.c = 2; } else { u.apply(); } }",
             "switch (t.apply().action_run) { set: { hdr.h.d = 9; } swap: { u.apply(); } }",
             "w.apply(); hdr.h.d = 1;",
+            "if (hdr.h.a == 1) { u.apply(); } else { hdr.h.b = 2; u.apply(); }",
+            "if (hdr.h.a == 1) { u.apply(); } else { hdr.h.b = hdr.h.c + 1; u.apply(); }",
+            "if (hdr.h.a == 1) { hdr.h.d = 3; u.apply(); } else { u.apply(); }",
+            "if (hdr.h.c == 1) { c.count(1); } else if (hdr.h.c == 2) { c.count(2); }",
         ],
     );
 }

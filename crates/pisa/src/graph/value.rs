@@ -10,7 +10,7 @@ use super::describe;
 use super::walk::{Walk, containers};
 use crate::problem::Resource;
 use ir::effects::{self, Location};
-use ir::{BinaryOperation, Operand, Operation, Place, Temp};
+use ir::{BinaryOperation, Operand, Operation, Place, SlotId, Temp};
 use std::collections::BTreeSet;
 
 /// What a value is made of.
@@ -58,6 +58,10 @@ impl<'a> Walk<'a, '_> {
                 bases.insert(Base::Result(*table));
                 continue;
             }
+            if let Some(slot) = self.still_stored(block, temp, at) {
+                bases.insert(Base::Cell(Cell::Location(Location::Slot(slot)), at));
+                continue;
+            }
             match operation {
                 _ if is_wiring(operation) => {
                     open.extend(operation.operands().into_iter().cloned());
@@ -81,6 +85,30 @@ impl<'a> Walk<'a, '_> {
             }
         }
         bases
+    }
+
+    /// The slot that a computed value was stored in, if it is still there.
+    fn still_stored(&self, block: usize, temp: Temp, at: usize) -> Option<SlotId> {
+        let (slot, stored) = *self.stored.get(&temp)?;
+        let between = self.flow.region.blocks[block].instructions.get(stored + 1..at)?;
+        let location = Location::Slot(slot);
+        let is_there = between.iter().all(|instruction| {
+            let effects = effects::of_operation(self.program, &instruction.operation);
+            !effects.writes.contains(&location)
+        });
+        is_there.then_some(slot)
+    }
+
+    /// A computation that is stored before anybody else wants its result: it needs no other place.
+    pub fn stored_first(&self, value: &Operand) -> Option<Temp> {
+        let (temp, _, operation) = self.operation(value)?;
+        let is_new = !self.computed.contains_key(&temp)
+            && !self.results.contains_key(&temp)
+            && !self.stored.contains_key(&temp)
+            && self.array_output(temp).is_none();
+        let is_computed = operation.is_pure() && !is_wiring(operation)
+            || matches!(operation, Operation::Hash { .. } | Operation::Random { .. });
+        (is_new && is_computed).then_some(temp)
     }
 
     fn array_cell(&self, id: AtomId) -> Option<Cell> {

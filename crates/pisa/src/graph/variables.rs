@@ -6,13 +6,15 @@ use crate::guard::VariableId;
 use crate::problem::Variable;
 use ir::Program;
 use ir::effects::Location;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Variables by their cells.
 #[derive(Default)]
 pub(super) struct Variables {
     /// In the order in which they were wanted.
     pub list: Vec<Variable>,
+    /// Counters and meters whose ALU and memory have been counted: each has one, whoever counts.
+    pub counted: BTreeSet<Location>,
     cells: Vec<Cell>,
     numbers: HashMap<Cell, VariableId>,
 }

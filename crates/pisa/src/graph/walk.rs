@@ -53,6 +53,8 @@ pub(super) struct Walk<'a, 'v> {
     pub branches: HashMap<usize, Branch>,
     /// Atoms of computed values.
     pub computed: HashMap<Temp, AtomId>,
+    /// Where a computed value was stored at once, and by which instruction of its block.
+    pub stored: HashMap<Temp, (SlotId, usize)>,
     /// Tables whose result a temporary is.
     pub results: HashMap<Temp, AtomId>,
     gates: HashMap<usize, Start>,
@@ -93,6 +95,7 @@ impl<'a, 'v> Walk<'a, 'v> {
             atoms: Vec::new(),
             branches: HashMap::new(),
             computed: HashMap::new(),
+            stored: HashMap::new(),
             results: HashMap::new(),
             gates: HashMap::new(),
             gateways: HashMap::new(),
@@ -174,6 +177,11 @@ impl<'a, 'v> Walk<'a, 'v> {
         );
         let region = self.region_id;
         let blocks = counter_blocks(self.program, operation);
+        // A table's direct counters and meters are counted with the table.
+        let is_new = effects.writes.iter().any(|location| {
+            matches!(operation, Operation::Count { .. } | Operation::Meter { .. })
+                && self.variables.counted.insert(*location)
+        });
         let atom = self.atom(id);
         for location in effects.reads {
             // Counting commutes.
@@ -192,7 +200,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         };
         atom.take(Resource::Statements, 1);
         atom.take(Resource::Instructions, containers);
-        if is_count {
+        if is_new {
             atom.take(Resource::Counters, 1);
             atom.take(Resource::SramBlocks, blocks);
         }
@@ -216,8 +224,13 @@ impl<'a, 'v> Walk<'a, 'v> {
         }
         let name = describe::store(self, target, value);
         let id = self.add(AtomKind::Statement, name, (block, at), origin);
-        match self.folded(value) {
-            Some(temp) => self.read_operation(id, temp, block, at),
+        match self.folded(value).or_else(|| self.stored_first(value)) {
+            Some(temp) => {
+                self.read_operation(id, temp, block, at);
+                if let (ir::Place::Slot(slot), Operand::Temp(stored)) = (target, value) {
+                    self.stored.insert(*stored, (*slot, at));
+                }
+            }
             None => self.read(id, value, block, at),
         }
         if let ir::Place::Element { index, .. } = target {
