@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 
 /// Widths and heights in pixels.
 const MARGIN: usize = 16;
-const LABELS: usize = 118;
-const COLUMN: usize = 196;
+const LABELS: usize = 136;
+const COLUMN: usize = 216;
 const GAP: usize = 10;
 const LINE: usize = 15;
 const PADDING: usize = 6;
@@ -24,7 +24,7 @@ const BAR: usize = 20;
 /// Lines of a table that are shown; the rest is counted.
 const MOST_LINES: usize = 12;
 /// Characters of a line that fit into a box.
-const MOST_CHARACTERS: usize = 29;
+const MOST_CHARACTERS: usize = 27;
 
 const STYLE: &str = "\
 svg{font:12px system-ui,sans-serif;background:#fff}\

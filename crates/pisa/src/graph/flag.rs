@@ -41,7 +41,7 @@ pub(super) fn flag_shared_arrays(
             let variable = variables.of(program, cell);
             let mut position = atom.position;
             position.part -= 1;
-            let name = format!("whether {}", atom.name);
+            let name = format!("{} (whether)", atom.name);
             let mut flag = Atom::new(name, atom.origin, position, AtomKind::Statement);
             let guard = Guard::when(variable, Condition::Ternary { value: 1, mask: 1 });
             flag.gate = std::mem::replace(

@@ -1,15 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane layout` for Lucid programs: what the compiler makes of the handlers, before tables are made.
+//! `plane layout` for Lucid programs: the statements of the handlers and the tables of the event
+//! scheduler, as the compiler lays them out for Tofino's architecture.
 
-use super::super::layout::Ready;
-use crate::output;
+use super::super::layout::{Ready, title};
+use super::inputs::{Trouble, symbolics_beside};
+use crate::files;
+use lucid::compile::{Options, Target, normal, tna};
+use source::{Diagnostics, SourceMap};
 use std::path::Path;
 
-/// The problem of a Lucid program; what is wrong with it is printed.
+/// The problem of a Lucid program; what is wrong with it is printed. Symbolics come from the `.symb`
+/// file beside the program.
 pub fn ready(path: &Path) -> Option<Ready> {
-    output::error(&format!(
-        "`{}` is a Lucid program, and layouts of those are not built in yet",
-        path.display()
-    ));
-    None
+    problem(path).map_err(|trouble| trouble.print()).ok()
+}
+
+fn problem(path: &Path) -> Result<Ready, Trouble> {
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let mut found = Diagnostics::new();
+    let Some(symbolics) = symbolics_beside(&mut map, path, &mut found)? else {
+        return Err(Trouble::Found(map, found));
+    };
+    let name = path.display().to_string();
+    let analysis = lucid::front::analyse(&mut map, &name, text, &files::DiskLoader);
+    let program = match analysis.elaborate(&symbolics, &[]) {
+        Ok(program) => program,
+        Err(problems) => return Err(Trouble::Found(map, problems)),
+    };
+    let options = Options { target: Target::Tna, ..Options::default() };
+    match tna::prepare(&normal::normalize(&program), &options) {
+        Ok(prepared) => {
+            let mut problem = prepared.problem;
+            problem.name = title(path).into();
+            Ok(Ready { problem, map })
+        }
+        Err(problems) => Err(Trouble::Found(map, problems)),
+    }
 }
