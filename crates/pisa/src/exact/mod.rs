@@ -188,12 +188,17 @@ impl Search<'_, '_> {
     fn packed(&mut self, stage_of: &[u32], stages: u32) -> Result<Layout, Vec<Vec<usize>>> {
         let mut tables: Vec<Stage> = Vec::new();
         let mut refuted = Vec::new();
+        let progress = self.progress();
+        let stop = &mut self.stop;
+        let mut is_stopped = || stop(progress);
         for stage in 0..stages {
             let here: Vec<usize> =
                 (0..stage_of.len()).filter(|at| stage_of[*at] == stage).collect();
-            match self.packer.pack(&here) {
+            match self.packer.pack(&here, &mut is_stopped) {
                 Packing::Tables(list) => tables.push(Stage { tables: list }),
-                Packing::None => refuted.push(self.packer.smallest(&here)),
+                Packing::None => {
+                    refuted.push(self.packer.smallest(&here, &mut is_stopped));
+                }
                 Packing::Unknown => {
                     self.is_sure = false;
                     refuted.push(here);

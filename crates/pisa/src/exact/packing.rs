@@ -15,6 +15,12 @@ const STEPS: u32 = 20_000;
 /// Steps of a search that only wants to make a known conflict smaller.
 const FEWER_STEPS: u32 = 500;
 
+/// So many steps are taken before the caller is asked whether to go on.
+const STEPS_UNASKED: u32 = 64;
+
+/// Whether the caller wants to stop.
+pub(super) type Stop<'a> = &'a mut dyn FnMut() -> bool;
+
 /// Whether it can be done.
 pub(super) enum Packing {
     /// Like this.
@@ -56,19 +62,19 @@ impl<'a> Packer<'a> {
     }
 
     /// Packs these clusters into one stage.
-    pub fn pack(&mut self, clusters: &[usize]) -> Packing {
-        self.pack_within(clusters, STEPS)
+    pub fn pack(&mut self, clusters: &[usize], stop: Stop<'_>) -> Packing {
+        self.pack_within(clusters, STEPS, stop)
     }
 
     /// Some of these clusters that no stage can take together; all of them when nothing smaller is
     /// found soon.
-    pub fn smallest(&mut self, clusters: &[usize]) -> Vec<usize> {
+    pub fn smallest(&mut self, clusters: &[usize], stop: Stop<'_>) -> Vec<usize> {
         let mut set = clusters.to_vec();
         let mut at = 0;
-        while at < set.len() {
+        while at < set.len() && !stop() {
             let mut fewer = set.clone();
             fewer.remove(at);
-            match self.pack_within(&fewer, FEWER_STEPS) {
+            match self.pack_within(&fewer, FEWER_STEPS, stop) {
                 Packing::None => set = fewer,
                 _ => at += 1,
             }
@@ -76,7 +82,7 @@ impl<'a> Packer<'a> {
         set
     }
 
-    fn pack_within(&mut self, clusters: &[usize], steps: u32) -> Packing {
+    fn pack_within(&mut self, clusters: &[usize], steps: u32, stop: Stop<'_>) -> Packing {
         match self.known.get(clusters) {
             Some(Known::Tables(tables)) => return Packing::Tables(tables.clone()),
             Some(Known::None) => return Packing::None,
@@ -104,7 +110,7 @@ impl<'a> Packer<'a> {
             (group.array.is_none(), std::cmp::Reverse(variables.len()), variables, group.units[0])
         });
         let mut left = steps;
-        match self.place(&free, &mut tables, fixed, &mut left) {
+        match self.place(&free, &mut tables, fixed, (&mut left, stop)) {
             Some(true) => {
                 let tables: Vec<PlacedTable> = tables
                     .into_iter()
@@ -133,10 +139,10 @@ impl<'a> Packer<'a> {
         rest: &[&Group],
         tables: &mut Vec<Open>,
         fixed: usize,
-        left: &mut u32,
+        (left, stop): (&mut u32, Stop<'_>),
     ) -> Option<bool> {
         let Some((group, rest)) = rest.split_first() else { return Some(true) };
-        if *left == 0 {
+        if *left == 0 || (*left % STEPS_UNASKED == 0 && stop()) {
             return None;
         }
         *left -= 1;
@@ -166,8 +172,10 @@ impl<'a> Packer<'a> {
                 tables.push(table);
                 None
             };
-            let placed =
-                if self.fits(tables) { self.place(rest, tables, fixed, left) } else { Some(false) };
+            let placed = match self.fits(tables) {
+                true => self.place(rest, tables, fixed, (&mut *left, &mut *stop)),
+                false => Some(false),
+            };
             match placed {
                 Some(false) => {}
                 done => return done,

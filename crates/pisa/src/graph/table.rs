@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const DEFAULT_ENTRIES: u64 = 1024;
 
 /// Of these a table takes what its most demanding action takes, since one of them runs.
-const OF_ONE_ACTION: [Resource; 2] = [Resource::Instructions, Resource::Statements];
+const OF_ONE_ACTION: [Resource; 1] = [Resource::Instructions];
 
 /// Bits of a hash by which a selector chooses.
 const SELECTOR_BITS: u64 = 32;
@@ -158,6 +158,8 @@ impl<'a> Walk<'a, '_> {
             }
         }
         own.demand.extend(most);
+        // How many statements actions have is limited where statements are merged, not here.
+        own.demand.remove(&Resource::Statements);
         own.put_into(self.atom(id), place.1);
         let mut made: HashMap<PartKey, AtomId> = HashMap::new();
         for (number, (key, part)) in parts.into_iter().enumerate() {

@@ -12,7 +12,7 @@ use super::describe;
 use super::flow::Flow;
 use super::value::Base;
 use super::variables::Variables;
-use crate::guard::Guard;
+use crate::guard::{Guard, GuardRule};
 use crate::problem::Resource;
 use ir::effects::{self, Location};
 use ir::{Operand, Operation, OriginId, Program, RegionId, RegisterId, SlotId, Temp, Terminator};
@@ -564,12 +564,36 @@ pub(super) fn choose(condition: &Guard, then: &Guard, otherwise: &Guard) -> Opti
     if then == otherwise {
         return Some(then.clone());
     }
-    let result = if otherwise.rules.is_empty() {
+    let result = if let Some(result) = prefixed(condition, then, otherwise) {
+        result
+    } else if otherwise.rules.is_empty() {
         condition.and(then)
     } else {
         condition.and(then).or(&condition.negated().and(otherwise))
     };
     (result.rules.len() <= MOST_RULES).then_some(result)
+}
+
+/// The same for a condition of one rule that decides at once: the rule in front of the others.
+fn prefixed(condition: &Guard, then: &Guard, otherwise: &Guard) -> Option<Guard> {
+    let ([rule], true) = (&condition.rules[..], then.rules.is_empty() || then.is_always()) else {
+        return None;
+    };
+    let runs = then.is_always();
+    let is_apart = |other: &GuardRule| {
+        rule.conditions.iter().any(|(variable, condition)| {
+            let both = other.conditions.get(variable).map(|it| it.intersection(condition));
+            both.is_some_and(|both| both.is_empty())
+        })
+    };
+    if !rule.runs || rule.conditions.is_empty() {
+        return None;
+    }
+    if !runs && otherwise.rules.iter().all(is_apart) {
+        return Some(otherwise.clone());
+    }
+    let first = GuardRule { conditions: rule.conditions.clone(), runs };
+    Some(Guard { rules: std::iter::once(first).chain(otherwise.rules.iter().cloned()).collect() })
 }
 
 /// Containers of 32 bits.
