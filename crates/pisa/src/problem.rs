@@ -81,7 +81,8 @@ pub struct Unit {
     /// The array it updates.
     pub array: Option<ArrayId>,
     /// Which program of the array's stateful ALU it runs: units with the same number on the same
-    /// array run the same register action. 0 without an array.
+    /// array run the same register action. 0 without an array. A table of the program whose actions
+    /// have several has the others in its demand ([`Resource::RegisterActions`]).
     pub register_action: u32,
     /// What else it takes of its stage: instructions, hash units, action data, ...
     pub demand: BTreeMap<Resource, u64>,

@@ -170,19 +170,21 @@ impl<'a> Model<'a> {
     }
 
     fn arrays(&self, units: &[&Unit], cost: &mut TableCost) {
-        let mut actions: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+        let mut actions: BTreeMap<_, (BTreeSet<u32>, u64)> = BTreeMap::new();
         for unit in units {
             if let Some(array) = unit.array {
-                actions.entry(array).or_default().insert(unit.register_action);
+                let (known, further) = actions.entry(array).or_default();
+                known.insert(unit.register_action);
+                *further += unit.demand.get(&Resource::RegisterActions).copied().unwrap_or(0);
             }
         }
-        for (id, actions) in actions {
+        for (id, (actions, further)) in actions {
             let Some(array) = self.problem.arrays.get(id.0 as usize) else { continue };
             let blocks = array_blocks(self.target, array);
             let mut own = Demand::new();
             set(&mut own, Resource::ArrayBlocks, blocks);
             set(&mut own, Resource::SramBlocks, blocks);
-            set(&mut own, Resource::RegisterActions, actions.len() as u64);
+            set(&mut own, Resource::RegisterActions, actions.len() as u64 + further);
             cost.arrays.insert(id, own);
             let taken = blocks.saturating_add(self.target.memory.array_overhead_blocks);
             add(&mut cost.demand, Resource::ArrayBlocks, taken);

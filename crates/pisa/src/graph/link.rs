@@ -20,6 +20,9 @@ pub(super) fn guard_cells(atom: &Atom, variables: &Variables) -> BTreeSet<Cell> 
     guard.flat_map(|guard| guard.variables()).map(|it| variables.cell(it)).collect()
 }
 
+/// Between register actions, where an atom has several.
+pub(super) const OTHER_ACTION: &str = " | ";
+
 /// One control with its atoms.
 pub(super) struct Control<'a> {
     /// Which half of the switch.
@@ -71,8 +74,14 @@ pub(super) fn problem(
                 if array == next {
                     problem.arrays.push(self::array(program, *register));
                 }
+                let mut several = action.split(OTHER_ACTION);
+                let action = several.next().unwrap_or_default().to_string();
+                let further = several.count() as u64;
+                if further > 0 {
+                    unit.demand.insert(Resource::RegisterActions, further);
+                }
                 let number = actions.keys().filter(|(other, _)| *other == array).count() as u32;
-                let number = *actions.entry((array, action.clone())).or_insert(number);
+                let number = *actions.entry((array, action)).or_insert(number);
                 unit.array = Some(array);
                 unit.register_action = number;
             }

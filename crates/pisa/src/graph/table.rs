@@ -5,6 +5,7 @@
 //! that wait for the table.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
+use super::link::OTHER_ACTION;
 use super::value::Base;
 use super::walk::{Walk, cell_blocks};
 use crate::guard::Guard;
@@ -165,13 +166,14 @@ impl<'a> Walk<'a, '_> {
         for (number, (key, part)) in parts.into_iter().enumerate() {
             let what = match key.array {
                 Some(register) => self.program.registers[register.index()].name.to_string(),
-                None => format!("step {}", key.level + 1),
+                None => format!("part {}", number + 2),
             };
             let kind = match part.kind {
                 Some(AtomKind::Gateway) => AtomKind::Gateway,
                 _ => AtomKind::Continuation,
             };
-            let next = self.add(kind, format!("{}: {what}", table.name), place, origin);
+            let origin = part.origin.unwrap_or(origin);
+            let next = self.add(kind, format!("{} ({what})", table.name), place, origin);
             let mut explicit = vec![(id, DependencyKind::Successor)];
             for (before, kind) in &part.waits {
                 let before = before.and_then(|key| made.get(&key).copied()).unwrap_or(id);
@@ -227,6 +229,7 @@ struct PartKey {
 #[derive(Default)]
 struct Part {
     kind: Option<AtomKind>,
+    origin: Option<OriginId>,
     guard: Option<Guard>,
     matches: BTreeSet<Cell>,
     reads: BTreeSet<Cell>,
@@ -243,12 +246,15 @@ impl Part {
             Cell::Location(Location::Slot(slot)) => !private.contains(slot),
             Cell::Location(_) | Cell::Flag(_) => true,
         };
+        self.origin.get_or_insert(atom.origin);
         self.matches.extend(atom.matches.keys().filter(|cell| is_visible(cell)));
         self.reads.extend(atom.reads.keys().filter(|cell| is_visible(cell)));
         self.writes.extend(atom.writes.iter().filter(|cell| is_visible(cell)));
         match (&mut self.array, &atom.array) {
-            (Some((_, known)), Some((_, action))) if known != action => {
-                known.push_str(" | ");
+            (Some((_, known)), Some((_, action)))
+                if !known.split(OTHER_ACTION).any(|one| one == action) =>
+            {
+                known.push_str(OTHER_ACTION);
                 known.push_str(action);
             }
             (array, other) => *array = array.take().or_else(|| other.clone()),
