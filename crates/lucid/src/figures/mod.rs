@@ -7,11 +7,13 @@ mod flow_table;
 mod installation;
 mod recirculation;
 mod recirculation_uses;
+mod stages;
 mod table;
 
 pub use installation::figure_17;
 pub use recirculation::figure_16;
 pub use recirculation_uses::figure_15;
+pub use stages::{Application, figure_9, figure_10, figure_12, figure_13};
 pub use table::Table;
 
 /// What a figure needs while it is measured.

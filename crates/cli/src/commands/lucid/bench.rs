@@ -6,16 +6,22 @@ use super::inputs::{Trouble, Wanted, ready};
 use crate::arguments::{Bench, System};
 use crate::{Ending, output};
 use indicatif::{ProgressBar, ProgressStyle};
-use lucid::figures::{self, Measuring, Table};
+use lucid::figures::{self, Application, Measuring, Table};
 use lucid::simulation::Setup;
-use std::path::Path;
+use source::{Diagnostics, FileId, SourceMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Measures a figure; the folder has applications.
 type Measure = fn(&mut Measuring<'_>, &Path) -> Result<Table, Trouble>;
 
 /// The figures, by their numbers in the paper.
 const FIGURES: &[(u32, Measure)] = &[
+    (9, |measuring, folder| stages(folder, |list| figures::figure_9(measuring, list, MOST_EXACT))),
+    (10, |measuring, folder| stages(folder, |list| figures::figure_10(measuring, list))),
+    (12, |measuring, folder| stages(folder, |list| figures::figure_12(measuring, list))),
+    (13, |measuring, folder| stages(folder, |list| figures::figure_13(measuring, list))),
     (15, |measuring, folder| Ok(figures::figure_15(measuring, &applications(folder)?))),
     (16, |measuring, _| {
         figures::figure_16(measuring).map_err(|(map, found)| Trouble::Found(map, found))
@@ -24,6 +30,54 @@ const FIGURES: &[(u32, Measure)] = &[
         figures::figure_17(measuring).map_err(|(map, found)| Trouble::Found(map, found))
     }),
 ];
+
+/// Longest search for an exact layout.
+const MOST_EXACT: Duration = Duration::from_secs(20);
+
+/// Measures what applications compile to. What is wrong is told without its place: the sources of
+/// all of them are apart.
+fn stages(
+    folder: &Path,
+    measure: impl FnOnce(&[Application]) -> Result<Table, Diagnostics>,
+) -> Result<Table, Trouble> {
+    let list = programs(folder)?;
+    measure(&list).map_err(|found| Trouble::Found(SourceMap::new(), found))
+}
+
+/// The applications of a folder: of each folder in it with a run the program, or its programs.
+fn programs(folder: &Path) -> Result<Vec<Application>, Trouble> {
+    let cannot = |error: std::io::Error| format!("cannot read `{}`: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(cannot)?.flatten() {
+        let path = entry.path();
+        let run = path.join("run.yaml");
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        if run.is_file() {
+            found.push((name.to_string(), run, true));
+        } else if path.extension().is_some_and(|end| end == "dpt") {
+            found.push((name.to_string(), path.clone(), false));
+        }
+    }
+    if found.is_empty() {
+        let help = "name a folder of applications with --applications DIR";
+        return Err(format!("there is no application in `{}`; {help}", folder.display()).into());
+    }
+    found.sort();
+    let made_ready = |(name, path, is_run): (String, PathBuf, bool)| {
+        let wanted = match is_run {
+            true => Wanted { specification: Some(&path), ..Wanted::default() },
+            false => Wanted { program: Some(&path), ..Wanted::default() },
+        };
+        let ready = ready(&wanted, true)?;
+        let program = (**ready.setup.program()).clone();
+        let own = ready.program_path.display().to_string();
+        let files = 0..ready.map.file_count();
+        let source =
+            files.map(|file| FileId(file as u32)).find(|file| **ready.map.name(*file) == *own);
+        Ok(Application { name, program, source: source.unwrap_or(FileId(0)), map: ready.map })
+    };
+    found.into_iter().map(made_ready).collect()
+}
 
 /// The applications of a folder, by the names of theirs, with their runs.
 fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Trouble> {
