@@ -21,6 +21,9 @@ const COLUMNS: [(Resource, &str); 8] = [
     (Resource::ExactMatchBits, "exact b"),
 ];
 
+/// How much of another unit's name a reason quotes.
+const REASON_CHARACTERS: usize = 48;
+
 /// The whole report. `place` tells where a unit is in the source, such as `nat.dpt:12`; empty if that
 /// is not known.
 pub fn text(
@@ -193,7 +196,7 @@ pub fn reason_words(problem: &Problem, why: Why) -> Option<String> {
         Why::First => return None,
         Why::Free => "could sit a stage earlier".to_string(),
         Why::After { unit, kind } => {
-            let name = name(problem, unit);
+            let name = shortened(problem, unit);
             match kind {
                 DependencyKind::Match => format!("matches on what `{name}` writes"),
                 DependencyKind::Action => format!("needs what `{name}` writes"),
@@ -202,7 +205,7 @@ pub fn reason_words(problem: &Problem, why: Why) -> Option<String> {
             }
         }
         Why::With { unit, array } => {
-            let with = name(problem, unit);
+            let with = shortened(problem, unit);
             match array.and_then(|array| problem.arrays.get(array.0 as usize)) {
                 Some(array) => format!("array {} is here because of `{with}`", array.name),
                 None => format!("shares a stage with `{with}`"),
@@ -217,6 +220,15 @@ pub fn reason_words(problem: &Problem, why: Why) -> Option<String> {
         }
     };
     Some(reason)
+}
+
+/// A name in a reason: as much of it as tells which one is meant.
+fn shortened(problem: &Problem, unit: UnitId) -> String {
+    let name = name(problem, unit);
+    match name.char_indices().nth(REASON_CHARACTERS) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_string(),
+    }
 }
 
 fn name(problem: &Problem, unit: UnitId) -> &str {
