@@ -35,6 +35,7 @@ pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
         compile::codes::EXPLANATIONS,
         compile::atomic::codes::EXPLANATIONS,
         compile::v1model::EXPLANATIONS,
+        compile::tna::codes::EXPLANATIONS,
     ]
     .into_iter()
     .flatten()

@@ -68,10 +68,15 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         let commands = deploy::commands(&compiled, &program, site);
         write(folder, &format!("commands-{number}.txt"), &commands)?;
         write(folder, &format!("device-{number}.toml"), &deploy::device_file(&compiled, site))?;
+        if options.target == Target::Tna {
+            let script = compile::tna::script::script(&compiled, &program, site, &stem);
+            write(folder, &format!("bfrt-{number}.py"), &script)?;
+        }
     }
     write(folder, "README.md", &readme(&stem, &compiled, sites.len()))?;
     if !quiet {
-        output::note(&format!("{} files in {}", 2 * sites.len() + 2, folder.display()));
+        let each = if options.target == Target::Tna { 3 } else { 2 };
+        output::note(&format!("{} files in {}", each * sites.len() + 2, folder.display()));
     }
     Ok(())
 }
@@ -215,8 +220,10 @@ fn readme(stem: &str, compiled: &Compiled, switches: usize) -> String {
              `--bmv2`.\n"
         )),
         (Target::Tna, _) => text.push_str(
-            "Compile the program for Tofino's native architecture; the commands say which multicast \
-             groups, routes and queues it needs.\n",
+            "With Planewright: `plane run` takes the program with commands and device file. For a \
+             Tofino, compile the program for its native architecture and run bfrt-N.py in the shell of \
+             switch N: it sets up multicast groups, routes, the recirculation port and the packet \
+             generator. The script was not tested on hardware.\n",
         ),
     }
     text

@@ -14,6 +14,7 @@ use crate::compile::{GlobalPlace, Options};
 use crate::core::{Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A piece of the program and what it stands for.
@@ -131,6 +132,10 @@ pub(super) const RESERVED: &[&str] = &[
     "PLACE_SWITCHES",
     "SOURCE",
     "ETHERTYPE_LUCID",
+    "ETHERTYPE_FLOW_CONTROL",
+    "pause_h",
+    "member",
+    "at_switch",
     "RECIRCULATION_PORT",
     "DELAY_QUEUE",
     "EVENT_QUEUE",
@@ -145,6 +150,15 @@ pub(super) struct Base {
     pub(super) width_bits: u32,
     /// Known before the program runs.
     pub(super) known: Option<u128>,
+}
+
+/// What tables of one stage may both write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Touched {
+    /// A variable.
+    Variable(VariableId),
+    /// The headers of a slot.
+    Slot(u32),
 }
 
 /// The program in the making.
@@ -167,6 +181,8 @@ pub(super) struct Context<'p> {
     pub(super) globals: Vec<GlobalPlace>,
     /// Fields of metadata by variable, without the struct's name; empty for those that have none.
     pub(super) fields: Vec<String>,
+    /// Tables that were declared: half, stage, name, what their actions write.
+    pub(super) placed: Vec<(Gress, usize, String, BTreeSet<Touched>)>,
     /// Fields of metadata for externs.
     pub(super) externs: Vec<String>,
 }
@@ -203,6 +219,7 @@ impl<'p> Context<'p> {
             registers: Vec::new(),
             globals: Vec::new(),
             fields,
+            placed: Vec::new(),
             externs,
         }
     }

@@ -172,8 +172,12 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
         "From ingress to egress: what egress has to do, and which slots hold a generated event.",
     );
     context.put(Span::NONE, bridge);
-    let mut fields =
-        String::from("struct headers_t { bridge_h bridge; frame_h frame; number_h number;");
+    let mut fields = String::from("struct headers_t { bridge_h bridge; ");
+    if context.options.delay == Delay::Queue {
+        context.put(Span::NONE, "header pause_h { bit<48> destination; }");
+        fields.push_str("pause_h pause; ");
+    }
+    fields.push_str("frame_h frame; number_h number;");
     for (at, event) in events.events.iter().enumerate() {
         let Some(ty) = &event.ty else { continue };
         let declared = &context.program.events[at];
@@ -223,6 +227,9 @@ fn constants(context: &mut Context<'_>) {
     context.put(Span::NONE, format!("const bit<16> SOURCE = {:#06x};", wire::SOURCE_PREFIX));
     let ether_type = crate::core::LUCID_ETHER_TYPE;
     context.put(Span::NONE, format!("const bit<16> ETHERTYPE_LUCID = {ether_type:#06x};"));
+    if context.options.delay == Delay::Queue {
+        context.put(Span::NONE, "const bit<16> ETHERTYPE_FLOW_CONTROL = 0x8808;");
+    }
     let options = context.options;
     let port = options.recirculation_port;
     context.put(Span::NONE, format!("const PortId_t RECIRCULATION_PORT = {port};"));

@@ -3,7 +3,8 @@
 //! tables with their stages, register actions, hashes, and the event scheduler of Lucid §3.2 with its
 //! multicast groups, its forwarding table and its pausable queue. The program is put together piece by
 //! piece, each with the place in the Lucid source that it stands for, and checked by [`p4::build`].
-//! What the control plane has to set up is in `deploy`.
+//! What the control plane has to set up is in
+//! [`super::deploy`], for a real Tofino in [`script`].
 //!
 //! What a pass of a packet does:
 //!
@@ -22,17 +23,19 @@ pub mod codes;
 mod context;
 mod events;
 mod hashes;
+pub mod lines;
 mod memory;
 mod operations;
 mod parsers;
 mod program;
 mod scheduler;
 mod scheduler_tables;
+pub mod script;
 mod tables;
 
 pub use scheduler::{FORWARD_ENTRIES, Part, SchedulerPart, add_scheduler};
 
-use super::{Compiled, Options, atomic, normal};
+use super::{Compiled, Options, atomic, support};
 use crate::core::Program;
 use atomic::program::AtomicProgram;
 use pisa::{Gress, Layout, Problem};
@@ -114,7 +117,8 @@ pub fn compile_with(
     options: &Options,
     layouter: &Layouter<'_>,
 ) -> Result<TnaProgram, Diagnostics> {
-    let program = normal::normalize(program);
+    let supported = support::normal_form(program, super::Target::Tna)?;
+    let program = supported.program;
     let prepared = prepare(&program, options)?;
     let layout = layouter(&prepared.problem)?;
     let made = program::Made {
@@ -125,7 +129,8 @@ pub fn compile_with(
         layout: &layout,
         options,
     };
-    let compiled = program::emit(&made, map)?;
+    let mut compiled = program::emit(&made, map)?;
+    compiled.built.warnings.append(supported.warnings);
     let Prepared { atomic, problem, parts } = prepared;
     Ok(TnaProgram { compiled, atomic, problem, parts, layout })
 }

@@ -50,6 +50,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "leave_flood",
             "leave_flood_bare",
             "leave_switches",
+            "pause",
         ]),
         context,
         pieces: Vec::new(),
@@ -139,8 +140,20 @@ impl States<'_, '_> {
         if self.context.options.delay == Delay::Recirculation {
             start.push_str("hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[31:0];");
         }
+        let mut pause = "";
+        if self.context.options.delay == Delay::Queue {
+            // The packet generator's header stands in place of the destination address.
+            pause = "ETHERTYPE_FLOW_CONTROL : pause;";
+            let route = Route::Pause as u32;
+            self.put(
+                Span::NONE,
+                format!(
+                    "state pause {{ pkt.extract(hdr.pause); ig_md.route = {route}; transition accept; }}"
+                ),
+            );
+        }
         start.push_str(&format!(
-            "transition select(pkt.lookahead<bit<112>>()[15:0]) {{ ETHERTYPE_LUCID : frame; \
+            "transition select(pkt.lookahead<bit<112>>()[15:0]) {{ ETHERTYPE_LUCID : frame; {pause} \
              default : {other}; }} }}"
         ));
         self.put(Span::NONE, start);

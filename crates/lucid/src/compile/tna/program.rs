@@ -7,7 +7,7 @@ use super::context::{Context, Piece};
 use super::{Part, events, memory, parsers, scheduler_tables, tables};
 use crate::compile::atomic::program::{AtomicProgram, Operation, VariableKind};
 use crate::compile::atomic::{self};
-use crate::compile::{Compiled, Options};
+use crate::compile::{Compiled, Delay, Options};
 use crate::core::Program;
 use p4::build::ProgramBuilder;
 use pisa::{Gress, Layout, Problem, VariableId};
@@ -60,6 +60,16 @@ pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnost
 
 /// What handlers do that this target cannot.
 fn refuse(context: &mut Context<'_>) {
+    for user in [&context.options.before, &context.options.after].into_iter().flatten() {
+        context.found.push(
+            Diagnostic::error(
+                NOT_ON_TARGET,
+                Span::NONE,
+                format!("the P4 of `{}` is written for v1model", user.name),
+            )
+            .help("compile for v1model, or add it to the printed program"),
+        );
+    }
     let atomic = context.atomic;
     for handler in atomic.handlers.iter().filter(|handler| handler.gress == Gress::Egress) {
         let span = context.program.events[handler.event.0 as usize].span;
@@ -190,7 +200,11 @@ fn ingress_deparser(context: &mut Context<'_>) {
     for (span, sum) in sums {
         context.put(span, sum);
     }
-    context.put(Span::NONE, "pkt.emit(hdr.bridge); pkt.emit(hdr.frame);");
+    context.put(Span::NONE, "pkt.emit(hdr.bridge);");
+    if context.options.delay == Delay::Queue {
+        context.put(Span::NONE, "pkt.emit(hdr.pause);");
+    }
+    context.put(Span::NONE, "pkt.emit(hdr.frame);");
     emit_slots(context);
     context.put(Span::NONE, "} }");
 }
@@ -241,8 +255,8 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
         most_generated: context.events.slots.len() as u32,
         hashes: Vec::new(),
         delay_period_ps: match context.options.delay {
-            crate::compile::Delay::Queue => context.options.delay_period_ps,
-            crate::compile::Delay::Recirculation => 0,
+            Delay::Queue => context.options.delay_period_ps,
+            Delay::Recirculation => 0,
         },
     })
 }

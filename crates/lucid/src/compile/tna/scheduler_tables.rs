@@ -13,6 +13,9 @@ use crate::core::Type;
 use pisa::Gress;
 use source::Span;
 
+/// Where frames of flow control go (IEEE 802.3, annex 31B).
+const PAUSE_ADDRESS: &str = "48w0x0180c2000001";
+
 /// What egress has to do with a packet: nothing.
 const TASK_PASS: u32 = 0;
 /// It waited.
@@ -62,6 +65,8 @@ pub(super) enum Route {
     Outside = 12,
     /// The same for a packet event.
     OutsideBare = 13,
+    /// A PFC frame for the delay queue, from the packet generator or a processor.
+    Pause = 14,
 }
 
 /// What a rule of `serialise` asks of one slot.
@@ -217,6 +222,11 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
             Route::OutsideBare,
             format!("ig_tm_md.ucast_egress_port = {}; {bare}", wire::OUTSIDE_PORT),
         ),
+        (
+            "time_queue",
+            Route::Pause,
+            format!("{round} ig_tm_md.qid = EVENT_QUEUE; hdr.pause.destination = {PAUSE_ADDRESS};"),
+        ),
         ("unframe", Route::Unframe, format!("{round} ig_tm_md.qid = EVENT_QUEUE; {bare}")),
     ];
     let has_bare = context.events.events.iter().any(|event| event.is_bare);
@@ -231,10 +241,12 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         )
     };
     let spreads = spreads(context.atomic);
+    let has_queue = context.options.delay == Delay::Queue;
     let actions: Vec<_> = actions
         .into_iter()
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
+        .filter(|(_, route, _)| has_queue || *route != Route::Pause)
         .collect();
     let mut table =
         format!("@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{");
@@ -249,7 +261,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         "NoAction; }} const entries = {{ {entries} }} const default_action = NoAction(); size = 16; }}"
     ));
     context.put(Span::NONE, table);
-    Some("dispatch.apply();".into())
+    // With `forward`, which is for other packets.
+    None
 }
 
 fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
@@ -263,7 +276,7 @@ fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
         ),
     );
     let route = Route::Elsewhere as u32;
-    Some(format!("if (ig_md.route == {route}) {{ forward.apply(); }}"))
+    Some(format!("if (ig_md.route == {route}) {{ forward.apply(); }} else {{ dispatch.apply(); }}"))
 }
 
 fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {

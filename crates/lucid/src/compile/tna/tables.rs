@@ -3,7 +3,7 @@
 //! statements' guards with one action for each set of statements that runs (Lucid §6.2, Figure 8),
 //! and tables of the program, whose entries are to come. Each has the stage that the layout gave it.
 
-use super::context::{Base, Context, control_name, ones};
+use super::context::{Base, Context, Touched, control_name, ones};
 use super::operations::{self, sequential};
 use super::scheduler::Part;
 use super::scheduler_tables;
@@ -152,13 +152,18 @@ fn merged(
     let keys_known: Vec<bool> = keys.iter().map(|key| key.base.known.is_some()).collect();
     // An action for each set of statements.
     let mut actions: BTreeMap<Vec<usize>, String> = BTreeMap::new();
-    let base_name = context.names.fresh(&table_name(context, &statements));
+    let base_name = context.names.fresh(&table_name(context, &statements, stage));
     for rule in &rules {
         if rule.runs.is_empty() || actions.contains_key(&rule.runs) {
             continue;
         }
-        let name = context.names.fresh(&format!("do_{base_name}"));
         let set: Vec<StatementId> = rule.runs.iter().map(|at| statements[*at]).collect();
+        let of = handler_of(context, &set).unwrap_or_else(|| "run".to_string());
+        let name = match base_name.ends_with(&of) {
+            true => format!("run_{base_name}"),
+            false => format!("{base_name}_{of}"),
+        };
+        let name = context.names.fresh(&name);
         action(context, &name, &set);
         actions.insert(rule.runs.clone(), name);
     }
@@ -168,7 +173,8 @@ fn merged(
     let span = context.atomic.statements[statements[0].0 as usize].span;
     let needs_nothing = rules.iter().any(|rule| rule.runs.is_empty())
         || rules.last().is_none_or(|rule| rule.conditions.iter().any(asks));
-    let mut text = format!("@stage({stage}) table {base_name} {{");
+    let ignored = ignored_dependencies(context, &statements, stage, gress, &base_name);
+    let mut text = format!("@stage({stage}) {ignored} table {base_name} {{");
     let used: Vec<usize> = (0..keys.len())
         .filter(|at| !keys_known[*at] && rules.iter().any(|rule| asks(&rule.conditions[*at])))
         .collect();
@@ -203,14 +209,12 @@ fn merged(
     text.push_str("} const entries = {");
     let mut entries = 0;
     let mut default = String::from("NoAction()");
-    let mut defaulted = false;
     for rule in &rules {
         let name = actions.get(&rule.runs).map_or("NoAction", String::as_str);
         let all: Vec<Vec<String>> =
             used.iter().map(|at| keysets(&rule.conditions[*at], &keys[*at])).collect();
         if !used.iter().any(|at| asks(&rule.conditions[*at])) {
             default = format!("{name}()");
-            defaulted = true;
             break;
         }
         for combination in combinations(&all) {
@@ -222,10 +226,45 @@ fn merged(
             entries += 1;
         }
     }
-    let _ = defaulted;
     text.push_str(&format!("}} const default_action = {default}; size = {}; }}", entries.max(1)));
     context.put(span, text);
     Some(format!("{base_name}.apply();"))
+}
+
+/// Tables of the same stage that write what this one reads or writes: never for the same packet, or
+/// the layout would have put them into different stages. Compilers that do not look into entries are
+/// told so.
+fn ignored_dependencies(
+    context: &mut Context<'_>,
+    statements: &[StatementId],
+    stage: usize,
+    gress: Gress,
+    name: &str,
+) -> String {
+    let mut writes = BTreeSet::new();
+    let mut reads = BTreeSet::new();
+    for id in statements {
+        let statement = &context.atomic.statements[id.0 as usize];
+        writes.extend(statement.operation.writes().into_iter().map(Touched::Variable));
+        reads.extend(context.atomic.reads(statement).into_iter().map(Touched::Variable));
+        reads.extend(statement.guard.variables().into_iter().map(Touched::Variable));
+        if let Operation::Generate { slot, .. } = statement.operation {
+            writes.insert(Touched::Slot(slot));
+        }
+    }
+    let text: Vec<String> = context
+        .placed
+        .iter()
+        .filter(|(of, at, _, _)| *of == gress && *at == stage)
+        .filter(|(_, _, _, written)| {
+            written.iter().any(|one| reads.contains(one) || writes.contains(one))
+        })
+        .map(|(_, _, other, _)| {
+            format!("@ignore_table_dependency(\"{}.{other}\")", super::control(gress))
+        })
+        .collect();
+    context.placed.push((gress, stage, name.to_string(), writes));
+    text.join(" ")
 }
 
 /// Whether a condition is one.
@@ -321,34 +360,33 @@ fn combinations(lists: &[Vec<String>]) -> Vec<Vec<String>> {
     })
 }
 
-/// Named after its handler and, if it is alone, what it writes.
-fn table_name(context: &Context<'_>, statements: &[StatementId]) -> String {
-    let handlers: BTreeSet<_> = statements
-        .iter()
-        .filter_map(|id| context.atomic.statements[id.0 as usize].handler)
-        .collect();
-    let first = handlers.first().and_then(|id| context.atomic.handlers.get(id.0 as usize));
-    let of = match handlers.len() {
-        1 => first.map_or("handlers", |handler| handler.name.as_ref()),
-        _ => "handlers",
-    };
-    match statements {
-        [one] => {
-            let target =
-                context.atomic.statements[one.0 as usize].operation.writes().into_iter().next();
-            let what = match &context.atomic.statements[one.0 as usize].operation {
-                Operation::Memory { array, register_action, .. } => context.registers
-                    [array.0 as usize]
-                    .actions
-                    .get(*register_action as usize)
-                    .cloned(),
-                Operation::Generate { .. } => Some("generate".to_string()),
-                _ => target.map(|id| context.atomic.variable(id).name.to_string()),
-            };
-            format!("{of}_{}", what.unwrap_or_default())
+/// The handler that all statements belong to.
+fn handler_of(context: &Context<'_>, statements: &[StatementId]) -> Option<String> {
+    let mut handlers: Vec<_> =
+        statements.iter().map(|id| context.atomic.statements[id.0 as usize].handler).collect();
+    handlers.dedup();
+    match handlers.as_slice() {
+        [Some(one)] => {
+            let handler = context.atomic.handlers.get(one.0 as usize)?;
+            Some(context.events.event(handler.event).name.clone())
         }
-        _ => format!("{of}_merged"),
+        _ => None,
     }
+}
+
+/// Named after its stage, and after its handler or array if all belongs to one.
+fn table_name(context: &Context<'_>, statements: &[StatementId], stage: usize) -> String {
+    let array =
+        statements.iter().find_map(|id| match context.atomic.statements[id.0 as usize].operation {
+            Operation::Memory { array, .. } => {
+                let global = context.atomic.arrays[array.0 as usize].global;
+                let name = &context.program.globals[global.0 as usize].name;
+                Some(crate::compile::names::identifier(name))
+            }
+            _ => None,
+        });
+    let of = array.or_else(|| handler_of(context, statements));
+    format!("stage{stage}_{}", of.unwrap_or_else(|| "merged".to_string()))
 }
 
 /// An action that runs these statements at once.
