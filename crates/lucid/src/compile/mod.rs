@@ -138,20 +138,22 @@ pub fn compile(
     map: &source::SourceMap,
     options: &Options,
 ) -> Result<Compiled, source::Diagnostics> {
-    let supported = support::normal_form(program, options.target)?;
-    let mut compiled = match options.target {
-        Target::V1Model => v1model::compile(&supported.program, map.clone(), options)?,
+    match options.target {
+        Target::V1Model => {
+            let supported = support::normal_form(program, options.target)?;
+            let mut compiled = v1model::compile(&supported.program, map.clone(), options)?;
+            compiled.warnings.append(supported.warnings);
+            Ok(compiled)
+        }
         Target::Tna => {
             let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
                 let mut found = source::Diagnostics::new();
                 found.push(*wrong);
                 found
             })?;
-            tna::compile(program, map.clone(), options, &target)?
+            tna::compile(program, map.clone(), options, &target)
         }
-    };
-    compiled.warnings.append(supported.warnings);
-    Ok(compiled)
+    }
 }
 
 /// What the compiler makes of a program, for any target.

@@ -130,7 +130,7 @@ pub fn compile_with(
         options,
     };
     let mut compiled = program::emit(&made, map)?;
-    compiled.built.warnings.append(supported.warnings);
+    compiled.warnings.append(supported.warnings);
     let Prepared { atomic, problem, parts } = prepared;
     Ok(TnaProgram { compiled, atomic, problem, parts, layout })
 }
