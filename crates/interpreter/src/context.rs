@@ -140,6 +140,19 @@ impl PacketContext {
         rest.into_bytes()
     }
 
+    /// Appends the outgoing packet, as [`PacketContext::outgoing_packet`] gives it, to bytes.
+    pub fn append_outgoing(&self, bytes: &mut Vec<u8>) {
+        let is_whole =
+            self.cursor_bits.is_multiple_of(8) && self.emitted.length_bits().is_multiple_of(8);
+        match self.packet.get(self.cursor_bits / 8..) {
+            Some(rest) if is_whole => {
+                bytes.extend_from_slice(self.emitted.as_bytes());
+                bytes.extend_from_slice(rest);
+            }
+            _ => bytes.extend_from_slice(&self.outgoing_packet()),
+        }
+    }
+
     /// The outgoing packet: what was emitted, then what the parser has not read.
     pub fn outgoing_packet(&self) -> Vec<u8> {
         let rest_bytes = self.packet.len().saturating_sub(self.cursor_bits / 8);
@@ -158,5 +171,27 @@ pub(crate) fn in_width(value: &Bits, width_bits: u32) -> Bits {
         Equal => value.clone(),
         Less => value.resize(ZeroExtend, width_bits),
         Greater => value.resize(Truncate, width_bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appended_packets_are_outgoing_packets() {
+        let mut context = PacketContext::new(&Program::default());
+        context.packet = vec![0x12, 0x34, 0x56];
+        for cursor_bits in [0, 4, 8, 24, 30] {
+            for emitted_bits in [0, 3, 16] {
+                context.cursor_bits = cursor_bits;
+                context.emitted.clear();
+                context.emitted.push_number(0x5, emitted_bits);
+                let mut bytes = vec![0xff];
+                context.append_outgoing(&mut bytes);
+                let expected = [vec![0xff], context.outgoing_packet()].concat();
+                assert_eq!(bytes, expected, "{cursor_bits} {emitted_bits}");
+            }
+        }
     }
 }

@@ -205,14 +205,21 @@ impl Architecture for Tna {
             machine.drop_packet(DropReason::PassLimit, parent);
             return Ok(());
         };
-        let (cause, bytes) = match entrance {
+        let cause = match entrance {
+            Entrance::Port => Cause::Port,
+            Entrance::Loopback => Cause::Loopback,
+            Entrance::Generator => Cause::Generator,
+            Entrance::Resubmission => Cause::Resubmission,
+            Entrance::Recirculation => Cause::Recirculation,
+        };
+        let bytes = match entrance {
             // It brings what stands in front of it.
-            Entrance::Resubmission => (Cause::Resubmission, bytes),
-            Entrance::Port => (Cause::Port, ingress_prefix(port, arrived_ps, &bytes)),
-            Entrance::Loopback => (Cause::Loopback, ingress_prefix(port, arrived_ps, &bytes)),
-            Entrance::Generator => (Cause::Generator, ingress_prefix(port, arrived_ps, &bytes)),
-            Entrance::Recirculation => {
-                (Cause::Recirculation, ingress_prefix(port, arrived_ps, &bytes))
+            Entrance::Resubmission => bytes,
+            _ => {
+                let mut memory = machine.copy_of(&ingress_prefix(port, arrived_ps));
+                memory.extend_from_slice(&bytes);
+                machine.recycle_bytes(bytes);
+                memory
             }
         };
         let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES);
@@ -338,8 +345,9 @@ impl Architecture for Tna {
         }
         let drop_ctl = self.metadata.egress.drop_ctl.get(context);
         let wanted = self.wanted(engine, machine, &run, context);
-        let bytes = context.outgoing_packet();
-        engine.recycle(packet.context);
+        let mut bytes = machine.copy_of(&[]);
+        context.append_outgoing(&mut bytes);
+        self.recycle(engine, machine, packet.context);
         if let Some((session, header)) = wanted.mirror.filter(|_| drop_ctl & NO_MIRRORING == 0) {
             let source = copies::Source {
                 reception: &packet.reception,
@@ -424,9 +432,10 @@ impl Tna {
             return Ok(());
         }
 
-        let bytes = context.outgoing_packet();
+        let mut bytes = machine.copy_of(&[]);
+        context.append_outgoing(&mut bytes);
         let orders = metadata.tm.orders(&context);
-        engine.recycle(context);
+        self.recycle(engine, machine, context);
         let mut copies = 0;
         if drop_ctl & NO_PACKET == 0 {
             if let Some(port) = orders.unicast {
@@ -443,6 +452,7 @@ impl Tna {
             self.queue_copy(engine, machine, source, port, &orders, (0, true), &bytes);
             copies += 1;
         }
+        machine.recycle_bytes(bytes);
         if copies == 0 {
             let reason = match drop_ctl & NO_PACKET {
                 0 => DropReason::NoDestination,
@@ -451,6 +461,12 @@ impl Tna {
             machine.drop_packet(reason, pass);
         }
         Ok(())
+    }
+
+    /// Takes the memory of a packet that is gone, to be used again.
+    fn recycle(&self, engine: &mut Engine, machine: &mut Machine, mut context: PacketContext) {
+        machine.recycle_bytes(std::mem::take(&mut context.packet));
+        engine.recycle(context);
     }
 
     /// Sends a copy to the queues of a port.

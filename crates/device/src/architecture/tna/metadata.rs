@@ -194,14 +194,12 @@ impl Metadata {
     }
 }
 
-/// A packet for ingress: `ingress_intrinsic_metadata_t`, port metadata, the packet's bytes.
-pub(super) fn ingress_prefix(port: u32, arrived_ps: u64, packet: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(INGRESS_PREFIX_BYTES + packet.len());
+/// What stands in front of a packet for ingress: `ingress_intrinsic_metadata_t` and port metadata.
+pub(super) fn ingress_prefix(port: u32, arrived_ps: u64) -> [u8; INGRESS_PREFIX_BYTES] {
     let time_ns = (arrived_ps / 1000) & 0xffff_ffff_ffff;
     let intrinsic = u64::from(port & 0x1ff) << 48 | time_ns;
-    bytes.extend_from_slice(&intrinsic.to_be_bytes());
-    bytes.extend_from_slice(&[0; 8]);
-    bytes.extend_from_slice(packet);
+    let mut bytes = [0; INGRESS_PREFIX_BYTES];
+    bytes[..PORT_METADATA_BYTE].copy_from_slice(&intrinsic.to_be_bytes());
     bytes
 }
 
