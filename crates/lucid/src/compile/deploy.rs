@@ -22,6 +22,9 @@ const PORT_COUNT: u32 = 0x0200;
 /// How deep the queues of the recirculation port are, in packets: delayed events wait there.
 const RECIRCULATION_QUEUE_PACKETS: u32 = 1 << 16;
 
+/// From one packet into the pipeline to the next (Lucid §7.3), in picoseconds.
+const PIPELINE_INTERVAL_PS: u64 = 1000;
+
 /// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
 const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
 
@@ -251,7 +254,12 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
             Clock::Nanoseconds => TimestampUnit::Nanoseconds,
             Clock::Microseconds => TimestampUnit::Microseconds,
         },
-        pass_limit: None,
+        pass_limit: match options.recirculation {
+            Recirculation::Port => None,
+            Recirculation::Primitive => DeviceOptions::default().pass_limit,
+        },
+        // Otherwise the surroundings keep the pace.
+        ingress_interval_ps: if loops { PIPELINE_INTERVAL_PS } else { 0 },
         ..DeviceOptions::default()
     };
     let is_loopback = loops && options.recirculation == Recirculation::Port;
@@ -287,15 +295,14 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
         Clock::Nanoseconds => "clock = \"ns\"\n",
         Clock::Microseconds => "clock = \"us\"\n",
     });
-    text.push_str("ingress_interval = \"1ns\"\n");
+    let _ = writeln!(text, "ingress_interval = \"{PIPELINE_INTERVAL_PS}ps\"");
     if options.recirculation == Recirculation::Port {
         text.push_str("pass_limit = \"none\"\n");
-        let _ = write!(
-            text,
-            "\n[port.{port}]\nrate = \"{}Gb/s\"\nqueue_depth = {RECIRCULATION_QUEUE_PACKETS}\n\
-             loopback = true\n",
-            RECIRCULATION_RATE_BPS / 1_000_000_000
-        );
+    }
+    let _ = write!(text, "\n[port.{port}]\nqueue_depth = {RECIRCULATION_QUEUE_PACKETS}\n");
+    if options.recirculation == Recirculation::Port {
+        let rate = RECIRCULATION_RATE_BPS / 1_000_000_000;
+        let _ = write!(text, "rate = \"{rate}Gb/s\"\nloopback = true\n");
     }
     let period_ps = compiled.delay_period_ps;
     if options.delay == Delay::Queue && period_ps > 0 {
