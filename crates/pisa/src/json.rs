@@ -108,14 +108,11 @@ pub fn json(
         Optimality::AtLeast(bound) => json!(bound),
         Optimality::Unknown => json!(false),
     };
-    let limits: Map<String, Value> = [
-        ("stage", Scope::Stage),
-        ("table", Scope::Table),
-        ("array", Scope::Array),
-    ]
-    .into_iter()
-    .map(|(name, scope)| (name.to_string(), resources(target.limits(scope))))
-    .collect();
+    let limits: Map<String, Value> =
+        [("stage", Scope::Stage), ("table", Scope::Table), ("array", Scope::Array)]
+            .into_iter()
+            .map(|(name, scope)| (name.to_string(), resources(target.limits(scope))))
+            .collect();
     let document = json!({
         "program": &*problem.name,
         "target": &*layout.target,
@@ -133,9 +130,9 @@ fn array(problem: &Problem, id: ArrayId) -> &crate::problem::Array {
 }
 
 fn resources(demand: &Demand) -> Value {
-    let pairs = Resource::ALL.into_iter().filter_map(|resource| {
-        Some((resource.name().to_string(), json!(demand.get(&resource)?)))
-    });
+    let pairs = Resource::ALL
+        .into_iter()
+        .filter_map(|resource| Some((resource.name().to_string(), json!(demand.get(&resource)?))));
     Value::Object(pairs.collect())
 }
 
@@ -154,3 +151,6 @@ fn match_kind(kind: MatchKind) -> &'static str {
         MatchKind::Range => "range",
     }
 }
+
+#[cfg(test)]
+mod tests;

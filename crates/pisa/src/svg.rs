@@ -120,8 +120,7 @@ pub fn svg(
         .max()
         .unwrap_or(0);
     let stages = layout.stages.iter().zip(&costs);
-    let demands: Vec<Demand> =
-        stages.map(|(stage, costs)| fullest(target, stage, costs)).collect();
+    let demands: Vec<Demand> = stages.map(|(stage, costs)| fullest(target, stage, costs)).collect();
     let drawn: Vec<(Resource, u64)> = DRAWN
         .into_iter()
         .filter_map(|resource| Some((resource, *target.stage.get(&resource)?)))
@@ -216,11 +215,8 @@ fn block(
         (Gress::Ingress, Some(_)) => "own",
         (Gress::Ingress, None) => "table",
     };
-    let matched: Vec<&str> = cost
-        .matched
-        .keys()
-        .map(|variable| &*problem.variables[variable.0 as usize].name)
-        .collect();
+    let matched: Vec<&str> =
+        cost.matched.keys().map(|variable| &*problem.variables[variable.0 as usize].name).collect();
     let mut title = format!("table {number}");
     if table.gress == Gress::Egress {
         title.push_str(", egress");
@@ -351,3 +347,6 @@ fn escaped(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests;

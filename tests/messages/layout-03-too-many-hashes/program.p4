@@ -26,9 +26,9 @@ control Deparse(packet_out packet, in headers_t hdr) {
 }
 control Ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     action spread() {
-        hash(meta.x, HashAlgorithm.crc32, 32w0, { hdr.f.a, hdr.f.b }, 32w1024);
-        hash(meta.y, HashAlgorithm.crc16, 32w0, { hdr.f.a, hdr.f.b }, 32w1024);
-        hash(meta.z, HashAlgorithm.crc32, 32w0, { hdr.f.b, hdr.f.c }, 32w1024);
+        hash(hdr.f.a, HashAlgorithm.crc32, 32w0, { meta.x, meta.y }, 32w1024);
+        hash(hdr.f.b, HashAlgorithm.crc16, 32w0, { meta.x, meta.y }, 32w1024);
+        hash(hdr.f.c, HashAlgorithm.crc32, 32w0, { meta.y, meta.z }, 32w1024);
     }
     table spreading {
         key = { hdr.f.kind : exact; }

@@ -258,9 +258,10 @@ impl<'a> Counted<'a> {
                 let of = |unit: &&&Unit| unit.array == Some(array);
                 let actions: BTreeSet<u32> =
                     self.units.iter().filter(of).map(|unit| unit.register_action).collect();
-                let further = self.units.iter().filter(of).map(|unit| {
-                    unit.demand.get(&Resource::RegisterActions).copied().unwrap_or(0)
-                });
+                let further =
+                    self.units.iter().filter(of).map(|unit| {
+                        unit.demand.get(&Resource::RegisterActions).copied().unwrap_or(0)
+                    });
                 actions.len() as u64 + further.sum::<u64>()
             }
             _ => 0,

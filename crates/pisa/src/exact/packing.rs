@@ -148,15 +148,15 @@ impl<'a> Packer<'a> {
         *left -= 1;
         // Each table that takes it, the one that grows least first, then a new one.
         let mut ways: Vec<(u64, usize, Open)> = Vec::new();
-        for at in fixed..tables.len() {
-            if tables[at].gress != group.gress || !self.may_share(&tables[at].units, group) {
+        for (at, table) in tables.iter().enumerate().skip(fixed) {
+            if table.gress != group.gress || !self.may_share(&table.units, group) {
                 continue;
             }
-            let mut units = tables[at].units.clone();
+            let mut units = table.units.clone();
             units.extend(&group.units);
             units.sort_unstable();
             if let Some(cost) = self.cost(&units) {
-                let growth = self.size(&cost).saturating_sub(self.size(&tables[at].cost));
+                let growth = self.size(&cost).saturating_sub(self.size(&table.cost));
                 ways.push((growth, at, Open { gress: group.gress, units, cost }));
             }
         }

@@ -288,7 +288,7 @@ impl<'a> Walk<'a, '_> {
         {
             self.materialise(block, temp, defined);
         }
-        self.compared(block, &[operand], at).as_bit(self)
+        self.compared(block, &[operand], at).into_bit(self)
     }
 
     fn join(
@@ -321,7 +321,7 @@ impl<'a> Walk<'a, '_> {
 
 impl Truth {
     /// A single one-bit cell is a variable that can be matched.
-    fn as_bit(self, walk: &mut Walk<'_, '_>) -> Truth {
+    fn into_bit(self, walk: &mut Walk<'_, '_>) -> Truth {
         if let Truth::Dynamic { matches, after } = &self
             && after.is_empty()
             && let [cell] = matches.keys().copied().collect::<Vec<_>>()[..]
