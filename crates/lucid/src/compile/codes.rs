@@ -28,6 +28,8 @@ pub const EGRESS: Code = Code("LU-E0710");
 pub const ACTION: Code = Code("LU-E0711");
 /// A parser that computes.
 pub const PARSER: Code = Code("LU-E0712");
+/// A payload that would have to be cut off.
+pub const CUT_PAYLOAD: Code = Code("LU-E0713");
 /// A `printf` that is left out.
 pub const PRINT: Code = Code("LU-W0701");
 
@@ -91,8 +93,8 @@ event ask(int host) {
         title: "a group whose members the program has to know",
         text: "Ports that are members of an `extern` group are known to the control plane, which sets \
                up a multicast group of them; the program itself does not know them, so it cannot \
-               compare such a group. And multicast is by port: an event to several switches is \
-               compiled as one event a switch, which needs a group that is written out.",
+               compare such a group. And a flood is of the ports of a switch: it does not say which switches \
+               there are.",
         wrong: "event hello(int x);\nevent all(int x) { generate Event.locate(hello(x), flood 0); \
                 }\n",
         right: "event hello(int x);\nevent all(int x) { generate Event.locate(hello(x), {1, 2}); \
@@ -171,6 +173,17 @@ event ask(int host) {
         right: "packet event seen(int x);\nhandle seen(int x) { int h = hash<32>(1, x); generate \
                 seen(h); }\nparser main(bitstring pkt) {\n    int x = read(pkt);\n    \
                 generate(seen(x));\n}\n",
+    },
+    Explanation {
+        code: CUT_PAYLOAD,
+        title: "a payload that would have to be cut off",
+        text: "What follows the headers of a packet goes through a Tofino as it is: the pipeline \
+               cannot make a packet shorter behind its headers. Generate an event that has no payload, \
+               or hand on the payload of the event that is handled.",
+        wrong: "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
+                generate_port(1, data(x, Payload.empty()));\n}\n",
+        right: "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
+                generate_port(1, data(x, rest));\n}\n",
     },
     Explanation {
         code: PRINT,

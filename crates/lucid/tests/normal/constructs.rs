@@ -3,7 +3,7 @@
 
 use lucid::compile::support::constructs::{CONSTRUCTS, On, table};
 use lucid::compile::support::{Supported, normal_form};
-use lucid::compile::{Options, Target, atomic, codes, v1model};
+use lucid::compile::{Options, Target, atomic, codes, tna, v1model};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::specification::{Format, read_symbolics};
@@ -75,13 +75,21 @@ fn constructs_become_what_the_table_says() {
 }
 
 #[test]
-fn constructs_that_v1model_has_compile_for_it() {
+fn constructs_that_a_target_has_compile_for_it() {
     let mut wrong = Vec::new();
     for construct in CONSTRUCTS.iter().flat_map(|(_, list)| *list) {
-        let (Ok(supported), map) = supported(construct.source, Target::V1Model) else { continue };
-        if let Err(said) = v1model::compile(&supported.program, map, &Options::default()) {
-            let said: Vec<String> = said.iter().map(|one| one.message.clone()).collect();
-            wrong.push(format!("{}: {}", construct.name, said.join("; ")));
+        for target in [Target::V1Model, Target::Tna] {
+            let (Ok(supported), map) = supported(construct.source, target) else { continue };
+            let options = Options { target, ..Options::default() };
+            let program = &supported.program;
+            let compiled = match target {
+                Target::V1Model => v1model::compile(program, map, &options),
+                Target::Tna => tna::compile_unlimited(program, map, &options),
+            };
+            let Err(said) = compiled else { continue };
+            let said: Vec<String> =
+                said.iter().map(|one| format!("{} {}", one.code, one.message)).collect();
+            wrong.push(format!("{} on {target:?}: {}", construct.name, said.join("; ")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -18,7 +18,7 @@
 //!    `Target::Ports` and `Target::Switches` only: as a constant (members ascending, each once, at
 //!    least one), as an extern, or as `Flood(port)` of a leaf (a local, constant, extern or
 //!    built-in). Events to known switches are single events, so that there is no `Switches` of a
-//!    constant, and `support` refuses the others. Groups are not compared.
+//!    constant, and `support` refuses floods there. Groups are not compared.
 //! 3. **Payloads.** The only locals of type `Payload` are parameters, at most one a body; an
 //!    expression of that type is this parameter or `EmptyPayload`, and stands only as an argument of
 //!    an event. Nothing assigns it. Tables have none. In a parser a payload is a local that one

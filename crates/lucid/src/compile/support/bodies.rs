@@ -208,11 +208,10 @@ impl Checker<'_> {
                 let help = "compile for v1model to see it, or generate an event instead";
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
-            StatementKind::Generate { target: To::Switches(group), .. } => {
-                let message = match group.kind {
-                    ExpressionKind::Flood(_) => "a flood is of ports, not of switches",
-                    _ => "the switches of an extern group are not known to the program",
-                };
+            StatementKind::Generate { target: To::Switches(group), .. }
+                if matches!(group.kind, ExpressionKind::Flood(_)) =>
+            {
+                let message = "a flood is of ports, not of switches";
                 let help = "write the group out, or generate an event for each switch";
                 self.refuse(codes::OPEN_GROUP, span, message, help);
             }
@@ -234,6 +233,7 @@ impl Checker<'_> {
                 let help = "take a constant seed, and hash the variable as one of the values";
                 self.refuse(SEED, seed.span, message, help);
             }
+            ExpressionKind::EmptyPayload if self.is_tna() => self.cut_off(span),
             ExpressionKind::DequeueDepth if self.is_tna() || gress == Gress::Ingress => {
                 let target = name(self.target);
                 let message = format!("{target} does not know the depth of a queue here");
@@ -280,6 +280,12 @@ impl Checker<'_> {
         }
     }
 
+    fn cut_off(&mut self, span: Span) {
+        let message = "a pipeline of Tofino cannot cut the payload off a packet";
+        let help = "generate an event that has no payload, or hand on the one that came";
+        self.refuse(codes::CUT_PAYLOAD, span, message, help);
+    }
+
     fn arithmetic(&mut self, width_bits: u32, span: Span) {
         if width_bits > ALU_BITS {
             let message =
@@ -302,6 +308,9 @@ impl Checker<'_> {
                 ParserAction::Assign(_, value) => self.parser_value(value),
                 ParserAction::Rest(_) => self.begins("the rest of the packet", bits, block.span),
             }
+        }
+        if self.is_tna() && !matches!(block.step, ParserStep::Drop) {
+            self.begins("what follows here", bits, block.span);
         }
         match &block.step {
             ParserStep::Match { subjects, branches } => {
@@ -334,6 +343,10 @@ impl Checker<'_> {
             let computes = match &inner.kind {
                 ExpressionKind::Binary(B::Concatenate, ..) => false,
                 ExpressionKind::Binary(..) | ExpressionKind::Unary(..) => is_tna,
+                ExpressionKind::EmptyPayload if is_tna => {
+                    self.cut_off(inner.span);
+                    false
+                }
                 _ => is_calculation(inner) || matches!(inner.kind, ExpressionKind::DequeueDepth),
             };
             if computes {

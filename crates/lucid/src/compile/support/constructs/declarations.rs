@@ -228,6 +228,14 @@ pub(super) const LIST: &[Construct] = &[
         On::Refused(codes::PARSER),
     ),
     on(
+        "parser that decides within a byte",
+        "packet event seen(int x);\nhandle seen(int x) { skip; }\n\
+         parser main(bitstring pkt) {\n int<4> kind = read(pkt);\n match kind with\n\
+         | 1 -> { int<28> _x = read(pkt); generate(seen(1)); }\n | _ -> { drop; }\n}\n",
+        On::Compiles,
+        On::Refused(codes::UNALIGNED),
+    ),
+    on(
         "parser that hashes",
         "packet event seen(int x);\nhandle seen(int x) { skip; }\n\
          parser main(bitstring pkt) { int x = read(pkt); int h = hash<32>(1, x); \

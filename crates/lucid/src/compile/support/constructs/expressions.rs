@@ -86,8 +86,15 @@ pub(super) const LIST: &[Construct] = &[
         "event go(int<9> p) { generate_port(ingress_port, go(ingress_port)); }\n",
     ),
     both(
-        "payload: `Payload.t`, `Payload.empty()`",
+        "payload that is handed on: `Payload.t`",
+        "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n\
+         Payload.t p = rest;\n generate_port(1, data(x, p)); }\n",
+    ),
+    on(
+        "payload that is cut off: `Payload.empty()`",
         "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n\
          Payload.t p = rest;\n if (x == 1) { p = Payload.empty(); }\n generate_port(1, data(x, p)); }\n",
+        On::Compiles,
+        On::Refused(codes::CUT_PAYLOAD),
     ),
 ];

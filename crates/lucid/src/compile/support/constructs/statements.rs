@@ -93,8 +93,12 @@ pub(super) const LIST: &[Construct] = &[
         "`Event.locate(e, g)` to a group that is written out",
         "event go(int x) { generate Event.locate(go(x), {1, 2}); }\n",
     ),
+    both(
+        "`Event.locate(e, g)` to an `extern group`",
+        "extern group G;\nevent go(int x) { generate Event.locate(go(x), G); }\n",
+    ),
     on(
-        "`Event.locate(e, g)` to a flood or an `extern group`",
+        "`Event.locate(e, g)` to a flood",
         "event go(int x) { generate Event.locate(go(x), flood 0); }\n",
         On::Refused(codes::OPEN_GROUP),
         On::Refused(codes::OPEN_GROUP),
