@@ -215,6 +215,7 @@ impl Device {
         self.obey_control();
         while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
             self.step(time_ps, next)?;
+            self.run_rounds(until_ps)?;
         }
         self.machine.now_ps = self.machine.now_ps.max(until_ps);
         Ok(())
@@ -229,6 +230,7 @@ impl Device {
                 break;
             }
             self.step(time_ps, next)?;
+            self.run_rounds(u64::MAX)?;
         }
         Ok(())
     }

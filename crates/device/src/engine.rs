@@ -228,8 +228,9 @@ impl Engine {
         let mut observer = is_recorded
             .then(|| Recorder::new(self.program.clone()).watching(self.architecture.drop_slot()));
         let run_of_environment = Cell::new(*run);
+        let clock = Cell::new(machine.now_ps);
         let mut environment = BlockEnvironment {
-            now_ps: machine.now_ps,
+            clock: &clock,
             seed: machine.options.seed,
             device_id: machine.options.device_id,
             run: &run_of_environment,

@@ -11,7 +11,8 @@ use ir::Bits;
 use std::cell::Cell;
 
 pub(crate) struct BlockEnvironment<'a> {
-    pub now_ps: u64,
+    /// Changes from packet to packet of a run of rounds.
+    pub clock: &'a Cell<u64>,
     pub seed: u64,
     pub device_id: u64,
     /// Changes from packet to packet of a burst.
@@ -24,7 +25,7 @@ pub(crate) struct BlockEnvironment<'a> {
 
 impl Environment for BlockEnvironment<'_> {
     fn now_ps(&self) -> u64 {
-        self.now_ps
+        self.clock.get()
     }
 
     fn packet_length_bytes(&self) -> u64 {
@@ -48,13 +49,13 @@ impl Environment for BlockEnvironment<'_> {
 
     fn drawn(&mut self, low_bits: u64) {
         if let Some(tap) = &mut self.tap {
-            tap.note(self.now_ps, TappedEvent::Drawn { value: low_bits });
+            tap.note(self.clock.get(), TappedEvent::Drawn { value: low_bits });
         }
     }
 
     fn log_line(&mut self, line: &str) {
         self.log.push(LogLine {
-            time_ps: self.now_ps,
+            time_ps: self.clock.get(),
             packet: self.run.get().packet,
             text: line.to_string(),
         });

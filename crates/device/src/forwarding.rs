@@ -21,19 +21,24 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest packet that takes the straight way alone.
-const LARGEST_SINGLE_BYTES: usize = 1 << 14;
+pub(crate) const LARGEST_SINGLE_BYTES: usize = 1 << 14;
 
 /// Where drops are counted among the ends of the straight unit.
 const AT_INGRESS_DROP: usize = (EXIT_INGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
 const AT_EGRESS_DROP: usize = (EXIT_EGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
 
+/// Packets that were dropped after ingress and after egress, of those that ended by exits.
+pub(crate) fn drops_of(ended: &[u64]) -> (u64, u64) {
+    (ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP])
+}
+
 /// How a packet left the straight way.
-struct Leaving {
-    packet: usize,
-    ending: Ending,
-    context: PacketContext,
-    outputs: [u32; jit::OUTPUTS],
-    view: View,
+pub(crate) struct Leaving {
+    pub packet: usize,
+    pub ending: Ending,
+    pub context: PacketContext,
+    pub outputs: [u32; jit::OUTPUTS],
+    pub view: View,
 }
 
 /// Runs packets on the straight way, until one leaves it. `first_number` is the number of the first
@@ -54,8 +59,9 @@ fn run_straight(
     let run = Cell::new(Run { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
     let base = first_number.wrapping_sub(packets.start as u64);
+    let clock = Cell::new(now_ps);
     let mut environment = BlockEnvironment {
-        now_ps,
+        clock: &clock,
         seed: machine.options.seed,
         device_id: machine.options.device_id,
         run: &run,
@@ -91,7 +97,7 @@ fn run_straight(
 }
 
 /// Does what the general way does with a packet that left the straight one, to where it is queued.
-fn go_on(
+pub(crate) fn go_on(
     engine: &mut Engine,
     machine: &mut Machine,
     burst: &Burst,
@@ -267,8 +273,7 @@ impl Device {
         if length > LARGEST_SINGLE_BYTES || !self.goes_straight_alone(length, first_pass) {
             return Ok(Some(arrival));
         }
-        let mut single =
-            self.single.take().unwrap_or_else(|| Box::new(Burst::new(1, LARGEST_SINGLE_BYTES)));
+        let mut single = self.take_single();
         single.clear();
         // It is empty, and the length was looked at.
         let _ = single.push(arrival.port, &arrival.bytes);
@@ -298,7 +303,7 @@ impl Device {
                 Ok(())
             }
         };
-        self.single = Some(single);
+        self.put_single(single);
         done.map(|()| None)
     }
 }

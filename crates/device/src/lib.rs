@@ -35,6 +35,7 @@ pub mod options;
 mod output;
 mod packet;
 pub mod packet_generator;
+mod rounds;
 pub mod side_by_side;
 pub mod statistics;
 pub mod tap;

@@ -286,6 +286,11 @@ impl Machine {
         None
     }
 
+    /// The packet whose turn is next.
+    pub fn first_waiting(&self) -> Option<&(Option<Generation>, Box<Arrival>)> {
+        self.waiting.front()
+    }
+
     /// The packet whose turn it is.
     pub fn admit(&mut self) -> Option<(Option<Generation>, Box<Arrival>)> {
         let first = self.waiting.pop_front()?;

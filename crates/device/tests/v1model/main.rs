@@ -551,11 +551,11 @@ fn time_does_not_go_back() {
 fn programs_without_a_device_are_refused() {
     on_both(|engine| {
         let mut other = (*program(nothing, nothing)).clone();
-        other.architecture = "tna".into();
-        let error = Device::new(Arc::new(other), options(engine)).expect_err("no tna here");
+        other.architecture = "psa".into();
+        let error = Device::new(Arc::new(other), options(engine)).expect_err("no psa here");
         assert_eq!(
             error.to_string(),
-            "no device runs programs for `tna`; there are devices for: v1model"
+            "no device runs programs for `psa`; there are devices for: v1model, tna"
         );
 
         let calls = |code: &mut Code| {

@@ -128,8 +128,9 @@ pub(super) fn send(
         inputs[INPUT_PORT] = u64::from(port);
         inputs[INPUT_INSTANCE] = u64::from(replica.instance);
         let run = Cell::new(Run { packet: number, pass_number, counted_bytes, pass: None });
+        let clock = Cell::new(machine.now_ps);
         let mut environment = BlockEnvironment {
-            now_ps: machine.now_ps,
+            clock: &clock,
             seed: machine.options.seed,
             device_id: machine.options.device_id,
             run: &run,
