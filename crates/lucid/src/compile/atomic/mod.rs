@@ -25,6 +25,7 @@ mod problem;
 pub mod program;
 mod rules;
 mod share;
+pub mod stateful;
 mod translate;
 pub mod tree;
 mod uses;
