@@ -37,6 +37,8 @@ pub(super) struct Packer<'a> {
     clusters: &'a Clusters,
     costs: HashMap<Vec<UnitId>, Option<Rc<TableCost>>>,
     successors: BTreeSet<(UnitId, UnitId)>,
+    /// Units that some other unit may not share a table with.
+    paired: BTreeSet<UnitId>,
     known: HashMap<Vec<usize>, Known>,
 }
 
@@ -58,7 +60,9 @@ impl<'a> Packer<'a> {
     /// Knows nothing yet.
     pub fn new(model: &'a Model<'a>, clusters: &'a Clusters) -> Packer<'a> {
         let successors = successors(model.problem);
-        Packer { model, clusters, costs: HashMap::new(), successors, known: HashMap::new() }
+        let paired = successors.iter().flat_map(|(one, other)| [*one, *other]).collect();
+        let (costs, known) = (HashMap::new(), HashMap::new());
+        Packer { model, clusters, costs, successors, paired, known }
     }
 
     /// Packs these clusters into one stage.
@@ -107,10 +111,12 @@ impl<'a> Packer<'a> {
         free.sort_by_cached_key(|group| {
             let variables: BTreeSet<_> =
                 group.units.iter().flat_map(|id| self.unit_variables(*id)).collect();
-            (group.array.is_none(), std::cmp::Reverse(variables.len()), variables, group.units[0])
+            let rules = &self.model.problem.units[group.units[0].0 as usize].guard.rules;
+            let variables = (std::cmp::Reverse(variables.len()), variables);
+            (group.array.is_none(), variables, rules.clone(), group.units[0])
         });
         let mut left = steps;
-        match self.place(&free, &mut tables, fixed, (&mut left, stop)) {
+        match self.place(&free, &mut tables, (fixed, None), (&mut left, stop)) {
             Some(true) => {
                 let tables: Vec<PlacedTable> = tables
                     .into_iter()
@@ -138,7 +144,7 @@ impl<'a> Packer<'a> {
         &mut self,
         rest: &[&Group],
         tables: &mut Vec<Open>,
-        fixed: usize,
+        (fixed, last): (usize, Option<(&Group, usize)>),
         (left, stop): (&mut u32, Stop<'_>),
     ) -> Option<bool> {
         let Some((group, rest)) = rest.split_first() else { return Some(true) };
@@ -146,9 +152,14 @@ impl<'a> Packer<'a> {
             return None;
         }
         *left -= 1;
+        // Groups that are alike could change places: only one of their orders is tried.
+        let first = match last {
+            Some((other, at)) if self.are_alike(other, group) => at,
+            _ => fixed,
+        };
         // Each table that takes it, the one that grows least first, then a new one.
         let mut ways: Vec<(u64, usize, Open)> = Vec::new();
-        for (at, table) in tables.iter().enumerate().skip(fixed) {
+        for (at, table) in tables.iter().enumerate().skip(first) {
             if table.gress != group.gress || !self.may_share(&table.units, group) {
                 continue;
             }
@@ -173,7 +184,10 @@ impl<'a> Packer<'a> {
                 None
             };
             let placed = match self.fits(tables) {
-                true => self.place(rest, tables, fixed, (&mut *left, &mut *stop)),
+                true => {
+                    let last = Some((*group, at));
+                    self.place(rest, tables, (fixed, last), (&mut *left, &mut *stop))
+                }
                 false => Some(false),
             };
             match placed {
@@ -188,6 +202,21 @@ impl<'a> Packer<'a> {
             }
         }
         Some(false)
+    }
+
+    /// Whether two groups differ in nothing that matters to a table.
+    fn are_alike(&self, one: &Group, other: &Group) -> bool {
+        let ([first], [second]) = (&one.units[..], &other.units[..]) else { return false };
+        let units = &self.model.problem.units;
+        let (left, right) = (&units[first.0 as usize], &units[second.0 as usize]);
+        let is_free = |unit: &UnitId| !self.paired.contains(unit);
+        left.array.is_none()
+            && right.array.is_none()
+            && left.gress == right.gress
+            && left.guard == right.guard
+            && left.demand == right.demand
+            && is_free(first)
+            && is_free(second)
     }
 
     /// What matters of a cost when it is asked which table grows least.
