@@ -4,7 +4,7 @@
 use crate::generator::{Features, Generated, generate, tape};
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid::compile::Target;
+use lucid::compile::{Options, Target};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::specification::{Format, read};
@@ -30,7 +30,8 @@ fn run(
     let (run, said) = read(&map, file, Format::Json);
     let run = run.ok_or_else(|| render_text(&map, &said, RenderOptions::default()))?;
     let folder = std::path::Path::new("");
-    match judge(&map, &compiled.program, &run, folder, target, engine) {
+    let options = Options { target, ..Options::default() };
+    match judge(&map, &compiled.program, &run, folder, &options, engine) {
         Ok(Judged::Same(verified, _)) => Ok((verified.schedule.dispatches.len(), verified.cells)),
         Ok(Judged::Refused(said)) => Err(format!("refused:\n{said}\n{}", generated.source)),
         Err(said) => Err(format!("{said}\n{}{}", generated.source, generated.run)),
@@ -50,6 +51,24 @@ proptest! {
     ) {
         let generated = generate(&tape, FEATURES);
         if let Err(said) = run(&generated, Target::V1Model, EngineChoice::Interpreter) {
+            prop_assert!(false, "{}", said);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 30,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn generated_programs_do_for_tna_what_they_mean(
+        tape in proptest::collection::vec(any::<u32>(), 0..200),
+    ) {
+        let generated = generate(&tape, FEATURES);
+        if let Err(said) = run(&generated, Target::Tna, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
     }

@@ -37,14 +37,13 @@ pub fn judge(
     program: &Program,
     run: &Run,
     folder: &Path,
-    target: Target,
+    options: &Options,
     engine: EngineChoice,
 ) -> Result<Judged, String> {
-    let options = Options { target, ..Options::default() };
     // Programs that are too large for a pipeline run all the same.
-    let compiled = match target {
-        Target::V1Model => compile::compile(program, map, &options),
-        Target::Tna => compile::tna::compile_unlimited(program, map.clone(), &options),
+    let compiled = match options.target {
+        Target::V1Model => compile::compile(program, map, options),
+        Target::Tna => compile::tna::compile_unlimited(program, map.clone(), options),
     };
     let compiled = match compiled {
         Ok(compiled) => compiled,

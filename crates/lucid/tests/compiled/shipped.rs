@@ -3,7 +3,7 @@
 
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
-use lucid::compile::Target;
+use lucid::compile::{Delay, Options, Target};
 use lucid::front;
 use lucid::specification::{self, Format};
 use lucid::syntax::Loader;
@@ -38,7 +38,7 @@ fn runs() -> Vec<PathBuf> {
 }
 
 /// Runs a specification compiled.
-fn run_compiled(path: &Path, target: Target, engine: EngineChoice) -> Result<Judged, String> {
+fn run_compiled(path: &Path, options: &Options, engine: EngineChoice) -> Result<Judged, String> {
     let name = path.display().to_string();
     let mut map = SourceMap::new();
     let file = map.add(name.as_str(), std::fs::read_to_string(path).expect("a run"));
@@ -49,7 +49,7 @@ fn run_compiled(path: &Path, target: Target, engine: EngineChoice) -> Result<Jud
     let analysis = front::analyse(&mut map, &program.display().to_string(), text, &Disk);
     let roots = specification::roots(&run, &analysis.checked);
     let core = analysis.elaborate(&run.symbolics, &roots).map_err(|said| format!("{said:?}"))?;
-    judge(&map, &core, &run, path.parent().expect("a folder"), target, engine)
+    judge(&map, &core, &run, path.parent().expect("a folder"), options, engine)
 }
 
 fn examples_run_compiled(target: Target) {
@@ -58,7 +58,8 @@ fn examples_run_compiled(target: Target) {
     let mut wrong = Vec::new();
     for path in runs {
         let name = path.display().to_string();
-        match run_compiled(&path, target, EngineChoice::Jit) {
+        let options = Options { target, ..Options::default() };
+        match run_compiled(&path, &options, EngineChoice::Jit) {
             Ok(Judged::Same(verified, warnings)) => {
                 if !warnings.is_empty() {
                     wrong.push(format!("{name}: {warnings}"));
@@ -88,4 +89,21 @@ fn examples_run_compiled_for_v1model() {
 #[test]
 fn examples_run_compiled_for_tna() {
     examples_run_compiled(Target::Tna);
+}
+
+/// Timers wait by going round.
+#[test]
+fn delays_by_recirculation_run_for_tna() {
+    let options =
+        Options { target: Target::Tna, delay: Delay::Recirculation, ..Options::default() };
+    let mut delayed = 0;
+    for path in runs().iter().filter(|path| path.ends_with("library/tests/timer.yaml")) {
+        for engine in [EngineChoice::Jit, EngineChoice::Interpreter] {
+            match run_compiled(path, &options, engine) {
+                Ok(Judged::Same(verified, _)) => delayed += verified.schedule.dispatches.len(),
+                Ok(Judged::Refused(said)) | Err(said) => panic!("{}: {said}", path.display()),
+            }
+        }
+    }
+    assert!(delayed > 10, "only {delayed} dispatches");
 }

@@ -51,6 +51,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "leave_flood_bare",
             "leave_switches",
             "pause",
+            "came_round",
         ]),
         context,
         pieces: Vec::new(),
@@ -158,6 +159,16 @@ impl States<'_, '_> {
         ));
         self.put(Span::NONE, start);
         let route = |route: Route| format!("ig_md.route = {};", route as u32);
+        let waits = route(Route::Wait);
+        let delayed = match self.context.options.delay {
+            Delay::Queue => format!("state delayed {{ {waits} transition accept; }}"),
+            // What came round has the time when it left egress in place of a place.
+            Delay::Recirculation => format!(
+                "state delayed {{ {waits} transition select(ig_intr_md.ingress_port) {{ \
+                 RECIRCULATION_PORT : came_round; default : accept; }} }} \
+                 state came_round {{ hdr.bridge.arrived_ns = hdr.frame.place; transition accept; }}"
+            ),
+        };
         let texts = [
             "state frame { pkt.extract(hdr.frame); transition select(hdr.frame.place_kind) { \
              PLACE_SWITCH : to_switch; PLACE_PORT : addressed; PLACE_GROUP : addressed; \
@@ -169,7 +180,7 @@ impl States<'_, '_> {
             // It arrives at port 0 (see `crate::simulation`).
             "state for_this_switch { ig_md.ingress_port = 0; transition here; }".to_string(),
             format!("state elsewhere {{ {} transition accept; }}", route(Route::Elsewhere)),
-            format!("state delayed {{ {} transition accept; }}", route(Route::Wait)),
+            delayed,
             "state here { transition select(hdr.frame.source_kind, hdr.frame.delay_ns) { \
              (SOURCE, 0) : due; (SOURCE, _) : delayed; default : due; } }"
                 .to_string(),

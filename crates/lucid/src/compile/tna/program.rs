@@ -4,7 +4,7 @@
 
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Piece};
-use super::{Part, events, memory, parsers, scheduler_tables, tables};
+use super::{Part, events, memory, parsers, scheduler, scheduler_tables, tables};
 use crate::compile::atomic::program::{AtomicProgram, Operation, VariableKind};
 use crate::compile::atomic::{self};
 use crate::compile::{Compiled, Delay, Options};
@@ -85,6 +85,9 @@ fn refuse(context: &mut Context<'_>) {
             .help("do it in the handler of the event where it arrives, or compile for v1model"),
         );
     }
+    if context.options.delay == Delay::Recirculation {
+        refuse_distant_delays(context);
+    }
     for statement in &atomic.statements {
         if let Operation::Generate { event, payload: false, .. } = statement.operation
             && context.events.event(event).has_payload
@@ -98,6 +101,32 @@ fn refuse(context: &mut Context<'_>) {
                 .help(
                     "hand on the payload of the event that is being handled, or generate an event \
                        without a payload",
+                ),
+            );
+        }
+    }
+}
+
+/// Without a queue the time when an event last left egress stands in place of its place, so that only
+/// events for the switch itself can wait.
+fn refuse_distant_delays(context: &mut Context<'_>) {
+    let shapes = scheduler::slot_shapes(context.atomic);
+    for statement in context.atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
+        let Operation::Generate { slot, event, .. } = &statement.operation else { continue };
+        let Some(shape) = shapes.get(*slot as usize) else { continue };
+        if shape.writes_delay && shape.writes_kind {
+            let name = &context.program.events[event.0 as usize].name;
+            context.found.push(
+                Diagnostic::error(
+                    NOT_ON_TARGET,
+                    statement.span,
+                    format!(
+                        "`{name}`, or an event in its place, may wait and is for another place"
+                    ),
+                )
+                .help(
+                    "delay by the queue (the default), or let an event for this switch wait and \
+                     generate the other one from its handler",
                 ),
             );
         }
@@ -240,7 +269,7 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
     }
     let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, &context.pieces))?;
     let groups = atomic::Groups::of(context.program);
-    let floods = super::scheduler::slot_shapes(context.atomic)
+    let floods = scheduler::slot_shapes(context.atomic)
         .iter()
         .any(|shape| shape.direct.contains(&crate::compile::wire::PlaceKind::Flood));
     Ok(Compiled {

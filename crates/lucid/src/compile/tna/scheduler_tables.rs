@@ -523,7 +523,8 @@ fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String>
         (Delay::Recirculation, true) => (
             "count_down",
             "counted",
-            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| eg_md.elapsed_ns;",
+            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| eg_md.elapsed_ns; \
+             hdr.frame.place = eg_prsr_md.global_tstamp[31:0];",
         ),
     };
     context.put(
