@@ -2,10 +2,11 @@
 //! `plane bench lucid`: figures of the Lucid paper, measured again. What is measured and how is in
 //! `lucid::figures`.
 
-use super::inputs::{Trouble, Wanted, ready};
+use super::inputs::{Trouble, Wanted, ready, symbolics_beside};
 use crate::arguments::{Bench, System};
-use crate::{Ending, output};
+use crate::{Ending, files, output};
 use indicatif::{ProgressBar, ProgressStyle};
+use lucid::core::Program;
 use lucid::figures::{self, Application, Measuring, Table};
 use lucid::simulation::Setup;
 use source::{Diagnostics, FileId, SourceMap};
@@ -64,19 +65,37 @@ fn programs(folder: &Path) -> Result<Vec<Application>, Trouble> {
     }
     found.sort();
     let made_ready = |(name, path, is_run): (String, PathBuf, bool)| {
-        let wanted = match is_run {
-            true => Wanted { specification: Some(&path), ..Wanted::default() },
-            false => Wanted { program: Some(&path), ..Wanted::default() },
-        };
-        let ready = ready(&wanted, true)?;
+        if !is_run {
+            return alone(name, &path);
+        }
+        let ready = ready(&Wanted { specification: Some(&path), ..Wanted::default() }, true)?;
         let program = (**ready.setup.program()).clone();
-        let own = ready.program_path.display().to_string();
-        let files = 0..ready.map.file_count();
-        let source =
-            files.map(|file| FileId(file as u32)).find(|file| **ready.map.name(*file) == *own);
-        Ok(Application { name, program, source: source.unwrap_or(FileId(0)), map: ready.map })
+        Ok(application(name, program, ready.map, &ready.program_path))
     };
     found.into_iter().map(made_ready).collect()
+}
+
+/// A program without a run, with the symbolics beside it.
+fn alone(name: String, path: &Path) -> Result<Application, Trouble> {
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let mut found = Diagnostics::new();
+    let Some(symbolics) = symbolics_beside(&mut map, path, &mut found)? else {
+        return Err(Trouble::Found(map, found));
+    };
+    let file = path.display().to_string();
+    let analysis = lucid::front::analyse(&mut map, &file, text, &files::DiskLoader);
+    match analysis.elaborate(&symbolics, &[]) {
+        Ok(program) => Ok(application(name, program, map, path)),
+        Err(problems) => Err(Trouble::Found(map, problems)),
+    }
+}
+
+fn application(name: String, program: Program, map: SourceMap, path: &Path) -> Application {
+    let own = path.display().to_string();
+    let mut files = (0..map.file_count()).map(|file| FileId(file as u32));
+    let source = files.find(|file| **map.name(*file) == *own).unwrap_or(FileId(0));
+    Application { name, program, map, source }
 }
 
 /// The applications of a folder, by the names of theirs, with their runs.

@@ -8,7 +8,7 @@ use crate::{Ending, files, output};
 use lucid::compile::deploy::{self, Site};
 use lucid::compile::normal::AfterPass;
 use lucid::compile::{
-    self, Clock, Compiled, Delay, Options, Recirculation, Target, UserP4, normal,
+    self, Clock, Compiled, Delay, Options, Recirculation, Target, UserP4, atomic, normal,
 };
 use lucid::core::Program;
 use lucid::simulation::Setup;
@@ -37,7 +37,7 @@ pub fn run(arguments: &Emit, quiet: bool) -> Ending {
 fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
     let Source { map, program, setup } = source(arguments, quiet)?;
     if let Some(wanted) = &arguments.after {
-        return after(wanted, &program);
+        return after(wanted, map, &program);
     }
     let options = options(arguments)?;
     let compiled = compile::compile(&program, &map, &options);
@@ -175,8 +175,16 @@ fn alone(options: &Options, program: &Program) -> Site {
 }
 
 /// Prints what a pass made.
-fn after(wanted: &str, program: &Program) -> Result<(), Trouble> {
-    let passes: Vec<AfterPass> = normal::after_passes(program);
+fn after(wanted: &str, map: SourceMap, program: &Program) -> Result<(), Trouble> {
+    let mut passes: Vec<AfterPass> = normal::after_passes(program);
+    // Those to the normal form can be shown of programs that no pipeline can run.
+    match atomic::after_passes(&normal::normalize(program)) {
+        Ok(more) => passes.extend(more),
+        Err(problems) if !passes.iter().any(|pass| pass.name == wanted) => {
+            return Err(Trouble::Found(map, problems));
+        }
+        Err(_) => {}
+    }
     if wanted == "list" {
         let lines: Vec<String> =
             passes.iter().map(|pass| format!("{:16} {}\n", pass.name, pass.description)).collect();

@@ -55,17 +55,17 @@ pub fn after_passes(normal: &Program) -> Result<Vec<AfterPass>, Diagnostics> {
     Ok(vec![
         after(
             "atomic",
-            "Statements of one ALU each, and branch tables.",
+            "statements of one ALU each, and branch tables",
             print_graph(normal, &graph),
         ),
         after(
             "branches",
-            "Branches as static match rules of each statement.",
+            "branches become static match rules of each statement",
             print(normal, &branches(&graph)),
         ),
         after(
             "dataflow",
-            "Statements with only the order that data ask for.",
+            "statements are left with the order that their data ask for",
             print(normal, &dataflow(normal, &graph)),
         ),
     ])
