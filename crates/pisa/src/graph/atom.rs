@@ -81,6 +81,8 @@ pub(super) struct Atom {
     pub array: Option<(RegisterId, String)>,
     /// What of an array's results others use; a stateful ALU has one.
     pub output: Option<String>,
+    /// Hashes that it computes, with their widths in bits.
+    pub hashes: BTreeMap<String, u64>,
     /// What else it takes of its stage.
     pub demand: BTreeMap<Resource, u64>,
     /// When it runs.
@@ -111,6 +113,7 @@ impl Atom {
             writes: BTreeSet::new(),
             array: None,
             output: None,
+            hashes: BTreeMap::new(),
             demand: BTreeMap::new(),
             gate: Gate::default(),
             table: None,

@@ -191,6 +191,19 @@ pub(super) fn output(walk: &Walk<'_, '_>, temp: Temp) -> String {
     text
 }
 
+/// A hash: equal texts for hashes that one unit can compute for several users.
+pub(super) fn hash(walk: &Walk<'_, '_>, operation: &Operation) -> String {
+    let Operation::Hash { algorithm, inputs, .. } = operation else { return String::new() };
+    let mut text = format!("{algorithm:?}");
+    for input in inputs {
+        match input {
+            Operand::Constant(bits) => text.push_str(&format!(" {bits}")),
+            Operand::Temp(temp) => text.push_str(&format!(" {}", output(walk, *temp))),
+        }
+    }
+    text
+}
+
 fn kind(operation: &Operation) -> String {
     match operation {
         Operation::Unary { operation, .. } => format!("{operation:?}"),

@@ -136,6 +136,12 @@ fn unit(program: &Program, atoms: &[&Atom], gress: Gress) -> Unit {
     for (resource, amount) in counted.iter().flat_map(|atom| &atom.demand) {
         *demand.entry(*resource).or_default() += amount;
     }
+    let hashes: BTreeMap<&String, u64> =
+        counted.iter().flat_map(|atom| &atom.hashes).map(|(what, bits)| (what, *bits)).collect();
+    if !hashes.is_empty() {
+        *demand.entry(Resource::HashUnits).or_default() += hashes.len() as u64;
+        *demand.entry(Resource::HashBits).or_default() += hashes.values().sum::<u64>();
+    }
     let name = match atoms {
         [only] => only.name.clone(),
         [first, ..] if is_table => first.name.clone(),

@@ -235,6 +235,7 @@ struct Part {
     reads: BTreeSet<Cell>,
     writes: BTreeSet<Cell>,
     array: Option<(RegisterId, String)>,
+    hashes: BTreeMap<String, u64>,
     demand: BTreeMap<Resource, u64>,
     waits: Vec<(Option<PartKey>, DependencyKind)>,
 }
@@ -259,6 +260,7 @@ impl Part {
             }
             (array, other) => *array = array.take().or_else(|| other.clone()),
         }
+        self.hashes.extend(atom.hashes.iter().map(|(what, bits)| (what.clone(), *bits)));
         for (resource, amount) in &atom.demand {
             *self.demand.entry(*resource).or_default() += amount;
         }
@@ -269,6 +271,7 @@ impl Part {
         atom.reads.extend(self.reads.into_iter().map(|cell| (cell, at)));
         atom.writes.extend(self.writes);
         atom.array = self.array;
+        atom.hashes.extend(self.hashes);
         for (resource, amount) in self.demand {
             atom.take(resource, amount);
         }

@@ -220,10 +220,27 @@ impl<'a> Walk<'a, '_> {
             }
         }
         if let Operation::Hash { .. } = operation {
-            let width_bits = self.width_bits(&Operand::Temp(temp));
-            let atom = self.atom(id);
-            atom.take(Resource::HashUnits, 1);
-            atom.take(Resource::HashBits, u64::from(width_bits.min(32)));
+            let bits = u64::from(self.width_bits(&Operand::Temp(temp)).min(32));
+            let what = describe::hash(self, operation);
+            self.atom(id).hashes.insert(what, bits);
+        }
+    }
+
+    /// The hash that an index is, perhaps cut or widened.
+    pub fn index_hash(&self, index: &Operand) -> Option<Temp> {
+        let mut current = index.clone();
+        loop {
+            let (temp, _, operation) = self.operation(&current)?;
+            if self.computed.contains_key(&temp) || self.stored.contains_key(&temp) {
+                return None;
+            }
+            match operation {
+                Operation::Hash { .. } => return Some(temp),
+                Operation::Resize { operand, .. } | Operation::Slice { operand, .. } => {
+                    current = operand.clone();
+                }
+                _ => return None,
+            }
         }
     }
 

@@ -281,13 +281,10 @@ impl<'a, 'v> Walk<'a, 'v> {
         let name = describe::operation(self.program, operation);
         let truth = guard.as_ref().map(|guard| self.truth(block, guard, at));
         let id = self.add(AtomKind::Statement, name, (block, at), origin);
-        // A hash that only is the index is computed on the way to the memory.
-        match self.folded(index) {
-            Some(temp) if matches!(self.flow.definition(temp), Some((_, it)) if matches!(it.operation, Operation::Hash { .. })) =>
-            {
-                self.read_operation(id, temp, block, at);
-            }
-            _ => self.read(id, index, block, at),
+        // A hash is computed on the way to the memory.
+        match self.index_hash(index) {
+            Some(temp) => self.read_operation(id, temp, block, at),
+            None => self.read(id, index, block, at),
         }
         if let Some(update) = update {
             let body: BTreeSet<Temp> =
