@@ -3,6 +3,7 @@
 //! the headers of their places. What becomes of those is `scheduler`'s.
 
 use super::accesses;
+use super::calculations::{checksum_text, hash_text, joined};
 use super::tables;
 use super::{Context, HandlerControl, Piece};
 use crate::compile::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
@@ -604,36 +605,4 @@ impl Environment for Control<'_, '_> {
             "use integers and booleans known to the handler; seeds of hashes must be constants",
         );
     }
-}
-
-/// A call of `hash` with a polynomial of its own.
-pub(super) fn hash_text(mark: &str, result: &str, values: &[(String, u32)]) -> String {
-    let data = data(values, 8);
-    format!("{mark}hash({result}, HashAlgorithm.crc32_custom, 32w0, {{ {data} }}, 64w0x100000000);")
-}
-
-/// A call of `hash` for the internet checksum.
-pub(super) fn checksum_text(mark: &str, result: &str, values: &[(String, u32)]) -> String {
-    let data = data(values, 16);
-    format!("{mark}hash({result}, HashAlgorithm.csum16, 16w0, {{ {data} }}, 32w0x10000);")
-}
-
-/// The low bits of hashes side by side, the last one highest; the list has that one first.
-pub(super) fn joined(parts: &[String], width_bits: u32) -> String {
-    match parts {
-        [one] if width_bits == 32 => one.clone(),
-        [one] => format!("{one}[{}:0]", width_bits - 1),
-        parts => format!("({})[{}:0]", parts.join(" ++ "), width_bits - 1),
-    }
-}
-
-/// The inputs of a calculation, zero bits behind them up to whole units.
-fn data(values: &[(String, u32)], unit_bits: u32) -> String {
-    let bits: u32 = values.iter().map(|(_, width_bits)| width_bits).sum();
-    let mut texts: Vec<String> = values.iter().map(|(text, _)| text.clone()).collect();
-    let padding_bits = bits.next_multiple_of(unit_bits) - bits;
-    if padding_bits > 0 || texts.is_empty() {
-        texts.push(literal(0, if texts.is_empty() { unit_bits } else { padding_bits }));
-    }
-    texts.join(", ")
 }

@@ -7,6 +7,7 @@
 //! for; [`p4::build`] reads and checks it.
 
 mod accesses;
+mod calculations;
 mod handlers;
 mod parsers;
 pub(super) mod shapes;
@@ -178,10 +179,11 @@ impl Context<'_> {
         self.found.push(Diagnostic::error(NOT_ON_TARGET, span, what).help(help));
     }
 
-    /// What to write in front of a call of `hash`, so that [`name_calculations`] finds it.
+    /// What to write in front of a call of `hash`, so that [`calculations::name`] finds it.
     pub(super) fn calculation(&mut self, polynomial: Option<u32>) -> String {
         self.calculations.push(polynomial);
-        format!("{MARK}{}{MARK}", self.calculations.len() - 1)
+        let mark = calculations::MARK;
+        format!("{mark}{}{mark}", self.calculations.len() - 1)
     }
 
     /// Whether some handler runs in egress.
@@ -258,7 +260,7 @@ pub fn compile(
     context.pieces.extend(handlers);
     let user = user::write(&mut context, &mut map);
     context.pieces.extend(scheduler);
-    let hashes = name_calculations(&mut context);
+    let hashes = calculations::name(&mut context);
     if context.found.has_errors() {
         return Err(context.found);
     }
@@ -324,39 +326,6 @@ fn finish(
         },
         hashes,
     })
-}
-
-/// Stands around the number of a calculation in texts in the making; no P4 has it.
-const MARK: char = '\u{1}';
-
-/// Takes the marks out and names what they mark: as p4c names calculations, in the order of the
-/// program's text.
-fn name_calculations(context: &mut Context<'_>) -> Vec<(Arc<str>, u32)> {
-    let mut hashes = Vec::new();
-    let mut count = 0;
-    for (_, text) in &mut context.pieces {
-        if !text.contains(MARK) {
-            continue;
-        }
-        let mut without = String::new();
-        for (at, part) in text.split(MARK).enumerate() {
-            if at % 2 == 0 {
-                without.push_str(part);
-                continue;
-            }
-            let name = match count {
-                0 => Arc::from("calc"),
-                number => Arc::from(format!("calc_{}", number - 1)),
-            };
-            count += 1;
-            let polynomial = part.parse().ok().and_then(|at: usize| context.calculations.get(at));
-            if let Some(Some(polynomial)) = polynomial {
-                hashes.push((name, *polynomial));
-            }
-        }
-        *text = without;
-    }
-    hashes
 }
 
 /// The P4_16 checker does not take what was made.

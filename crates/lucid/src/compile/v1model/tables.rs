@@ -2,7 +2,8 @@
 //! Match tables: key, arguments and results go through variables of the control that has the table,
 //! since several statements may look it up. Entries are the control plane's.
 
-use super::handlers::{Control, checksum_text, hash_text, joined};
+use super::calculations::{checksum_text, hash_text, joined};
+use super::handlers::Control;
 use crate::compile::GlobalPlace;
 use crate::compile::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::compile::names::Names;
