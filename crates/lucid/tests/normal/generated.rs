@@ -53,7 +53,7 @@ fn add_returns(statements: &mut Vec<Statement>, returns: &mut std::slice::Iter<'
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn generated_programs_do_the_same_after_each_pass(

@@ -150,7 +150,7 @@ impl Checker<'_> {
     fn alignment(&mut self, event: &Event) {
         let bits: u32 = event.parameters.iter().map(|one| width(one.ty)).sum();
         let payload = event.parameters.iter().find(|one| one.ty == Type::Payload);
-        if let Some(payload) = payload.filter(|_| bits % 8 != 0)
+        if let Some(payload) = payload.filter(|_| !bits.is_multiple_of(8))
             && event.sort == EventSort::Packet
         {
             let message = format!(
