@@ -265,7 +265,6 @@ fn parts(text: &str) -> [usize; 6] {
         let part = match (of, inherited) {
             (Some(of), None | Some(1 | 5)) => of,
             (_, Some(inherited)) => inherited,
-            (Some(of), _) => of,
             (None, None) => 5,
         };
         counts[part] += 1;

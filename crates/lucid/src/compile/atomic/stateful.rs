@@ -46,7 +46,7 @@ impl Predicate {
     }
 
     /// The contrary.
-    pub fn not(self) -> Predicate {
+    pub fn negated(self) -> Predicate {
         Predicate(!self.0 & 0b1111)
     }
 }
@@ -104,7 +104,7 @@ fn simple(core: &Program, get: Option<&MemoryUse>, set: Option<&MemoryUse>) -> C
             MemopBody::If(condition, then, otherwise) => {
                 let holds = [Predicate::FIRST, Predicate::SECOND][conditions.len().min(1)];
                 conditions.push(renamed(condition, &local));
-                vec![(holds, renamed(then, &local)), (holds.not(), renamed(otherwise, &local))]
+                vec![(holds, renamed(then, &local)), (holds.negated(), renamed(otherwise, &local))]
             }
             MemopBody::Return(value) => vec![(Predicate::ALWAYS, renamed(value, &local))],
             MemopBody::Complex { .. } => Vec::new(),

@@ -59,7 +59,7 @@ impl Translator<'_> {
                 self.comparison(*operator, left, right)
             }
             _ => match self.operand(expression) {
-                Operand::Constant(value) if value == 0 => Formula::NEVER,
+                Operand::Constant(0) => Formula::NEVER,
                 Operand::Constant(_) => Formula::ALWAYS,
                 Operand::Variable(id) => self.formulas.ternary((id.0, 1), 1, 1),
             },
