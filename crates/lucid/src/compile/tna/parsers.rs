@@ -448,7 +448,7 @@ impl States<'_, '_> {
         if bits == 0 {
             return;
         }
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             if is_last {
                 self.refuse(
                     span,

@@ -99,6 +99,12 @@ pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
             });
         }
     }
+    // Slots that nothing generates have no headers.
+    let generated = atomic.statements.iter().filter_map(|statement| match statement.operation {
+        Operation::Generate { slot, .. } if statement.gress == Gress::Ingress => Some(slot),
+        _ => None,
+    });
+    shapes.truncate(generated.max().map_or(0, |slot| slot as usize + 1));
     shapes
 }
 
