@@ -385,7 +385,7 @@ pub struct Handler {
     pub event: EventId,
     /// Which half of the switch it runs in.
     pub gress: Gress,
-    /// What it draws, prints or calls that has no place in hardware was reported and left out.
+    /// Its event's name, for people; what it prints or calls was reported and left out.
     pub name: Arc<str>,
 }
 
