@@ -6,9 +6,10 @@
 use super::arrival::{Arrival, classify, frame, frame_for_here, is_bare};
 use super::cells::CellPlaces;
 use crate::compile::deploy::{self, Site};
+use crate::compile::normal::walk::each_statement;
 use crate::compile::wire::{OUTSIDE_PORT, PlaceKind};
 use crate::compile::{Compiled, GlobalPlace};
-use crate::core::{EventId, GlobalId, GlobalKind};
+use crate::core::{EventId, GlobalId, GlobalKind, StatementKind};
 use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, Value, packet_bytes};
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
 use crate::simulation::topology::Topology;
@@ -18,6 +19,7 @@ use crate::simulation::{
 };
 use control::command::Located;
 use control::session::{Answer, Session};
+use device::tap::TappedEvent;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
 use network::event_queue::EventQueue;
@@ -36,6 +38,16 @@ pub struct LoadError {
     pub switch: u32,
     /// What is wrong, for people.
     pub message: String,
+}
+
+impl LoadError {
+    /// As diagnostics.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let mut found = Diagnostics::new();
+        found.push(Diagnostic::error(Code(INTERNAL), Span::NONE, self.to_string()).help(help));
+        found
+    }
 }
 
 impl std::fmt::Display for LoadError {
@@ -164,16 +176,34 @@ impl CompiledSimulation {
         compiled: Arc<Compiled>,
         engine: EngineChoice,
     ) -> Result<CompiledSimulation, LoadError> {
+        CompiledSimulation::with_devices(setup, compiled, engine, &|_| {})
+    }
+
+    /// The same, with devices built a little differently.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CompiledSimulation::new`].
+    pub fn with_devices(
+        setup: Arc<Setup>,
+        compiled: Arc<Compiled>,
+        engine: EngineChoice,
+        change: &dyn Fn(&mut DeviceOptions),
+    ) -> Result<CompiledSimulation, LoadError> {
+        let draws = draws(&setup.program);
         let program = Arc::new(lowered(&compiled)?);
         let mut switches = Vec::new();
         for number in 0..setup.switches {
             let wrong = |message: String| LoadError { switch: number, message };
             let site = Site::of(&setup, number);
-            let options = DeviceOptions {
+            let mut options = DeviceOptions {
                 engine,
                 seed: setup.seed,
+                // Random numbers are seen there, for schedules.
+                tap: draws,
                 ..deploy::device_options(&compiled, &site, false)
             };
+            change(&mut options);
             let device =
                 Device::new(program.clone(), options).map_err(|error| wrong(error.to_string()))?;
             let mut switch = Switch {
@@ -382,7 +412,10 @@ impl CompiledSimulation {
     /// The device has something to do by itself.
     fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         self.switches[at as usize].wakes_at_ps = None;
-        self.advance(setup, watch, at);
+        if self.let_work(at) {
+            self.switches[at as usize].device.drain_taps();
+            self.send_all(setup, watch, at);
+        }
     }
 
     fn surroundings<'s>(&self, setup: &'s Setup, at: u32, port: u32) -> Surroundings<'s> {
@@ -410,6 +443,7 @@ impl CompiledSimulation {
             let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
             Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here })
         };
+        let mut dispatched = None;
         match &arrival {
             Arrival::Dispatch { event, arguments, port, is_packet } => {
                 given.handled = Some(*event);
@@ -417,7 +451,7 @@ impl CompiledSimulation {
                 switch.counts.packets += u64::from(*is_packet);
                 self.handled += 1;
                 self.dispatched = Some(at);
-                watch.see(now_ps, at, || ObservationKind::Handled {
+                dispatched = watch.wanted.then(|| ObservationKind::Handled {
                     occurrence: Occurrence(occurrence),
                     cause: cause.map(Occurrence),
                     event: value(*event, arguments),
@@ -441,17 +475,31 @@ impl CompiledSimulation {
                 });
             }
         }
-        match switch.device.inject(port, now_ps, bytes) {
-            Ok(number) => {
-                switch.given.insert(number, given);
-            }
+        let number = match switch.device.inject(port, now_ps, bytes) {
+            Ok(number) => number,
             Err(error) => {
                 let message = error.to_string();
                 self.fault(at, &message);
                 return;
             }
+        };
+        switch.given.insert(number, given);
+        if !self.let_work(at) {
+            return;
         }
-        self.advance(setup, watch, at);
+        let taps = self.switches[at as usize].device.drain_taps();
+        if let Some(mut kind) = dispatched {
+            if let ObservationKind::Handled { draws, .. } = &mut kind {
+                draws.extend(taps.iter().filter(|tap| tap.packet == number).filter_map(|tap| {
+                    match tap.what {
+                        TappedEvent::Drawn { value } => Some(u128::from(value)),
+                        _ => None,
+                    }
+                }));
+            }
+            watch.see(now_ps, at, || kind);
+        }
+        self.send_all(setup, watch, at);
     }
 
     fn next_occurrence(&mut self) -> u64 {
@@ -459,14 +507,19 @@ impl CompiledSimulation {
         self.occurrences - 1
     }
 
-    /// Lets a device do what is due, and sends what it sent on its way.
-    fn advance(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
-        let switch = &mut self.switches[at as usize];
-        if let Err(error) = switch.device.advance(self.now_ps) {
+    /// Lets a device do what is due. False if that stopped the run.
+    fn let_work(&mut self, at: u32) -> bool {
+        let worked = self.switches[at as usize].device.advance(self.now_ps);
+        if let Err(error) = &worked {
             let message = error.to_string();
             self.fault(at, &message);
-            return;
         }
+        worked.is_ok()
+    }
+
+    /// Sends what a device sent on its way.
+    fn send_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        let switch = &mut self.switches[at as usize];
         let next_ps = switch.device.next_event_ps();
         if let Some(next_ps) = next_ps
             && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
@@ -690,6 +743,19 @@ impl Switch {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a program draws random numbers.
+fn draws(program: &crate::core::Program) -> bool {
+    let mut found = false;
+    for event in &program.events {
+        for body in [&event.handler, &event.egress_handler].into_iter().flatten() {
+            each_statement(&body.statements, &mut |statement| {
+                found |= matches!(statement.kind, StatementKind::Random { .. });
+            });
+        }
+    }
+    found
 }
 
 /// Packet events that a handler's statements can generate.

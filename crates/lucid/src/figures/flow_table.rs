@@ -7,20 +7,12 @@ use crate::elaborate::Symbolics;
 use crate::front;
 use crate::simulation::Setup;
 use crate::specification::{Argument, Draw, Gap, Generator, Input, InputKind, Places, Run};
-use crate::syntax::Loader;
+use crate::syntax::NoFiles;
 use source::{Diagnostics, SourceMap};
 use std::sync::Arc;
 
 const NAME: &str = "cuckoo_firewall.dpt";
 const TEXT: &str = include_str!("cuckoo_firewall.dpt");
-
-struct NoFiles;
-
-impl Loader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// The program with places for so many flows; each flow is looked at once an interval, and forgotten
 /// when it has been idle for so long (both in nanoseconds).

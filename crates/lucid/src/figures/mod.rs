@@ -3,6 +3,7 @@
 //! published and what was measured side by side. Programs are measured by what they do here; times
 //! of hardware are the paper's. Figure 11 (how long people took) cannot be measured by a program.
 
+mod delay;
 mod flow_table;
 mod installation;
 mod recirculation;
@@ -10,6 +11,7 @@ mod recirculation_uses;
 mod stages;
 mod table;
 
+pub use delay::figure_14;
 pub use installation::figure_17;
 pub use recirculation::figure_16;
 pub use recirculation_uses::figure_15;

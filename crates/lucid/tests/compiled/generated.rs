@@ -11,9 +11,6 @@ use lucid::specification::{Format, read};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
 
-/// Random numbers of a device cannot be seen from outside, so they cannot be replayed.
-const FEATURES: Features = Features { random: false, ..Features::ALL };
-
 /// Dispatches and cells compared.
 fn run(
     generated: &Generated,
@@ -49,7 +46,7 @@ proptest! {
     fn generated_programs_do_on_devices_what_they_mean(
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
-        let generated = generate(&tape, FEATURES);
+        let generated = generate(&tape, Features::ALL);
         if let Err(said) = run(&generated, Target::V1Model, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }
@@ -79,7 +76,7 @@ fn large_programs(target: Target) {
     let (mut dispatches, mut cells) = (0, 0);
     let mut wrong = Vec::new();
     for seed in 0..seeds.unwrap_or(30) {
-        match run(&generate(&tape(seed, 800), FEATURES), target, EngineChoice::Jit) {
+        match run(&generate(&tape(seed, 800), Features::ALL), target, EngineChoice::Jit) {
             Ok(found) => {
                 dispatches += found.0;
                 cells += found.1;

@@ -23,6 +23,9 @@ const FIGURES: &[(u32, Measure)] = &[
     (10, |measuring, folder| stages(folder, |list| figures::figure_10(measuring, list))),
     (12, |measuring, folder| stages(folder, |list| figures::figure_12(measuring, list))),
     (13, |measuring, folder| stages(folder, |list| figures::figure_13(measuring, list))),
+    (14, |measuring, _| {
+        figures::figure_14(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+    }),
     (15, |measuring, folder| Ok(figures::figure_15(measuring, &applications(folder)?))),
     (16, |measuring, _| {
         figures::figure_16(measuring).map_err(|(map, found)| Trouble::Found(map, found))
