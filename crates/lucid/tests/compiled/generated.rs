@@ -64,7 +64,7 @@ proptest! {
     fn generated_programs_do_for_tna_what_they_mean(
         tape in proptest::collection::vec(any::<u32>(), 0..200),
     ) {
-        let generated = generate(&tape, FEATURES);
+        let generated = generate(&tape, Features::ALL);
         if let Err(said) = run(&generated, Target::Tna, EngineChoice::Interpreter) {
             prop_assert!(false, "{}", said);
         }

@@ -185,7 +185,7 @@ impl<'p> States<'_, 'p> {
                 }
                 ParserAction::Skip(bits) => {
                     let all = pending + bits;
-                    if all % 8 != 0 {
+                    if !all.is_multiple_of(8) {
                         // Takes note of a packet that ends within the last byte.
                         text.push_str(&format!("packet.lookahead<bit<{all}>>();"));
                     }

@@ -218,7 +218,13 @@ impl Judge<'_> {
                 arrival.event == dispatch.event.event && arrival.arguments == arguments
             })
         };
-        if let Some(found) = candidates.iter().find(fits) {
+        // Of equal events with different delays the one that is due first.
+        let due_ps = |id: &&u64| {
+            self.arrivals.get(id).map_or((true, 0), |arrival| {
+                (arrival.window.earliest_ps > dispatch.time_ps, arrival.window.latest_ps)
+            })
+        };
+        if let Some(found) = candidates.iter().filter(fits).min_by_key(due_ps) {
             return Ok(*found);
         }
         let name = &self.setup.program.events[dispatch.event.event.0 as usize].name;

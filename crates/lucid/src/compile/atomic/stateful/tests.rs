@@ -95,7 +95,7 @@ fn complex(numbers: &mut Numbers, pair: bool) -> String {
             _ => format!(" if ({first}) {{ {one} }} else {{ if ({second}) {{ {other} }} }}"),
         };
     }
-    if numbers.next() % 4 != 0 {
+    if !numbers.next().is_multiple_of(4) {
         let output = numbers.of(&["cell1", "cell2", "c1"]);
         text += &format!(" if ({}) {{ return {output}; }}", numbers.of(&guards));
     }
