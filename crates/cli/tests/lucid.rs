@@ -85,8 +85,13 @@ fn exit_statuses() {
         ("test nowhere.yaml", 1, ""),
         ("run count.dpt --until soon", 2, "is no time"),
         ("run count.dpt --until 5parsecs", 2, "is no unit of time"),
-        ("run count.dpt --in 1=x.pcap", 2, "is for P4 programs"),
-        ("run count.dpt --verify", 2, "is for P4 programs"),
+        ("run count.dpt --in 1=x.pcap", 2, "name both"),
+        ("run count.dpt --in 1=x.pcap --out out", 1, "x.pcap"),
+        ("run count.dpt --out out", 2, "name both"),
+        ("run count.dpt --verify", 0, "as the reference interpreter: 3 handlers"),
+        ("run count.dpt --engine reference", 0, ""),
+        ("run count.dpt --engine reference --target tna", 2, "compiles nothing"),
+        ("run x.p4 --engine reference --in 1=x.pcap --out out", 2, "is for Lucid programs"),
         ("run count.dpt --trace-json", 2, "is for P4 programs"),
         ("run x.p4 --spec count.yaml", 2, "is for Lucid programs"),
         ("run x.p4", 2, "--in PORT=FILE"),
@@ -110,15 +115,19 @@ fn exit_statuses() {
 #[test]
 fn what_a_run_prints() {
     let folder = folder(&[("count.yaml", RUN)]);
-    let ran = plane(folder.path(), "run count.dpt");
+    let ran = plane(folder.path(), "run count.dpt --engine reference");
     let said = text(&ran.stdout);
     assert!(
         said.starts_with("count.dpt with count.yaml (Lucid reference interpreter)\n"),
         "{said}"
     );
+    assert!(said.contains("       700 ns  switch 0  left by port 2: done(slot=1)\n"), "{said}");
+    let ran = plane(folder.path(), "run count.dpt");
+    let said = text(&ran.stdout);
+    assert!(said.starts_with("count.dpt with count.yaml (compiled for v1model, jit)\n"), "{said}");
     for part in [
         "       100 ns  switch 0  counted 1\n",
-        "       700 ns  switch 0  left by port 2: done(slot=1)\n",
+        "       100 ns  switch 0  left by port 2: done(slot=1)\n",
         "counts: [1] = 4, [3] = 2",
         "ok      left done port 2: 3 times\n",
         "expectations: 3 passed, 0 failed\n",

@@ -55,7 +55,7 @@ fn page(folder: &Path, count: u64) -> PathBuf {
     let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
         .arg("run")
         .arg(&program)
-        .arg("--quiet")
+        .args(["--quiet", "--engine", "reference"])
         .arg("--timeline")
         .arg(&page)
         .output()

@@ -37,10 +37,10 @@ pub struct PacketTrain {
 }
 
 impl PacketTrain {
-    /// What time a pausable queue (Lucid §3.2): each period a frame that releases the queue of a class,
-    /// and `open_ps` later one that pauses it again, with more of them where a period of the port's rate
-    /// is longer than one frame can pause. They come to the MAC of the port. The first frame of all, at
-    /// time 0, pauses the queue; the first release is at `period_ps - open_ps`.
+    /// What time a pausable queue (Lucid §3.2): at each multiple of a period a frame that releases the
+    /// queue of a class, and `open_ps` later one that pauses it again, with more of them where a period
+    /// of the port's rate is longer than one frame can pause. They come to the MAC of the port. The first
+    /// frame of all, at time 0, pauses the queue; the first release is at `period_ps`.
     pub fn pausable_queue(
         port: u32,
         class: u8,
@@ -48,20 +48,23 @@ impl PacketTrain {
         open_ps: u64,
         rate_bps: Option<u64>,
     ) -> Vec<PacketTrain> {
-        let train = |offset_ps: u64, quanta: u16| PacketTrain {
+        let train = |offset_ps: u64, quanta: u16, count: Option<u64>| PacketTrain {
             port,
             target: TrainTarget::Mac,
             offset_ps,
             period_ps,
-            count: None,
+            count,
             bytes: PauseFrame::of_class(class, quanta).bytes([0; 6]),
         };
-        let release_ps = period_ps.saturating_sub(open_ps);
         let longest_ps = pause_end_ps(u16::MAX, rate_bps, 0).unwrap_or(u64::MAX).max(1);
-        let mut trains = vec![train(release_ps, 0), train(0, u16::MAX)];
-        let mut refresh_ps = longest_ps;
-        while refresh_ps < release_ps {
-            trains.push(train(refresh_ps, u16::MAX));
+        let mut trains = vec![
+            train(0, u16::MAX, Some(1)),
+            train(open_ps, u16::MAX, None),
+            train(period_ps, 0, None),
+        ];
+        let mut refresh_ps = open_ps.saturating_add(longest_ps);
+        while refresh_ps < period_ps {
+            trains.push(train(refresh_ps, u16::MAX, None));
             refresh_ps = refresh_ps.saturating_add(longest_ps);
         }
         trains
@@ -100,12 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_paused_but_for_the_end_of_each_period() {
+    fn a_queue_is_paused_but_for_the_beginning_of_each_period() {
         let trains = PacketTrain::pausable_queue(68, 2, 100, 7, None);
-        let [release, pause] = &trains[..] else { panic!("{trains:?}") };
+        let [first, pause, release] = &trains[..] else { panic!("{trains:?}") };
         let read = |train: &PacketTrain| PauseFrame::read(&train.bytes);
-        assert_eq!((pause.time_ps(0), pause.time_ps(1)), (Some(0), Some(100)));
-        assert_eq!((release.time_ps(0), release.time_ps(1)), (Some(93), Some(193)));
+        assert_eq!((first.time_ps(0), first.time_ps(1)), (Some(0), None));
+        assert_eq!((pause.time_ps(0), pause.time_ps(1)), (Some(7), Some(107)));
+        assert_eq!((release.time_ps(0), release.time_ps(1)), (Some(100), Some(200)));
+        assert_eq!(read(first), read(pause));
         assert_eq!(read(release), Some(PauseFrame::of_class(2, 0)));
         assert_eq!(read(pause), Some(PauseFrame::of_class(2, u16::MAX)));
     }
@@ -116,6 +121,6 @@ mod tests {
         let rate_bps = Some(100_000_000_000);
         let trains = PacketTrain::pausable_queue(68, 0, 1_000_000_000, 1_000_000, rate_bps);
         let offsets: Vec<u64> = trains.iter().map(|train| train.offset_ps).collect();
-        assert_eq!(offsets, [999_000_000, 0, 335_539_200, 671_078_400]);
+        assert_eq!(offsets, [0, 1_000_000, 1_000_000_000, 336_539_200, 672_078_400]);
     }
 }

@@ -234,7 +234,7 @@ fn a_train_without_end_runs_as_long_as_there_is_something_else() {
     );
 }
 
-/// The queue is open from 99 to 100 us of each 100.
+/// The queue is open for a microsecond at each 100 us.
 fn pausable() -> DeviceOptions {
     let port = PortOptions { latency_ps: 400_000, ..fast() };
     let rate_bps = port.rate_bps;
@@ -251,18 +251,18 @@ fn a_pausable_queue_delays_and_others_pass() {
         |device| {
             send(device, 10_000_000, 0);
             send(device, 20_000_000, 7);
-            send(device, 98_999_999, 0);
-            send(device, 99_500_000, 0);
-            send(device, 100_000_000, 0);
+            send(device, 99_999_999, 0);
+            send(device, 100_500_000, 0);
+            send(device, 101_000_000, 0);
             device.run_to_completion().unwrap();
             let counted = device.queue_statistics(PATH, 0).unwrap();
             assert_eq!((counted.most_packets, counted.most_bytes), (2, 250));
             sent(device)
         },
         "20410000 #1 port 2: from 68 rid 0 in 20410 out 20000 enqueued 20000 waited 0 depth 0/0
-         99410000 #0 port 2: from 68 rid 0 in 99410 out 99000 enqueued 10000 waited 89000 depth 0/1
-         99420000 #2 port 2: from 68 rid 0 in 99420 out 99010 enqueued 98999 waited 11 depth 1/0
-         99910000 #3 port 2: from 68 rid 0 in 99910 out 99500 enqueued 99500 waited 0 depth 0/0
-         199410000 #4 port 2: from 68 rid 0 in 199410 out 199000 enqueued 100000 waited 99000 depth 0/0",
+         100410000 #0 port 2: from 68 rid 0 in 100410 out 100000 enqueued 10000 waited 90000 depth 0/1
+         100420000 #2 port 2: from 68 rid 0 in 100420 out 100010 enqueued 99999 waited 11 depth 1/0
+         100910000 #3 port 2: from 68 rid 0 in 100910 out 100500 enqueued 100500 waited 0 depth 0/0
+         200410000 #4 port 2: from 68 rid 0 in 200410 out 200000 enqueued 101000 waited 99000 depth 0/0",
     );
 }

@@ -414,6 +414,7 @@ impl CompiledSimulation {
         self.switches[at as usize].wakes_at_ps = None;
         if self.let_work(at) {
             self.switches[at as usize].device.drain_taps();
+            self.tell_prints(watch, at);
             self.send_all(setup, watch, at);
         }
     }
@@ -499,6 +500,7 @@ impl CompiledSimulation {
             }
             watch.see(now_ps, at, || kind);
         }
+        self.tell_prints(watch, at);
         self.send_all(setup, watch, at);
     }
 
@@ -515,6 +517,16 @@ impl CompiledSimulation {
             self.fault(at, &message);
         }
         worked.is_ok()
+    }
+
+    /// Tells what programs wrote to the log: their prints.
+    fn tell_prints(&mut self, watch: &mut Watch<'_>, at: u32) {
+        let switch = &mut self.switches[at as usize];
+        for line in switch.device.drain_log() {
+            let Some(given) = switch.given.get(&line.packet) else { continue };
+            let by = Occurrence(given.occurrence);
+            watch.see(line.time_ps, at, || ObservationKind::Printed { by, text: line.text });
+        }
     }
 
     /// Sends what a device sent on its way.

@@ -6,7 +6,6 @@
 //! network have to be those that handlers sent out. The rules are [`crate::simulation`]'s.
 
 use super::network::{CompiledSimulation, Watcher};
-use crate::compile::{Compiled, Delay};
 use crate::core::EventId;
 use crate::interpreter::{Arguments, EventValue, Note, packet_bytes};
 use crate::simulation::route::{Route, for_each_route};
@@ -53,20 +52,17 @@ pub struct Verified {
 
 /// By how much a compiled program may be off the times of the specification: what leaves by a port
 /// leaves at once; what goes round for a delay or a place comes a few rounds later.
-pub fn tolerance(setup: &Setup, compiled: &Compiled) -> Tolerance {
+pub fn tolerance(setup: &Setup, delay_period_ps: u64) -> Tolerance {
     /// Rounds that an event may take: out of several, to its delay queue, and out of it.
     const ROUNDS: u64 = 4;
     let round_ps = setup.timing.generate_delay_ps;
-    let queue_ps = match compiled.options.delay {
-        Delay::Queue => 2 * compiled.delay_period_ps,
-        Delay::Recirculation => 0,
-    };
     Tolerance {
         early_ps: round_ps,
         // Each waits for those that are before it in the pipeline.
-        late_ps: ROUNDS * round_ps + queue_ps + 100 * EVENT_TIME_PS,
+        late_ps: ROUNDS * round_ps + 2 * delay_period_ps + 100 * EVENT_TIME_PS,
         event_time_ps: EVENT_TIME_PS,
         keeps_ways: false,
+        at_releases: false,
     }
 }
 
@@ -212,7 +208,7 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
     let Verifier { recorder, mut difference, leaving, cells, packets, .. } = verifier;
     let schedule = recorder.into_schedule();
     if difference.is_none() {
-        let tolerance = tolerance(&setup, simulation.compiled());
+        let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
         difference = check_legal(&setup, tolerance, &schedule).err().map(|violation| Difference {
             dispatch: violation.dispatch,
             message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),

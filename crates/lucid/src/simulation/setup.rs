@@ -118,11 +118,18 @@ impl Setup {
         self.switches
     }
 
+    /// The recirculation port of the first switch, which a program for Tofino has as a constant.
+    pub fn recirculation_port(&self) -> u32 {
+        self.recirculation_ports.first().copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
+    }
+
     /// How compiled switches keep delays as this run has them: in a queue that is released at its
-    /// granularity; without one, going round until they are due, which is exact to a round.
+    /// granularity; without one, going round until they are due, which is exact to a round. On Tofino
+    /// a frame that goes round has no room for a place, so there the queue is taken then too.
     pub fn delay_options(&self, options: crate::compile::Options) -> crate::compile::Options {
-        use crate::compile::{Delay, Options};
+        use crate::compile::{Delay, Options, Target};
         match self.timing.delay_granularity_ps {
+            0 if options.target == Target::Tna => options,
             0 => Options { delay: Delay::Recirculation, ..options },
             delay_period_ps => Options { delay: Delay::Queue, delay_period_ps, ..options },
         }

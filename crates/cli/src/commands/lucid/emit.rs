@@ -25,6 +25,17 @@ struct Source {
 
 /// Does it. Warnings are left out when `quiet`.
 pub fn run(arguments: &Emit, quiet: bool) -> Ending {
+    let is_v1model = arguments.target == EmitTarget::V1model;
+    for (flag, given) in [
+        ("--bmv2", arguments.bmv2),
+        ("--clock us", arguments.clock == EmitClock::Us),
+        ("--recirculation primitive", arguments.recirculation == EmitRecirculation::Primitive),
+    ] {
+        if given && !is_v1model {
+            output::error(&format!("{flag} is for --target v1model"));
+            return Ending::WrongUsage;
+        }
+    }
     match emit(arguments, quiet) {
         Ok(()) => Ending::Fine,
         Err(trouble) => {

@@ -45,7 +45,11 @@ impl Machine {
         if engine == Engine::Reference {
             return Ok(Machine::reference(ready));
         }
-        let options = Options { target: target.target(), ..Options::default() };
+        let options = Options {
+            target: target.target(),
+            recirculation_port: ready.setup.recirculation_port(),
+            ..Options::default()
+        };
         let options = ready.setup.delay_options(options);
         let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";

@@ -6,6 +6,8 @@ use super::inputs::Ready;
 use super::run::{Printer, links, write_results};
 use crate::arguments::Run;
 use crate::{Ending, files, output};
+use lucid::compile::{Delay, Options};
+use lucid::compiled::tolerance;
 use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, counters_table, state_json, state_text,
 };
@@ -21,8 +23,16 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
     let text = files::read_text(path)?;
     let schedule = Schedule::from_json_lines(program, &text)
         .map_err(|bad| format!("`{}`: {bad}", path.display()))?;
-    let ran =
-        check_legal(setup, Tolerance::EXACT, &schedule).and_then(|()| replay(setup, &schedule));
+    // A compiled program's schedule is legal within its tolerance.
+    let options = setup.delay_options(Options::default());
+    let period_ps = match options.delay {
+        Delay::Queue => options.delay_period_ps,
+        Delay::Recirculation => 0,
+    };
+    let legal = check_legal(setup, Tolerance::EXACT, &schedule).or_else(|violation| {
+        check_legal(setup, tolerance(setup, period_ps), &schedule).map_err(|_| violation)
+    });
+    let ran = legal.and_then(|()| replay(setup, &schedule));
     let ran = match ran {
         Ok(ran) => ran,
         Err(violation) => {

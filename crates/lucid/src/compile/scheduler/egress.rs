@@ -55,7 +55,7 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
             "lengths.apply(); \
              if (is_bare == 1 && meta.leaves == 1) {{ hdr.frame.setInvalid(); }} \
              else {{ length = length + {FRAME_BYTES}; }} \
-             if (has_payload == 0 || meta.empty == 1) {{ truncate(length); }} }}"
+             if (meta.whole == 0 && (has_payload == 0 || meta.empty == 1)) {{ truncate(length); }} }}"
         ),
     );
     if context.options.recirculation == Recirculation::Primitive {

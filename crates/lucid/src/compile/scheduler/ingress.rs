@@ -5,7 +5,7 @@
 
 use crate::compile::expressions::wire_bits;
 use crate::compile::v1model::Context;
-use crate::compile::wire;
+use crate::compile::wire::{self, FRAME_BYTES};
 use crate::compile::{Clock, Delay};
 use crate::core::Type;
 use source::Span;
@@ -189,7 +189,20 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
             .iter()
             .map(|at| format!("meta.event == {}", context.shapes.events[*at].constant))
             .collect();
-        let mut then = format!("{name}_here.apply(hdr, meta, standard_metadata);");
+        let mut then = String::new();
+        for at in events {
+            // A frame without anything behind its event: nothing will have to be cut off.
+            let shape = &context.shapes.events[*at];
+            if !shape.has_payload {
+                then.push_str(&format!(
+                    "if (hdr.frame.isValid() && meta.event == {} && \
+                     standard_metadata.packet_length == {}) {{ meta.whole = 1; }}",
+                    shape.constant,
+                    FRAME_BYTES as u32 + shape.bytes
+                ));
+            }
+        }
+        then.push_str(&format!("{name}_here.apply(hdr, meta, standard_metadata);"));
         for at in events {
             if let Some((_, header)) = &context.shapes.events[*at].header {
                 then.push_str(&format!("hdr.{header}.setInvalid();"));

@@ -48,7 +48,7 @@ pub(super) fn constants(context: &mut Context<'_>) {
 pub(super) fn metadata(context: &mut Context<'_>) {
     let mut text = String::from(
         "struct metadata_t { bit<16> event; bit<9> ingress_port; bit<9> recirculation_port; \
-         bit<32> self; bit<8> generated; bit<8> copies; bit<1> leaves; bit<1> empty;",
+         bit<32> self; bit<8> generated; bit<8> copies; bit<1> leaves; bit<1> whole; bit<1> empty;",
     );
     if context.has_egress_handlers() {
         text.push_str("bit<1> waited; bit<1> transit;");

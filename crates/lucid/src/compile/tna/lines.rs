@@ -80,7 +80,7 @@ impl State {
             self.outer = Some(outer(line));
             self.in_control = line.starts_with("control") && self.outer == Some(LineKind::Other);
         }
-        let at_parts = self.in_control && self.depth == 1 && !line.starts_with('}');
+        let at_parts = self.in_control && self.depth == 1 && !line.starts_with(['}', ')']);
         if at_parts && self.inner.is_none() && !is_parameter(line) {
             self.inner = Some(inner(line));
         }

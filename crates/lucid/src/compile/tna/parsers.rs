@@ -162,10 +162,12 @@ impl States<'_, '_> {
         let waits = route(Route::Wait);
         let delayed = match self.context.options.delay {
             Delay::Queue => format!("state delayed {{ {waits} transition accept; }}"),
-            // What came round has the time when it left egress in place of a place.
+            // What came round has the time when it left egress in place of a place; one of several
+            // copies comes in for the first time and has none yet.
             Delay::Recirculation => format!(
-                "state delayed {{ {waits} transition select(ig_intr_md.ingress_port) {{ \
-                 RECIRCULATION_PORT : came_round; default : accept; }} }} \
+                "state delayed {{ {waits} transition select(ig_intr_md.ingress_port, hdr.frame.place) {{ \
+                 (RECIRCULATION_PORT, 0) : accept; (RECIRCULATION_PORT, _) : came_round; \
+                 default : accept; }} }} \
                  state came_round {{ hdr.bridge.arrived_ns = hdr.frame.place; transition accept; }}"
             ),
         };

@@ -29,12 +29,20 @@ pub struct Tolerance {
     /// Whether what goes the same way keeps its order. Compiled switches send the first event that
     /// leaves by a port at once and other ones after a round, so a later handler's may overtake.
     pub keeps_ways: bool,
+    /// Whether delayed events come at releases of the delay queue only. In a compiled switch one that
+    /// is nearly due at a release goes round once more, and is handled as soon as it is due.
+    pub at_releases: bool,
 }
 
 impl Tolerance {
     /// What the simulation itself keeps to.
-    pub const EXACT: Tolerance =
-        Tolerance { early_ps: 0, late_ps: 0, event_time_ps: EVENT_TIME_PS, keeps_ways: true };
+    pub const EXACT: Tolerance = Tolerance {
+        early_ps: 0,
+        late_ps: 0,
+        event_time_ps: EVENT_TIME_PS,
+        keeps_ways: true,
+        at_releases: true,
+    };
 }
 
 /// An event that is due somewhere.

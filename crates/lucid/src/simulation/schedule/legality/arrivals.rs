@@ -125,6 +125,10 @@ impl Judge<'_> {
         let timing = &setup.timing;
         let soonest = Timing {
             generate_delay_ps: timing.generate_delay_ps.saturating_sub(self.tolerance.early_ps),
+            delay_granularity_ps: match self.tolerance.at_releases {
+                true => timing.delay_granularity_ps,
+                false => 0,
+            },
             ..timing.clone()
         };
         let latest_ps = due_ps(timing, now_ps, delay_ns);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Small programs with delays, in both ways of waiting, for both targets: never early, never lost.
+
+use crate::oracle::{Judged, judge};
+use device::EngineChoice;
+use lucid::compile::{Delay, Options, Target};
+use lucid::elaborate::Symbolics;
+use lucid::front;
+use lucid::specification::{Format, read};
+use source::{RenderOptions, SourceMap, render_text};
+
+/// How many handlers ran.
+fn check(source: &str, run: &str, options: &Options) -> usize {
+    let mut map = SourceMap::new();
+    let files = lucid::syntax::NoFiles;
+    let symbolics = Symbolics::default();
+    let text = source.to_string();
+    let program = match front::compile(&mut map, "delays.dpt", text, &files, &symbolics, &[]) {
+        Ok(compiled) => compiled.program,
+        Err(said) => panic!("{}", render_text(&map, &said, RenderOptions::default())),
+    };
+    let file = map.add("run.json", run.to_string());
+    let (specification, said) = read(&map, file, Format::Json);
+    let specification = specification
+        .unwrap_or_else(|| panic!("{}", render_text(&map, &said, RenderOptions::default())));
+    let folder = std::path::Path::new("");
+    match judge(&map, &program, &specification, folder, options, EngineChoice::Jit) {
+        Ok(Judged::Same(verified, _)) => verified.schedule.dispatches.len(),
+        Ok(Judged::Refused(said)) | Err(said) => panic!("{options:?}: {said}\n{source}"),
+    }
+}
+
+fn check_everywhere(source: &str, run: &str, handlers: usize) {
+    for target in [Target::V1Model, Target::Tna] {
+        for delay in [Delay::Recirculation, Delay::Queue] {
+            let options = Options { target, delay, ..Options::default() };
+            assert_eq!(check(source, run, &options), handlers, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn one_delayed_event() {
+    check_everywhere(
+        "event tick(int<8> n);
+         handle tick(int<8> n) { if (n != 0) { generate Event.delay(tick(n - 1), 2000); } }",
+        r#"{"max time": "5ms", "events": [{"name": "tick", "args": [3]}]}"#,
+        4,
+    );
+}
+
+/// A copy that the serialiser makes comes round for the first time with its whole delay.
+#[test]
+fn a_delayed_event_beside_another() {
+    check_everywhere(
+        "event tick(int<8> n);
+         event other();
+         handle tick(int<8> n) {
+             if (n != 0) {
+                 generate Event.delay(tick(n - 1), 2000);
+                 generate other();
+             }
+         }
+         handle other() { skip; }",
+        r#"{"max time": "5ms", "events": [{"name": "tick", "args": [3]}]}"#,
+        7,
+    );
+}
+
+/// Of two equal events the one that is due first comes first.
+#[test]
+fn equal_events_with_different_delays() {
+    check_everywhere(
+        "global Array.t<32> count = Array.create(1);
+         memop plus(int stored, int more) { return stored + more; }
+         event start();
+         event done(int x);
+         handle start() {
+             generate Event.delay(done(1), 3000);
+             generate done(1);
+         }
+         handle done(int x) { Array.setm(count, 0, plus, x); }",
+        r#"{"max time": "5ms", "events": [{"name": "start", "args": []}]}"#,
+        3,
+    );
+}
