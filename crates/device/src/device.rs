@@ -466,6 +466,11 @@ impl Device {
         self.machine.traffic.queue_statistics(path, queue, self.machine.now_ps)
     }
 
+    /// Bytes that all queues hold together now.
+    pub fn buffered_bytes(&self) -> u64 {
+        self.machine.traffic.buffered_bytes()
+    }
+
     /// The most bytes that all queues together held for any time.
     pub fn most_buffered_bytes(&self) -> u64 {
         self.machine.traffic.most_buffered_bytes()

@@ -12,3 +12,5 @@ mod generator;
 mod oracle;
 #[path = "atomic/shipped.rs"]
 mod shipped;
+#[allow(dead_code, reason = "not every test shows sources")]
+mod shipped_runs;

@@ -11,3 +11,4 @@ mod generator;
 mod oracle;
 #[path = "compiled/shipped.rs"]
 mod shipped;
+mod shipped_runs;

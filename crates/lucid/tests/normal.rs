@@ -13,5 +13,7 @@ mod oracle;
 mod passes;
 #[path = "normal/shipped.rs"]
 mod shipped;
+#[allow(dead_code, reason = "not every test shows sources")]
+mod shipped_runs;
 #[path = "normal/slots.rs"]
 mod slots;

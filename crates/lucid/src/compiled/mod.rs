@@ -8,7 +8,9 @@
 mod arrival;
 mod cells;
 mod network;
+mod switch;
 mod verify;
 
-pub use network::{CompiledSimulation, LoadError, lowered};
+pub use network::CompiledSimulation;
+pub use switch::{LoadError, lowered};
 pub use verify::{Difference, Verified, tolerance, verify};

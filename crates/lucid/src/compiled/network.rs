@@ -4,59 +4,29 @@
 //! means is `arrival`'s, what the program does with it is the device's.
 
 use super::arrival::{Arrival, classify, frame, frame_for_here, is_bare};
-use super::cells::CellPlaces;
-use crate::compile::deploy::{self, Site};
-use crate::compile::normal::walk::each_statement;
+use super::switch::{INTERNAL, InstalledSwitch, LoadError, lowered};
+use crate::compile::Compiled;
+use crate::compile::normal::walk::{each_expression, each_statement, expressions};
 use crate::compile::wire::{OUTSIDE_PORT, PlaceKind};
-use crate::compile::{Compiled, GlobalPlace};
-use crate::core::{EventId, GlobalId, GlobalKind, StatementKind};
-use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, Value, packet_bytes};
+use crate::core::{EventId, ExpressionKind, GlobalId};
+use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, packet_bytes};
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
 use crate::simulation::topology::Topology;
 use crate::simulation::{
     Counts, Destination, DropReason, EVENT_TIME_PS, NO_PORT, Observation, ObservationKind,
     Observer, Occurrence, Outcome, Setup, Stage,
 };
-use control::command::Located;
-use control::session::{Answer, Session};
+use crate::syntax::ast::EventSort;
 use device::tap::TappedEvent;
 use device::{Device, DeviceOptions, EngineChoice};
-use ir::Program;
 use network::event_queue::EventQueue;
 use slab::Slab;
-use source::{Code, Diagnostic, Diagnostics, Span};
+use source::{Code, Diagnostic, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
 const SHORTEST_PACKET_BYTES: u64 = 60;
-
-/// Why a compiled program does not stand on its devices: a mistake of the compiler's, not of the user's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError {
-    /// Which switch.
-    pub switch: u32,
-    /// What is wrong, for people.
-    pub message: String,
-}
-
-impl LoadError {
-    /// As diagnostics.
-    pub fn diagnostics(&self) -> Diagnostics {
-        let help = "this is a mistake in Planewright; please report it with the program";
-        let mut found = Diagnostics::new();
-        found.push(Diagnostic::error(Code(INTERNAL), Span::NONE, self.to_string()).help(help));
-        found
-    }
-}
-
-impl std::fmt::Display for LoadError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "switch {}: {}", self.switch, self.message)
-    }
-}
-
-impl std::error::Error for LoadError {}
 
 /// A packet on its way to a switch's port.
 #[derive(Clone, Debug)]
@@ -84,11 +54,7 @@ struct Given {
 
 #[derive(Debug)]
 struct Switch {
-    device: Device,
-    session: Session,
-    cells: CellPlaces,
-    /// Tables as commands left them.
-    tables: State,
+    installed: InstalledSwitch,
     /// Arrived and not taken, in order.
     waiting: VecDeque<u32>,
     free_at_ps: u64,
@@ -190,35 +156,18 @@ impl CompiledSimulation {
         engine: EngineChoice,
         change: &dyn Fn(&mut DeviceOptions),
     ) -> Result<CompiledSimulation, LoadError> {
-        let draws = draws(&setup.program);
-        let program = Arc::new(lowered(&compiled)?);
+        let pipeline = Arc::new(lowered(&compiled)?);
         let mut switches = Vec::new();
         for number in 0..setup.switches {
-            let wrong = |message: String| LoadError { switch: number, message };
-            let site = Site::of(&setup, number);
-            let mut options = DeviceOptions {
-                engine,
-                seed: setup.seed,
-                // Random numbers are seen there, for schedules.
-                tap: draws,
-                ..deploy::device_options(&compiled, &site, false)
-            };
-            change(&mut options);
-            let device =
-                Device::new(program.clone(), options).map_err(|error| wrong(error.to_string()))?;
-            let mut switch = Switch {
-                device,
-                session: Session::new(program.clone()),
-                cells: CellPlaces::new(&compiled, &program),
-                tables: State::new(&setup.program),
+            let place = (number, engine);
+            switches.push(Switch {
+                installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
                 waiting: VecDeque::new(),
                 free_at_ps: 0,
                 wakes_at_ps: None,
                 given: HashMap::new(),
                 counts: Counts::default(),
-            };
-            switch.command(&deploy::commands(&compiled, &setup.program, &site)).map_err(wrong)?;
-            switches.push(switch);
+            });
         }
         Ok(CompiledSimulation {
             topology: setup.topology(),
@@ -259,19 +208,12 @@ impl CompiledSimulation {
 
     /// The state of a switch as the program's globals.
     pub fn state(&self, switch: u32) -> Option<State> {
-        let switch = self.switches.get(switch as usize)?;
-        let mut state = switch.tables.clone();
-        switch.cells.read_all(&switch.device, &mut state);
-        Some(state)
+        self.switches.get(switch as usize).map(|switch| switch.installed.state())
     }
 
     /// The cell of a switch at an index, or the two of a pair.
     pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<Vec<u128>> {
-        let switch = self.switches.get(switch as usize)?;
-        let cell = switch.cells.get(&switch.device, global, index)?;
-        let kind = &self.setup.program.globals[global.0 as usize].kind;
-        let count = if matches!(kind, GlobalKind::PairArray { .. }) { 2 } else { 1 };
-        Some(cell[..count].to_vec())
+        self.switches.get(switch as usize)?.installed.cell(global, index)
     }
 
     /// Counters of a switch.
@@ -281,7 +223,7 @@ impl CompiledSimulation {
 
     /// The device of a switch.
     pub fn device(&self, switch: u32) -> Option<&Device> {
-        self.switches.get(switch as usize).map(|switch| &switch.device)
+        self.switches.get(switch as usize).map(|switch| &switch.installed.device)
     }
 
     /// Runs to the end of the specification's time.
@@ -352,19 +294,16 @@ impl CompiledSimulation {
             Input::Packet { at, bytes } => self.come(setup, watch, at, bytes.to_vec()),
             Input::Command { switch, command } => {
                 let target = &mut self.switches[switch as usize];
-                let mut state = target.tables.clone();
-                target.cells.read_all(&target.device, &mut state);
-                let answer = command.run(&setup.program, &mut state);
-                if answer.table_full.is_some() {
-                    target.counts.tables_full += 1;
+                match target.installed.run(&command) {
+                    Ok(answered) => {
+                        target.counts.tables_full += u64::from(answered.table_full.is_some());
+                        watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                            text: answered.text,
+                            result: answered.result,
+                        });
+                    }
+                    Err(message) => self.fault(switch, &message),
                 }
-                if let Err(message) = self.write_back(setup, switch, state) {
-                    self.fault(switch, &message);
-                }
-                watch.see(self.now_ps, switch, || ObservationKind::Commanded {
-                    text: answer.text,
-                    result: answer.result,
-                });
             }
             Input::Link { ends, up } => {
                 self.topology.set_up(ends[0], up);
@@ -413,7 +352,7 @@ impl CompiledSimulation {
     fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         self.switches[at as usize].wakes_at_ps = None;
         if self.let_work(at) {
-            self.switches[at as usize].device.drain_taps();
+            self.switches[at as usize].installed.device.drain_taps();
             self.tell_prints(watch, at);
             self.send_all(setup, watch, at);
         }
@@ -476,7 +415,7 @@ impl CompiledSimulation {
                 });
             }
         }
-        let number = match switch.device.inject(port, now_ps, bytes) {
+        let number = match switch.installed.device.inject(port, now_ps, bytes) {
             Ok(number) => number,
             Err(error) => {
                 let message = error.to_string();
@@ -488,7 +427,7 @@ impl CompiledSimulation {
         if !self.let_work(at) {
             return;
         }
-        let taps = self.switches[at as usize].device.drain_taps();
+        let taps = self.switches[at as usize].installed.device.drain_taps();
         if let Some(mut kind) = dispatched {
             if let ObservationKind::Handled { draws, .. } = &mut kind {
                 draws.extend(taps.iter().filter(|tap| tap.packet == number).filter_map(|tap| {
@@ -511,7 +450,7 @@ impl CompiledSimulation {
 
     /// Lets a device do what is due. False if that stopped the run.
     fn let_work(&mut self, at: u32) -> bool {
-        let worked = self.switches[at as usize].device.advance(self.now_ps);
+        let worked = self.switches[at as usize].installed.device.advance(self.now_ps);
         if let Err(error) = &worked {
             let message = error.to_string();
             self.fault(at, &message);
@@ -522,7 +461,7 @@ impl CompiledSimulation {
     /// Tells what programs wrote to the log: their prints.
     fn tell_prints(&mut self, watch: &mut Watch<'_>, at: u32) {
         let switch = &mut self.switches[at as usize];
-        for line in switch.device.drain_log() {
+        for line in switch.installed.device.drain_log() {
             let Some(given) = switch.given.get(&line.packet) else { continue };
             let by = Occurrence(given.occurrence);
             watch.see(line.time_ps, at, || ObservationKind::Printed { by, text: line.text });
@@ -532,15 +471,16 @@ impl CompiledSimulation {
     /// Sends what a device sent on its way.
     fn send_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         let switch = &mut self.switches[at as usize];
-        let next_ps = switch.device.next_event_ps();
+        let next_ps = switch.installed.device.next_event_ps();
         if let Some(next_ps) = next_ps
             && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
         {
             switch.wakes_at_ps = Some(next_ps);
             self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
         }
-        let transmitted = switch.device.drain_transmitted();
-        let is_idle = next_ps.is_none();
+        let transmitted = switch.installed.device.drain_transmitted();
+        // Nothing waits in a queue: what was given before is done.
+        let is_idle = switch.installed.device.buffered_bytes() == 0;
         for packet in transmitted {
             let Some(given) = self.switches[at as usize].given.get_mut(&packet.packet) else {
                 continue;
@@ -669,33 +609,6 @@ impl CompiledSimulation {
         Some(Arc::new(event))
     }
 
-    /// Puts a state that a command changed into the device.
-    fn write_back(&mut self, setup: &Setup, at: u32, state: State) -> Result<(), String> {
-        let switch = &mut self.switches[at as usize];
-        let mut commands = String::new();
-        for place in &self.compiled.globals {
-            match place {
-                GlobalPlace::Register { global, .. } => {
-                    let Some(cells) = state.cells(*global) else { continue };
-                    for index in 0..cells.length() {
-                        if let Some(values) = cells.get(u128::from(index)) {
-                            let _ = switch.cells.set(&mut switch.device, *global, index, values);
-                        }
-                    }
-                }
-                GlobalPlace::Table { global, name, actions } => {
-                    if state.table(*global) != switch.tables.table(*global) {
-                        let table = &setup.program.globals[global.0 as usize].kind;
-                        commands.push_str(&table_commands(table, &state, *global, name, actions));
-                    }
-                }
-                GlobalPlace::Absent(_) => {}
-            }
-        }
-        switch.tables = state;
-        switch.command(&commands)
-    }
-
     /// Stops the run: the devices do not hold what the compiler promised.
     fn fault(&mut self, at: u32, message: &str) {
         let text = format!("the compiled program stopped at switch {at}: {message}");
@@ -703,26 +616,6 @@ impl CompiledSimulation {
         let fault = Diagnostic::error(Code(INTERNAL), Span::NONE, text).help(help);
         self.stopped.get_or_insert(Box::new(fault));
     }
-}
-
-/// The code of a run that stops by a mistake of ours.
-const INTERNAL: &str = "LU-E0699";
-
-/// The pipeline IR of a compiled program, as devices run it.
-///
-/// # Errors
-///
-/// What lowering says of it: a mistake of the compiler.
-pub fn lowered(compiled: &Compiled) -> Result<Program, LoadError> {
-    let mut found = Diagnostics::new();
-    let program = ir::lowering::lower(&compiled.built.program, &mut found);
-    let Some(mut program) = program.filter(|_| !found.has_errors()) else {
-        let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
-        return Err(LoadError { switch: 0, message: format!("it does not lower: {first}") });
-    };
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Ok(program)
 }
 
 /// A packet that left a device.
@@ -734,120 +627,22 @@ struct Sent {
     occurrence: u64,
 }
 
-impl Switch {
-    /// Carries out control commands, a line each.
-    fn command(&mut self, text: &str) -> Result<(), String> {
-        let (commands, errors) = control::entries::read("commands", text);
-        if let Some(error) = errors.first() {
-            return Err(error.to_string());
-        }
-        commands.iter().try_for_each(|located| self.one(located))
-    }
-
-    fn one(&mut self, located: &Located) -> Result<(), String> {
-        let now_ps = self.device.now_ps();
-        let (store, cells) = self.device.store_and_cells_mut();
-        let answer = self.session.apply(located, store, cells, now_ps);
-        match answer.map_err(|error| error.to_string())? {
-            Answer::Device(command) => {
-                network::queue_commands::set_queues(&mut self.device, command)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Whether a program draws random numbers.
-fn draws(program: &crate::core::Program) -> bool {
-    let mut found = false;
-    for event in &program.events {
-        for body in [&event.handler, &event.egress_handler].into_iter().flatten() {
-            each_statement(&body.statements, &mut |statement| {
-                found |= matches!(statement.kind, StatementKind::Random { .. });
-            });
-        }
-    }
-    found
-}
-
 /// Packet events that a handler's statements can generate.
 fn generated_packets(program: &crate::core::Program, handler: EventId) -> Vec<EventId> {
-    use crate::core::{Expression, ExpressionKind, Statement, StatementKind};
-    fn constructor(event: &Expression, found: &mut Vec<EventId>) {
-        match &event.kind {
-            ExpressionKind::Event { event, .. } => found.push(*event),
-            ExpressionKind::Delay { event, .. }
-            | ExpressionKind::Locate { event, .. }
-            | ExpressionKind::LocateMany { event, .. } => constructor(event, found),
-            _ => {}
-        }
-    }
-    fn walk(statements: &[Statement], found: &mut Vec<EventId>) {
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Assign { value, .. } => constructor(value, found),
-                StatementKind::Generate { event, .. } => constructor(event, found),
-                StatementKind::If { then, otherwise, .. }
-                | StatementKind::IfEvent { then, otherwise, .. } => {
-                    walk(then, found);
-                    walk(otherwise, found);
-                }
-                StatementKind::Match { branches, .. } => {
-                    branches.iter().for_each(|branch| walk(&branch.statements, found));
-                }
-                _ => {}
-            }
-        }
-    }
     let event = &program.events[handler.0 as usize];
     let mut found = Vec::new();
     if let Some(body) = &event.handler {
-        walk(&body.statements, &mut found);
+        each_statement(&body.statements, &mut |statement| {
+            for expression in expressions(statement) {
+                each_expression(expression, &mut |part| {
+                    if let ExpressionKind::Event { event, .. } = &part.kind {
+                        found.push(*event);
+                    }
+                });
+            }
+        });
     }
     found.push(handler);
-    found.retain(|event| {
-        program.events[event.0 as usize].sort == crate::syntax::ast::EventSort::Packet
-    });
+    found.retain(|event| program.events[event.0 as usize].sort == EventSort::Packet);
     found
-}
-
-/// Commands that make a device's table hold what a state's table holds.
-fn table_commands(
-    kind: &GlobalKind,
-    state: &State,
-    global: GlobalId,
-    name: &str,
-    actions: &[Arc<str>],
-) -> String {
-    let (GlobalKind::Table(declared), Some(table)) = (kind, state.table(global)) else {
-        return String::new();
-    };
-    let mut text = format!("table_clear {name}\n");
-    // Lower comes first here, and of equals the earlier: positions in that order are priorities.
-    let mut entries: Vec<_> = table.entries().iter().collect();
-    entries.sort_by_key(|entry| entry.priority);
-    for (priority, entry) in entries.iter().enumerate() {
-        let Some(action) = declared.actions.iter().position(|known| *known == entry.action) else {
-            continue;
-        };
-        let keys: Vec<String> =
-            entry.key.iter().map(|(value, mask)| format!("{value:#x}&&&{mask:#x}")).collect();
-        let arguments: Vec<String> = entry
-            .arguments
-            .iter()
-            .map(|argument| match argument {
-                Value::Int(value) => format!("{value:#x}"),
-                Value::Bool(value) => u8::from(*value).to_string(),
-                _ => "0".to_string(),
-            })
-            .collect();
-        text.push_str(&format!(
-            "table_add {name} {} {} => {} {}\n",
-            actions[action],
-            keys.join(" "),
-            arguments.join(" "),
-            priority + 1
-        ));
-    }
-    text
 }

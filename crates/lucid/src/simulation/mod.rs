@@ -115,7 +115,7 @@
 //! [`LucidNode`], which is a simulation of one switch whose packets come and go by ports.
 
 pub mod codes;
-mod commands;
+pub(crate) mod commands;
 pub(crate) mod inputs;
 mod node;
 mod observation;

@@ -74,133 +74,81 @@ pub fn each_statement_mut(statements: &mut [Statement], visit: &mut dyn FnMut(&m
     }
 }
 
-/// The expressions of a statement itself, in order of evaluation; not those of statements inside.
-pub fn expressions(statement: &Statement) -> Vec<&Expression> {
-    // A copy of the list below: Rust has no way to write both at once.
-    let mut found = Vec::new();
-    match &statement.kind {
-        StatementKind::Assign { value, .. } | StatementKind::IfEvent { value, .. } => {
-            found.push(value);
-        }
-        StatementKind::Access { index, access, .. } => {
-            found.push(index);
-            match access {
-                Access::Simple { get, set } => {
-                    for side in [get, set].into_iter().flatten() {
-                        match side {
-                            Use::Old => {}
-                            Use::Value(value) | Use::Add(value) | Use::Memop(_, value) => {
-                                found.push(value);
+/// The one list of a statement's own expressions; `$iter` is `iter` or `iter_mut`.
+macro_rules! listed {
+    ($kind:expr, $iter:ident) => {{
+        let mut found = Vec::new();
+        match $kind {
+            StatementKind::Assign { value, .. } | StatementKind::IfEvent { value, .. } => {
+                found.push(value);
+            }
+            StatementKind::Access { index, access, .. } => {
+                found.push(index);
+                match access {
+                    Access::Simple { get, set } => {
+                        for side in [get, set].into_iter().flatten() {
+                            match side {
+                                Use::Old => {}
+                                Use::Value(value) | Use::Add(value) | Use::Memop(_, value) => {
+                                    found.push(value);
+                                }
                             }
                         }
                     }
+                    Access::Complex { arguments, default, .. } => {
+                        found.extend(arguments);
+                        found.push(default);
+                    }
                 }
-                Access::Complex { arguments, default, .. } => {
-                    found.extend(arguments);
-                    found.push(default);
+            }
+            StatementKind::Lookup { key, arguments, .. } => {
+                found.extend(key.$iter().chain(arguments))
+            }
+            StatementKind::Install { key, arguments, .. } => {
+                for (value, mask) in key {
+                    found.push(value);
+                    found.extend(mask);
+                }
+                found.extend(arguments);
+            }
+            StatementKind::If { condition, .. } => found.push(condition),
+            StatementKind::Match { subjects, .. } => found.extend(subjects),
+            StatementKind::Generate { event, target } => {
+                found.push(event);
+                match target {
+                    Target::Event => {}
+                    Target::Switch(place)
+                    | Target::Switches(place)
+                    | Target::Port(place)
+                    | Target::Ports(place) => found.push(place),
                 }
             }
-        }
-        StatementKind::Lookup { key, arguments, .. } => found.extend(key.iter().chain(arguments)),
-        StatementKind::Install { key, arguments, .. } => {
-            for (value, mask) in key {
-                found.push(value);
-                found.extend(mask);
+            StatementKind::Print { pieces } => {
+                found.extend(pieces.$iter().filter_map(|piece| match piece {
+                    PrintPiece::Value(value) => Some(value),
+                    PrintPiece::Text(_) => None,
+                }))
             }
-            found.extend(arguments);
-        }
-        StatementKind::If { condition, .. } => found.push(condition),
-        StatementKind::Match { subjects, .. } => found.extend(subjects),
-        StatementKind::Generate { event, target } => {
-            found.push(event);
-            match target {
-                Target::Event => {}
-                Target::Switch(place)
-                | Target::Switches(place)
-                | Target::Port(place)
-                | Target::Ports(place) => found.push(place),
+            StatementKind::CallExtern { arguments, .. } => {
+                found.extend(arguments.$iter().filter_map(|argument| match argument {
+                    ExternArgument::Value(value) => Some(value),
+                    ExternArgument::Text(_) => None,
+                }));
             }
+            StatementKind::Random { .. } | StatementKind::Return => {}
         }
-        StatementKind::Print { pieces } => {
-            found.extend(pieces.iter().filter_map(|piece| match piece {
-                PrintPiece::Value(value) => Some(value),
-                PrintPiece::Text(_) => None,
-            }))
-        }
-        StatementKind::CallExtern { arguments, .. } => {
-            found.extend(arguments.iter().filter_map(|argument| match argument {
-                ExternArgument::Value(value) => Some(value),
-                ExternArgument::Text(_) => None,
-            }));
-        }
-        StatementKind::Random { .. } | StatementKind::Return => {}
-    }
-    found
+        found
+    }};
+}
+
+/// The expressions of a statement itself, in order of evaluation; not those of statements inside.
+pub fn expressions(statement: &Statement) -> Vec<&Expression> {
+    listed!(&statement.kind, iter)
 }
 
 /// As [`expressions`], to change them.
 pub fn expressions_mut(statement: &mut Statement) -> Vec<&mut Expression> {
-    let mut found = Vec::new();
-    match &mut statement.kind {
-        StatementKind::Assign { value, .. } | StatementKind::IfEvent { value, .. } => {
-            found.push(value);
-        }
-        StatementKind::Access { index, access, .. } => {
-            found.push(index);
-            match access {
-                Access::Simple { get, set } => {
-                    for side in [get, set].into_iter().flatten() {
-                        match side {
-                            Use::Old => {}
-                            Use::Value(value) | Use::Add(value) | Use::Memop(_, value) => {
-                                found.push(value);
-                            }
-                        }
-                    }
-                }
-                Access::Complex { arguments, default, .. } => {
-                    found.extend(arguments);
-                    found.push(default);
-                }
-            }
-        }
-        StatementKind::Lookup { key, arguments, .. } => {
-            found.extend(key.iter_mut().chain(arguments));
-        }
-        StatementKind::Install { key, arguments, .. } => {
-            for (value, mask) in key {
-                found.push(value);
-                found.extend(mask);
-            }
-            found.extend(arguments);
-        }
-        StatementKind::If { condition, .. } => found.push(condition),
-        StatementKind::Match { subjects, .. } => found.extend(subjects),
-        StatementKind::Generate { event, target } => {
-            found.push(event);
-            match target {
-                Target::Event => {}
-                Target::Switch(place)
-                | Target::Switches(place)
-                | Target::Port(place)
-                | Target::Ports(place) => found.push(place),
-            }
-        }
-        StatementKind::Print { pieces } => {
-            found.extend(pieces.iter_mut().filter_map(|piece| match piece {
-                PrintPiece::Value(value) => Some(value),
-                PrintPiece::Text(_) => None,
-            }))
-        }
-        StatementKind::CallExtern { arguments, .. } => {
-            found.extend(arguments.iter_mut().filter_map(|argument| match argument {
-                ExternArgument::Value(value) => Some(value),
-                ExternArgument::Text(_) => None,
-            }));
-        }
-        StatementKind::Random { .. } | StatementKind::Return => {}
-    }
-    found
+    listed!(&mut statement.kind, iter_mut)
 }
 
 /// The locals that a statement itself writes.

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A device that stands for a switch: the compiled program loaded and set up, control commands carried
+//! out, its state as the program's globals. When packets come to it and where they go is `network`'s.
+
+use super::cells::CellPlaces;
+use crate::compile::deploy::{self, Site};
+use crate::compile::normal::walk::each_statement;
+use crate::compile::{Compiled, GlobalPlace};
+use crate::core::{GlobalId, GlobalKind, StatementKind};
+use crate::interpreter::{State, Value};
+use crate::simulation::Setup;
+use crate::simulation::commands::{Answer as Answered, ReadyCommand};
+use control::command::Located;
+use control::session::{Answer, Session};
+use device::{Device, DeviceOptions, EngineChoice};
+use ir::Program;
+use source::{Code, Diagnostic, Diagnostics, Span};
+use std::sync::Arc;
+
+/// The code of a run that stops by a mistake of ours.
+pub(super) const INTERNAL: &str = "LU-E0699";
+
+/// Why a compiled program does not stand on its devices: a mistake of the compiler's, not of the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// Which switch.
+    pub switch: u32,
+    /// What is wrong, for people.
+    pub message: String,
+}
+
+impl LoadError {
+    /// As diagnostics.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let mut found = Diagnostics::new();
+        found.push(Diagnostic::error(Code(INTERNAL), Span::NONE, self.to_string()).help(help));
+        found
+    }
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "switch {}: {}", self.switch, self.message)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// The pipeline IR of a compiled program, as devices run it.
+///
+/// # Errors
+///
+/// What lowering says of it: a mistake of the compiler.
+pub fn lowered(compiled: &Compiled) -> Result<Program, LoadError> {
+    let mut found = Diagnostics::new();
+    let program = ir::lowering::lower(&compiled.built.program, &mut found);
+    let Some(mut program) = program.filter(|_| !found.has_errors()) else {
+        let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
+        return Err(LoadError { switch: 0, message: format!("it does not lower: {first}") });
+    };
+    ir::passes::simplify(&mut program);
+    ir::transactions::fuse_register_accesses(&mut program);
+    Ok(program)
+}
+
+/// A switch at work.
+#[derive(Debug)]
+pub(super) struct InstalledSwitch {
+    pub(super) device: Device,
+    compiled: Arc<Compiled>,
+    program: Arc<crate::core::Program>,
+    session: Session,
+    cells: CellPlaces,
+    /// Tables as commands left them. Its cells mean nothing but while a command runs.
+    state: State,
+}
+
+impl InstalledSwitch {
+    /// A device for a switch of a run, set up. `change` builds it a little differently.
+    pub(super) fn new(
+        setup: &Setup,
+        compiled: &Arc<Compiled>,
+        pipeline: &Arc<Program>,
+        (number, engine): (u32, EngineChoice),
+        change: &dyn Fn(&mut DeviceOptions),
+    ) -> Result<InstalledSwitch, LoadError> {
+        let wrong = |message: String| LoadError { switch: number, message };
+        let site = Site::of(setup, number);
+        let mut options = DeviceOptions {
+            engine,
+            seed: setup.seed,
+            // Random numbers are seen there, for schedules.
+            tap: draws(&setup.program),
+            ..deploy::device_options(compiled, &site, false)
+        };
+        change(&mut options);
+        let device =
+            Device::new(pipeline.clone(), options).map_err(|error| wrong(error.to_string()))?;
+        let mut switch = InstalledSwitch {
+            device,
+            compiled: compiled.clone(),
+            program: setup.program.clone(),
+            session: Session::new(pipeline.clone()),
+            cells: CellPlaces::new(compiled, pipeline),
+            state: State::new(&setup.program),
+        };
+        switch.command(&deploy::commands(compiled, &setup.program, &site)).map_err(wrong)?;
+        Ok(switch)
+    }
+
+    /// Everything as the program's globals.
+    pub(super) fn state(&self) -> State {
+        let mut state = self.state.clone();
+        self.cells.read_all(&self.device, &mut state);
+        state
+    }
+
+    /// The cell at an index, or the two of a pair.
+    pub(super) fn cell(&self, global: GlobalId, index: u64) -> Option<Vec<u128>> {
+        let cell = self.cells.get(&self.device, global, index)?;
+        let kind = &self.program.globals[global.0 as usize].kind;
+        let count = if matches!(kind, GlobalKind::PairArray { .. }) { 2 } else { 1 };
+        Some(cell[..count].to_vec())
+    }
+
+    /// Runs a command of the run's specification: on the cells that it names, and on the table.
+    pub(super) fn run(&mut self, command: &ReadyCommand) -> Result<Answered, String> {
+        let InstalledSwitch { device, cells, state, .. } = self;
+        if let ReadyCommand::ArrayGet { array, start, end, .. } = command
+            && let Some(found) = state.cells_mut(*array)
+        {
+            for index in *start..*end {
+                if let Some(values) = cells.get(device, *array, index) {
+                    found.set(u128::from(index), values);
+                }
+            }
+        }
+        let answered = command.run(&self.program, state);
+        match command {
+            ReadyCommand::ArraySet { array, start, end, values } => {
+                for index in *start..*end {
+                    // What is beyond the end is not there.
+                    let _ = cells.set(device, *array, index, *values);
+                }
+            }
+            ReadyCommand::TableInstall { table, .. } | ReadyCommand::TableRemove { table, .. } => {
+                let commands = self.table_commands(*table);
+                self.command(&commands)?;
+            }
+            ReadyCommand::ArrayGet { .. } | ReadyCommand::TableGet { .. } => {}
+        }
+        Ok(answered)
+    }
+
+    /// Carries out control commands, a line each.
+    fn command(&mut self, text: &str) -> Result<(), String> {
+        let (commands, errors) = control::entries::read("commands", text);
+        if let Some(error) = errors.first() {
+            return Err(error.to_string());
+        }
+        commands.iter().try_for_each(|located| self.one(located))
+    }
+
+    fn one(&mut self, located: &Located) -> Result<(), String> {
+        let now_ps = self.device.now_ps();
+        let (store, cells) = self.device.store_and_cells_mut();
+        let answer = self.session.apply(located, store, cells, now_ps);
+        match answer.map_err(|error| error.to_string())? {
+            Answer::Device(command) => {
+                network::queue_commands::set_queues(&mut self.device, command)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Commands that make the device's table hold what the state's table holds.
+    fn table_commands(&self, global: GlobalId) -> String {
+        let place = self.compiled.globals.iter().find_map(|place| match place {
+            GlobalPlace::Table { global: of, name, actions } if *of == global => {
+                Some((name, actions))
+            }
+            _ => None,
+        });
+        let Some((name, actions)) = place else { return String::new() };
+        let (GlobalKind::Table(declared), Some(table)) =
+            (&self.program.globals[global.0 as usize].kind, self.state.table(global))
+        else {
+            return String::new();
+        };
+        let mut text = format!("table_clear {name}\n");
+        // Lower comes first here, and of equals the earlier: positions in that order are priorities.
+        let mut entries: Vec<_> = table.entries().iter().collect();
+        entries.sort_by_key(|entry| entry.priority);
+        for (priority, entry) in entries.iter().enumerate() {
+            let Some(action) = declared.actions.iter().position(|known| *known == entry.action)
+            else {
+                continue;
+            };
+            let keys: Vec<String> =
+                entry.key.iter().map(|(value, mask)| format!("{value:#x}&&&{mask:#x}")).collect();
+            let arguments: Vec<String> = entry
+                .arguments
+                .iter()
+                .map(|argument| match argument {
+                    Value::Int(value) => format!("{value:#x}"),
+                    Value::Bool(value) => u8::from(*value).to_string(),
+                    _ => "0".to_string(),
+                })
+                .collect();
+            text.push_str(&format!(
+                "table_add {name} {} {} => {} {}\n",
+                actions[action],
+                keys.join(" "),
+                arguments.join(" "),
+                priority + 1
+            ));
+        }
+        text
+    }
+}
+
+/// Whether a program draws random numbers.
+fn draws(program: &crate::core::Program) -> bool {
+    let mut found = false;
+    for event in &program.events {
+        for body in [&event.handler, &event.egress_handler].into_iter().flatten() {
+            each_statement(&body.statements, &mut |statement| {
+                found |= matches!(statement.kind, StatementKind::Random { .. });
+            });
+        }
+    }
+    found
+}
