@@ -2,6 +2,8 @@
 //! Compiled programs against the reference interpreter: examples with their runs, the library's, and
 //! generated programs, on devices in the run's network, with legal schedules and equal cells.
 
+#[path = "compiled/alike.rs"]
+mod alike;
 #[path = "compiled/delays.rs"]
 mod delays;
 #[path = "compiled/generated.rs"]

@@ -2,14 +2,18 @@
 //! Runs of compiled programs: a device for each switch in the network of the run, told as the same
 //! observations as a simulation by the reference interpreter ([`crate::simulation`]), so that logs,
 //! expectations and recorded schedules are the same things for both. What the devices do is seen from
-//! outside: packets that come to a device and packets that it sends. A switch's recirculation port is
+//! outside: packets that come to a device and packets that it sends; what cannot be seen there is the
+//! reference interpreter's, which runs each handler again (`replaying`). A switch's recirculation port is
 //! a port with a cable back to itself. Whether what they do is right is [`verify`]'s question.
 
 mod arrival;
 mod cells;
 mod network;
+mod replaying;
+mod sending;
 mod switch;
 mod verify;
+mod watch;
 
 pub use network::CompiledSimulation;
 pub use switch::{LoadError, lowered};

@@ -3,20 +3,20 @@
 //! packet a nanosecond at each switch, a cable from each recirculation port to itself. What a packet
 //! means is `arrival`'s, what the program does with it is the device's.
 
-use super::arrival::{Arrival, classify, frame, frame_for_here, is_bare};
+use super::arrival::{Arrival, classify, frame_for_here, is_bare};
+use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, lowered};
+use super::watch::{Plain, Watch, Watcher};
 use crate::compile::Compiled;
-use crate::compile::normal::walk::{each_expression, each_statement, expressions};
-use crate::compile::wire::{OUTSIDE_PORT, PlaceKind};
-use crate::core::{EventId, ExpressionKind, GlobalId};
-use crate::interpreter::{Arguments, EventValue, Place, State, Surroundings, packet_bytes};
+use crate::core::{EventId, GlobalId};
+use crate::interpreter::{State, Surroundings, packet_bytes};
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
+use crate::simulation::schedule::{Dispatch, Replayer};
 use crate::simulation::topology::Topology;
 use crate::simulation::{
-    Counts, Destination, DropReason, EVENT_TIME_PS, NO_PORT, Observation, ObservationKind,
-    Observer, Occurrence, Outcome, Setup, Stage,
+    Counts, DropReason, EVENT_TIME_PS, ObservationKind, Observer, Occurrence, Outcome, Setup,
+    Stage, event_of,
 };
-use crate::syntax::ast::EventSort;
 use device::tap::TappedEvent;
 use device::{Device, DeviceOptions, EngineChoice};
 use network::event_queue::EventQueue;
@@ -25,110 +25,67 @@ use source::{Code, Diagnostic, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
-const SHORTEST_PACKET_BYTES: u64 = 60;
-
 /// A packet on its way to a switch's port.
 #[derive(Clone, Debug)]
-struct Flight {
-    port: u32,
-    bytes: Vec<u8>,
+pub(super) struct Flight {
+    pub(super) port: u32,
+    pub(super) bytes: Vec<u8>,
     /// The occurrence whose handler sent it.
-    cause: Option<u64>,
-    /// The occurrence that it is, if something like it was on its way before.
-    occurrence: Option<u64>,
+    pub(super) cause: Option<u64>,
+    /// The occurrence that it is, if that is known.
+    pub(super) occurrence: Option<u64>,
 }
 
 /// What a device was given, by the device's number of the packet.
 #[derive(Clone, Copy, Debug)]
-struct Given {
-    cause: Option<u64>,
-    occurrence: u64,
+pub(super) struct Given {
+    pub(super) cause: Option<u64>,
+    pub(super) occurrence: u64,
     /// The event whose handler ran, if one did.
-    handled: Option<EventId>,
+    pub(super) handled: Option<EventId>,
     /// The event that has no handler here.
-    unhandled: Option<EventId>,
-    /// How much has left because of it.
-    sent: u32,
+    pub(super) unhandled: Option<EventId>,
+    /// Whether it is known which occurrence it is.
+    pub(super) is_known: bool,
 }
 
 #[derive(Debug)]
-struct Switch {
-    installed: InstalledSwitch,
+pub(super) struct Switch {
+    pub(super) installed: InstalledSwitch,
     /// Arrived and not taken, in order.
     waiting: VecDeque<u32>,
     free_at_ps: u64,
     /// When the queue has something for the device to do.
-    wakes_at_ps: Option<u64>,
-    given: HashMap<u64, Given>,
-    counts: Counts,
+    pub(super) wakes_at_ps: Option<u64>,
+    pub(super) given: HashMap<u64, Given>,
+    pub(super) counts: Counts,
 }
 
 /// Items of the queue that are not packets.
 const SERVICE: u32 = u32::MAX;
-const WAKE: u32 = u32::MAX - 1;
+pub(super) const WAKE: u32 = u32::MAX - 1;
 
 /// A run of a compiled program.
 #[derive(Debug)]
 pub struct CompiledSimulation {
     setup: Arc<Setup>,
     compiled: Arc<Compiled>,
-    topology: Topology,
-    switches: Vec<Switch>,
-    queue: EventQueue<u32>,
-    flights: Slab<Flight>,
+    pub(super) topology: Topology,
+    pub(super) switches: Vec<Switch>,
+    pub(super) queue: EventQueue<u32>,
+    pub(super) flights: Slab<Flight>,
     inputs: Inputs,
-    now_ps: u64,
+    pub(super) now_ps: u64,
     occurrences: u64,
-    handled: u64,
+    pub(super) handled: u64,
     passes: u64,
-    /// Where a handler ran last, until somebody has looked.
-    dispatched: Option<u32>,
-    stopped: Option<Box<Diagnostic>>,
-}
-
-/// An observer that looks at the devices after each handler.
-pub(super) trait Watcher: Observer {
-    /// An event that has no handler came to a switch: it leaves the network there.
-    fn leaves_unhandled(&mut self, at: u32, event: EventId, arguments: &Arguments);
-
-    /// A handler ran at a switch and was observed. False stops the run there.
-    fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool;
-}
-
-/// An observer that does not look.
-struct Plain<'o>(&'o mut dyn Observer);
-
-impl Observer for Plain<'_> {
-    fn wants(&self) -> bool {
-        self.0.wants()
-    }
-
-    fn observe(&mut self, observation: Observation) {
-        self.0.observe(observation);
-    }
-}
-
-impl Watcher for Plain<'_> {
-    fn leaves_unhandled(&mut self, _: u32, _: EventId, _: &Arguments) {}
-
-    fn after_dispatch(&mut self, _: &CompiledSimulation, _: u32) -> bool {
-        true
-    }
-}
-
-/// The observer and whether it wants anything.
-struct Watch<'o> {
-    observer: &'o mut dyn Watcher,
-    wanted: bool,
-}
-
-impl Watch<'_> {
-    fn see(&mut self, time_ps: u64, switch: u32, kind: impl FnOnce() -> ObservationKind) {
-        if self.wanted {
-            self.observer.observe(Observation { time_ps, switch, kind: kind() });
-        }
-    }
+    /// The reference interpreter beside the devices.
+    pub(super) replayer: Replayer,
+    /// Events that handlers generated, by the occurrence whose handler it was, until devices send them.
+    pub(super) expected: HashMap<u64, Vec<Expected>>,
+    /// Handlers that ran, until somebody has looked.
+    pub(super) batch: Vec<Replayed>,
+    pub(super) stopped: Option<Box<Diagnostic>>,
 }
 
 impl CompiledSimulation {
@@ -179,7 +136,9 @@ impl CompiledSimulation {
             occurrences: 0,
             handled: 0,
             passes: 0,
-            dispatched: None,
+            replayer: Replayer::new(&setup),
+            expected: HashMap::new(),
+            batch: Vec::new(),
             stopped: None,
             setup,
             compiled,
@@ -236,6 +195,11 @@ impl CompiledSimulation {
         self.run_watched(until_ps, &mut Plain(observer))
     }
 
+    /// The links of the run.
+    pub(super) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// What it was compiled to.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
@@ -243,8 +207,7 @@ impl CompiledSimulation {
 
     pub(super) fn run_watched(&mut self, until_ps: u64, observer: &mut dyn Watcher) -> Outcome {
         let setup = self.setup.clone();
-        let wanted = observer.wants();
-        let watch = &mut Watch { observer, wanted };
+        let watch = &mut Watch::new(observer);
         loop {
             if let Some(fault) = &self.stopped {
                 return Outcome::Stopped(fault.clone());
@@ -272,10 +235,8 @@ impl CompiledSimulation {
                     flight => self.arrive(&setup, watch, at, flight),
                 }
             }
-            if let Some(at) = self.dispatched.take()
-                && watch.wanted
-                && !watch.observer.after_dispatch(self, at)
-            {
+            let batch = std::mem::take(&mut self.batch);
+            if !batch.is_empty() && !watch.observer.after_dispatches(self, &batch) {
                 return Outcome::TimeOver;
             }
         }
@@ -374,32 +335,26 @@ impl CompiledSimulation {
         let Flight { port, bytes, cause, occurrence } = self.flights.remove(flight as usize);
         self.passes += 1;
         let arrival = classify(setup, &self.surroundings(setup, at, port), &bytes);
+        let is_known = cause.is_none() || occurrence.is_some();
         let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
         let now_ps = self.now_ps;
         let switch = &mut self.switches[at as usize];
         switch.free_at_ps = now_ps.saturating_add(EVENT_TIME_PS);
-        let mut given = Given { cause, occurrence, handled: None, unhandled: None, sent: 0 };
-        let value = |event: EventId, arguments: &Arguments| {
-            let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
-            Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here })
-        };
-        let mut dispatched = None;
+        let mut given = Given { cause, occurrence, handled: None, unhandled: None, is_known };
+        let mut ran = None;
         match &arrival {
             Arrival::Dispatch { event, arguments, port, is_packet } => {
                 given.handled = Some(*event);
-                switch.counts.handled += 1;
-                switch.counts.packets += u64::from(*is_packet);
-                self.handled += 1;
-                self.dispatched = Some(at);
-                dispatched = watch.wanted.then(|| ObservationKind::Handled {
-                    occurrence: Occurrence(occurrence),
-                    cause: cause.map(Occurrence),
-                    event: value(*event, arguments),
+                let dispatch = Dispatch {
+                    time_ps: now_ps,
+                    switch: at,
                     port: *port,
                     stage: Stage::Ingress,
-                    is_packet: *is_packet,
+                    event: event_of(setup, *event, arguments, 0),
+                    cause: None,
                     draws: Vec::new(),
-                });
+                };
+                ran = Some(Ran { occurrence, cause, is_packet: *is_packet, dispatch });
             }
             Arrival::NoHandler { event, arguments } => {
                 given.unhandled = Some(*event);
@@ -428,22 +383,19 @@ impl CompiledSimulation {
             return;
         }
         let taps = self.switches[at as usize].installed.device.drain_taps();
-        if let Some(mut kind) = dispatched {
-            if let ObservationKind::Handled { draws, .. } = &mut kind {
-                draws.extend(taps.iter().filter(|tap| tap.packet == number).filter_map(|tap| {
-                    match tap.what {
-                        TappedEvent::Drawn { value } => Some(u128::from(value)),
-                        _ => None,
-                    }
-                }));
-            }
-            watch.see(now_ps, at, || kind);
+        if let Some(mut ran) = ran {
+            let drawn = taps.iter().filter(|tap| tap.packet == number);
+            ran.dispatch.draws.extend(drawn.filter_map(|tap| match tap.what {
+                TappedEvent::Drawn { value } => Some(u128::from(value)),
+                _ => None,
+            }));
+            self.dispatched(setup, watch, ran);
         }
         self.tell_prints(watch, at);
         self.send_all(setup, watch, at);
     }
 
-    fn next_occurrence(&mut self) -> u64 {
+    pub(super) fn next_occurrence(&mut self) -> u64 {
         self.occurrences += 1;
         self.occurrences - 1
     }
@@ -468,181 +420,11 @@ impl CompiledSimulation {
         }
     }
 
-    /// Sends what a device sent on its way.
-    fn send_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
-        let switch = &mut self.switches[at as usize];
-        let next_ps = switch.installed.device.next_event_ps();
-        if let Some(next_ps) = next_ps
-            && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
-        {
-            switch.wakes_at_ps = Some(next_ps);
-            self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
-        }
-        let transmitted = switch.installed.device.drain_transmitted();
-        // Nothing waits in a queue: what was given before is done.
-        let is_idle = switch.installed.device.buffered_bytes() == 0;
-        for packet in transmitted {
-            let Some(given) = self.switches[at as usize].given.get_mut(&packet.packet) else {
-                continue;
-            };
-            let before = *given;
-            given.sent += 1;
-            // What goes on is what it was; a handler's event is new, and so are further copies.
-            let (cause, occurrence) = match (before.handled, before.sent) {
-                (Some(_), _) => (Some(before.occurrence), None),
-                (None, 0) => (before.cause, Some(before.occurrence)),
-                (None, _) => (before.cause, None),
-            };
-            let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
-            let sent = Sent { at, port: packet.port, time_ps: packet.time_ps, cause, occurrence };
-            self.send(setup, watch, &sent, &before, packet.bytes);
-        }
-        if is_idle {
-            self.switches[at as usize].given.clear();
-        }
-    }
-
-    /// A packet left a device.
-    fn send(
-        &mut self,
-        setup: &Setup,
-        watch: &mut Watch<'_>,
-        sent: &Sent,
-        given: &Given,
-        bytes: Vec<u8>,
-    ) {
-        let handler = given.handled;
-        let Sent { at, port, time_ps, cause, occurrence } = *sent;
-        let is_recirculated = port == setup.recirculation_ports[at as usize];
-        let counts = &mut self.switches[at as usize].counts;
-        if handler.is_some() {
-            counts.generated += 1;
-            counts.recirculated += u64::from(is_recirculated);
-        }
-        if is_recirculated {
-            let due_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
-            let observed = watch.wanted.then(|| self.contained(setup, given, &bytes)).flatten();
-            if let (Some(_), Some(cause), Some(event)) = (handler, cause, observed) {
-                watch.see(self.now_ps, at, || ObservationKind::Generated {
-                    occurrence: Occurrence(occurrence),
-                    by: Occurrence(cause),
-                    event,
-                    destination: Destination::Recirculated { due_ps },
-                });
-            }
-            let flight = Flight { port, bytes, cause, occurrence: Some(occurrence) };
-            self.fly(at, port, due_ps, flight);
-            return;
-        }
-        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-        let carried = self.topology.carry((at, port), time_ps, || length_bytes);
-        let observed = watch.wanted.then(|| self.contained(setup, given, &bytes)).flatten();
-        if let (Some(_), Some(cause), Some(event)) = (handler, cause, &observed) {
-            let (to, arrives_ps) = match carried {
-                Some(Ok((to, arrives_ps))) => (Some(to), arrives_ps),
-                _ => (None, time_ps),
-            };
-            watch.see(self.now_ps, at, || ObservationKind::Generated {
-                occurrence: Occurrence(occurrence),
-                by: Occurrence(cause),
-                event: event.clone(),
-                destination: Destination::Port { port, to, arrives_ps },
-            });
-        }
-        match carried {
-            Some(Ok((to, arrives_ps))) => {
-                let flight = Flight { port: to.1, bytes, cause, occurrence: Some(occurrence) };
-                self.fly(to.0, to.1, arrives_ps, flight);
-            }
-            Some(Err(reason)) => {
-                self.switches[at as usize].counts.dropped += 1;
-                watch.see(self.now_ps, at, || ObservationKind::Dropped {
-                    occurrence: Occurrence(occurrence),
-                    event: observed,
-                    reason,
-                });
-            }
-            None => {
-                let port = if port == OUTSIDE_PORT { NO_PORT } else { port };
-                self.switches[at as usize].counts.left += 1;
-                let is_frame = frame(setup, &bytes).is_some();
-                if let Some(event) = observed {
-                    watch.see(time_ps, at, || ObservationKind::Left {
-                        occurrence: Occurrence(occurrence),
-                        event,
-                        port,
-                        bytes: (!is_frame).then(|| bytes.into()),
-                    });
-                }
-            }
-        }
-    }
-
-    fn fly(&mut self, at: u32, port: u32, time_ps: u64, flight: Flight) {
-        let flight = self.flights.insert(flight) as u32;
-        self.queue.push(time_ps, rank(Phase::Ingress, at, port), flight);
-    }
-
-    /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
-    /// those that the handler generates, the first whose parameters fit.
-    fn contained(&self, setup: &Setup, given: &Given, bytes: &[u8]) -> Option<Arc<EventValue>> {
-        if let Some(frame) = frame(setup, bytes) {
-            let (event, arguments) = frame.event?;
-            let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
-            let place = match frame.place {
-                PlaceKind::Switch => Place::Switch(frame.place_number),
-                _ => Place::Here,
-            };
-            let delay_ns = u64::from(frame.delay_ns);
-            return Some(Arc::new(EventValue { event, arguments, delay_ns, place }));
-        }
-        let candidates = match (given.handled, given.unhandled) {
-            (Some(handler), _) => generated_packets(&setup.program, handler),
-            (None, Some(event)) => vec![event],
-            // In transit: any packet event.
-            (None, None) => (0..setup.program.events.len() as u32)
-                .map(EventId)
-                .filter(|event| is_bare(setup, *event))
-                .collect(),
-        };
-        let event = super::arrival::bare_event(setup, &candidates, bytes)?;
-        Some(Arc::new(event))
-    }
-
     /// Stops the run: the devices do not hold what the compiler promised.
-    fn fault(&mut self, at: u32, message: &str) {
+    pub(super) fn fault(&mut self, at: u32, message: &str) {
         let text = format!("the compiled program stopped at switch {at}: {message}");
         let help = "this is a mistake in Planewright; please report it with the program";
         let fault = Diagnostic::error(Code(INTERNAL), Span::NONE, text).help(help);
         self.stopped.get_or_insert(Box::new(fault));
     }
-}
-
-/// A packet that left a device.
-struct Sent {
-    at: u32,
-    port: u32,
-    time_ps: u64,
-    cause: Option<u64>,
-    occurrence: u64,
-}
-
-/// Packet events that a handler's statements can generate.
-fn generated_packets(program: &crate::core::Program, handler: EventId) -> Vec<EventId> {
-    let event = &program.events[handler.0 as usize];
-    let mut found = Vec::new();
-    if let Some(body) = &event.handler {
-        each_statement(&body.statements, &mut |statement| {
-            for expression in expressions(statement) {
-                each_expression(expression, &mut |part| {
-                    if let ExpressionKind::Event { event, .. } = &part.kind {
-                        found.push(*event);
-                    }
-                });
-            }
-        });
-    }
-    found.push(handler);
-    found.retain(|event| program.events[event.0 as usize].sort == EventSort::Packet);
-    found
 }

@@ -5,13 +5,15 @@
 //! handled where and when it had to be, and none that nobody generated), and the packets that left the
 //! network have to be those that handlers sent out. The rules are [`crate::simulation`]'s.
 
-use super::network::{CompiledSimulation, Watcher};
+use super::network::CompiledSimulation;
+use super::replaying::Replayed;
+use super::watch::Watcher;
 use crate::core::EventId;
-use crate::interpreter::{Arguments, EventValue, Note, packet_bytes};
+use crate::interpreter::{Arguments, EventValue, packet_bytes};
 use crate::simulation::route::{Route, for_each_route};
-use crate::simulation::schedule::{Recorder, Replayer, Schedule, Tolerance, check_legal};
+use crate::simulation::schedule::{Recorder, Schedule, Tolerance, check_legal};
 use crate::simulation::{
-    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup,
+    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
 };
 use crate::syntax::ast::EventSort;
 use std::collections::BTreeMap;
@@ -71,7 +73,6 @@ type Leaving = (u32, u32, Vec<u8>);
 
 struct Verifier<'s, 'o> {
     setup: &'s Setup,
-    replayer: Replayer<'s>,
     recorder: Recorder,
     observer: &'o mut dyn Observer,
     cells: u64,
@@ -82,6 +83,10 @@ struct Verifier<'s, 'o> {
 }
 
 impl Observer for Verifier<'_, '_> {
+    fn wants_accesses(&self) -> bool {
+        self.observer.wants() && self.observer.wants_accesses()
+    }
+
     fn observe(&mut self, observation: Observation) {
         if let ObservationKind::Left { event, port, bytes, .. } = &observation.kind {
             let bytes = match bytes {
@@ -121,61 +126,79 @@ impl Watcher for Verifier<'_, '_> {
         *self.leaving.entry((at, NO_PORT, bytes)).or_default() += 1;
     }
 
-    fn after_dispatch(&mut self, simulation: &CompiledSimulation, at: u32) -> bool {
-        let schedule = self.recorder.schedule();
-        let number = schedule.dispatches.len().saturating_sub(1);
-        let Some(dispatch) = schedule.dispatches.last().cloned() else { return true };
-        let differs = |message: String| Some(Difference { dispatch: Some(number), message });
-        let generated = match self.replayer.dispatch(number, &dispatch) {
-            Ok(generated) => generated,
-            Err(violation) => {
-                self.difference = differs(violation.message);
-                return false;
-            }
-        };
-        let program = &self.setup.program;
-        for note in &self.replayer.machine.output.notes {
-            let Note::Accessed { global, index, after, .. } = note else { continue };
-            let Ok(index) = u64::try_from(*index) else { continue };
-            let Some(found) = simulation.cell(at, *global, index) else { continue };
-            self.cells += 1;
-            let expected = &after[..found.len()];
-            if found != expected {
-                let event = &program.events[dispatch.event.event.0 as usize].name;
-                let name = &program.globals[global.0 as usize].name;
-                self.difference = differs(format!(
-                    "after `{event}({})` at switch {at}, {} ps, `{name}[{index}]` is {:?} on the \
-                     device and {:?} by the reference interpreter",
-                    arguments_text(&dispatch.event),
-                    dispatch.time_ps,
-                    found,
-                    expected
-                ));
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn after_dispatches(&mut self, simulation: &CompiledSimulation, ran: &[Replayed]) -> bool {
+        for one in ran {
+            if let Some(misfit) = &one.misfit {
+                let message = misfit.message.clone();
+                self.difference = Some(Difference { dispatch: Some(one.number), message });
                 return false;
             }
         }
-        for one in generated {
-            let is_exit = program.events[one.event.0 as usize].sort == EventSort::Exit;
+        for one in ran {
+            if !self.has_equal_cells(simulation, one) {
+                return false;
+            }
+            self.expect_leaving(simulation, one);
+        }
+        true
+    }
+}
+
+impl Verifier<'_, '_> {
+    /// Whether the cells that a handler touched are on the device what they are for the interpreter.
+    fn has_equal_cells(&mut self, simulation: &CompiledSimulation, one: &Replayed) -> bool {
+        let (at, program) = (one.dispatch.switch, &self.setup.program);
+        for (global, index) in &one.touched {
+            let Some(found) = simulation.cell(at, *global, *index) else { continue };
+            self.cells += 1;
+            let expected = simulation.replayed_cell(at, *global, *index).unwrap_or_default();
+            if found != expected {
+                let event = &program.events[one.dispatch.event.event.0 as usize].name;
+                let name = &program.globals[global.0 as usize].name;
+                let message = format!(
+                    "after `{event}({})` at switch {at}, {} ps, `{name}[{index}]` is {found:?} on the \
+                     device and {expected:?} by the reference interpreter",
+                    arguments_text(&one.dispatch.event),
+                    one.dispatch.time_ps,
+                );
+                self.difference = Some(Difference { dispatch: Some(one.number), message });
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What a handler generated is due where it leaves the network.
+    fn expect_leaving(&mut self, simulation: &CompiledSimulation, ran: &Replayed) {
+        let (setup, at) = (self.setup, ran.dispatch.switch);
+        let topology = simulation.topology();
+        for one in &ran.generated {
+            let declared = &setup.program.events[one.event.0 as usize];
+            let is_exit = declared.sort == EventSort::Exit;
             let mut ports = Vec::new();
-            let topology = &self.replayer.topology;
-            for_each_route(
-                self.setup,
-                topology,
-                (at, one.event),
-                &one.to,
-                &mut |route| match route {
+            if ran.dispatch.stage == Stage::Egress {
+                ports.push(ran.dispatch.port);
+            } else if setup.prepared.events[one.event.0 as usize].egress.is_none() {
+                let from = (at, one.event);
+                for_each_route(setup, topology, from, &one.to, &mut |route| match route {
                     Route::Port(port) => ports.push(port),
                     Route::Outside => ports.push(NO_PORT),
                     Route::Recirculate | Route::Switch(_) => {}
-                },
-            );
-            ports.retain(|port| is_exit || topology.other_end((at, *port)).is_none());
+                });
+            }
+            let back = setup.recirculation_ports[at as usize];
+            ports.retain(|port| {
+                is_exit || *port != back && topology.other_end((at, *port)).is_none()
+            });
             let bytes = self.bytes_of(one.event, &one.arguments);
             for port in ports {
                 *self.leaving.entry((at, port, bytes.clone())).or_default() += 1;
             }
         }
-        true
     }
 }
 
@@ -191,12 +214,8 @@ fn arguments_text(event: &EventValue) -> String {
 /// Runs a compiled program to the end of the run, or to the first difference.
 pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) -> Verified {
     let setup = simulation.setup().clone();
-    let mut replayer = Replayer::new(&setup);
-    replayer.machine.wants_accesses = true;
-    replayer.machine.wants_notes = true;
     let mut verifier = Verifier {
         setup: &setup,
-        replayer,
         recorder: Recorder::new(),
         observer,
         cells: 0,

@@ -116,6 +116,7 @@
 
 pub mod codes;
 pub(crate) mod commands;
+pub(crate) mod faults;
 pub(crate) mod inputs;
 mod node;
 mod observation;

@@ -4,8 +4,9 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
+use super::setup::Setup;
 use crate::core::{ActionId, EventId, GlobalId};
-use crate::interpreter::{EventValue, Value};
+use crate::interpreter::{Arguments, EventValue, Place, Value};
 use std::sync::Arc;
 
 /// Number of an occurrence of an event: each event that is put into the network gets the next.
@@ -141,16 +142,16 @@ pub enum DropReason {
     QueueFull,
 }
 
-/// Counters of one switch.
+/// Counters of one switch; they mean the same for the simulation and for compiled programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events handled.
+    /// Handlers run.
     pub handled: u64,
-    /// Of them packet events.
+    /// Packet events handled.
     pub packets: u64,
-    /// Events generated.
+    /// Events generated: each copy for each place by itself, when the handler runs.
     pub generated: u64,
-    /// Of them recirculated.
+    /// Of them those for the switch itself, by the recirculation port or by its number.
     pub recirculated: u64,
     /// Events that left the network here.
     pub left: u64,
@@ -181,4 +182,15 @@ pub trait Observer {
 /// Of which event a name in reports is.
 pub fn event_name(program: &crate::core::Program, event: EventId) -> &Arc<str> {
     &program.events[event.0 as usize].name
+}
+
+/// An event with its arguments as observers see it.
+pub(crate) fn event_of(
+    setup: &Setup,
+    event: EventId,
+    arguments: &Arguments,
+    delay_ns: u64,
+) -> Arc<EventValue> {
+    let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
+    Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
 }

@@ -4,18 +4,19 @@
 use crate::oracle::{Judged, judge};
 use device::EngineChoice;
 use lucid::compile::{Delay, Options, Target};
+use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
-use lucid::specification::{Format, read};
+use lucid::specification::{Format, Run, read};
 use source::{RenderOptions, SourceMap, render_text};
 
-/// How many handlers ran.
-fn check(source: &str, run: &str, options: &Options) -> usize {
+/// Read and elaborated.
+pub fn program_and_run(source: &str, run: &str) -> (SourceMap, Program, Run) {
     let mut map = SourceMap::new();
     let files = lucid::syntax::NoFiles;
     let symbolics = Symbolics::default();
     let text = source.to_string();
-    let program = match front::compile(&mut map, "delays.dpt", text, &files, &symbolics, &[]) {
+    let program = match front::compile(&mut map, "small.dpt", text, &files, &symbolics, &[]) {
         Ok(compiled) => compiled.program,
         Err(said) => panic!("{}", render_text(&map, &said, RenderOptions::default())),
     };
@@ -23,6 +24,12 @@ fn check(source: &str, run: &str, options: &Options) -> usize {
     let (specification, said) = read(&map, file, Format::Json);
     let specification = specification
         .unwrap_or_else(|| panic!("{}", render_text(&map, &said, RenderOptions::default())));
+    (map, program, specification)
+}
+
+/// How many handlers ran.
+fn check(source: &str, run: &str, options: &Options) -> usize {
+    let (map, program, specification) = program_and_run(source, run);
     let folder = std::path::Path::new("");
     match judge(&map, &program, &specification, folder, options, EngineChoice::Jit) {
         Ok(Judged::Same(verified, _)) => verified.schedule.dispatches.len(),

@@ -162,13 +162,8 @@ impl Observer for Quieter<'_> {
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
-    // Accesses to cells are seen only there.
-    let shows_accesses = arguments.trace && !arguments.verify && lucid.target.is_none();
-    if shows_accesses && arguments.engine.is_none() && !quiet && !lucid.json {
-        output::note("traces come from the reference interpreter, so it runs the program");
-    }
     let mut machine = match Machine::new(
-        arguments.engine.unwrap_or(if shows_accesses { Engine::Reference } else { Engine::Jit }),
+        arguments.engine.unwrap_or(Engine::Jit),
         lucid.target.unwrap_or_default(),
         arguments.verify,
         ready,

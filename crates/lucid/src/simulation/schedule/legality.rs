@@ -9,7 +9,7 @@ use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
 use super::super::setup::Setup;
 use super::super::simulator::EVENT_TIME_PS;
-use super::replay::Replayer;
+use super::replay::{Replayer, surroundings};
 use super::{Dispatch, Rule, Schedule, Violation};
 use crate::core::EventId;
 use crate::interpreter::{Arguments, Parsed, parse};
@@ -60,7 +60,7 @@ struct Arrival {
 type Place = (u32, u32, Stage, Option<usize>);
 
 struct Judge<'s> {
-    replayer: Replayer<'s>,
+    replayer: Replayer,
     setup: &'s Setup,
     tolerance: Tolerance,
     links: LinkTimes,
@@ -157,7 +157,7 @@ impl Judge<'_> {
         window: Window,
         way: Option<Way>,
     ) {
-        let around = self.replayer.surroundings(at.0, at.1, window.earliest_ps);
+        let around = surroundings(self.setup, at.0, at.1, window.earliest_ps);
         if let Parsed::Event(event, arguments) = parse(&self.setup.prepared, bytes, &around) {
             self.arrive(at, (event, arguments), cause, window, way);
         }
@@ -320,7 +320,7 @@ impl Judge<'_> {
 
     /// Runs the handler; what it generates is due. Whether the run stops here.
     fn run(&mut self, number: usize, dispatch: &Dispatch) -> Result<bool, Violation> {
-        let generated = self.replayer.dispatch(number, dispatch)?;
+        let generated = self.replayer.dispatch(self.setup, number, dispatch)?;
         let (event, time_ps) = (dispatch.event.event, dispatch.time_ps);
         let prepared = &self.setup.prepared.events[event.0 as usize];
         let in_turn = dispatch.stage == Stage::Ingress

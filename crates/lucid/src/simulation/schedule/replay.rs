@@ -40,7 +40,7 @@ pub fn replay(setup: &Setup, schedule: &Schedule) -> Result<Replay, Violation> {
     let mut generated = Vec::with_capacity(schedule.dispatches.len());
     for (number, dispatch) in schedule.dispatches.iter().enumerate() {
         let mut copies = Vec::new();
-        for one in replayer.dispatch(number, dispatch)? {
+        for one in replayer.dispatch(setup, number, dispatch)? {
             let slots = &setup.prepared.events[one.event.0 as usize].slots;
             let event = Arc::new(EventValue {
                 event: one.event,
@@ -65,7 +65,7 @@ pub fn replay(setup: &Setup, schedule: &Schedule) -> Result<Replay, Violation> {
         }
         generated.push(copies);
     }
-    replayer.commands_until(setup.timing.max_time_ps);
+    replayer.commands_until(setup, setup.timing.max_time_ps);
     Ok(Replay { states: replayer.states, generated })
 }
 
@@ -96,9 +96,9 @@ impl Randomness for Recorded<'_> {
     }
 }
 
-/// State of all switches as a schedule goes on.
-pub(crate) struct Replayer<'s> {
-    pub(crate) setup: &'s Setup,
+/// State of all switches of a run as a schedule goes on. It is asked with the setup that it was made for.
+#[derive(Debug)]
+pub(crate) struct Replayer {
     pub(crate) topology: Topology,
     pub(crate) states: Vec<State>,
     /// Commands and links of the run; events are left out.
@@ -106,22 +106,21 @@ pub(crate) struct Replayer<'s> {
     pub(crate) machine: Machine,
 }
 
-impl<'s> Replayer<'s> {
-    pub(crate) fn new(setup: &'s Setup) -> Replayer<'s> {
+impl Replayer {
+    pub(crate) fn new(setup: &Setup) -> Replayer {
         Replayer {
             topology: setup.topology(),
             states: (0..setup.switches).map(|_| State::new(&setup.program)).collect(),
             controls: Inputs::new(setup.controls(), setup.seed),
             machine: Machine::default(),
-            setup,
         }
     }
 
     /// Runs the commands due until a time, included.
-    pub(crate) fn commands_until(&mut self, time_ps: u64) {
+    pub(crate) fn commands_until(&mut self, setup: &Setup, time_ps: u64) {
         while self.controls.peek().is_some_and(|next| next.0 <= time_ps) {
             if let Some((_, Input::Command { switch, command })) = self.controls.pop() {
-                command.run(&self.setup.program, &mut self.states[switch as usize]);
+                command.run(&setup.program, &mut self.states[switch as usize]);
             }
         }
     }
@@ -129,21 +128,22 @@ impl<'s> Replayer<'s> {
     /// Runs a dispatch's handler; what it generated.
     pub(crate) fn dispatch(
         &mut self,
+        setup: &Setup,
         number: usize,
         dispatch: &Dispatch,
     ) -> Result<Vec<Generated>, Violation> {
         let body =
-            self.body(dispatch).map_err(|why| Violation::new(Some(number), Rule::Fit, why))?;
-        self.commands_until(dispatch.time_ps);
+            body(setup, dispatch).map_err(|why| Violation::new(Some(number), Rule::Fit, why))?;
+        self.commands_until(setup, dispatch.time_ps);
         let event = dispatch.event.event;
         let mut arguments = Arguments::default();
-        let slots = &self.setup.prepared.events[event.0 as usize].slots;
+        let slots = &setup.prepared.events[event.0 as usize].slots;
         arguments.set(&dispatch.event.arguments, slots);
         let at = dispatch.switch as usize;
-        let around = self.surroundings(dispatch.switch, dispatch.port, dispatch.time_ps);
+        let around = surroundings(setup, dispatch.switch, dispatch.port, dispatch.time_ps);
         let mut recorded = Recorded { draws: &dispatch.draws, position: 0, misfit: None };
         self.machine.run(
-            &self.setup.prepared,
+            &setup.prepared,
             (event, body),
             &arguments,
             &mut self.states[at],
@@ -165,36 +165,42 @@ impl<'s> Replayer<'s> {
     pub(crate) fn was_out_of_range(&self) -> bool {
         self.machine.output.notes.iter().any(|note| matches!(note, Note::OutOfRange(..)))
     }
+}
 
-    pub(crate) fn surroundings(&self, switch: u32, port: u32, time_ps: u64) -> Surroundings<'s> {
-        Surroundings {
-            switch,
-            ingress_port: port,
-            recirculation_port: self.setup.recirculation_ports[switch as usize],
-            time_ns: time_ps / 1000,
-            dequeue_depth: 0,
-            externs: &self.setup.externs[switch as usize],
-        }
+/// What a handler sees of a switch besides its state.
+pub(crate) fn surroundings(
+    setup: &Setup,
+    switch: u32,
+    port: u32,
+    time_ps: u64,
+) -> Surroundings<'_> {
+    Surroundings {
+        switch,
+        ingress_port: port,
+        recirculation_port: setup.recirculation_ports[switch as usize],
+        time_ns: time_ps / 1000,
+        dequeue_depth: 0,
+        externs: &setup.externs[switch as usize],
     }
+}
 
-    /// The handler, if the dispatch fits the program.
-    fn body(&self, dispatch: &Dispatch) -> Result<&'s PreparedBody, String> {
-        let event = dispatch.event.event.0 as usize;
-        let Some(prepared) = self.setup.prepared.events.get(event) else {
-            return Err(format!("there is no event number {event}"));
-        };
-        if dispatch.switch >= self.setup.switches {
-            return Err(format!("there is no switch {}", dispatch.switch));
-        }
-        let declared = &self.setup.program.events[event];
-        if dispatch.event.arguments.len() != prepared.slots.len() {
-            return Err(format!("`{}` takes {} arguments", declared.name, prepared.slots.len()));
-        }
-        let body = match dispatch.stage {
-            Stage::Ingress => &prepared.ingress,
-            Stage::Egress => &prepared.egress,
-            Stage::Control => &prepared.control,
-        };
-        body.as_ref().ok_or_else(|| format!("`{}` has no such handler", declared.name))
+/// The handler, if the dispatch fits the program.
+fn body<'s>(setup: &'s Setup, dispatch: &Dispatch) -> Result<&'s PreparedBody, String> {
+    let event = dispatch.event.event.0 as usize;
+    let Some(prepared) = setup.prepared.events.get(event) else {
+        return Err(format!("there is no event number {event}"));
+    };
+    if dispatch.switch >= setup.switches {
+        return Err(format!("there is no switch {}", dispatch.switch));
     }
+    let declared = &setup.program.events[event];
+    if dispatch.event.arguments.len() != prepared.slots.len() {
+        return Err(format!("`{}` takes {} arguments", declared.name, prepared.slots.len()));
+    }
+    let body = match dispatch.stage {
+        Stage::Ingress => &prepared.ingress,
+        Stage::Egress => &prepared.egress,
+        Stage::Control => &prepared.control,
+    };
+    body.as_ref().ok_or_else(|| format!("`{}` has no such handler", declared.name))
 }

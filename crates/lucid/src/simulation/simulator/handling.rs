@@ -3,13 +3,14 @@
 //! observations. Where generated events go is `sending`.
 
 use super::super::codes;
-use super::super::observation::{CallArgument, DropReason, ObservationKind, Occurrence, Stage};
+use super::super::faults;
+use super::super::observation::{
+    CallArgument, DropReason, ObservationKind, Occurrence, Stage, event_of,
+};
 use super::super::setup::Setup;
 use super::{Content, EVENT_TIME_PS, Flight, NO_CAUSE, Simulation, Watch};
 use crate::core::{EventId, GlobalId};
-use crate::interpreter::{
-    Arguments, EventValue, Note, NotePiece, Place, PreparedBody, Surroundings,
-};
+use crate::interpreter::{Arguments, EventValue, Note, NotePiece, PreparedBody, Surroundings};
 use crate::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
@@ -23,17 +24,6 @@ pub(super) struct Handling {
     pub(super) port: u32,
     pub(super) is_packet: bool,
     pub(super) stage: Stage,
-}
-
-/// An event as observers see it.
-pub(super) fn value_of(
-    setup: &Setup,
-    event: EventId,
-    arguments: &Arguments,
-    delay_ns: u64,
-) -> Arc<EventValue> {
-    let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
-    Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
 }
 
 impl Simulation {
@@ -107,7 +97,7 @@ impl Simulation {
         watch.see(now_ps, at, || ObservationKind::Handled {
             occurrence: Occurrence(occurrence),
             cause: (handling.cause != NO_CAUSE).then_some(Occurrence(handling.cause)),
-            event: value.unwrap_or_else(|| value_of(setup, event, arguments, 0)),
+            event: value.unwrap_or_else(|| event_of(setup, event, arguments, 0)),
             port,
             stage: handling.stage,
             is_packet: handling.is_packet,
@@ -130,7 +120,9 @@ impl Simulation {
                     self.switches[at as usize].counts.out_of_range += 1;
                     watch.see(now_ps, at, || ObservationKind::OutOfRange { by, global, index });
                     if setup.timing.stop_on_out_of_range && self.stopped.is_none() {
-                        let fault = self.out_of_range(setup, handling, global, index, span);
+                        let place = (at, now_ps, handling.event);
+                        let what = (global, index, span);
+                        let fault = faults::out_of_range(&setup.program, place, what);
                         self.stopped = Some(Box::new(fault));
                     }
                 }
@@ -176,32 +168,6 @@ impl Simulation {
             }
         }
         self.machine.output.notes = notes;
-    }
-
-    fn out_of_range(
-        &self,
-        setup: &Setup,
-        handling: &Handling,
-        global: GlobalId,
-        index: u128,
-        span: Span,
-    ) -> Diagnostic {
-        let declared = &setup.program.globals[global.0 as usize];
-        let cells = self.switches[handling.at as usize].state.cells(global);
-        let length = cells.map_or(0, |cells| cells.length());
-        let message = format!(
-            "index {index} is beyond the end of `{}`, which has {length} cells (switch {}, {} ns, \
-             event `{}`)",
-            declared.name,
-            handling.at,
-            self.now_ps / 1000,
-            setup.program.events[handling.event.0 as usize].name
-        );
-        Diagnostic::error(codes::OUT_OF_RANGE, span, message)
-            .here("accessed here")
-            .label(declared.span, format!("indices 0 to {}", length.saturating_sub(1)))
-            .help("make the array longer, or the index narrower (a hash of fewer bits, a mask)")
-            .note("a switch reads zero and changes nothing there; runs can be told to go on")
     }
 
     pub(super) fn warn_table_full(

@@ -2,11 +2,13 @@
 //! Where generated events go and when: recirculation, ports and links, switches, out of the network.
 
 use super::super::inputs::{Phase, rank};
-use super::super::observation::{Destination, DropReason, ObservationKind, Occurrence, Stage};
+use super::super::observation::{
+    Destination, DropReason, ObservationKind, Occurrence, Stage, event_of,
+};
 use super::super::route::{Route, due_ps, for_each_route};
 use super::super::setup::{NO_PORT, Setup};
 use super::super::topology::spread_ps;
-use super::handling::{Handling, value_of};
+use super::handling::Handling;
 use super::{Content, Flight, Simulation, Watch};
 use crate::core::EventId;
 use crate::interpreter::{Arguments, EventValue, Generated, To, packet_bytes, to_wire};
@@ -64,7 +66,7 @@ impl Simulation {
             .saturating_add(spread_ps(&mut switch.delays, setup.timing.random_delay_range_ps));
         let occurrence = self.occurrences;
         self.occurrences += 1;
-        let value = watch.wanted.then(|| value_of(setup, event, &arguments, delay_ns));
+        let value = watch.wanted.then(|| event_of(setup, event, &arguments, delay_ns));
         if let Some(event) = &value {
             let destination = match route {
                 Route::Recirculate => Destination::Recirculated { due_ps },
@@ -175,7 +177,7 @@ impl Simulation {
             let occurrence = self.occurrences;
             self.occurrences += 1;
             self.switches[from as usize].counts.generated += 1;
-            let value = watch.wanted.then(|| value_of(setup, one.event, &one.arguments, 0));
+            let value = watch.wanted.then(|| event_of(setup, one.event, &one.arguments, 0));
             if let Some(event) = &value {
                 let to = self.topology.other_end((from, port));
                 let destination = Destination::Port { port, to, arrives_ps: self.now_ps };
@@ -290,7 +292,7 @@ impl Simulation {
             let is_packet = setup.program.events[event.0 as usize].sort == EventSort::Packet;
             let bytes = is_packet.then(|| packet_bytes(&setup.prepared, event, &arguments).into());
             let value: Arc<EventValue> =
-                flight.value.unwrap_or_else(|| value_of(setup, event, &arguments, 0));
+                flight.value.unwrap_or_else(|| event_of(setup, event, &arguments, 0));
             watch.see(self.now_ps, from, || ObservationKind::Left {
                 occurrence: Occurrence(flight.occurrence),
                 event: value,

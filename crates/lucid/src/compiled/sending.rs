@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What devices send goes on its way: round by the recirculation port, over links, out of the network.
+
+use super::arrival::{bare_event, frame, is_bare};
+use super::network::{CompiledSimulation, Flight, Given, WAKE};
+use super::watch::Watch;
+use crate::compile::wire::OUTSIDE_PORT;
+use crate::core::EventId;
+use crate::interpreter::EventValue;
+use crate::simulation::inputs::{Phase, rank};
+use crate::simulation::{NO_PORT, ObservationKind, Occurrence, Setup, event_of};
+use std::sync::Arc;
+
+/// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
+const SHORTEST_PACKET_BYTES: u64 = 60;
+
+impl CompiledSimulation {
+    /// Sends what a device sent on its way.
+    pub(super) fn send_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        let switch = &mut self.switches[at as usize];
+        let next_ps = switch.installed.device.next_event_ps();
+        if let Some(next_ps) = next_ps
+            && switch.wakes_at_ps.is_none_or(|known| next_ps < known)
+        {
+            switch.wakes_at_ps = Some(next_ps);
+            self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
+        }
+        let transmitted = switch.installed.device.drain_transmitted();
+        // Nothing waits in a queue: what was given before is done.
+        let is_idle = switch.installed.device.buffered_bytes() == 0;
+        for packet in transmitted {
+            let Some(given) = self.switches[at as usize].given.get(&packet.packet) else {
+                continue;
+            };
+            let given = *given;
+            let by = match given.handled {
+                Some(_) => Some(given.occurrence),
+                None => given.cause,
+            };
+            // What was known on its way is what it was. Anything else is something that the handler
+            // generated, or goes round to become it.
+            let known = given.handled.is_none() && given.is_known;
+            let end = (at, packet.port);
+            let claimed = match by {
+                Some(by) if !known && watch.wanted => self.claim(setup, by, end, &packet.bytes),
+                _ => None,
+            };
+            let (occurrence, event) = match claimed {
+                Some((occurrence, event)) => (Some(occurrence), Some(event)),
+                None => (known.then_some(given.occurrence), None),
+            };
+            let time_ps = packet.time_ps;
+            let sent = Sent { at, port: packet.port, time_ps, cause: by, occurrence, event };
+            self.send(setup, watch, sent, &given, packet.bytes);
+        }
+        if is_idle {
+            self.switches[at as usize].given.clear();
+        }
+    }
+
+    /// A packet left a device.
+    fn send(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        sent: Sent,
+        given: &Given,
+        bytes: Vec<u8>,
+    ) {
+        let Sent { at, port, time_ps, cause, occurrence, event } = sent;
+        if port == setup.recirculation_ports[at as usize] {
+            let comes_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
+            self.fly(at, port, comes_ps, Flight { port, bytes, cause, occurrence });
+            return;
+        }
+        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+        let carried = self.topology.carry((at, port), time_ps, || length_bytes);
+        if let Some(Ok((to, arrives_ps))) = carried {
+            self.fly(to.0, to.1, arrives_ps, Flight { port: to.1, bytes, cause, occurrence });
+            return;
+        }
+        let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
+        let event = match watch.wanted {
+            true => event.or_else(|| self.contained(setup, given, &bytes)),
+            false => None,
+        };
+        let counts = &mut self.switches[at as usize].counts;
+        if let Some(Err(reason)) = carried {
+            counts.dropped += 1;
+            watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+            return;
+        }
+        counts.left += 1;
+        let port = if port == OUTSIDE_PORT { NO_PORT } else { port };
+        let is_frame = frame(setup, &bytes).is_some();
+        if let Some(event) = event {
+            watch.see(time_ps, at, || ObservationKind::Left {
+                occurrence,
+                event,
+                port,
+                bytes: (!is_frame).then(|| bytes.into()),
+            });
+        }
+    }
+
+    fn fly(&mut self, at: u32, port: u32, time_ps: u64, flight: Flight) {
+        let flight = self.flights.insert(flight) as u32;
+        self.queue.push(time_ps, rank(Phase::Ingress, at, port), flight);
+    }
+
+    /// The event in bytes that left a device. Bare packets do not say which packet event they are: of
+    /// all of them, the first whose parameters fit.
+    fn contained(&self, setup: &Setup, given: &Given, bytes: &[u8]) -> Option<Arc<EventValue>> {
+        if let Some(frame) = frame(setup, bytes) {
+            let (event, arguments) = frame.event?;
+            return Some(event_of(setup, event, &arguments, u64::from(frame.delay_ns)));
+        }
+        let candidates = match given.unhandled {
+            Some(event) => vec![event],
+            None => (0..setup.program.events.len() as u32)
+                .map(EventId)
+                .filter(|event| is_bare(setup, *event))
+                .collect(),
+        };
+        let event = bare_event(setup, &candidates, bytes)?;
+        Some(Arc::new(event))
+    }
+}
+
+/// A packet that left a device.
+struct Sent {
+    at: u32,
+    port: u32,
+    time_ps: u64,
+    cause: Option<u64>,
+    /// Unknown for a frame that goes round to become an event.
+    occurrence: Option<u64>,
+    event: Option<Arc<EventValue>>,
+}

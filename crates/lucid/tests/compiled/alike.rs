@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run tells is the same whatever runs the program: counters, what is lost and what leaves,
+//! accesses, faults.
+
+use crate::delays::program_and_run;
+use device::EngineChoice;
+use lucid::compile::{self, Options, Target};
+use lucid::compiled::{CompiledSimulation, verify};
+use lucid::core::Program;
+use lucid::report::{Detail, TextLog};
+use lucid::simulation::{Observation, Observer, Outcome, Setup, Simulation};
+use lucid::specification::Run;
+use source::{RenderOptions, SourceMap, render_text};
+use std::sync::Arc;
+
+/// Keeps what is told, in words.
+struct Told<'p> {
+    program: &'p Program,
+    lines: Vec<String>,
+}
+
+impl Observer for Told<'_> {
+    fn wants_accesses(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        let mut text = String::new();
+        let mut write = |piece: &str| text.push_str(piece);
+        let mut log = TextLog::new(self.program, Detail::Everything, &mut write);
+        log.observe(observation);
+        self.lines.extend(text.lines().map(str::trim).map(str::to_string));
+    }
+}
+
+/// What a run tells: counters of each switch, the fault that stopped it, lines of the trace.
+struct Happened {
+    counts: Vec<String>,
+    fault: Option<String>,
+    lines: Vec<String>,
+}
+
+fn outcome(map: &SourceMap, outcome: Outcome) -> Option<String> {
+    let Outcome::Stopped(fault) = outcome else { return None };
+    let mut list = source::Diagnostics::new();
+    list.push(*fault);
+    Some(render_text(map, &list, RenderOptions::default()))
+}
+
+fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
+    let mut told = Told { program: setup.program(), lines: Vec::new() };
+    let mut simulation = Simulation::new(setup.clone());
+    let ended = simulation.run(&mut told);
+    let counts = (0..setup.switches()).map(|at| format!("{:?}", simulation.counts(at)));
+    Happened { counts: counts.collect(), fault: outcome(map, ended), lines: told.lines }
+}
+
+fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target) -> Happened {
+    let options = setup.delay_options(Options { target, ..Options::default() });
+    let made = || {
+        let compiled = match target {
+            Target::V1Model => compile::compile(setup.program(), map, &options),
+            Target::Tna => compile::tna::compile_unlimited(setup.program(), map.clone(), &options),
+        };
+        let compiled = compiled
+            .unwrap_or_else(|said| panic!("{}", render_text(map, &said, RenderOptions::default())));
+        CompiledSimulation::new(setup.clone(), Arc::new(compiled), EngineChoice::Interpreter)
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut told = Told { program: setup.program(), lines: Vec::new() };
+    let mut simulation = made();
+    let ended = simulation.run(&mut told);
+    let counts = (0..setup.switches()).map(|at| format!("{:?}", simulation.counts(at)));
+    let ran = Happened { counts: counts.collect(), fault: outcome(map, ended), lines: told.lines };
+    let mut nothing = Told { program: setup.program(), lines: Vec::new() };
+    let verified = verify(&mut made(), &mut nothing);
+    assert_eq!(verified.difference, None, "{target:?}: {}", ran.lines.join("\n"));
+    ran
+}
+
+/// Counters and faults are equal, and so are the lines of the trace with one of these words in them,
+/// up to their times and order.
+fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expected: &[&str]) {
+    let (map, program, run): (SourceMap, Program, Run) = program_and_run(source, run);
+    let setup = Setup::new(Arc::new(program), &run)
+        .unwrap_or_else(|said| panic!("{}", render_text(&map, &said, RenderOptions::default())));
+    let setup = Arc::new(setup);
+    let chosen = |lines: &[String]| {
+        let mut found: Vec<String> = lines
+            .iter()
+            .filter(|line| words.iter().any(|word| line.contains(word)))
+            // The time comes first.
+            .map(|line| line.split_once("  ").map_or(line.as_str(), |cut| cut.1.trim()).to_string())
+            .collect();
+        found.sort();
+        found
+    };
+    let meant = reference(&map, &setup);
+    for wanted in expected {
+        let said = format!("{}\n{:?}\n{:?}", meant.lines.join("\n"), meant.counts, meant.fault);
+        assert!(said.contains(wanted), "no {wanted:?}:\n{said}");
+    }
+    for target in targets {
+        let found = compiled(&map, &setup, *target);
+        let all = found.lines.join("\n");
+        assert_eq!(meant.counts, found.counts, "{target:?}: {all}");
+        assert_eq!(meant.fault, found.fault, "{target:?}: {all}");
+        assert_eq!(chosen(&meant.lines), chosen(&found.lines), "{target:?}: {all}");
+    }
+}
+
+const BOTH: &[Target] = &[Target::V1Model, Target::Tna];
+
+/// An array of 8 cells, and an index of more bits.
+const NARROW: &str = "global Array.t<32> cells = Array.create(8);
+    memop plus(int stored, int more) { return stored + more; }
+    event note(int index);
+    event after(int x);
+    handle note(int index) {
+        int x = Array.update(cells, index, plus, 1, plus, 1);
+        generate after(x);
+    }
+    handle after(int x) { skip; }";
+
+#[test]
+fn accesses_beyond_the_end_are_counted() {
+    check(
+        NARROW,
+        r#"{"max time": "50us", "events": [{"name": "note", "args": [3]},
+            {"name": "note", "args": [8]}, {"name": "note", "args": [4000000000]}]}"#,
+        BOTH,
+        &["cells"],
+        &["out_of_range: 2", "4000000000"],
+    );
+}
+
+#[test]
+fn a_run_stops_at_an_access_beyond_the_end() {
+    check(
+        NARROW,
+        r#"{"max time": "50us", "stop on out of range": true, "events": [
+            {"name": "note", "args": [3]}, {"name": "note", "args": [9], "timestamp": "20us"},
+            {"name": "note", "args": [5], "timestamp": "30us"}]}"#,
+        BOTH,
+        &["cells"],
+        &["out_of_range: 1", "index 9 is beyond the end of `cells`", "handled: 3"],
+    );
+}
+
+/// What goes round before it leaves by a port is not counted as recirculated, and neither is what waits
+/// when the run ends counted less.
+#[test]
+fn generated_events_are_counted_alike() {
+    check(
+        "event go(int<8> n);
+         event out(int<8> n);
+         handle go(int<8> n) {
+             generate_port(1, out(n));
+             generate_port(2, out(n));
+             generate_ports({3, 4}, out(n));
+             if (n != 0) { generate Event.delay(go(n - 1), 150000); }
+             generate_switch(1, out(n));
+         }
+         handle out(int<8> n) { skip; }",
+        r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "250us",
+            "events": [{"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["left by"],
+        &["generated: 12", "recirculated: 2", "left: 6"],
+    );
+}
+
+#[test]
+fn events_for_switches_that_are_not_there_are_lost() {
+    check(
+        "event go(int<8> n);
+         handle go(int<8> n) { generate_switch(7, go(n)); }",
+        r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "50us",
+            "events": [{"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["lost", "drop", "unreachable"],
+        &["dropped: 1"],
+    );
+}
+
+#[test]
+fn accesses_are_told() {
+    check(
+        "global Array.t<32> cells = Array.create(8);
+         global PairArray.t<32> pairs = PairArray.create(8);
+         action int pick(int b)(int x) { return b + x; }
+         global Table.t<<int<8>, int, int, int>> picks = Table.create(16, [pick], pick, 5);
+         memop plus(int stored, int more) { return stored + more; }
+         memop both(int c1, int c2, int x, int y) {
+             bool low = c1 < x;
+             if (low) { cell1 = x; }
+             if (low) { cell2 = c2 + y; }
+             if (low) { return c1; }
+         }
+         event note(int<8> key, int more);
+         handle note(int<8> key, int more) {
+             int x = Array.update(cells, 3, plus, more, plus, more);
+             int y = PairArray.update(pairs, 2, both, more, 7, 0);
+             int z = Table.lookup(picks, key, x + y);
+             printf(\"%d\", z);
+         }",
+        r#"{"max time": "50us", "events": [
+            {"type": "command", "name": "Table.install",
+             "args": {"table": "picks", "key": [4], "action": "pick", "args": [100]}},
+            {"name": "note", "args": [3, 10]}, {"name": "note", "args": [4, 20]}]}"#,
+        &[Target::V1Model],
+        &["cells", "pairs", "picks"],
+        &["cells[3]", "picks"],
+    );
+}
+
+/// The time of a trace is when a delayed event is due, not when it comes round.
+#[test]
+fn delayed_events_are_told_when_they_are_due() {
+    check(
+        "event go(int<8> n);
+         event tick(int<8> n);
+         handle go(int<8> n) {
+             generate Event.delay(tick(n), 5000);
+             generate tick(n + 1);
+         }
+         handle tick(int<8> n) { skip; }",
+        r#"{"max time": "500us", "events": [{"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["-> tick"],
+        &["-> tick(n=9) to itself, at 5000 ns", "-> tick(n=10) to itself, at 600 ns"],
+    );
+}
