@@ -2,6 +2,7 @@
 //! Architectures: in which order the blocks of a program run, what their metadata means and what
 //! becomes of their requests. One file an architecture; the device knows only this interface.
 
+mod paths;
 mod tna;
 pub(crate) mod v1model;
 

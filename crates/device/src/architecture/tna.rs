@@ -22,12 +22,12 @@
 mod copies;
 mod metadata;
 
-use super::{Architecture, LeftStraight, Straight};
+use super::{Architecture, LeftStraight, Straight, paths};
 use crate::engine::{Engine, Run};
-use crate::machine::{Event, Machine};
+use crate::machine::Machine;
 use crate::options::{DeviceOptions, PortOptions};
 use crate::output::{DeviceError, DigestMessage, LoadError};
-use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
+use crate::packet::{Arrival, Entrance, Traveller, Wishes};
 use crate::statistics::DropReason;
 use crate::trace::Cause;
 use crate::traffic_manager::{Dequeued, OutputPath};
@@ -89,11 +89,7 @@ struct Wanted {
 
 impl Tna {
     pub fn new(program: &Program) -> Result<Tna, LoadError> {
-        let block = |role: &'static str| {
-            program.blocks.iter().position(|block| &*block.role == role).ok_or_else(|| {
-                LoadError::MissingBlock { architecture: program.architecture.clone(), role }
-            })
-        };
+        let block = |role| paths::block(program, role);
         let wish = |request: &ir::Request| match &*request.name {
             "mirror" => Ok(Wish::Mirror),
             "resubmit" => Ok(Wish::Resubmit),
@@ -131,15 +127,10 @@ impl Tna {
                 }
                 Wish::Resubmit => wanted.resubmit = Some(header_bytes(&values)),
                 Wish::Digest => {
-                    let declared = &engine.program.requests[request.index()];
-                    let names = declared.fields.iter().map(|field| field.0.clone());
-                    wanted.digests.push(DigestMessage {
-                        time_ps: machine.now_ps,
-                        name: declared.label.clone(),
-                        fields: names.zip(values).collect(),
-                        packet: run.packet,
-                    });
-                    machine.note(run.pass, || TraceNode::new("digest", declared.label.to_string()));
+                    let asking = (run.packet, run.pass);
+                    let program = &engine.program;
+                    let message = paths::digest(program, machine, asking, request, values);
+                    wanted.digests.push(message);
                 }
             }
         }
@@ -205,13 +196,6 @@ impl Architecture for Tna {
             machine.drop_packet(DropReason::PassLimit, parent);
             return Ok(());
         };
-        let cause = match entrance {
-            Entrance::Port => Cause::Port,
-            Entrance::Loopback => Cause::Loopback,
-            Entrance::Generator => Cause::Generator,
-            Entrance::Resubmission => Cause::Resubmission,
-            Entrance::Recirculation => Cause::Recirculation,
-        };
         let bytes = match entrance {
             // It brings what stands in front of it.
             Entrance::Resubmission => bytes,
@@ -226,13 +210,8 @@ impl Architecture for Tna {
         let received_bytes = u32::try_from(length).unwrap_or(u32::MAX);
         let view = engine.view();
         let mut context = engine.context(bytes);
-        let node = || {
-            let node = TraceNode::new("ingress", "").with("port", u64::from(port));
-            match waited_ps {
-                0 => node,
-                waited_ps => node.with("waited_ps", waited_ps),
-            }
-        };
+        let node = || paths::ingress_step(Some(port), waited_ps);
+        let cause = paths::cause(entrance);
         let number = reception.number;
         let run = Run {
             packet: number,
@@ -275,22 +254,11 @@ impl Architecture for Tna {
 
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
         let mut packet = packet;
-        let path = OutputPath::Port(port);
         let mut prefix = EgressPrefix(&mut packet.context.packet);
         let queue = prefix.queue();
-        let depth = machine.traffic.depth_packets(path, queue);
+        let depth = machine.traffic.depth_packets(OutputPath::Port(port), queue);
         prefix.set_enqueued(port, depth, machine.now_ps / 1000);
-        let length = u64::from(packet.length_bytes);
-        let pass = packet.parent;
-        let item = Queued::Traveller(engine.generation, Box::new(packet));
-        if machine.enqueue(path, queue, length, item) {
-            engine.in_flight += 1;
-            machine.note(pass, || {
-                TraceNode::new("enqueue", "")
-                    .with("port", u64::from(port))
-                    .with("queue", u64::from(queue))
-            });
-        }
+        paths::put(engine, machine, port, queue, packet);
     }
 
     fn egress(
@@ -316,11 +284,7 @@ impl Architecture for Tna {
         let waited_ns = now_ns - dequeued.enqueued_ps / 1000;
         EgressPrefix(&mut packet.context.packet).set_dequeued(dequeued.depth_packets, waited_ns);
         let number = packet.reception.number;
-        let node = || {
-            TraceNode::new("egress", "")
-                .with("port", u64::from(port))
-                .with("queue", u64::from(queue))
-        };
+        let node = || paths::queue_step("egress", port, queue);
         let run = Run {
             packet: number,
             pass_number,
@@ -425,10 +389,7 @@ impl Tna {
                 preserved: Vec::new(),
                 parent: pass,
             };
-            let item = Queued::Arrival(engine.generation, Box::new(arrival));
-            if machine.enqueue(OutputPath::Resubmission, 0, length, item) {
-                engine.in_flight += 1;
-            }
+            paths::send_back(engine, machine, OutputPath::Resubmission, length, arrival);
             return Ok(());
         }
 
@@ -467,21 +428,5 @@ impl Tna {
     fn recycle(&self, engine: &mut Engine, machine: &mut Machine, mut context: PacketContext) {
         machine.recycle_bytes(std::mem::take(&mut context.packet));
         engine.recycle(context);
-    }
-
-    /// Sends a copy to the queues of a port.
-    fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
-        if port > LARGEST_PORT {
-            return machine.drop_packet(DropReason::NoSuchPort, packet.parent);
-        }
-        match machine.options.ingress_latency_ps {
-            0 => self.enqueue(engine, machine, port, packet),
-            latency_ps => {
-                let time_ps = machine.now_ps.saturating_add(latency_ps);
-                engine.in_flight += 1;
-                machine
-                    .schedule(time_ps, Event::Enqueue(engine.generation, port, Box::new(packet)));
-            }
-        }
     }
 }

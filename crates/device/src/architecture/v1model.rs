@@ -23,18 +23,18 @@ mod metadata;
 mod replicas;
 mod straight;
 
-use super::{Architecture, LeftStraight, Straight};
+use super::{Architecture, LeftStraight, Straight, paths};
 use crate::engine::{Engine, Run};
-use crate::machine::{Event, Machine};
+use crate::machine::Machine;
 use crate::output::{DeviceError, DigestMessage, LoadError};
-use crate::packet::{Arrival, Entrance, Queued, Traveller, Wishes};
+use crate::packet::{Arrival, Entrance, Traveller, Wishes};
 use crate::statistics::DropReason;
 use crate::trace::{Cause, PassId};
 use crate::traffic_manager::{Dequeued, OutputPath};
 use crate::view::View;
 use interpreter::trace::TraceNode;
 use interpreter::{Outcome, PacketContext};
-use ir::{Bits, Program, RequestId, SlotId};
+use ir::{Bits, Program, SlotId};
 use metadata::{InstanceType, Metadata};
 
 /// The `egress_spec` that means drop, unless the device is told another.
@@ -72,11 +72,7 @@ pub(crate) struct V1Model {
 
 impl V1Model {
     pub fn new(program: &Program, drop_port: Option<u32>) -> Result<V1Model, LoadError> {
-        let block = |role: &'static str| {
-            program.blocks.iter().position(|block| &*block.role == role).ok_or_else(|| {
-                LoadError::MissingBlock { architecture: program.architecture.clone(), role }
-            })
-        };
+        let block = |role| paths::block(program, role);
         let wish = |request: &ir::Request| {
             let field = |name: &str| request.fields.iter().position(|field| &*field.0 == name);
             let field_list = field("field_list");
@@ -130,9 +126,9 @@ impl V1Model {
                     wishes.truncate_bytes = Some(before.min(number(0)));
                 }
                 Wish::Digest => {
-                    digests.push(digest(&engine.program, machine, packet, request, &values));
-                    let label = || engine.program.requests[request.index()].label.to_string();
-                    machine.note(pass, || TraceNode::new("digest", label()));
+                    let asking = (packet.reception.number, pass);
+                    let program = &engine.program;
+                    digests.push(paths::digest(program, machine, asking, request, values));
                 }
             }
         }
@@ -154,38 +150,6 @@ impl V1Model {
             .flat_map(|field_list| &field_list.slots)
             .map(|slot| (*slot, context.value(*slot)))
             .collect()
-    }
-
-    /// Sends a packet from ingress, or a clone, to the queues of a port.
-    fn to_queues(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
-        // The control plane's groups and sessions name ports in 32 bits.
-        if port > self.largest_port() {
-            return machine.drop_packet(DropReason::NoSuchPort, packet.parent);
-        }
-        match machine.options.ingress_latency_ps {
-            0 => self.enqueue(engine, machine, port, packet),
-            latency_ps => {
-                let time_ps = machine.now_ps.saturating_add(latency_ps);
-                engine.in_flight += 1;
-                machine
-                    .schedule(time_ps, Event::Enqueue(engine.generation, port, Box::new(packet)));
-            }
-        }
-    }
-
-    /// Sends a packet back to ingress by one of the internal paths.
-    fn send_back(
-        &self,
-        engine: &mut Engine,
-        machine: &mut Machine,
-        path: OutputPath,
-        arrival: Arrival,
-    ) {
-        let length = arrival.bytes.len() as u64;
-        let item = Queued::Arrival(engine.generation, Box::new(arrival));
-        if machine.enqueue(path, 0, length, item) {
-            engine.in_flight += 1;
-        }
     }
 
     /// What becomes of a packet after its ingress block.
@@ -237,7 +201,8 @@ impl V1Model {
                 parent: pass,
             };
             engine.recycle(packet.context);
-            self.send_back(engine, machine, OutputPath::Resubmission, arrival);
+            let length = arrival.bytes.len() as u64;
+            paths::send_back(engine, machine, OutputPath::Resubmission, length, arrival);
             return Ok(());
         }
 
@@ -257,7 +222,7 @@ impl V1Model {
             return Ok(());
         }
         metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
-        self.to_queues(engine, machine, port, packet);
+        paths::to_queues(self, engine, machine, port, packet);
         Ok(())
     }
 
@@ -332,7 +297,8 @@ impl V1Model {
                 parent: pass,
             };
             engine.recycle(packet.context);
-            self.send_back(engine, machine, OutputPath::Recirculation, arrival);
+            let length = arrival.bytes.len() as u64;
+            paths::send_back(engine, machine, OutputPath::Recirculation, length, arrival);
             return Ok(());
         }
         engine.recycle(packet.context);
@@ -348,27 +314,6 @@ struct Leaving<'a> {
     run: &'a Run,
     port: u32,
     queue: u32,
-}
-
-fn digest(
-    program: &Program,
-    machine: &Machine,
-    packet: &Traveller,
-    request: RequestId,
-    values: &[Bits],
-) -> DigestMessage {
-    let request = &program.requests[request.index()];
-    DigestMessage {
-        time_ps: machine.now_ps,
-        name: request.label.clone(),
-        fields: request
-            .fields
-            .iter()
-            .map(|field| field.0.clone())
-            .zip(values.iter().cloned())
-            .collect(),
-        packet: packet.reception.number,
-    }
 }
 
 impl Architecture for V1Model {
@@ -423,26 +368,12 @@ impl Architecture for V1Model {
         };
         metadata.instance_type.set(&mut context, instance_type as u64);
         metadata.packet_length.set(&mut context, u64::from(length));
-        let cause = match entrance {
-            Entrance::Port => Cause::Port,
-            Entrance::Loopback => Cause::Loopback,
-            Entrance::Generator => Cause::Generator,
-            Entrance::Resubmission => Cause::Resubmission,
-            Entrance::Recirculation => Cause::Recirculation,
+        let named_port = match entrance {
+            Entrance::Port | Entrance::Loopback | Entrance::Generator => Some(port),
+            Entrance::Resubmission | Entrance::Recirculation => None,
         };
-        let node = || {
-            let node = TraceNode::new("ingress", "");
-            let node = match entrance {
-                Entrance::Port | Entrance::Loopback | Entrance::Generator => {
-                    node.with("port", u64::from(port))
-                }
-                Entrance::Resubmission | Entrance::Recirculation => node,
-            };
-            match waited_ps {
-                0 => node,
-                waited_ps => node.with("waited_ps", waited_ps),
-            }
-        };
+        let node = || paths::ingress_step(named_port, waited_ps);
+        let cause = paths::cause(entrance);
         let number = reception.number;
         let run = Run {
             packet: reception.number,
@@ -478,23 +409,12 @@ impl Architecture for V1Model {
 
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
         let mut packet = packet;
-        let path = OutputPath::Port(port);
         let queue = self.metadata.priority.get(&packet.context) as u32;
         let now = machine.timestamp();
-        let depth = u64::from(machine.traffic.depth_packets(path, queue));
+        let depth = u64::from(machine.traffic.depth_packets(OutputPath::Port(port), queue));
         self.metadata.enq_timestamp.set(&mut packet.context, now);
         self.metadata.enq_qdepth.set(&mut packet.context, depth);
-        let length = u64::from(packet.length_bytes);
-        let pass = packet.parent;
-        let item = Queued::Traveller(engine.generation, Box::new(packet));
-        if machine.enqueue(path, queue, length, item) {
-            engine.in_flight += 1;
-            machine.note(pass, || {
-                TraceNode::new("enqueue", "")
-                    .with("port", u64::from(port))
-                    .with("queue", u64::from(queue))
-            });
-        }
+        paths::put(engine, machine, port, queue, packet);
     }
 
     fn egress(
@@ -522,11 +442,7 @@ impl Architecture for V1Model {
         metadata.packet_length.set(context, u64::from(packet.length_bytes));
 
         let number = packet.reception.number;
-        let node = || {
-            TraceNode::new("egress", "")
-                .with("port", u64::from(port))
-                .with("queue", u64::from(dequeued.queue))
-        };
+        let node = || paths::queue_step("egress", port, dequeued.queue);
         let run = Run {
             packet: number,
             pass_number,

@@ -4,6 +4,7 @@
 
 use super::Tna;
 use super::metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, Orders};
+use crate::architecture::paths;
 use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::packet::{Reception, Traveller, Wishes};
@@ -50,7 +51,7 @@ impl Tna {
             cause: orders.cause,
             parent: source.pass,
         };
-        self.to_queues(engine, machine, port, packet);
+        paths::to_queues(self, engine, machine, port, packet);
     }
 
     /// Queues copies for a multicast group, in its order; how many.

@@ -3,6 +3,7 @@
 //! a packet is copied is the parent module's matter.
 
 use super::V1Model;
+use crate::architecture::paths;
 use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::packet::{Traveller, Wishes};
@@ -33,7 +34,7 @@ impl V1Model {
         for replica in replicas {
             machine.statistics.replicated += 1;
             self.metadata.egress_rid.set(&mut packet.context, u64::from(replica.instance));
-            self.to_queues(engine, machine, replica.egress_port, packet.clone());
+            paths::to_queues(self, engine, machine, replica.egress_port, packet.clone());
         }
     }
 
@@ -64,7 +65,7 @@ impl V1Model {
             if replica.instance != 0 {
                 self.metadata.egress_rid.set(&mut copy.context, u64::from(replica.instance));
             }
-            self.to_queues(engine, machine, replica.egress_port, copy.clone());
+            paths::to_queues(self, engine, machine, replica.egress_port, copy.clone());
         }
     }
 
