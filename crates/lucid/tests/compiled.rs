@@ -6,6 +6,8 @@
 mod alike;
 #[path = "compiled/delays.rs"]
 mod delays;
+#[path = "compiled/egress.rs"]
+mod egress;
 #[path = "compiled/generated.rs"]
 mod generated;
 mod generator;

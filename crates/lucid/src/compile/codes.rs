@@ -134,7 +134,7 @@ event ask(int host) {
         code: QUEUE_DEPTH,
         title: "the depth of a queue where it is not known",
         text: "How many packets wait is known when a packet leaves its queue, which is after ingress. \
-               On v1model egress handlers know it.",
+               Egress handlers know it.",
         wrong: "event go(int<19> x) { int<19> waiting = Sys.dequeue_depth(); generate go(waiting); \
                 }\n",
         right: "event go(int<19> x) { generate go(x); }\n",
@@ -143,8 +143,7 @@ event ask(int host) {
         code: EGRESS,
         title: "an egress handler that the target cannot run",
         text: "What an egress handler generates leaves in the place of the packet that is leaving, so \
-               it can generate one event. The compiler for Tofino has no egress handlers: do the work \
-               in the ingress handler.",
+               it can generate one event. Generate the others in the ingress handler.",
         wrong: "event out(int x);\n@egress handle out(int x) { generate out(x); generate out(x + 1); \
                 }\nevent go(int x) { generate_port(1, out(x)); }\n",
         right: "event out(int x);\nevent go(int x) { generate_port(1, out(x)); generate_port(1, out(x \

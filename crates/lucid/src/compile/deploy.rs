@@ -141,6 +141,9 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     if is_tna {
         commands.line(&format!("pvs_add this_switch {}", site.switch));
         commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
+        if compiled.egress_values {
+            commands.line(&format!("table_set_default egress_values set_egress_values => {own}"));
+        }
     } else {
         commands.line(&format!("table_set_default configuration configure => {own}"));
     }

@@ -178,6 +178,9 @@ pub struct Compiled {
     /// Most events that one run of a handler generates: the serialiser's groups 2 to this one are
     /// needed.
     pub most_generated: u32,
+    /// Whether egress handlers ask for `self` or externs, so that the control plane sets them there too
+    /// (TNA).
+    pub egress_values: bool,
     /// Whether an event may leave by a port while others of the same handler go round: the groups of
     /// [`wire::FIRST_MIXED`] are needed.
     pub mixes: bool,

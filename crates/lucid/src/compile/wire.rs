@@ -17,8 +17,9 @@
 //! | 16 | `number` | the event's wire number |
 //!
 //! What comes back by the recirculation port may have the low 16 bits of the time when it left egress, in
-//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of its way back counts too, and what is left
-//! of its delay is [`remaining_delay_ns`].
+//! nanoseconds, in place of [`SOURCE_PREFIX`]: then the time of its way back counts too. On v1model ingress
+//! takes it off, and what is left of the delay is [`remaining_delay_ns`]; on TNA the next egress does, and what
+//! the frame says is left.
 //!
 //! So a frame is what `do_lucid_parsing` reads after the Ethernet header, and hosts can send events: any
 //! other destination address means [`PlaceKind::Here`], any other source address no delay.
@@ -30,9 +31,9 @@
 //! `main` send packet events in frames everywhere.
 //!
 //! **What the dispatcher does** with a frame, in this order:
-//! 1. not for this switch (kind `Switch`, other number): looks the switch up in the forwarding table,
+//! 1. delay left of what was generated here: to the delay queue (or round once more);
+//! 2. not for this switch (kind `Switch`, other number): looks the switch up in the forwarding table,
 //!    sends the frame as it is by that port;
-//! 2. delay left: to the delay queue (or round once more);
 //! 3. kind `Port`, `Group`, `Flood`: out by those ports, as kind `Here`; packet events without frame;
 //! 4. else the handler runs: ingress port is the port it came in by, or 0 for kind `Switch`.
 //!
@@ -41,7 +42,8 @@
 //! without delay goes at once (packets of one flow must not overtake each other because one of them also
 //! generated control events); the others, m of them, go round: the multicast group m copies the packet m
 //! times to the recirculation port with replica numbers from 1, egress keeps of each copy its own slot, and the
-//! dispatcher does the rest when they come round. Where a target cannot send a packet by a port and by a
+//! dispatcher does the rest when they come round. An egress handler runs on what is due as it leaves, by the
+//! recirculation port too, unless it goes to a switch by its number. Where a target cannot send a packet by a port and by a
 //! multicast group at once, group [`FIRST_MIXED`]` + m * `[`MIXED_STRIDE`]` + p` has m copies to the
 //! recirculation port and one, with replica number 0, to port p.
 
@@ -107,6 +109,9 @@ pub enum PlaceKind {
     Flood = 4,
     /// At every switch of the program's n-th group of switches.
     Switches = 5,
+    /// At the switch that has it. It waited for its delay and its egress handler has not run (TNA: what is
+    /// due goes through egress once more).
+    Later = 6,
 }
 
 impl PlaceKind {

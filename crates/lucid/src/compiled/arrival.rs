@@ -2,6 +2,7 @@
 //! What a packet at a switch's port means to a compiled program, read from its bytes as
 //! [`crate::compile::wire`] says. Nothing here is sent or run.
 
+use crate::compile::Target;
 use crate::compile::wire::{
     FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
 };
@@ -41,7 +42,7 @@ fn big_endian(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// What is left of a frame's delay when it comes out of the recirculation port: inside a switch the
+/// What is left of a frame's delay when it comes out of the recirculation port of a v1model program: inside a switch the
 /// source address has the low bits of the time when it left egress.
 pub(super) fn left_of_delay_ns(frame: &Frame, now_ns: u64) -> u32 {
     remaining_delay_ns(frame.source_kind, frame.delay_ns, Some(now_ns))
@@ -60,6 +61,7 @@ pub(super) fn frame(setup: &Setup, bytes: &[u8]) -> Option<Frame> {
         PlaceKind::Group,
         PlaceKind::Flood,
         PlaceKind::Switches,
+        PlaceKind::Later,
     ]
     .into_iter()
     .find(|place| place.field() == kind)
@@ -119,16 +121,28 @@ pub(super) fn is_bare(setup: &Setup, event: EventId) -> bool {
 }
 
 /// What becomes of a packet at a port of a switch.
-pub(super) fn classify(setup: &Setup, around: &Surroundings<'_>, bytes: &[u8]) -> Arrival {
+pub(super) fn classify(
+    (setup, target): (&Setup, Target),
+    around: &Surroundings<'_>,
+    bytes: &[u8],
+) -> Arrival {
     let (event, arguments, port, is_packet) = match frame(setup, bytes) {
         Some(frame) => {
             let elsewhere = match frame.place {
                 PlaceKind::Here => false,
+                // It goes through egress once more.
+                PlaceKind::Later => frame
+                    .event
+                    .as_ref()
+                    .is_some_and(|one| setup.prepared.events[one.0.0 as usize].egress.is_some()),
                 PlaceKind::Switch => frame.place_number != around.switch,
                 PlaceKind::Port | PlaceKind::Group | PlaceKind::Flood | PlaceKind::Switches => true,
             };
             let delay_ns = if around.ingress_port == around.recirculation_port {
-                left_of_delay_ns(&frame, around.time_ns)
+                match target {
+                    Target::V1Model => left_of_delay_ns(&frame, around.time_ns),
+                    Target::Tna => frame.delay_ns,
+                }
             } else if frame.source_kind == SOURCE_PREFIX {
                 frame.delay_ns
             } else {

@@ -334,7 +334,8 @@ impl CompiledSimulation {
     fn take(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
         let Flight { port, bytes, cause, occurrence } = self.flights.remove(flight as usize);
         self.passes += 1;
-        let arrival = classify(setup, &self.surroundings(setup, at, port), &bytes);
+        let target = self.compiled.options.target;
+        let arrival = classify((setup, target), &self.surroundings(setup, at, port), &bytes);
         let is_known = cause.is_none() || occurrence.is_some();
         let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
         let now_ps = self.now_ps;

@@ -269,9 +269,11 @@ impl CompiledSimulation {
                     PlaceKind::Here if goes_round => one.route == Route::Recirculate,
                     PlaceKind::Here => leaves(one.route),
                     PlaceKind::Switch => one.route == Route::Switch(frame.place_number),
-                    PlaceKind::Port | PlaceKind::Group | PlaceKind::Flood | PlaceKind::Switches => {
-                        false
-                    }
+                    PlaceKind::Port
+                    | PlaceKind::Group
+                    | PlaceKind::Flood
+                    | PlaceKind::Switches
+                    | PlaceKind::Later => false,
                 };
                 takes && one.event.event == *event && one.arguments == *arguments
             }

@@ -91,3 +91,32 @@ fn equal_events_with_different_delays() {
         3,
     );
 }
+
+/// To another switch, to this one by its number, out of ports; longer than 16 bits of nanoseconds.
+#[test]
+fn delayed_events_for_other_places() {
+    check_everywhere(
+        "global Array.t<32> count = Array.create(4);
+         memop plus(int stored, int more) { return stored + more; }
+         event at(int<2> n, int x);
+         event go(int x);
+         handle at(int<2> n, int x) { Array.setm(count, n, plus, x); }
+         handle go(int x) {
+             match x with
+             | 0 -> { generate Event.delay(Event.locate(at(0, 1), 1), 3000); }
+             | 1 -> { generate_port(1, Event.delay(at(1, 2), 2500)); generate at(1, 7); }
+             | 2 -> { generate Event.delay(Event.locate(at(2, 3), {0, 1}), 2000); }
+             | 3 -> { generate_ports(flood 9, Event.delay(at(3, 4), 4000)); generate at(3, x); }
+             | 4 -> { generate Event.delay(Event.locate(at(0, 9), 0), 150000); }
+             | _ -> { generate Event.delay(at(0, 5), 70000); generate Event.delay(at(0, 5), 70001); }
+         }",
+        r#"{"max time": "5ms", "switches": 2, "links": {"0:1": "1:1"}, "events": [
+            {"name": "go", "args": [0], "timestamp": 0},
+            {"name": "go", "args": [1], "timestamp": 3000},
+            {"name": "go", "args": [2], "timestamp": 9000},
+            {"name": "go", "args": [3], "timestamp": 20000},
+            {"name": "go", "args": [4], "timestamp": 30000},
+            {"name": "go", "args": [5], "timestamp": 40000}]}"#,
+        16,
+    );
+}

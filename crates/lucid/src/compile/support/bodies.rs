@@ -133,16 +133,7 @@ impl Checker<'_> {
             self.body(event, body, Gress::Ingress);
         }
         if let Some(body) = &event.egress_handler {
-            if self.is_tna() {
-                let message = format!(
-                    "`{}` has an egress handler, which is not compiled for Tofino",
-                    event.declared_name
-                );
-                let help = "do it in the ingress handler, before the event is generated";
-                self.refuse(codes::EGRESS, event.span, message, help);
-            } else {
-                self.body(event, body, Gress::Egress);
-            }
+            self.body(event, body, Gress::Egress);
         }
     }
 
@@ -234,13 +225,10 @@ impl Checker<'_> {
                 self.refuse(SEED, seed.span, message, help);
             }
             ExpressionKind::EmptyPayload if self.is_tna() => self.cut_off(span),
-            ExpressionKind::DequeueDepth if self.is_tna() || gress == Gress::Ingress => {
+            ExpressionKind::DequeueDepth if gress == Gress::Ingress => {
                 let target = name(self.target);
                 let message = format!("{target} does not know the depth of a queue here");
-                let help = match self.target {
-                    Target::V1Model => "read it in an egress handler",
-                    Target::Tna => "count in an array what waits",
-                };
+                let help = "read it in an egress handler";
                 self.refuse(codes::QUEUE_DEPTH, span, message, help);
             }
             ExpressionKind::Binary(..) if compares_groups(expression) => {

@@ -122,7 +122,9 @@ pub(super) const RESERVED: &[&str] = &[
     "serialise",
     "switch_values",
     "set_switch_values",
-    "strip",
+    "leave",
+    "set_egress_values",
+    "egress_values",
     "wait",
     "PLACE_HERE",
     "PLACE_SWITCH",
@@ -130,6 +132,7 @@ pub(super) const RESERVED: &[&str] = &[
     "PLACE_GROUP",
     "PLACE_FLOOD",
     "PLACE_SWITCHES",
+    "PLACE_LATER",
     "SOURCE",
     "ETHERTYPE_LUCID",
     "ETHERTYPE_FLOW_CONTROL",
@@ -192,7 +195,16 @@ impl<'p> Context<'p> {
         let Made { program, atomic, problem, parts, layout, options } = *made;
         let mut names = Names::new(RESERVED);
         let events = EventHeaders::new(program, atomic, &mut names);
-        let mut metadata = Names::new(&["dispatched", "route", "ingress_port", "self_switch"]);
+        let mut metadata = Names::new(&[
+            "dispatched",
+            "route",
+            "ingress_port",
+            "self_switch",
+            "elapsed_ns",
+            "kept",
+            "leaves",
+            "generated",
+        ]);
         let fields = atomic
             .variables
             .iter()
@@ -262,14 +274,15 @@ impl<'p> Context<'p> {
             VariableKind::Temporary => {
                 field(format!("{metadata}.{}", self.fields[id.0 as usize]), variable.width_bits)
             }
+            VariableKind::Slot { gress: Gress::Egress, field: of, .. } => {
+                // What an egress handler generates stands in the frame of the packet that leaves.
+                field(format!("hdr.frame.{}", frame_field(of)), variable.width_bits)
+            }
             VariableKind::Slot { slot, field: of, .. } => {
-                let name = match of {
-                    SlotField::PlaceKind => "place_kind",
-                    SlotField::Place => "place",
-                    SlotField::DelayNs => "delay_ns",
-                    SlotField::Number => "number",
-                };
-                field(format!("hdr.slot{slot}.{name}"), variable.width_bits)
+                field(format!("hdr.slot{slot}.{}", frame_field(of)), variable.width_bits)
+            }
+            VariableKind::Argument { gress: Gress::Egress, event, parameter, .. } => {
+                field(self.events.leaving(event, parameter), variable.width_bits)
             }
             VariableKind::Argument { slot, event, parameter, .. } => {
                 field(self.events.outgoing(slot, event, parameter), variable.width_bits)
@@ -282,7 +295,11 @@ impl<'p> Context<'p> {
         let field = |text: String, width_bits: u32| Base { text, width_bits, known: None };
         match given {
             Given::SelfSwitch => field(format!("{metadata}.self_switch"), 32),
-            Given::IngressPort => field(format!("{metadata}.ingress_port"), 9),
+            Given::IngressPort => match gress {
+                Gress::Ingress => field("ig_md.ingress_port".into(), 9),
+                // Egress handlers see the port by which the event leaves.
+                Gress::Egress => field("eg_intr_md.egress_port".into(), 9),
+            },
             Given::RecirculationPort => Base {
                 text: "RECIRCULATION_PORT".into(),
                 width_bits: 9,
@@ -327,6 +344,15 @@ impl<'p> Context<'p> {
     /// What is assigned to.
     pub(super) fn target(&self, id: VariableId, gress: Gress) -> String {
         self.base(id, gress).text
+    }
+}
+
+fn frame_field(of: SlotField) -> &'static str {
+    match of {
+        SlotField::PlaceKind => "place_kind",
+        SlotField::Place => "place",
+        SlotField::DelayNs => "delay_ns",
+        SlotField::Number => "number",
     }
 }
 

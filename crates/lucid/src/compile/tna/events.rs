@@ -32,6 +32,8 @@ pub(super) struct EventHeader {
     pub(super) has_payload: bool,
     /// Whether a handler is compiled for ingress.
     pub(super) is_handled: bool,
+    /// Whether one is compiled for egress.
+    pub(super) has_egress: bool,
 }
 
 /// A header that the program's own parsers read.
@@ -51,6 +53,8 @@ pub(super) struct EventHeaders {
     pub(super) events: Vec<EventHeader>,
     /// Events that each slot may hold, ascending.
     pub(super) slots: Vec<Vec<EventId>>,
+    /// Events that egress handlers generate, ascending.
+    pub(super) leaving: Vec<EventId>,
 }
 
 impl EventHeaders {
@@ -60,8 +64,8 @@ impl EventHeaders {
         names: &mut Names,
     ) -> EventHeaders {
         let mut given = Names::new(&[]);
-        let handled = |id: EventId| {
-            atomic.handlers.iter().any(|one| one.event == id && one.gress == Gress::Ingress)
+        let handled = |id: EventId, gress: Gress| {
+            atomic.handlers.iter().any(|one| one.event == id && one.gress == gress)
         };
         let mut events = Vec::new();
         for (at, event) in program.events.iter().enumerate() {
@@ -84,23 +88,28 @@ impl EventHeaders {
                 number: event.wire_number,
                 is_bare: event.sort == EventSort::Packet && program.main_parser.is_some(),
                 has_payload: event.parameters.iter().any(|one| one.ty == Type::Payload),
-                is_handled: handled(EventId(at as u32)),
+                is_handled: handled(EventId(at as u32), Gress::Ingress),
+                has_egress: handled(EventId(at as u32), Gress::Egress),
             });
         }
         let mut slots: Vec<Vec<EventId>> = Vec::new();
+        let mut leaving: Vec<EventId> = Vec::new();
         for statement in &atomic.statements {
-            if let (Operation::Generate { slot, event, .. }, Gress::Ingress) =
-                (&statement.operation, statement.gress)
-            {
-                let slot = *slot as usize;
-                slots.resize(slots.len().max(slot + 1), Vec::new());
-                if !slots[slot].contains(event) {
-                    slots[slot].push(*event);
-                    slots[slot].sort();
+            let Operation::Generate { slot, event, .. } = &statement.operation else { continue };
+            let here = match statement.gress {
+                Gress::Egress => &mut leaving,
+                Gress::Ingress => {
+                    let slot = *slot as usize;
+                    slots.resize(slots.len().max(slot + 1), Vec::new());
+                    &mut slots[slot]
                 }
+            };
+            if !here.contains(event) {
+                here.push(*event);
+                here.sort();
             }
         }
-        EventHeaders { events, slots }
+        EventHeaders { events, slots, leaving }
     }
 
     pub(super) fn event(&self, id: EventId) -> &EventHeader {
@@ -133,6 +142,30 @@ impl EventHeaders {
         format!("{}.{}", self.outgoing_header(slot, id), self.field(id, parameter))
     }
 
+    /// The header of an event that an egress handler generates.
+    pub(super) fn leaving_header(&self, id: EventId) -> String {
+        format!("hdr.out_{}", self.event(id).name)
+    }
+
+    /// An argument of an event that an egress handler generates.
+    pub(super) fn leaving(&self, id: EventId, parameter: u32) -> String {
+        format!("{}.{}", self.leaving_header(id), self.field(id, parameter))
+    }
+
+    /// Whether some event has an egress handler.
+    pub(super) fn has_egress(&self) -> bool {
+        self.events.iter().any(|event| event.has_egress)
+    }
+
+    /// Events that egress may have to take apart: those of copies, and those with an egress handler.
+    pub(super) fn at_egress(&self) -> Vec<EventId> {
+        let is_copied = |id: &EventId| self.slots.iter().any(|slot| slot.contains(id));
+        (0..self.events.len() as u32)
+            .map(EventId)
+            .filter(|id| self.event(*id).has_egress || is_copied(id))
+            .collect()
+    }
+
     /// Headers that a slot may hold besides its frame.
     pub(super) fn slot_headers(&self, slot: u32) -> Vec<String> {
         self.slots[slot as usize]
@@ -157,7 +190,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     let slot_count = events.slots.len() as u32;
     let mut bridge = String::from("header bridge_h { bit<8> task;");
     if context.options.delay == Delay::Recirculation {
-        bridge.push_str("bit<32> arrived_ns;");
+        bridge.push_str("bit<16> arrived_ns;");
     }
     for slot in 0..slot_count {
         bridge.push_str(&format!("bit<1> slot{slot};"));
@@ -203,6 +236,12 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
             }
         }
     }
+    for event in &events.leaving {
+        let event = events.event(*event);
+        if let Some(ty) = &event.ty {
+            fields.push_str(&format!("{ty} out_{};", event.name));
+        }
+    }
     for chunk in chunks {
         fields.push_str(&format!("{} {};", chunk.ty, chunk.name));
         context.put(chunk.span, chunk.declaration);
@@ -212,7 +251,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
 }
 
 fn constants(context: &mut Context<'_>) {
-    use wire::PlaceKind::{Flood, Group, Here, Port, Switch, Switches};
+    use wire::PlaceKind::{Flood, Group, Here, Later, Port, Switch, Switches};
     let kinds = [
         ("HERE", Here),
         ("SWITCH", Switch),
@@ -220,8 +259,10 @@ fn constants(context: &mut Context<'_>) {
         ("GROUP", Group),
         ("FLOOD", Flood),
         ("SWITCHES", Switches),
+        ("LATER", Later),
     ];
-    for (name, kind) in kinds {
+    let has_egress = context.events.has_egress();
+    for (name, kind) in kinds.into_iter().filter(|(_, kind)| *kind != Later || has_egress) {
         context.put(Span::NONE, format!("const bit<16> PLACE_{name} = {:#06x};", kind.field()));
     }
     context.put(Span::NONE, format!("const bit<16> SOURCE = {:#06x};", wire::SOURCE_PREFIX));

@@ -13,14 +13,17 @@
 //! 2. Tables of the handlers, in the stages that the layout gave them.
 //! 3. `serialise` sends the generated events: one that leaves by a port goes at once, all others go
 //!    through the recirculation port, one by one by unicast, several as copies of a multicast group.
-//! 4. Egress reads the bridge that ingress put in front; of each copy `strip` leaves the slot that has the
-//!    copy's replica number. `wait` subtracts the time that a delayed event spent in the queue.
+//! 4. The egress parser reads the bridge that ingress put in front; of each copy it keeps the slot that has
+//!    the copy's replica number. `wait` subtracts the time that a delayed event spent in the queue. Egress
+//!    handlers run on what is due, and `leave` takes the frame off what goes without one.
 //!
 //! An event for another switch goes round once, and the dispatcher looks its port up: one table knows
 //! the ports, and it is in front of the handlers, where it takes no stage of its own.
 
 pub mod codes;
 mod context;
+mod egress_parser;
+mod egress_tables;
 mod events;
 mod hashes;
 pub mod lines;

@@ -75,7 +75,10 @@ pub(super) fn statement(context: &mut Context<'_>, id: StatementId) -> (Span, St
                 }
             }
         }
-        Operation::Generate { slot, event, .. } => generate(context, *slot, *event),
+        Operation::Generate { slot, event, .. } => match gress {
+            Gress::Ingress => generate(context, *slot, *event),
+            Gress::Egress => generate_in_egress(context, *event),
+        },
         // Tables of the program, and what the deparser does.
         Operation::Lookup { .. } | Operation::Checksum { .. } => String::new(),
     };
@@ -171,6 +174,16 @@ fn generate(context: &Context<'_>, slot: u32, event: crate::core::EventId) -> St
     ));
     if !super::scheduler::slot_shapes(context.atomic)[slot as usize].writes_kind {
         text.push_str(&format!("hdr.slot{slot}.place_kind = PLACE_HERE;"));
+    }
+    text
+}
+
+/// The packet is this event from here on; the one that its egress handler ran for goes at the end.
+fn generate_in_egress(context: &Context<'_>, event: crate::core::EventId) -> String {
+    let header = context.events.event(event);
+    let mut text = format!("eg_md.generated = 1; hdr.frame.number = {};", header.number);
+    if header.ty.is_some() {
+        text.push_str(&format!("{}.setValid();", context.events.leaving_header(event)));
     }
     text
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parsers: ingress tells what a packet is (an event that is to be handled here and now, one on its
-//! way, a packet for the program's parser `main`), egress reads what ingress made. Frames are as
-//! [`crate::compile::wire`] says.
+//! The ingress parser tells what a packet is (an event that is to be handled here and now, one on its
+//! way, a packet for the program's parser `main`). Frames are as [`crate::compile::wire`] says; what
+//! egress reads is in `egress_parser`.
 
 use super::codes::NOT_ON_TARGET;
 use super::context::Context;
 use super::events::Chunk;
 use super::scheduler::spreads;
-use super::scheduler_tables::{MEMBER, PASS, Route, WAITS};
+use super::scheduler_tables::Route;
 use crate::compile::Delay;
 use crate::compile::expressions::{self, BuiltIn, Environment, literal, wire_bits};
 use crate::compile::names::Names;
@@ -52,6 +52,12 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "leave_switches",
             "pause",
             "came_round",
+            "came_first",
+            "to_other",
+            "from_here",
+            "later",
+            "waited",
+            "again",
         ]),
         context,
         pieces: Vec::new(),
@@ -138,9 +144,6 @@ impl States<'_, '_> {
             "state start { pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); \
              hdr.bridge.setValid(); ig_md.ingress_port = ig_intr_md.ingress_port;",
         );
-        if self.context.options.delay == Delay::Recirculation {
-            start.push_str("hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[31:0];");
-        }
         let mut pause = "";
         if self.context.options.delay == Delay::Queue {
             // The packet generator's header stands in place of the destination address.
@@ -162,39 +165,81 @@ impl States<'_, '_> {
         let waits = route(Route::Wait);
         let delayed = match self.context.options.delay {
             Delay::Queue => format!("state delayed {{ {waits} transition accept; }}"),
-            // What came round has the time when it left egress in place of a place; one of several
-            // copies comes in for the first time and has none yet.
+            // What came round has the time when it left egress in its source address; one that comes for
+            // the first time, out of several copies for instance, has none.
             Delay::Recirculation => format!(
-                "state delayed {{ {waits} transition select(ig_intr_md.ingress_port, hdr.frame.place) {{ \
-                 (RECIRCULATION_PORT, 0) : accept; (RECIRCULATION_PORT, _) : came_round; \
-                 default : accept; }} }} \
-                 state came_round {{ hdr.bridge.arrived_ns = hdr.frame.place; transition accept; }}"
+                "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
+                 SOURCE : came_first; default : came_round; }} }} \
+                 state came_first {{ hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0]; \
+                 transition accept; }} \
+                 state came_round {{ hdr.bridge.arrived_ns = hdr.frame.source_kind; \
+                 transition accept; }}"
             ),
         };
+        let later = match self.context.events.has_egress() {
+            true => "PLACE_LATER : later;",
+            false => "",
+        };
         let texts = [
-            "state frame { pkt.extract(hdr.frame); transition select(hdr.frame.place_kind) { \
-             PLACE_SWITCH : to_switch; PLACE_PORT : addressed; PLACE_GROUP : addressed; \
-             PLACE_FLOOD : addressed; PLACE_SWITCHES : addressed; default : here; } }"
-                .to_string(),
+            format!(
+                "state frame {{ pkt.extract(hdr.frame); transition select(hdr.frame.place_kind) {{ \
+                 PLACE_SWITCH : to_switch; PLACE_PORT : addressed; PLACE_GROUP : addressed; \
+                 PLACE_FLOOD : addressed; PLACE_SWITCHES : addressed; {later} default : here; }} }}"
+            ),
             "state to_switch { transition select(hdr.frame.place) { this_switch : for_this_switch; \
-             default : elsewhere; } }"
+             default : to_other; } }"
                 .to_string(),
             // It arrives at port 0 (see `crate::simulation`).
             "state for_this_switch { ig_md.ingress_port = 0; transition here; }".to_string(),
+            // It waits where it was generated, and comes to other switches without a delay.
+            format!(
+                "state to_other {{ transition select(ig_intr_md.ingress_port) {{ \
+                 RECIRCULATION_PORT : from_here; default : elsewhere; }} }} {}",
+                self.by_delay("from_here", "elsewhere")
+            ),
             format!("state elsewhere {{ {} transition accept; }}", route(Route::Elsewhere)),
             delayed,
-            "state here { transition select(hdr.frame.source_kind, hdr.frame.delay_ns) { \
-             (SOURCE, 0) : due; (SOURCE, _) : delayed; default : due; } }"
-                .to_string(),
-            "state addressed { transition select(hdr.frame.source_kind, hdr.frame.delay_ns) { \
-             (SOURCE, 0) : leave; (SOURCE, _) : delayed; default : leave; } }"
-                .to_string(),
+            self.by_delay("here", "due"),
+            self.by_delay("addressed", "leave"),
         ];
         for text in texts {
             self.put(Span::NONE, text);
         }
+        if !later.is_empty() {
+            self.later();
+        }
         self.leave();
         self.due();
+    }
+
+    /// A state that sends on what has a delay left; one that another switch or host wrote does not count.
+    fn by_delay(&self, name: &str, due: &str) -> String {
+        match self.context.options.delay {
+            Delay::Queue => format!(
+                "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
+                 (SOURCE, 0) : {due}; (SOURCE, _) : delayed; default : {due}; }} }}"
+            ),
+            Delay::Recirculation => format!(
+                "state {name} {{ transition select(hdr.frame.source_kind, ig_intr_md.ingress_port, \
+                 hdr.frame.delay_ns) {{ (_, _, 0) : {due}; (SOURCE, _, _) : delayed; \
+                 (_, RECIRCULATION_PORT, _) : delayed; default : {due}; }} }}"
+            ),
+        }
+    }
+
+    /// What has waited meets its egress handler on one more way round.
+    fn later(&mut self) {
+        let events = self.context.events.events.iter().filter(|event| event.has_egress);
+        let cases: String = events.map(|event| format!("{} : again;", event.number)).collect();
+        let route = Route::Again as u32;
+        let by_delay = self.by_delay("later", "waited");
+        self.put(
+            Span::NONE,
+            format!(
+                "state again {{ ig_md.route = {route}; transition accept; }} {by_delay} \
+                 state waited {{ transition select(hdr.frame.number) {{ {cases} default : due; }} }}"
+            ),
+        );
     }
 
     /// By which ports, with or without the frame.
@@ -598,48 +643,4 @@ fn keyset(pattern: &Pattern, width_bits: u32) -> String {
         mask if mask == all => literal(pattern.value, width_bits),
         mask => format!("{} &&& {}", literal(pattern.value, width_bits), literal(mask, width_bits)),
     }
-}
-
-/// Reads what ingress made: the bridge, then a frame that waited, or the slots of a copy.
-pub(super) fn egress(context: &mut Context<'_>) {
-    let events = context.events.clone();
-    let count = events.slots.len();
-    let first = if count == 0 { "accept".to_string() } else { "slot0".to_string() };
-    let mut text = format!(
-        "parser EgressParser(packet_in pkt, out headers_t hdr, out eg_md_t eg_md, \
-         out egress_intrinsic_metadata_t eg_intr_md) {{ \
-         state start {{ pkt.extract(eg_intr_md); pkt.extract(hdr.bridge); \
-         transition select(hdr.bridge.task) {{ {PASS} : accept; {WAITS} : waited; {MEMBER} : waited; \
-         default : {first}; }} }} \
-         state waited {{ pkt.extract(hdr.frame); transition accept; }}"
-    );
-    for (slot, here) in events.slots.iter().enumerate() {
-        let next = match slot + 1 == count {
-            true => "accept".to_string(),
-            false => format!("slot{}", slot + 1),
-        };
-        let mut cases = String::new();
-        for id in here.iter().filter(|id| events.event(**id).ty.is_some()) {
-            let event = events.event(*id);
-            cases.push_str(&format!("{} : slot{slot}_{};", event.number, event.name));
-            text.push_str(&format!(
-                "state slot{slot}_{} {{ pkt.extract({}); transition {next}; }}",
-                event.name,
-                events.outgoing_header(slot as u32, *id)
-            ));
-        }
-        let after = match cases.is_empty() {
-            true => format!("transition {next};"),
-            false => {
-                format!("transition select(hdr.slot{slot}.number) {{ {cases} default : {next}; }}")
-            }
-        };
-        text.push_str(&format!(
-            "state slot{slot} {{ transition select(hdr.bridge.slot{slot}) {{ 1 : slot{slot}_frame; \
-             default : {next}; }} }} \
-             state slot{slot}_frame {{ pkt.extract(hdr.slot{slot}); {after} }}"
-        ));
-    }
-    text.push('}');
-    context.put(Span::NONE, text);
 }

@@ -4,11 +4,14 @@
 
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Piece};
-use super::{Part, events, memory, parsers, scheduler, scheduler_tables, tables};
+use super::{
+    Part, SchedulerPart, egress_parser, events, memory, parsers, scheduler, scheduler_tables,
+    tables,
+};
 use crate::compile::atomic::program::{AtomicProgram, Operation, VariableKind};
 use crate::compile::atomic::{self};
 use crate::compile::{Compiled, Delay, Options};
-use crate::core::Program;
+use crate::core::{EventId, Program};
 use p4::build::ProgramBuilder;
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostic, Diagnostics, SourceMap, Span};
@@ -34,7 +37,7 @@ pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnost
     let ingress = control(&mut context, Gress::Ingress);
     let egress = control(&mut context, Gress::Egress);
     memory::absent(&mut context);
-    parsers::egress(&mut context);
+    egress_parser::write(&mut context);
     let egress_parser = std::mem::take(&mut context.pieces);
     events::write(&mut context, chunks);
     let types = std::mem::take(&mut context.types);
@@ -71,23 +74,6 @@ fn refuse(context: &mut Context<'_>) {
         );
     }
     let atomic = context.atomic;
-    for handler in atomic.handlers.iter().filter(|handler| handler.gress == Gress::Egress) {
-        let span = context.program.events[handler.event.0 as usize].span;
-        context.found.push(
-            Diagnostic::error(
-                NOT_ON_TARGET,
-                span,
-                format!(
-                    "`{}` has an egress handler, which the target tna does not run",
-                    handler.name
-                ),
-            )
-            .help("do it in the handler of the event where it arrives, or compile for v1model"),
-        );
-    }
-    if context.options.delay == Delay::Recirculation {
-        refuse_distant_delays(context);
-    }
     for statement in &atomic.statements {
         if let Operation::Generate { event, payload: false, .. } = statement.operation
             && context.events.event(event).has_payload
@@ -101,32 +87,6 @@ fn refuse(context: &mut Context<'_>) {
                 .help(
                     "hand on the payload of the event that is being handled, or generate an event \
                        without a payload",
-                ),
-            );
-        }
-    }
-}
-
-/// Without a queue the time when an event last left egress stands in place of its place, so that only
-/// events for the switch itself can wait.
-fn refuse_distant_delays(context: &mut Context<'_>) {
-    let shapes = scheduler::slot_shapes(context.atomic);
-    for statement in context.atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
-        let Operation::Generate { slot, event, .. } = &statement.operation else { continue };
-        let Some(shape) = shapes.get(*slot as usize) else { continue };
-        if shape.writes_delay && shape.writes_kind {
-            let name = &context.program.events[event.0 as usize].name;
-            context.found.push(
-                Diagnostic::error(
-                    NOT_ON_TARGET,
-                    statement.span,
-                    format!(
-                        "`{name}`, or an event in its place, may wait and is for another place"
-                    ),
-                )
-                .help(
-                    "delay by the queue (the default), or let an event for this switch wait and \
-                     generate the other one from its handler",
                 ),
             );
         }
@@ -157,9 +117,25 @@ fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
     let mut pieces = vec![(Span::NONE, head.to_string())];
     pieces.extend(body);
     let end = match gress {
-        Gress::Ingress => "",
-        // The bridge ends here.
-        Gress::Egress => "hdr.bridge.setInvalid();",
+        Gress::Ingress => String::new(),
+        // The bridge ends here, and events in whose place egress handlers generated others.
+        Gress::Egress => {
+            let events = context
+                .events
+                .events
+                .iter()
+                .zip(0..)
+                .filter(|(event, _)| event.has_egress && event.ty.is_some());
+            let replaced: String = events
+                .map(|(_, at)| context.events.incoming_header(EventId(at)) + ".setInvalid();")
+                .collect();
+            match replaced.is_empty() {
+                true => "hdr.bridge.setInvalid();".to_string(),
+                false => {
+                    format!("if (eg_md.generated == 1) {{ {replaced} }} hdr.bridge.setInvalid();")
+                }
+            }
+        }
     };
     pieces.push((Span::NONE, format!("apply {{ {} {end} }} }}", apply.join(" "))));
     pieces
@@ -200,35 +176,9 @@ fn ingress_deparser(context: &mut Context<'_>) {
          in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
          in ingress_intrinsic_metadata_t ig_intr_md) {",
     );
-    let mut sums = Vec::new();
-    let atomic = context.atomic;
-    for statement in atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
-        let Operation::Checksum { to, arguments } = &statement.operation else { continue };
-        let name = context.names.fresh("checksum");
-        let mut values = Vec::new();
-        let mut bits = 0;
-        for (operand, width_bits) in arguments {
-            values.push(context.operand(*operand, *width_bits, Gress::Ingress));
-            bits += width_bits;
-        }
-        let padding_bits = bits.next_multiple_of(16) - bits;
-        if padding_bits > 0 {
-            values.push(format!("{padding_bits}w0"));
-        }
-        context.put(statement.span, format!("Checksum() {name};"));
-        let target = context.target(*to, Gress::Ingress);
-        let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
-        // Different generates may put different sums into one slot.
-        let text = match tables::condition(context, &statement.guard, Gress::Ingress) {
-            Some(condition) => format!("if ({condition}) {{ {sum} }}"),
-            None => sum,
-        };
-        sums.push((statement.span, text));
-    }
+    let sums = checksums(context, Gress::Ingress);
     context.put(Span::NONE, "apply {");
-    for (span, sum) in sums {
-        context.put(span, sum);
-    }
+    context.pieces.extend(sums);
     context.put(Span::NONE, "pkt.emit(hdr.bridge);");
     if context.options.delay == Delay::Queue {
         context.put(Span::NONE, "pkt.emit(hdr.pause);");
@@ -238,14 +188,57 @@ fn ingress_deparser(context: &mut Context<'_>) {
     context.put(Span::NONE, "} }");
 }
 
+/// Declares the checksums of a deparser and gives its statements.
+fn checksums(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+    let mut sums = Vec::new();
+    let atomic = context.atomic;
+    for statement in atomic.statements.iter().filter(|one| one.gress == gress) {
+        let Operation::Checksum { to, arguments } = &statement.operation else { continue };
+        let name = context.names.fresh("checksum");
+        let mut values = Vec::new();
+        let mut bits = 0;
+        for (operand, width_bits) in arguments {
+            values.push(context.operand(*operand, *width_bits, gress));
+            bits += width_bits;
+        }
+        let padding_bits = bits.next_multiple_of(16) - bits;
+        if padding_bits > 0 {
+            values.push(format!("{padding_bits}w0"));
+        }
+        context.put(statement.span, format!("Checksum() {name};"));
+        let target = context.target(*to, gress);
+        let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
+        // Different generates may put different sums into one slot.
+        let text = match tables::condition(context, &statement.guard, gress) {
+            Some(condition) => format!("if ({condition}) {{ {sum} }}"),
+            None => sum,
+        };
+        sums.push((statement.span, text));
+    }
+    sums
+}
+
 fn egress_deparser(context: &mut Context<'_>) {
     context.put(
         Span::NONE,
         "control EgressDeparser(packet_out pkt, inout headers_t hdr, in eg_md_t eg_md, \
-         in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) { apply { pkt.emit(hdr.frame);",
+         in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {",
     );
-    emit_slots(context);
-    context.put(Span::NONE, "} }");
+    let sums = checksums(context, Gress::Egress);
+    context.put(Span::NONE, "apply {");
+    context.pieces.extend(sums);
+    let mut text = String::from("pkt.emit(hdr.frame);");
+    for id in context.events.at_egress() {
+        if context.events.event(id).ty.is_some() {
+            text.push_str(&format!("pkt.emit({});", context.events.incoming_header(id)));
+        }
+    }
+    for id in &context.events.leaving {
+        if context.events.event(*id).ty.is_some() {
+            text.push_str(&format!("pkt.emit({});", context.events.leaving_header(*id)));
+        }
+    }
+    context.put(Span::NONE, format!("{text} }} }}"));
 }
 
 fn emit_slots(context: &mut Context<'_>) {
@@ -280,6 +273,7 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
         port_groups: groups.port_groups(),
         switch_groups: groups.switch_groups(),
         mixes: false,
+        egress_values: context.parts.contains(&Part::Scheduler(SchedulerPart::EgressValues)),
         floods,
         most_generated: context.events.slots.len() as u32,
         hashes: Vec::new(),

@@ -5,8 +5,8 @@
 //! The parser does most of the dispatching: it knows an event that is to be handled here and now, so
 //! that handlers can begin in the first stage. The table `dispatch` sends the others on their way;
 //! `forward` knows the ports to other switches; `serialise` comes after the handlers and sends what they
-//! generated; in egress `strip` leaves of each copy its own event, and `wait` counts the time of the
-//! queue.
+//! generated. In egress the parser leaves of each copy its own event, `wait` counts the time of the
+//! queue, and `leave` comes after the egress handlers.
 
 use crate::compile::Options;
 use crate::compile::atomic::program::{
@@ -39,8 +39,10 @@ pub enum SchedulerPart {
     Forward,
     /// Where generated events go.
     Serialise,
-    /// Of each copy its own event.
-    Strip,
+    /// `self` and externs in egress, set by the control plane.
+    EgressValues,
+    /// How a packet leaves: with or without its frame, or not at all.
+    Leave,
     /// Time that a delayed event has waited.
     Wait,
     /// Numbers of the switches of groups.
@@ -140,8 +142,8 @@ pub(super) fn spreads(atomic: &AtomicProgram) -> bool {
     })
 }
 
-/// Whether egress ever has something to take off: copies, or a frame.
-pub(super) fn needs_strip(slots: &[SlotShape]) -> bool {
+/// Whether egress ever has several slots, or takes off a frame.
+pub(super) fn may_be_several(slots: &[SlotShape]) -> bool {
     slots.len() > 1 || slots.iter().any(|shape| !shape.direct.is_empty())
 }
 
@@ -161,7 +163,8 @@ pub fn add_scheduler(
     // Units in front come last here, since they move all others.
     adder.forward();
     adder.dispatch();
-    adder.switch_values();
+    adder.switch_values(Gress::Egress);
+    adder.switch_values(Gress::Ingress);
     adder.parts
 }
 
@@ -271,15 +274,9 @@ impl Adder<'_> {
         let ternary =
             |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
         let task = self.variable("task", 8);
-        if needs_strip(slots) {
-            let slots = slots.len() as u32;
-            let rid = self.variable("replica", 16);
-            let keys = vec![ternary(task, 8), ternary(rid, 16)];
-            let entries = u64::from(6 * slots + 2);
-            let table = OwnTable { keys, entries, actions: 3 * slots + 1, action_data_bits: 0 };
-            let statements = u64::from(2 * slots + 1);
-            let unit = self.unit("strip", Gress::Egress, table, statements);
-            self.behind(SchedulerPart::Strip, unit);
+        let has_egress = self.has_egress();
+        if has_egress || may_be_several(slots) {
+            self.leave(task, has_egress);
         }
         if spreads(self.atomic) {
             let rid = self.variable("replica", 16);
@@ -289,21 +286,58 @@ impl Adder<'_> {
             let unit = self.unit("member", Gress::Egress, table, 2);
             self.behind(SchedulerPart::Member, unit);
         }
-        let table =
-            OwnTable { keys: vec![exact(task, 8)], entries: 1, actions: 1, action_data_bits: 0 };
-        let unit = self.unit("wait", Gress::Egress, table, 1);
+        // What waited is to meet its egress handler, and says so.
+        let mut last_keys = vec![exact(task, 8)];
+        if has_egress {
+            let kind = self.variable("kind of the frame", 16);
+            last_keys.push(ternary(kind, 16));
+        }
+        let by_queue = options.delay == crate::compile::Delay::Queue;
+        let keys = if by_queue { last_keys.clone() } else { vec![exact(task, 8)] };
+        let table = OwnTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
+        let unit = self.unit("wait", Gress::Egress, table, 2);
         let first = self.behind(SchedulerPart::Wait, unit);
-        if options.delay == crate::compile::Delay::Recirculation {
+        if !by_queue {
             // The time of this pass first, then what is left.
-            let table = OwnTable {
-                keys: vec![exact(task, 8)],
-                entries: 1,
-                actions: 1,
-                action_data_bits: 0,
-            };
-            let unit = self.unit("wait", Gress::Egress, table, 1);
+            let table = OwnTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
+            let unit = self.unit("wait", Gress::Egress, table, 3);
             let second = self.behind(SchedulerPart::Wait, unit);
             self.depends(first, second, DependencyKind::Action);
+        }
+    }
+
+    fn has_egress(&self) -> bool {
+        self.atomic.handlers.iter().any(|handler| handler.gress == Gress::Egress)
+    }
+
+    /// Behind the egress handlers: it asks whether they generated an event, and which.
+    fn leave(&mut self, task: VariableId, has_egress: bool) {
+        let mut keys: Vec<(&str, u32)> =
+            vec![("kept", 1), ("leaves", 1), ("number of the frame", 16)];
+        if has_egress {
+            keys.extend([("egress handler", 16), ("generated in egress", 1)]);
+        }
+        let ternary =
+            |variable, width_bits| OwnKey { variable, kind: MatchKind::Ternary, width_bits };
+        let mut own = vec![ternary(task, 8)];
+        for (name, width_bits) in keys {
+            own.push(ternary(self.variable(name, width_bits), width_bits));
+        }
+        let entries = 2 + self.atomic.handlers.len() as u64;
+        let table = OwnTable { keys: own, entries, actions: 3, action_data_bits: 0 };
+        // Besides its own: the headers of events in whose place others were generated go.
+        let statements = 4 + u64::from(has_egress);
+        let unit = self.unit("leave", Gress::Egress, table, statements);
+        let unit = self.behind(SchedulerPart::Leave, unit);
+        for (before, id) in self.statements() {
+            let statement = &self.atomic.statements[id.0 as usize];
+            if statement.gress == Gress::Egress {
+                let kind = match statement.operation {
+                    Operation::Generate { .. } => DependencyKind::Match,
+                    _ => DependencyKind::Anti,
+                };
+                self.depends(before, unit, kind);
+            }
         }
     }
 
@@ -323,7 +357,8 @@ impl Adder<'_> {
         self.in_front(SchedulerPart::Forward, unit);
     }
 
-    fn switch_values(&mut self) {
+    /// `self` and externs: in ingress the program's parts ask for them as well, in egress only handlers.
+    fn switch_values(&mut self, gress: Gress) {
         let is_value = |id: &VariableId| {
             matches!(
                 self.atomic.variables.get(id.0 as usize).map(|one| one.kind),
@@ -333,7 +368,7 @@ impl Adder<'_> {
         let mut found = Vec::new();
         for (unit, id) in self.statements() {
             let statement = &self.atomic.statements[id.0 as usize];
-            if statement.gress != Gress::Ingress {
+            if statement.gress != gress {
                 continue;
             }
             if statement.guard.variables().iter().any(is_value) {
@@ -342,9 +377,14 @@ impl Adder<'_> {
                 found.push((unit, DependencyKind::Action));
             }
         }
+        let (name, part) = match gress {
+            Gress::Ingress => ("switch_values", SchedulerPart::SwitchValues),
+            Gress::Egress if found.is_empty() => return,
+            Gress::Egress => ("egress_values", SchedulerPart::EgressValues),
+        };
         let table = OwnTable { keys: Vec::new(), entries: 1, actions: 1, action_data_bits: 32 };
-        let unit = self.unit("switch_values", Gress::Ingress, table, 1);
-        self.in_front(SchedulerPart::SwitchValues, unit);
+        let unit = self.unit(name, gress, table, 1);
+        self.in_front(part, unit);
         for (unit, kind) in found {
             self.depends(UnitId(0), UnitId(unit.0 + 1), kind);
         }

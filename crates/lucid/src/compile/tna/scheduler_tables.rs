@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The scheduler's tables as P4_16: dispatch, forwarding, serialisation, and in egress what is left of
-//! each copy and the time that delayed events have waited ([`crate::compile::wire`]).
+//! The scheduler's tables of ingress as P4_16: dispatch, forwarding, serialisation
+//! ([`crate::compile::wire`]). Those of egress are in `egress_tables`.
 
 use super::context::Context;
-use super::scheduler::{
-    FORWARD_ENTRIES, MEMBER_ENTRIES, SchedulerPart, SlotShape, slot_shapes, spreads,
+use super::egress_tables::{
+    self, TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct,
 };
+use super::scheduler::{FORWARD_ENTRIES, SchedulerPart, SlotShape, slot_shapes, spreads};
 use crate::compile::Delay;
 use crate::compile::expressions::type_text;
 use crate::compile::wire::{self, PlaceKind};
@@ -15,25 +16,6 @@ use source::Span;
 
 /// Where frames of flow control go (IEEE 802.3, annex 31B).
 const PAUSE_ADDRESS: &str = "48w0x0180c2000001";
-
-/// What egress has to do with a packet: nothing.
-const TASK_PASS: u32 = 0;
-/// It waited.
-const TASK_WAIT: u32 = 1;
-/// A copy for one member of a group of switches.
-const TASK_MEMBER: u32 = 2;
-/// Copies of slots; higher numbers too.
-const TASK_COPIES: u32 = 3;
-
-/// The event of this slot leaves by a port, in its frame.
-fn task_framed(slot: u32) -> u32 {
-    TASK_COPIES + 1 + 2 * slot
-}
-
-/// The same without a frame.
-fn task_bare(slot: u32) -> u32 {
-    TASK_COPIES + 2 + 2 * slot
-}
 
 /// What the parser found a packet to be; the table `dispatch` matches on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +49,8 @@ pub(super) enum Route {
     OutsideBare = 13,
     /// A PFC frame for the delay queue, from the packet generator or a processor.
     Pause = 14,
+    /// It has waited, and its egress handler is to run.
+    Again = 15,
 }
 
 /// What a rule of `serialise` asks of one slot.
@@ -144,33 +128,44 @@ pub(super) fn table(
         SchedulerPart::Dispatch => dispatch(context, stage),
         SchedulerPart::Forward => forward(context, stage),
         SchedulerPart::Serialise => serialise(context, stage),
-        SchedulerPart::Strip => strip(context, stage),
-        SchedulerPart::Wait => wait(context, stage, second),
-        SchedulerPart::Member => member(context, stage),
+        SchedulerPart::EgressValues => egress_tables::values(context, stage),
+        SchedulerPart::Leave => egress_tables::leave(context, stage),
+        SchedulerPart::Wait => egress_tables::wait(context, stage, second),
+        SchedulerPart::Member => egress_tables::member(context, stage),
     }
 }
 
 fn switch_values(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    values_table(context, stage, ("switch_values", "set_switch_values"), "ig_md");
+    Some("switch_values.apply();".into())
+}
+
+/// A table without a key whose default action holds what the control plane says of this switch.
+pub(super) fn values_table(
+    context: &mut Context<'_>,
+    stage: usize,
+    (table, action): (&str, &str),
+    metadata: &str,
+) {
     let mut parameters = vec!["bit<32> self_switch".to_string()];
-    let mut body = String::from("ig_md.self_switch = self_switch;");
+    let mut body = format!("{metadata}.self_switch = self_switch;");
     let mut defaults = vec!["0".to_string()];
     for (at, one) in context.program.externs.iter().enumerate() {
         let Some(ty) = extern_type(one.ty) else { continue };
         let name = &context.externs[at];
         parameters.push(format!("{ty} {name}"));
-        body.push_str(&format!("ig_md.{name} = {name};"));
+        body.push_str(&format!("{metadata}.{name} = {name};"));
         defaults.push("0".into());
     }
     context.put(
         Span::NONE,
         format!(
-            "action set_switch_values({}) {{ {body} }} @stage({stage}) table switch_values {{ \
-             actions = {{ set_switch_values; }} default_action = set_switch_values({}); size = 1; }}",
+            "action {action}({}) {{ {body} }} @stage({stage}) table {table} {{ \
+             actions = {{ {action}; }} default_action = {action}({}); size = 1; }}",
             parameters.join(", "),
             defaults.join(", ")
         ),
     );
-    Some("switch_values.apply();".into())
 }
 
 /// The type of an extern as metadata; none for groups, which are multicast groups.
@@ -184,8 +179,17 @@ pub(super) fn extern_type(ty: Type) -> Option<String> {
 
 fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let flood = wire::FIRST_FLOOD;
-    let here = "hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0;";
+    // What has an egress handler keeps its frame until then.
+    let has_egress = context.events.has_egress();
+    let leave = format!("hdr.bridge.task = {TASK_LEAVE};");
+    let source = egress_tables::source_again(context);
+    let left = format!("hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; {source}");
+    let here = match has_egress {
+        true => leave.as_str(),
+        false => &left,
+    };
     let bare = "hdr.frame.setInvalid();";
+    let leaves_bare = if has_egress { leave.as_str() } else { bare };
     let port = "ig_tm_md.ucast_egress_port = hdr.frame.place[8:0];";
     let group = "ig_tm_md.mcast_grp_b = hdr.frame.place[15:0];";
     let flooded = format!("ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {flood:#06x};");
@@ -198,11 +202,11 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
             format!("{round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.task = {TASK_WAIT};"),
         ),
         ("leave_by_port", Route::Port, format!("{port} {here}")),
-        ("leave_by_port_bare", Route::PortBare, format!("{port} {bare}")),
+        ("leave_by_port_bare", Route::PortBare, format!("{port} {leaves_bare}")),
         ("leave_by_group", Route::Group, format!("{group} {here}")),
-        ("leave_by_group_bare", Route::GroupBare, format!("{group} {bare}")),
+        ("leave_by_group_bare", Route::GroupBare, format!("{group} {leaves_bare}")),
         ("flood", Route::Flood, format!("{flooded} {here}")),
-        ("flood_bare", Route::FloodBare, format!("{flooded} {bare}")),
+        ("flood_bare", Route::FloodBare, format!("{flooded} {leaves_bare}")),
         (
             "spread",
             Route::Switches,
@@ -228,6 +232,14 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
             format!("{round} ig_tm_md.qid = EVENT_QUEUE; hdr.pause.destination = {PAUSE_ADDRESS};"),
         ),
         ("unframe", Route::Unframe, format!("{round} ig_tm_md.qid = EVENT_QUEUE; {bare}")),
+        (
+            "go_round",
+            Route::Again,
+            format!(
+                "{round} ig_tm_md.qid = EVENT_QUEUE; hdr.frame.place_kind = PLACE_HERE; \
+                 hdr.bridge.task = {TASK_ROUND};"
+            ),
+        ),
     ];
     let has_bare = context.events.events.iter().any(|event| event.is_bare);
     let is_bare = |route: Route| {
@@ -247,6 +259,7 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         .filter(|(_, route, _)| has_bare || !is_bare(*route))
         .filter(|(_, route, _)| spreads || *route != Route::Switches)
         .filter(|(_, route, _)| has_queue || *route != Route::Pause)
+        .filter(|(_, route, _)| has_egress || *route != Route::Again)
         .collect();
     let mut table =
         format!("@stage({stage}) table dispatch {{ key = {{ ig_md.route : exact; }} actions = {{");
@@ -266,10 +279,11 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
 }
 
 fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let source = egress_tables::source_again(context);
     context.put(
         Span::NONE,
         format!(
-            "action forward_to(PortId_t port) {{ ig_tm_md.ucast_egress_port = port; }} \
+            "action forward_to(PortId_t port) {{ ig_tm_md.ucast_egress_port = port; {source} }} \
              @stage({stage}) table forward {{ key = {{ hdr.frame.place : exact; }} \
              actions = {{ forward_to; NoAction; }} const default_action = NoAction(); \
              size = {FORWARD_ENTRIES}; }}"
@@ -281,72 +295,42 @@ fn forward(context: &mut Context<'_>, stage: usize) -> Option<String> {
 
 fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let slots = slot_shapes(context.atomic);
-    let events = context.events.clone();
+    let has_egress = context.events.has_egress();
     let mut keys = String::new();
-    // Whether the events of a slot are to be told apart: some leave without a frame.
-    let mut mixed = Vec::new();
     for (at, shape) in slots.iter().enumerate() {
         keys.push_str(&format!("hdr.bridge.slot{at} : ternary;"));
-        let bare = events.slots[at].iter().filter(|id| events.event(**id).is_bare).count();
-        let is_mixed = !shape.direct.is_empty() && bare > 0 && bare < events.slots[at].len();
         if !shape.direct.is_empty() {
             keys.push_str(&format!("hdr.slot{at}.place_kind[2:0] : ternary;"));
-        }
-        if is_mixed {
-            keys.push_str(&format!("hdr.slot{at}.number : ternary;"));
         }
         if shape.writes_delay {
             keys.push_str(&format!("hdr.slot{at}.delay_ns : ternary;"));
         }
-        mixed.push(is_mixed);
     }
     let mut actions: Vec<(String, String)> = Vec::new();
     let mut entries = String::new();
     for (tests, what) in serialise_rules(&slots) {
-        // Numbers of the bare events one by one, then the others.
-        let mut variants: Vec<(Option<u32>, bool)> = Vec::new();
-        if let Serialisation::Direct(slot, ..) = what {
-            let bare = |id: &&crate::core::EventId| events.event(**id).is_bare;
-            let here = &events.slots[slot as usize];
-            if mixed[slot as usize] {
-                let numbers = here.iter().filter(bare).map(|id| events.event(*id).number);
-                variants.extend(numbers.map(|number| (Some(number), true)));
-                variants.push((None, false));
-            } else {
-                variants.push((None, here.iter().any(|id| events.event(*id).is_bare)));
+        let mut keyset = Vec::new();
+        for (test, shape) in tests.iter().zip(&slots) {
+            keyset.push(match test.is_there {
+                Some(is_there) => u32::from(is_there).to_string(),
+                None => "_".into(),
+            });
+            if !shape.direct.is_empty() {
+                keyset.push(test.kind.map_or("_".into(), |kind| (kind as u32).to_string()));
             }
-        } else {
-            variants.push((None, false));
+            if shape.writes_delay {
+                keyset.push(if test.is_due { "0".into() } else { "_".into() });
+            }
         }
-        for (number, is_bare) in variants {
-            let mut keyset = Vec::new();
-            for (at, (test, shape)) in tests.iter().zip(&slots).enumerate() {
-                keyset.push(match test.is_there {
-                    Some(is_there) => u32::from(is_there).to_string(),
-                    None => "_".into(),
-                });
-                if !shape.direct.is_empty() {
-                    keyset.push(test.kind.map_or("_".into(), |kind| (kind as u32).to_string()));
-                }
-                if mixed[at] {
-                    let is_it =
-                        matches!(what, Serialisation::Direct(slot, ..) if slot as usize == at);
-                    keyset.push(number.filter(|_| is_it).map_or("_".into(), |one| one.to_string()));
-                }
-                if shape.writes_delay {
-                    keyset.push(if test.is_due { "0".into() } else { "_".into() });
-                }
-            }
-            let (name, body, arguments) = serialisation(what, is_bare);
-            if !actions.iter().any(|(known, _)| *known == name) {
-                actions.push((name.clone(), body));
-            }
-            let keyset = match keyset.as_slice() {
-                [one] => one.clone(),
-                many => format!("({})", many.join(", ")),
-            };
-            entries.push_str(&format!("{keyset} : {name}({arguments});"));
+        let (name, body, arguments) = serialisation(what, has_egress, context.options.delay);
+        if !actions.iter().any(|(known, _)| *known == name) {
+            actions.push((name.clone(), body));
         }
+        let keyset = match keyset.as_slice() {
+            [one] => one.clone(),
+            many => format!("({})", many.join(", ")),
+        };
+        entries.push_str(&format!("{keyset} : {name}({arguments});"));
     }
     let mut table = format!("@stage({stage}) table serialise {{ key = {{ {keys} }} actions = {{");
     for (name, body) in &actions {
@@ -363,20 +347,31 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
 }
 
 /// Name, declaration and arguments of the action for a rule.
-fn serialisation(what: Serialisation, is_bare: bool) -> (String, String, String) {
+fn serialisation(what: Serialisation, has_egress: bool, delay: Delay) -> (String, String, String) {
     let round = "ig_tm_md.ucast_egress_port = RECIRCULATION_PORT;";
     let queue = "ig_tm_md.qid = EVENT_QUEUE;";
     match what {
         Serialisation::Round(slot) => {
             let name = format!("send_slot{slot}");
-            let body = format!("action {name}() {{ {round} {queue} hdr.bridge.slot{slot} = 0; }}");
+            let task = match has_egress {
+                true => format!("hdr.bridge.task = {TASK_ROUND};"),
+                false => String::new(),
+            };
+            let body =
+                format!("action {name}() {{ {round} {queue} hdr.bridge.slot{slot} = 0; {task} }}");
             (name, body, String::new())
         }
         Serialisation::Delayed(slot) => {
             let name = format!("delay_slot{slot}");
+            let began = match delay {
+                Delay::Queue => "",
+                Delay::Recirculation => {
+                    "hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0];"
+                }
+            };
             let body = format!(
                 "action {name}() {{ {round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.slot{slot} = 0; \
-                 hdr.bridge.task = {TASK_WAIT}; }}"
+                 hdr.bridge.task = {TASK_WAIT}; {began} }}"
             );
             (name, body, String::new())
         }
@@ -402,11 +397,8 @@ fn serialisation(what: Serialisation, is_bare: bool) -> (String, String, String)
                 ),
                 _ => ("port", format!("ig_tm_md.ucast_egress_port = hdr.slot{slot}.place[8:0];")),
             };
-            let (bare, task) = match is_bare {
-                true => ("_bare", task_bare(slot)),
-                false => ("", task_framed(slot)),
-            };
-            let name = format!("send_slot{slot}_by_{word}{bare}");
+            let task = task_direct(slot);
+            let name = format!("send_slot{slot}_by_{word}");
             let body = format!(
                 "action {name}(MulticastGroupId_t copies) {{ {place} ig_tm_md.mcast_grp_a = copies; \
                  {queue} hdr.bridge.task = {task}; }}"
@@ -414,129 +406,6 @@ fn serialisation(what: Serialisation, is_bare: bool) -> (String, String, String)
             (name, body, copies.to_string())
         }
     }
-}
-
-fn strip(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    let events = context.events.clone();
-    let slots = slot_shapes(context.atomic);
-    let count = events.slots.len() as u32;
-    let mut keys = String::from("hdr.bridge.task : ternary; eg_intr_md.egress_rid : ternary;");
-    for slot in 0..count {
-        keys.push_str(&format!("hdr.bridge.slot{slot} : ternary;"));
-    }
-    let others = |kept: u32| {
-        let mut text = String::new();
-        for slot in (0..count).filter(|slot| *slot != kept) {
-            text.push_str(&format!("hdr.slot{slot}.setInvalid();"));
-            for header in events.slot_headers(slot) {
-                text.push_str(&format!("{header}.setInvalid();"));
-            }
-        }
-        text
-    };
-    let mut actions = vec!["drop_copy".to_string()];
-    context.put(Span::NONE, "action drop_copy() { eg_dprsr_md.drop_ctl = 1; }");
-    let anything = vec!["_".to_string(); count as usize];
-    let entry = |task: &str, rid: u32, slots: &[String], action: &str| {
-        let mut keyset = vec![task.to_string(), rid.to_string()];
-        keyset.extend_from_slice(slots);
-        format!("({}) : {action}();", keyset.join(", "))
-    };
-    let mut entries = String::new();
-    for slot in 0..count {
-        let is_direct = !slots[slot as usize].direct.is_empty();
-        let bare = events.slots[slot as usize].iter().any(|id| events.event(*id).is_bare);
-        let framed = events.slots[slot as usize].iter().any(|id| !events.event(*id).is_bare);
-        let keep = others(slot);
-        if is_direct && framed {
-            context.put(
-                Span::NONE,
-                format!(
-                    "action leave_slot{slot}() {{ {keep} hdr.slot{slot}.place_kind = PLACE_HERE; \
-                     hdr.slot{slot}.place = 0; }}"
-                ),
-            );
-            actions.push(format!("leave_slot{slot}"));
-            let task = task_framed(slot).to_string();
-            entries.push_str(&entry(&task, 0, &anything, &format!("leave_slot{slot}")));
-            entries.push_str(&entry(&task, slot + 1, &anything, "drop_copy"));
-        }
-        if is_direct && bare {
-            context.put(
-                Span::NONE,
-                format!("action leave_slot{slot}_bare() {{ {keep} hdr.slot{slot}.setInvalid(); }}"),
-            );
-            actions.push(format!("leave_slot{slot}_bare"));
-            let task = task_bare(slot).to_string();
-            entries.push_str(&entry(&task, 0, &anything, &format!("leave_slot{slot}_bare")));
-            entries.push_str(&entry(&task, slot + 1, &anything, "drop_copy"));
-        }
-    }
-    let may_copy = count > 1;
-    for slot in (0..count).filter(|_| may_copy) {
-        let keep = others(slot);
-        context.put(Span::NONE, format!("action keep_slot{slot}() {{ {keep} }}"));
-        actions.push(format!("keep_slot{slot}"));
-        let mut here = anything.clone();
-        here[slot as usize] = "1".into();
-        entries.push_str(&entry("_", slot + 1, &here, &format!("keep_slot{slot}")));
-        entries.push_str(&entry("_", slot + 1, &anything, "drop_copy"));
-    }
-    let size = entries.matches(';').count().max(1);
-    context.put(
-        Span::NONE,
-        format!(
-            "@stage({stage}) table strip {{ key = {{ {keys} }} actions = {{ {}; NoAction; }} \
-             const entries = {{ {entries} }} const default_action = NoAction(); size = {size}; }}",
-            actions.join("; ")
-        ),
-    );
-    Some(format!("if (hdr.bridge.task >= {TASK_COPIES}) {{ strip.apply(); }}"))
-}
-
-/// Each copy gets the number of its switch.
-fn member(context: &mut Context<'_>, stage: usize) -> Option<String> {
-    context.put(
-        Span::NONE,
-        format!(
-            "action at_switch(bit<32> switch_number) {{ hdr.frame.place_kind = PLACE_SWITCH; \
-             hdr.frame.place = switch_number; }} @stage({stage}) table member {{ \
-             key = {{ eg_intr_md.egress_rid : exact; }} actions = {{ at_switch; NoAction; }} \
-             const default_action = NoAction(); size = {MEMBER_ENTRIES}; }}"
-        ),
-    );
-    Some(format!("if (hdr.bridge.task == {TASK_MEMBER}) {{ member.apply(); }}"))
-}
-
-fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String> {
-    let (table, action, body) = match (context.options.delay, second) {
-        (Delay::Queue, _) => (
-            "wait",
-            "waited",
-            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_intr_md.deq_timedelta;",
-        ),
-        (Delay::Recirculation, false) => (
-            "wait",
-            "waited",
-            "eg_md.elapsed_ns = eg_prsr_md.global_tstamp[31:0] - hdr.bridge.arrived_ns;",
-        ),
-        (Delay::Recirculation, true) => (
-            "count_down",
-            "counted",
-            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| eg_md.elapsed_ns; \
-             hdr.frame.place = eg_prsr_md.global_tstamp[31:0];",
-        ),
-    };
-    context.put(
-        Span::NONE,
-        format!(
-            "action {action}() {{ {body} }} @stage({stage}) table {table} {{ \
-             key = {{ hdr.bridge.task : exact; }} actions = {{ {action}; NoAction; }} \
-             const entries = {{ {TASK_WAIT} : {action}(); }} const default_action = NoAction(); \
-             size = 1; }}"
-        ),
-    );
-    Some(format!("{table}.apply();"))
 }
 
 /// Metadata that the scheduler needs.
@@ -553,13 +422,6 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
             }
             text
         }
-        Gress::Egress => match context.options.delay {
-            Delay::Recirculation => "bit<32> elapsed_ns;".into(),
-            Delay::Queue => String::new(),
-        },
+        Gress::Egress => egress_tables::metadata(context),
     }
 }
-
-pub(super) const PASS: u32 = TASK_PASS;
-pub(super) const WAITS: u32 = TASK_WAIT;
-pub(super) const MEMBER: u32 = TASK_MEMBER;

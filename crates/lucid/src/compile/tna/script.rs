@@ -53,9 +53,10 @@ impl Translator {
                     let _ = writeln!(text, "p4.IngressParser.{set}.add(f1={value})");
                 }
                 ["table_set_default", table, action, "=>", values @ ..] => {
+                    let control = if *table == "egress_values" { "Egress" } else { "Ingress" };
                     let _ = writeln!(
                         text,
-                        "p4.Ingress.{table}.set_default_with_{action}({})",
+                        "p4.{control}.{table}.set_default_with_{action}({})",
                         values.join(", ")
                     );
                 }

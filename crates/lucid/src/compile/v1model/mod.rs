@@ -319,6 +319,7 @@ fn finish(
         switch_groups: context.switch_groups,
         floods: context.floods,
         most_generated: context.shapes.slot_count,
+        egress_values: false,
         mixes: context.mixes,
         delay_period_ps: match options.delay {
             Delay::Queue if context.delays => options.delay_period_ps,

@@ -11,7 +11,7 @@ use crate::core::arithmetic::mask;
 use crate::core::{
     Access, Expression, ExpressionKind, Pattern, Statement, StatementKind, Target, Type, Use,
 };
-use pisa::{Condition, VariableId};
+use pisa::{Condition, Gress, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Translator<'_> {
@@ -186,6 +186,11 @@ impl Translator<'_> {
                 return self.no_stage(statement);
             };
             self.assign(to, argument);
+        }
+        if self.gress == Gress::Egress {
+            // It leaves at once by the port of the packet, whatever it says of place and time.
+            self.slot_holds(slot, *id);
+            return self.emit(Operation::Generate { slot, event: *id, payload });
         }
         let (kind, place) = match target {
             Target::Event => (PlaceKind::Here, None),

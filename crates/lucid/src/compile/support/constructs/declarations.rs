@@ -119,12 +119,10 @@ pub(super) const LIST: &[Construct] = &[
         "handler: `handle e(int x) { ... }`",
         "event go(int x);\nhandle go(int x) { generate go(x); }\n",
     ),
-    on(
+    both(
         "egress handler: `@egress handle`",
         "event out(int x);\n@egress handle out(int x) { generate out(x + 1); }\n\
          event go(int x) { generate_port(1, out(x)); }\n",
-        On::Compiles,
-        On::Refused(codes::EGRESS),
     ),
     on(
         "egress handler that generates two events",

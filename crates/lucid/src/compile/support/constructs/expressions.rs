@@ -73,12 +73,10 @@ pub(super) const LIST: &[Construct] = &[
         On::Refused(codes::QUEUE_DEPTH),
         On::Refused(codes::QUEUE_DEPTH),
     ),
-    on(
+    both(
         "`Sys.dequeue_depth()` in an egress handler",
         "event out(int<19> x);\n@egress handle out(int<19> x) { int<19> d = Sys.dequeue_depth(); \
          generate out(d); }\nevent go(int x) { generate_port(1, out(0)); }\n",
-        On::Compiles,
-        On::Refused(codes::EGRESS),
     ),
     both("`self`", "event go(int x) { generate go(self); }\n"),
     both(
