@@ -54,6 +54,9 @@ impl Environment for BlockEnvironment<'_> {
     }
 
     fn log_line(&mut self, line: &str) {
+        if let Some(tap) = &mut self.tap {
+            tap.note(self.clock.get(), TappedEvent::Logged { text: line.to_string() });
+        }
         self.log.push(LogLine {
             time_ps: self.clock.get(),
             packet: self.run.get().packet,

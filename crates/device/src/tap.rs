@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
 //! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
-//! numbers drawn there; and both engines give the same.
+//! numbers drawn there and the lines logged; and both engines give the same.
 
 use crate::packet::Entrance;
 use crate::statistics::DropReason;
@@ -38,6 +38,11 @@ pub enum TappedEvent {
     Drawn {
         /// The lowest 64 bits of the number.
         value: u64,
+    },
+    /// The block that runs writes a line to the log.
+    Logged {
+        /// The line.
+        text: String,
     },
     /// It stands in a queue now.
     Queued {

@@ -8,6 +8,8 @@ mod alike;
 mod delays;
 #[path = "compiled/egress.rs"]
 mod egress;
+#[path = "compiled/egress_dispatches.rs"]
+mod egress_dispatches;
 #[path = "compiled/generated.rs"]
 mod generated;
 mod generator;

@@ -14,6 +14,7 @@ fn tapped(device: &mut Device) -> String {
                 format!("ingress {port} {by:?} since {arrived_ps} {}", short(&bytes))
             }
             TappedEvent::Drawn { .. } => "draws".to_string(),
+            TappedEvent::Logged { text } => format!("logs {text}"),
             TappedEvent::Queued { path, queue, length_bytes } => {
                 format!("queued {path} {queue} {length_bytes}")
             }

@@ -5,7 +5,8 @@
 
 use super::scheduler::SERIALISER_PORTS;
 use super::wire::{
-    FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE, OUTSIDE_PORT,
+    DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
+    OUTSIDE_PORT,
 };
 use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target};
 use crate::core::{ExternId, GlobalKind, Program};
@@ -49,13 +50,13 @@ pub struct Site {
 }
 
 impl Site {
-    /// A switch of a run: routes by fewest links, of equal ones the lowest port at each switch.
+    /// A switch of a run: routes by fewest links, of equal ones the lowest port at each switch, and
+    /// directly to switches that no links lead to.
     pub fn of(setup: &Setup, switch: u32) -> Site {
         let mut topology = setup.topology();
-        let routes = (0..setup.switches)
-            .filter(|other| *other != switch)
-            .filter_map(|other| Some((other, topology.port_to_switch(switch, other)?)))
-            .collect();
+        let mut route = |other| topology.port_to_switch(switch, other).unwrap_or(DIRECT_PORT);
+        let others = (0..setup.switches).filter(|other| *other != switch);
+        let routes = others.map(|other| (other, route(other))).collect();
         Site {
             switch,
             recirculation_port: setup.recirculation_ports[switch as usize],

@@ -95,6 +95,9 @@ pub struct Options {
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
     pub recirculation: Recirculation,
+    /// Whether egress handlers on v1model log what they run on, for whoever records dispatches: from
+    /// outside it cannot be seen.
+    pub observed: bool,
     /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
     /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
     /// standard_metadata)`.
@@ -122,6 +125,7 @@ impl Default for Options {
             recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
             delay_queue: 0,
             recirculation: Recirculation::default(),
+            observed: false,
             before: None,
             after: None,
         }

@@ -63,6 +63,10 @@ pub fn remaining_delay_ns(source_kind: u16, delay_ns: u32, came_back_ns: Option<
     }
 }
 
+/// How a line of the log begins by which an egress handler tells what it runs on
+/// ([`super::Options::observed`]).
+pub const EGRESS_LOG: &str = "egress handler of event ";
+
 /// Bytes of a frame before the event's parameters.
 pub const FRAME_BYTES: usize = 16;
 
@@ -92,6 +96,13 @@ pub const MIXED_STRIDE: u32 = 0x0200;
 /// The port of events that leave by no port in particular ([`crate::simulation::NO_PORT`]): exit events
 /// generated without one, the copy of a flood for ports without a link, events without a handler.
 pub const OUTSIDE_PORT: u32 = 510;
+
+/// The port to switches that a run's links do not join with this one: events get there directly.
+pub const DIRECT_PORT: u32 = 509;
+
+/// Ports of a switch that are its own have numbers up to this one; the last number of 9 bits is v1model's
+/// for packets to drop.
+pub const LARGEST_PORT: u32 = 508;
 
 /// Where an event is to be handled or to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

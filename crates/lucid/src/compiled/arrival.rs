@@ -8,7 +8,7 @@ use crate::compile::wire::{
 };
 use crate::core::{EventId, LUCID_ETHER_TYPE};
 use crate::interpreter::{Arguments, EventValue, Parsed, Place, Surroundings, from_wire, parse};
-use crate::simulation::Setup;
+use crate::simulation::{NO_PORT, Setup};
 use crate::syntax::ast::EventSort;
 
 /// Bytes before an event's number: two addresses and a type.
@@ -30,8 +30,8 @@ pub(super) struct Frame {
 pub(super) enum Arrival {
     /// A handler runs; the port that it sees.
     Dispatch { event: EventId, arguments: Arguments, port: u32, is_packet: bool },
-    /// It has no handler here.
-    NoHandler { event: EventId, arguments: Arguments },
+    /// It has no handler here; the port that it came by, [`NO_PORT`] if it only went round to leave.
+    NoHandler { event: EventId, arguments: Arguments, port: u32 },
     /// On its way to a place or time: the event in it, where it has one.
     Transit(Option<(EventId, Arguments)>),
     /// Nothing that the program knows.
@@ -149,8 +149,17 @@ pub(super) fn classify(
                 0
             };
             let Some((event, arguments)) = frame.event else { return Arrival::Dropped };
-            if elsewhere || delay_ns > 0 || is_bare(setup, event) {
+            // What has waited goes round once more to meet its egress handler.
+            let meets_egress = setup.prepared.events[event.0 as usize].egress.is_some()
+                && frame.delay_ns > 0
+                && frame.place == PlaceKind::Here;
+            if elsewhere || delay_ns > 0 || meets_egress || is_bare(setup, event) {
                 return Arrival::Transit(Some((event, arguments)));
+            }
+            let goes_round = around.ingress_port == around.recirculation_port;
+            if goes_round && setup.program.events[event.0 as usize].sort == EventSort::Exit {
+                // On its way out.
+                return Arrival::NoHandler { event, arguments, port: NO_PORT };
             }
             let port = if frame.place == PlaceKind::Switch { 0 } else { around.ingress_port };
             (event, arguments, port, false)
@@ -162,7 +171,7 @@ pub(super) fn classify(
     };
     let prepared = &setup.prepared.events[event.0 as usize];
     if prepared.ingress.is_none() && prepared.control.is_none() {
-        return Arrival::NoHandler { event, arguments };
+        return Arrival::NoHandler { event, arguments, port };
     }
     Arrival::Dispatch { event, arguments, port, is_packet }
 }

@@ -8,6 +8,7 @@
 
 mod arrival;
 mod cells;
+mod egress;
 mod network;
 mod replaying;
 mod sending;

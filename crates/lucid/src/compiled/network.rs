@@ -4,20 +4,23 @@
 //! means is `arrival`'s, what the program does with it is the device's.
 
 use super::arrival::{Arrival, classify, frame_for_here, is_bare};
+use super::egress::{Passes, is_egress_line};
 use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, lowered};
 use super::watch::{Plain, Watch, Watcher};
-use crate::compile::Compiled;
+use crate::compile::{Compiled, Target};
 use crate::core::{EventId, GlobalId};
-use crate::interpreter::{State, Surroundings, packet_bytes};
+use crate::interpreter::{Arguments, Parsed, State, Surroundings, Value, packet_bytes, parse};
+use crate::simulation::codes::MISFIT;
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
+use crate::simulation::random::{Purpose, Stream};
 use crate::simulation::schedule::{Dispatch, Replayer};
 use crate::simulation::topology::Topology;
 use crate::simulation::{
-    Counts, DropReason, EVENT_TIME_PS, ObservationKind, Observer, Occurrence, Outcome, Setup,
-    Stage, event_of,
+    Counts, DropReason, EVENT_TIME_PS, NO_PORT, ObservationKind, Observer, Occurrence, Outcome,
+    Setup, Stage, event_of,
 };
-use device::tap::TappedEvent;
+use crate::specification::InputKind;
 use device::{Device, DeviceOptions, EngineChoice};
 use network::event_queue::EventQueue;
 use slab::Slab;
@@ -37,16 +40,28 @@ pub(super) struct Flight {
 }
 
 /// What a device was given, by the device's number of the packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) cause: Option<u64>,
     pub(super) occurrence: u64,
     /// The event whose handler ran, if one did.
     pub(super) handled: Option<EventId>,
-    /// The event that has no handler here.
-    pub(super) unhandled: Option<EventId>,
+    /// The event that has no handler here, and the port that it came by.
+    pub(super) unhandled: Option<(EventId, u32)>,
     /// Whether it is known which occurrence it is.
     pub(super) is_known: bool,
+    /// What is behind its parameters, if it has a payload.
+    pub(super) payload: Option<Arc<[u8]>>,
+}
+
+impl Given {
+    /// By which occurrence's handler what leaves was generated, unless it leaves as it came.
+    pub(super) fn by(&self) -> Option<u64> {
+        match self.handled {
+            Some(_) => Some(self.occurrence),
+            None => self.cause,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -59,6 +74,8 @@ pub(super) struct Switch {
     pub(super) wakes_at_ps: Option<u64>,
     pub(super) given: HashMap<u64, Given>,
     pub(super) counts: Counts,
+    /// For events that get to other switches directly.
+    pub(super) direct_loss: Stream,
 }
 
 /// Items of the queue that are not packets.
@@ -113,6 +130,12 @@ impl CompiledSimulation {
         engine: EngineChoice,
         change: &dyn Fn(&mut DeviceOptions),
     ) -> Result<CompiledSimulation, LoadError> {
+        let has_egress_handlers = setup.prepared.events.iter().any(|event| event.egress.is_some());
+        let is_tna = compiled.options.target == Target::Tna;
+        if has_egress_handlers && !is_tna && !compiled.options.observed {
+            let message = "egress handlers are not seen unless they are compiled to be observed";
+            return Err(LoadError { switch: 0, message: message.to_string() });
+        }
         let pipeline = Arc::new(lowered(&compiled)?);
         let mut switches = Vec::new();
         for number in 0..setup.switches {
@@ -124,6 +147,7 @@ impl CompiledSimulation {
                 wakes_at_ps: None,
                 given: HashMap::new(),
                 counts: Counts::default(),
+                direct_loss: Stream::new(setup.seed, Purpose::DirectLoss, number.into()),
             });
         }
         Ok(CompiledSimulation {
@@ -195,6 +219,13 @@ impl CompiledSimulation {
         self.run_watched(until_ps, &mut Plain(observer))
     }
 
+    /// Whether nothing is on its way and nothing waits, but for what packet generators will make.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.flights.is_empty()
+            && self.inputs.peek().is_none()
+            && self.switches.iter().all(|one| one.installed.device.buffered_bytes() == 0)
+    }
+
     /// The links of the run.
     pub(super) fn topology(&self) -> &Topology {
         &self.topology
@@ -244,13 +275,11 @@ impl CompiledSimulation {
 
     fn input(&mut self, setup: &Setup, watch: &mut Watch<'_>, input: Input) {
         match input {
+            Input::Event { at, event, arguments } if is_bare(setup, event) => {
+                self.packet_event_comes(setup, watch, at, (event, arguments));
+            }
             Input::Event { at, event, arguments } => {
-                let bytes = if is_bare(setup, event) {
-                    packet_bytes(&setup.prepared, event, &arguments)
-                } else {
-                    frame_for_here(setup, event, &arguments)
-                };
-                self.come(setup, watch, at, bytes);
+                self.come(setup, watch, at, frame_for_here(setup, event, &arguments));
             }
             Input::Packet { at, bytes } => self.come(setup, watch, at, bytes.to_vec()),
             Input::Command { switch, command } => {
@@ -271,6 +300,38 @@ impl CompiledSimulation {
                 watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
+    }
+
+    /// A packet event comes in from outside. On the wire it is its bytes, of which the parser has to make
+    /// the event again; one that has no handler leaves the network before any switch sees it.
+    fn packet_event_comes(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        (at, port): (u32, u32),
+        (event, arguments): (EventId, Arguments),
+    ) {
+        let bytes = packet_bytes(&setup.prepared, event, &arguments);
+        let prepared = &setup.prepared.events[event.0 as usize];
+        if prepared.ingress.is_none() && prepared.control.is_none() {
+            let occurrence = Occurrence(self.next_occurrence());
+            self.switches[at as usize].counts.left += 1;
+            watch.observer.leaves_unhandled((at, port), event, &arguments);
+            watch.see(self.now_ps, at, || ObservationKind::Left {
+                occurrence,
+                event: event_of(setup, event, &arguments, 0),
+                port,
+                bytes: Some(bytes.into()),
+            });
+            return;
+        }
+        let parsed = parse(&setup.prepared, &bytes, &self.surroundings(setup, at, port));
+        if parsed != Parsed::Event(event, arguments) {
+            let fault = not_itself(setup, event);
+            self.stopped.get_or_insert(Box::new(fault));
+            return;
+        }
+        self.come(setup, watch, (at, port), bytes);
     }
 
     /// Something comes in from outside.
@@ -313,9 +374,8 @@ impl CompiledSimulation {
     fn wake(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
         self.switches[at as usize].wakes_at_ps = None;
         if self.let_work(at) {
-            self.switches[at as usize].installed.device.drain_taps();
-            self.tell_prints(watch, at);
-            self.send_all(setup, watch, at);
+            let passes = self.passes_of(at);
+            self.tell_all(setup, watch, at, passes);
         }
     }
 
@@ -341,7 +401,14 @@ impl CompiledSimulation {
         let now_ps = self.now_ps;
         let switch = &mut self.switches[at as usize];
         switch.free_at_ps = now_ps.saturating_add(EVENT_TIME_PS);
-        let mut given = Given { cause, occurrence, handled: None, unhandled: None, is_known };
+        let payload = match &arrival {
+            Arrival::Dispatch { arguments, .. } | Arrival::Transit(Some((_, arguments))) => {
+                payload_of(arguments)
+            }
+            Arrival::NoHandler { .. } | Arrival::Transit(None) | Arrival::Dropped => None,
+        };
+        let (handled, unhandled) = (None, None);
+        let mut given = Given { cause, occurrence, handled, unhandled, is_known, payload };
         let mut ran = None;
         match &arrival {
             Arrival::Dispatch { event, arguments, port, is_packet } => {
@@ -357,9 +424,11 @@ impl CompiledSimulation {
                 };
                 ran = Some(Ran { occurrence, cause, is_packet: *is_packet, dispatch });
             }
-            Arrival::NoHandler { event, arguments } => {
-                given.unhandled = Some(*event);
-                watch.observer.leaves_unhandled(at, *event, arguments);
+            Arrival::NoHandler { event, arguments, port } => {
+                given.unhandled = Some((*event, *port));
+                if *port != NO_PORT {
+                    watch.observer.leaves_unhandled((at, *port), *event, arguments);
+                }
             }
             Arrival::Transit(_) => {}
             Arrival::Dropped => {
@@ -383,17 +452,24 @@ impl CompiledSimulation {
         if !self.let_work(at) {
             return;
         }
-        let taps = self.switches[at as usize].installed.device.drain_taps();
+        let mut passes = self.passes_of(at);
         if let Some(mut ran) = ran {
-            let drawn = taps.iter().filter(|tap| tap.packet == number);
-            ran.dispatch.draws.extend(drawn.filter_map(|tap| match tap.what {
-                TappedEvent::Drawn { value } => Some(u128::from(value)),
-                _ => None,
-            }));
+            ran.dispatch.draws = passes.ingress_draws.remove(&number).unwrap_or_default();
             self.dispatched(setup, watch, ran);
         }
+        self.tell_all(setup, watch, at, passes);
+    }
+
+    fn passes_of(&mut self, at: u32) -> Passes {
+        Passes::read(self.switches[at as usize].installed.device.drain_taps())
+    }
+
+    /// Tells what a device did besides the handler that it was given something for, and sends what it sent
+    /// on its way.
+    fn tell_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, passes: Passes) {
+        let senders = self.egress_dispatched(setup, watch, at, passes);
         self.tell_prints(watch, at);
-        self.send_all(setup, watch, at);
+        self.send_all(setup, watch, at, &senders);
     }
 
     pub(super) fn next_occurrence(&mut self) -> u64 {
@@ -415,6 +491,9 @@ impl CompiledSimulation {
     fn tell_prints(&mut self, watch: &mut Watch<'_>, at: u32) {
         let switch = &mut self.switches[at as usize];
         for line in switch.installed.device.drain_log() {
+            if self.compiled.options.observed && is_egress_line(&line.text) {
+                continue;
+            }
             let Some(given) = switch.given.get(&line.packet) else { continue };
             let by = Occurrence(given.occurrence);
             watch.see(line.time_ps, at, || ObservationKind::Printed { by, text: line.text });
@@ -428,4 +507,28 @@ impl CompiledSimulation {
         let fault = Diagnostic::error(Code(INTERNAL), Span::NONE, text).help(help);
         self.stopped.get_or_insert(Box::new(fault));
     }
+}
+
+/// The payload among an event's arguments.
+fn payload_of(arguments: &Arguments) -> Option<Arc<[u8]>> {
+    arguments.objects.iter().find_map(|object| match object {
+        Value::Payload(bytes) => Some(bytes.clone()),
+        _ => None,
+    })
+}
+
+/// Of the bytes of a packet event that comes in from outside the parser makes something else.
+fn not_itself(setup: &Setup, event: EventId) -> Diagnostic {
+    let declared = &setup.program.events[event.0 as usize];
+    let name = &declared.declared_name;
+    let input = setup.run.inputs.iter().find(|input| {
+        matches!(&input.kind, InputKind::Event { name, .. } if **name == *declared.name
+            || **name == *declared.declared_name)
+    });
+    let span = input.map_or(declared.span, |input| input.places.whole);
+    let message = format!("the parser `main` does not make `{name}` of the bytes of this event");
+    Diagnostic::error(MISFIT, span, message)
+        .label(declared.span, "a packet event: a compiled switch gets its bytes")
+        .help("give what comes in as a packet (`\"type\": \"packet\"`, `bytes`)")
+        .help("--engine reference handles the event as it is named")
 }

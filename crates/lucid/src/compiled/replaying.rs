@@ -182,7 +182,10 @@ impl CompiledSimulation {
         let (at, now_ps) = (dispatch.switch, dispatch.time_ps);
         let mut routes = Vec::new();
         let due_ps = if dispatch.stage == Stage::Egress {
-            routes.push(Route::Port(dispatch.port));
+            routes.push(match dispatch.port {
+                NO_PORT => Route::Outside,
+                port => Route::Port(port),
+            });
             now_ps
         } else {
             let from = (at, one.event);
@@ -190,8 +193,8 @@ impl CompiledSimulation {
             due_ps(&setup.timing, now_ps, one.delay_ns)
         };
         let counts = &mut self.switches[at as usize].counts;
+        counts.generated += routes.len() as u64;
         for route in &routes {
-            counts.generated += 1;
             match route {
                 Route::Recirculate => counts.recirculated += 1,
                 Route::Switch(to) if *to == at => counts.recirculated += 1,
@@ -251,13 +254,9 @@ impl CompiledSimulation {
         (at, port): (u32, u32),
         bytes: &[u8],
     ) -> Option<(u64, Arc<EventValue>)> {
-        let list = self.expected.get_mut(&by)?;
+        self.expected.get(&by)?;
         let goes_round = port == setup.recirculation_ports[at as usize];
-        let leaves = |route: Route| match route {
-            Route::Port(by) => by == port,
-            Route::Outside => port == OUTSIDE_PORT,
-            Route::Recirculate | Route::Switch(_) => false,
-        };
+        let leaves = |route| leaves_by(route, port, goes_round);
         let found = frame(setup, bytes);
         let contents = match &found {
             Some(frame) => Some(frame.event.as_ref()?),
@@ -266,7 +265,6 @@ impl CompiledSimulation {
         let fits = |one: &Expected| match (&found, contents) {
             (Some(frame), Some((event, arguments))) => {
                 let takes = match frame.place {
-                    PlaceKind::Here if goes_round => one.route == Route::Recirculate,
                     PlaceKind::Here => leaves(one.route),
                     PlaceKind::Switch => one.route == Route::Switch(frame.place_number),
                     PlaceKind::Port
@@ -278,23 +276,52 @@ impl CompiledSimulation {
                 takes && one.event.event == *event && one.arguments == *arguments
             }
             _ => {
-                let takes = match one.route {
-                    Route::Recirculate => goes_round,
-                    Route::Switch(_) => true,
-                    other => leaves(other),
-                };
+                let takes = matches!(one.route, Route::Switch(_)) || leaves(one.route);
                 let event = one.event.event;
                 takes
                     && is_bare(setup, event)
                     && packet_bytes(&setup.prepared, event, &one.arguments) == bytes
             }
         };
+        let taken = self.take_expected(by, &fits)?;
+        Some((taken.occurrence, taken.event))
+    }
+
+    /// Which event that a handler generated an egress handler runs on as it leaves by a port.
+    pub(super) fn claim_at_egress(
+        &mut self,
+        setup: &Setup,
+        by: u64,
+        (at, port): (u32, u32),
+        event: &EventValue,
+    ) -> Option<u64> {
+        let goes_round = port == setup.recirculation_ports[at as usize];
+        let fits = |one: &Expected| {
+            leaves_by(one.route, port, goes_round)
+                && one.event.event == event.event
+                && one.event.arguments == event.arguments
+        };
+        self.take_expected(by, &fits).map(|taken| taken.occurrence)
+    }
+
+    fn take_expected(&mut self, by: u64, fits: &dyn Fn(&Expected) -> bool) -> Option<Expected> {
+        let list = self.expected.get_mut(&by)?;
         let candidates = (0..list.len()).filter(|number| fits(&list[*number]));
         let chosen = candidates.min_by_key(|number| list[*number].due_ps)?;
         let taken = list.remove(chosen);
         if list.is_empty() {
             self.expected.remove(&by);
         }
-        Some((taken.occurrence, taken.event))
+        Some(taken)
+    }
+}
+
+/// Whether what takes a route leaves by a port of a device, which may be the one by which it goes round.
+fn leaves_by(route: Route, port: u32, goes_round: bool) -> bool {
+    match route {
+        Route::Recirculate => goes_round,
+        Route::Port(by) => by == port,
+        Route::Outside => port == OUTSIDE_PORT,
+        Route::Switch(_) => false,
     }
 }

@@ -4,19 +4,26 @@
 use super::arrival::{bare_event, frame, is_bare};
 use super::network::{CompiledSimulation, Flight, Given, WAKE};
 use super::watch::Watch;
-use crate::compile::wire::OUTSIDE_PORT;
+use crate::compile::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use crate::core::EventId;
 use crate::interpreter::EventValue;
 use crate::simulation::inputs::{Phase, rank};
-use crate::simulation::{NO_PORT, ObservationKind, Occurrence, Setup, event_of};
+use crate::simulation::{DropReason, NO_PORT, ObservationKind, Occurrence, Setup, event_of};
+use crate::syntax::ast::EventSort;
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
 const SHORTEST_PACKET_BYTES: u64 = 60;
 
 impl CompiledSimulation {
-    /// Sends what a device sent on its way.
-    pub(super) fn send_all(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+    /// Sends what a device sent on its way. `senders`: of each packet, in order, the occurrence whose egress handler sent it.
+    pub(super) fn send_all(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        at: u32,
+        senders: &[Option<u64>],
+    ) {
         let switch = &mut self.switches[at as usize];
         let next_ps = switch.installed.device.next_event_ps();
         if let Some(next_ps) = next_ps
@@ -25,21 +32,20 @@ impl CompiledSimulation {
             switch.wakes_at_ps = Some(next_ps);
             self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
         }
-        let transmitted = switch.installed.device.drain_transmitted();
+        let mut transmitted = switch.installed.device.drain_transmitted();
+        transmitted.sort_by_key(|packet| packet.sequence);
         // Nothing waits in a queue: what was given before is done.
         let is_idle = switch.installed.device.buffered_bytes() == 0;
-        for packet in transmitted {
+        for (number, packet) in transmitted.into_iter().enumerate() {
             let Some(given) = self.switches[at as usize].given.get(&packet.packet) else {
                 continue;
             };
-            let given = *given;
-            let by = match given.handled {
-                Some(_) => Some(given.occurrence),
-                None => given.cause,
-            };
+            let given = given.clone();
+            let sender = senders.get(number).copied().flatten();
+            let by = sender.or_else(|| given.by());
             // What was known on its way is what it was. Anything else is something that the handler
             // generated, or goes round to become it.
-            let known = given.handled.is_none() && given.is_known;
+            let known = sender.is_none() && given.handled.is_none() && given.is_known;
             let end = (at, packet.port);
             let claimed = match by {
                 Some(by) if !known && watch.wanted => self.claim(setup, by, end, &packet.bytes),
@@ -73,8 +79,7 @@ impl CompiledSimulation {
             self.fly(at, port, comes_ps, Flight { port, bytes, cause, occurrence });
             return;
         }
-        let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
-        let carried = self.topology.carry((at, port), time_ps, || length_bytes);
+        let carried = self.carried(setup, (at, port), time_ps, &bytes);
         if let Some(Ok((to, arrives_ps))) = carried {
             self.fly(to.0, to.1, arrives_ps, Flight { port: to.1, bytes, cause, occurrence });
             return;
@@ -91,7 +96,12 @@ impl CompiledSimulation {
             return;
         }
         counts.left += 1;
-        let port = if port == OUTSIDE_PORT { NO_PORT } else { port };
+        let port = match (given.unhandled, port) {
+            // It leaves where it came in.
+            (Some((_, came_by)), _) => came_by,
+            (None, OUTSIDE_PORT) => NO_PORT,
+            (None, port) => port,
+        };
         let is_frame = frame(setup, &bytes).is_some();
         if let Some(event) = event {
             watch.see(time_ps, at, || ObservationKind::Left {
@@ -101,6 +111,40 @@ impl CompiledSimulation {
                 bytes: (!is_frame).then(|| bytes.into()),
             });
         }
+    }
+
+    /// To where and when a packet is carried that leaves by a port, if anything is there. Exit events leave
+    /// the network whatever the port leads to.
+    fn carried(
+        &mut self,
+        setup: &Setup,
+        from: (u32, u32),
+        time_ps: u64,
+        bytes: &[u8],
+    ) -> Option<Result<((u32, u32), u64), DropReason>> {
+        let is_linked = self.topology.other_end(from).is_some();
+        if !is_linked && from.1 != DIRECT_PORT {
+            return None;
+        }
+        let frame = frame(setup, bytes);
+        if is_linked {
+            let is_exit = frame.is_some_and(|frame| {
+                let sort = |event: EventId| setup.program.events[event.0 as usize].sort;
+                frame.place == PlaceKind::Here
+                    && frame.event.is_some_and(|(event, _)| sort(event) == EventSort::Exit)
+            });
+            if is_exit {
+                return None;
+            }
+            let length_bytes = (bytes.len() as u64).max(SHORTEST_PACKET_BYTES);
+            return self.topology.carry(from, time_ps, || length_bytes);
+        }
+        let to = frame.filter(|frame| frame.place == PlaceKind::Switch)?.place_number;
+        let lost = &mut self.switches[from.0 as usize].direct_loss;
+        Some(match lost.chance(setup.timing.direct_loss) {
+            true => Err(DropReason::Loss),
+            false => Ok(((to, 0), time_ps)),
+        })
     }
 
     fn fly(&mut self, at: u32, port: u32, time_ps: u64, flight: Flight) {
@@ -116,7 +160,7 @@ impl CompiledSimulation {
             return Some(event_of(setup, event, &arguments, u64::from(frame.delay_ns)));
         }
         let candidates = match given.unhandled {
-            Some(event) => vec![event],
+            Some((event, _)) => vec![event],
             None => (0..setup.program.events.len() as u32)
                 .map(EventId)
                 .filter(|event| is_bare(setup, *event))

@@ -90,8 +90,8 @@ impl InstalledSwitch {
         let mut options = DeviceOptions {
             engine,
             seed: setup.seed,
-            // Random numbers are seen there, for schedules.
-            tap: draws(&setup.program),
+            // Random numbers and egress handlers are seen there, for schedules.
+            tap: needs_tap(&setup.program),
             ..deploy::device_options(compiled, &site, false)
         };
         change(&mut options);
@@ -220,11 +220,12 @@ impl InstalledSwitch {
     }
 }
 
-/// Whether a program draws random numbers.
-fn draws(program: &crate::core::Program) -> bool {
+/// Whether a program draws random numbers or has egress handlers.
+fn needs_tap(program: &crate::core::Program) -> bool {
     let mut found = false;
     for event in &program.events {
-        for body in [&event.handler, &event.egress_handler].into_iter().flatten() {
+        found |= event.egress_handler.is_some();
+        if let Some(body) = &event.handler {
             each_statement(&body.statements, &mut |statement| {
                 found |= matches!(statement.kind, StatementKind::Random { .. });
             });

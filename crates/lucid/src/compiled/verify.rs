@@ -121,9 +121,9 @@ impl Verifier<'_, '_> {
 }
 
 impl Watcher for Verifier<'_, '_> {
-    fn leaves_unhandled(&mut self, at: u32, event: EventId, arguments: &Arguments) {
+    fn leaves_unhandled(&mut self, (at, port): (u32, u32), event: EventId, arguments: &Arguments) {
         let bytes = self.bytes_of(event, arguments);
-        *self.leaving.entry((at, NO_PORT, bytes)).or_default() += 1;
+        *self.leaving.entry((at, port, bytes)).or_default() += 1;
     }
 
     fn judges(&self) -> bool {
@@ -233,7 +233,12 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
             message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),
         });
     }
-    let is_whole = outcome == Outcome::Finished && !setup.may_lose();
+    let is_over = match &outcome {
+        Outcome::Finished => true,
+        Outcome::TimeOver => simulation.is_quiet(),
+        Outcome::Stopped(_) => false,
+    };
+    let is_whole = is_over && !setup.may_lose();
     if difference.is_none() {
         let wrong = leaving.iter().find(|(_, more)| **more < 0 || (is_whole && **more > 0));
         difference = wrong.map(|((switch, port, bytes), more)| {

@@ -9,8 +9,8 @@ use crate::simulation::{Observation, ObservationKind, Observer};
 
 /// An observer that looks at the devices after each handler.
 pub(super) trait Watcher: Observer {
-    /// An event that has no handler came to a switch: it leaves the network there.
-    fn leaves_unhandled(&mut self, at: u32, event: EventId, arguments: &Arguments);
+    /// An event that has no handler came to a switch by a port: it leaves the network there.
+    fn leaves_unhandled(&mut self, at: (u32, u32), event: EventId, arguments: &Arguments);
 
     /// Whether it looks at all: otherwise [`Watcher::after_dispatches`] is not called, and a handler
     /// that cannot have run stops the run.
@@ -39,7 +39,7 @@ impl Observer for Plain<'_> {
 }
 
 impl Watcher for Plain<'_> {
-    fn leaves_unhandled(&mut self, _: u32, _: EventId, _: &Arguments) {}
+    fn leaves_unhandled(&mut self, _: (u32, u32), _: EventId, _: &Arguments) {}
 
     fn judges(&self) -> bool {
         false

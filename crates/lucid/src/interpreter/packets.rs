@@ -4,7 +4,8 @@
 //!
 //! A packet event on the wire is its parameters at their widths, one after the other, then its
 //! payload; zero bits fill up the last byte. An event of another sort is its wire number in 16
-//! bits, then the same; `do_lucid_parsing` reads it.
+//! bits, then the same with the zero bits in front of the payload, so that it begins at a whole byte;
+//! `do_lucid_parsing` reads it.
 
 use super::arguments::{Arguments, Slot};
 use super::bits::{BitReader, BitWriter};
@@ -138,6 +139,9 @@ fn read_event(program: &Prepared, reader: &mut BitReader<'_>) -> Parsed {
                 arguments.words.push(value);
             }
             Slot::Object(_) => {
+                if !reader.skip(padding_bits(&program.events[event].slots)) {
+                    return Parsed::Dropped;
+                }
                 arguments.objects.push(Value::Payload(Arc::from(reader.rest())));
             }
         }
@@ -150,13 +154,32 @@ pub(crate) fn has_wire_form(arguments: &Arguments) -> bool {
     arguments.objects.iter().all(|object| matches!(object, Value::Payload(_)))
 }
 
-fn write_arguments(writer: &mut BitWriter, slots: &[Slot], arguments: &Arguments) {
+/// Zero bits in front of the payload of an event with its number: headers are whole bytes.
+fn padding_bits(slots: &[Slot]) -> u32 {
+    let bits: u32 = slots
+        .iter()
+        .map(|slot| match slot {
+            Slot::Bool(_) => 1,
+            Slot::Int(_, width_bits) => *width_bits,
+            Slot::Object(_) => 0,
+        })
+        .sum();
+    bits.next_multiple_of(8) - bits
+}
+
+fn write_arguments(
+    writer: &mut BitWriter,
+    slots: &[Slot],
+    arguments: &Arguments,
+    padding_bits: u32,
+) {
     for slot in slots {
         match slot {
             Slot::Bool(at) => writer.write(arguments.words[*at as usize], 1),
             Slot::Int(at, width_bits) => writer.write(arguments.words[*at as usize], *width_bits),
             Slot::Object(at) => {
                 if let Value::Payload(bytes) = &arguments.objects[*at as usize] {
+                    writer.write(0, padding_bits);
                     writer.write_bytes(bytes);
                 }
             }
@@ -167,7 +190,7 @@ fn write_arguments(writer: &mut BitWriter, slots: &[Slot], arguments: &Arguments
 /// A packet event's bytes: parameters, then payload.
 pub(crate) fn packet_bytes(program: &Prepared, event: EventId, arguments: &Arguments) -> Vec<u8> {
     let mut writer = BitWriter::default();
-    write_arguments(&mut writer, &program.events[event.0 as usize].slots, arguments);
+    write_arguments(&mut writer, &program.events[event.0 as usize].slots, arguments, 0);
     writer.bytes().to_vec()
 }
 
@@ -176,6 +199,6 @@ pub(crate) fn to_wire(program: &Prepared, event: EventId, arguments: &Arguments)
     let mut writer = BitWriter::default();
     let prepared = &program.events[event.0 as usize];
     writer.write(u128::from(prepared.wire_number), WIRE_NUMBER_BITS);
-    write_arguments(&mut writer, &prepared.slots, arguments);
+    write_arguments(&mut writer, &prepared.slots, arguments, padding_bits(&prepared.slots));
     writer.bytes().to_vec()
 }

@@ -53,7 +53,7 @@
 //! | to its own switch by number | to this switch, where it arrives at port 0 when it is due |
 //! | to another switch | along a shortest path of links that are up when it is due (fewest links; the lowest port at each switch), it arrives at port 0; if the run's links do not join the two, directly at the time when it is due; if they do and none is up, it is lost |
 //! | to a switch that is not there | nowhere: it is lost |
-//! | an exit event | out of the network, when it is due |
+//! | an exit event, but to another switch by number | out of the network at the switch that sends it, when it is due, by its port whatever that leads to |
 //!
 //! Several copies of an event are several events. An event that arrives where it has no handler
 //! leaves the network there. Links may lose events: with a probability, or because they are down
@@ -61,8 +61,10 @@
 //! is the sum of its links, egress handlers run only at the switch that sends.
 //!
 //! If an event has an **egress handler**, that runs when the event is due, before it leaves the
-//! switch, by recirculation too; what it generates leaves at once by the same port instead of the
-//! event. A **control handler** runs right after the ingress handler of the same event, or alone.
+//! switch by a port or out of the network, by recirculation too; what it generates leaves at once by
+//! the same port instead of the event, and `ingress_port` is that port there. An event for a switch by
+//! its number goes by no port of the program's and meets no egress handler. A **control handler** runs
+//! right after the ingress handler of the same event, or alone.
 //!
 //! A **packet event** that stays in the network is bytes on its way: its parameters one after the
 //! other at their widths, then its payload. Where it arrives, and where a packet comes in from
@@ -121,7 +123,7 @@ pub(crate) mod inputs;
 mod node;
 mod observation;
 mod packet_fields;
-mod random;
+pub(crate) mod random;
 mod resolve;
 pub(crate) mod route;
 pub mod schedule;

@@ -41,6 +41,7 @@ fn with_run(
     let file = map.add("run", run);
     let (run, said) = specification::read(&map, file, format);
     let run = run.unwrap_or_else(|| panic!("{said:?}"));
+    let options = &Options { observed: true, ..options.clone() };
     let compiled = compiled(&map, &program, options).unwrap_or_else(|said| panic!("{said}"));
     let setup = Setup::new(Arc::new(program), &run).unwrap_or_else(|said| panic!("{said:?}"));
     CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), EngineChoice::Jit)

@@ -56,7 +56,7 @@ fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
 }
 
 fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target) -> Happened {
-    let options = setup.delay_options(Options { target, ..Options::default() });
+    let options = setup.delay_options(Options { target, observed: true, ..Options::default() });
     let made = || {
         let compiled = match target {
             Target::V1Model => compile::compile(setup.program(), map, &options),
@@ -80,7 +80,7 @@ fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target) -> Happened {
 
 /// Counters and faults are equal, and so are the lines of the trace with one of these words in them,
 /// up to their times and order.
-fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expected: &[&str]) {
+pub fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expected: &[&str]) {
     let (map, program, run): (SourceMap, Program, Run) = program_and_run(source, run);
     let setup = Setup::new(Arc::new(program), &run)
         .unwrap_or_else(|said| panic!("{}", render_text(&map, &said, RenderOptions::default())));
@@ -229,5 +229,120 @@ fn delayed_events_are_told_when_they_are_due() {
         BOTH,
         &["-> tick"],
         &["-> tick(n=9) to itself, at 5000 ns", "-> tick(n=10) to itself, at 600 ns"],
+    );
+}
+
+/// An exit event leaves the network at the switch that sends it, whatever the port leads to.
+#[test]
+fn exit_events_leave_where_they_are_sent() {
+    check(
+        "exit event out(int<8> n);
+         exit event both(int<8> n);
+         event go(int<8> n);
+         handle both(int<8> n) { skip; }
+         handle go(int<8> n) {
+             generate_port(1, out(n));
+             generate_port(2, out(n + 1));
+             generate out(n + 2);
+             generate_switch(0, out(n + 3));
+             generate_switch(0, both(n + 4));
+             generate_switch(1, both(n + 5));
+             generate both(n + 6);
+         }",
+        r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "50us",
+            "events": [{"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["left"],
+        &["left by port 1: out(n=9)", "left: 6"],
+    );
+}
+
+/// Events without a handler leave by the port by which they came.
+#[test]
+fn events_without_a_handler_leave() {
+    check(
+        "event seen(int<8> n);
+         event go(int<8> n);
+         handle go(int<8> n) {
+             generate seen(n);
+             generate_port(1, seen(n + 1));
+             generate_switch(1, seen(n + 2));
+         }",
+        r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "50us", "events": [
+            {"name": "seen", "args": [5], "locations": ["0:3"]}, {"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["left", "dropped"],
+        &["left by port 3: seen(n=5)", "left by port 1: seen(n=10)", "left by port 0: seen(n=11)"],
+    );
+}
+
+/// So do packet events: those that the parser makes, and those that are named, of which it need not make
+/// anything.
+#[test]
+fn packet_events_without_a_handler_leave() {
+    check(
+        "event seen(int<8> n);
+         packet event raw(int<8> n, Payload.t rest);
+         packet event known(int<8> n, Payload.t rest);
+         handle known(int<8> n, Payload.t rest) { generate seen(n); }
+         parser main(bitstring pkt) {
+             int<8> n = read(pkt);
+             match n with
+             | 7 -> { generate(known(n, Payload.parse(pkt))); }
+             | 8 -> { generate(raw(n, Payload.parse(pkt))); }
+             | _ -> { drop; }
+         }",
+        r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "50us", "events": [
+            {"name": "raw", "args": [5, "aabb"], "locations": ["0:3"]},
+            {"name": "raw", "args": [8, "aabb"], "locations": ["0:4"]},
+            {"type": "packet", "bytes": "08aabbcc", "locations": ["1:5"]},
+            {"type": "packet", "bytes": "09aabbcc", "locations": ["1:5"]},
+            {"name": "known", "args": [7, "aabb"], "locations": ["0:5"]}]}"#,
+        &[Target::V1Model],
+        &["left", "dropped"],
+        &["left by port 3: raw", "left by port 5: raw", "dropped: 1"],
+    );
+}
+
+/// A packet event that is named comes in as its bytes; the parser has to make the event of them.
+#[test]
+fn packet_events_of_which_the_parser_makes_something_else() {
+    let source = "packet event raw(int<8> n, int<8> m);
+         handle raw(int<8> n, int<8> m) { skip; }
+         parser main(bitstring pkt) {
+             int<8> n = read(pkt);
+             int<8> m = read(pkt);
+             generate(raw(m, n));
+         }";
+    let run = r#"{"events": [{"name": "raw", "args": [5, 5]}, {"name": "raw", "args": [5, 6]}]}"#;
+    let (map, program, run) = program_and_run(source, run);
+    let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
+    assert_eq!(reference(&map, &setup).fault, None);
+    let options = Options { observed: true, ..Options::default() };
+    let compiled = compile::compile(setup.program(), &map, &options).expect("a program");
+    let engine = EngineChoice::Interpreter;
+    let mut simulation = CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("runs");
+    let program = simulation.setup().program().clone();
+    let mut told = Told { program: &program, lines: Vec::new() };
+    let fault = outcome(&map, simulation.run(&mut told)).expect("a fault");
+    assert!(fault.contains("does not make `raw`") && fault.contains("run.json:1:"), "{fault}");
+}
+
+/// Without links between them events get to other switches directly.
+#[test]
+fn switches_without_links() {
+    check(
+        "event go(int<8> n);
+         event there(int<8> n);
+         handle go(int<8> n) {
+             generate_switch(1, there(n));
+             generate_switch(2, there(n + 1));
+             generate_switch(3, there(n + 2));
+         }
+         handle there(int<8> n) { if (n == 10) { generate_switch(0, there(n + 10)); } }",
+        r#"{"switches": 3, "max time": "50us", "events": [{"name": "go", "args": [9]}]}"#,
+        BOTH,
+        &["there(n=20) at port 0"],
+        &["switch 1  there(n=9) at port 0", "switch 0  there(n=20)", "dropped: 1"],
     );
 }

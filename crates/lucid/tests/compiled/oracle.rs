@@ -40,6 +40,7 @@ pub fn judge(
     options: &Options,
     engine: EngineChoice,
 ) -> Result<Judged, String> {
+    let options = &Options { observed: true, ..options.clone() };
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
         Target::V1Model => compile::compile(program, map, options),

@@ -5,13 +5,13 @@
 use super::inputs::{Ready, Trouble};
 use crate::arguments::{Engine, LucidTarget};
 use crate::output;
-use lucid::compile::{Options, compile};
+use lucid::compile::{Options, Target, compile};
 use lucid::compiled::{CompiledSimulation, Verified, verify};
 use lucid::core::GlobalId;
 use lucid::interpreter::State;
 use lucid::report::{Observers, Verdicts};
 use lucid::simulation::{Counts, Observer, Outcome, Simulation};
-use source::Diagnostics;
+use source::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
 /// A run at work.
@@ -47,10 +47,14 @@ impl Machine {
         }
         let options = Options {
             target: target.target(),
+            observed: true,
             recirculation_port: ready.setup.recirculation_port(),
             ..Options::default()
         };
         let options = ready.setup.delay_options(options);
+        if is_compared && options.target == Target::Tna {
+            unseen_egress_handlers(ready)?;
+        }
         let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";
             let mut told = Diagnostics::new();
@@ -196,5 +200,23 @@ impl Machine {
             Machine::Reference(simulation) => simulation.warnings().clone(),
             Machine::Compiled(..) => Diagnostics::new(),
         }
+    }
+}
+
+/// Egress handlers of programs for Tofino are not seen from outside, so such runs cannot be compared.
+fn unseen_egress_handlers(ready: &Ready) -> Result<(), Trouble> {
+    let mut found = Diagnostics::new();
+    for event in ready.setup.program().events.iter().filter(|one| one.egress_handler.is_some()) {
+        let message = format!(
+            "`{}` has an egress handler, and on Tofino nobody sees when it runs: this run cannot be \
+             compared",
+            event.declared_name
+        );
+        let error = Diagnostic::error(lucid::compile::codes::EGRESS, event.span, message);
+        found.push(error.help("compare the program compiled for v1model, or leave out --verify"));
+    }
+    match found.has_errors() {
+        true => Err(Trouble::Found(ready.map.clone(), found)),
+        false => Ok(()),
     }
 }

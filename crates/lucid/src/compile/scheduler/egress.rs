@@ -4,7 +4,7 @@
 //! their event.
 
 use crate::compile::v1model::Context;
-use crate::compile::wire::FRAME_BYTES;
+use crate::compile::wire::{self, FRAME_BYTES};
 use crate::compile::{Clock, Recirculation};
 use source::Span;
 
@@ -176,16 +176,30 @@ fn time(context: &mut Context<'_>) {
     );
 }
 
-/// Runs egress handlers, on what is due and leaves now.
+/// What an egress handler logs that is observed: its event's number in the program, whether the payload is
+/// empty, the parameters with bits.
+pub(in crate::compile) fn log_text(context: &Context<'_>, event: usize) -> String {
+    let shape = &context.shapes.events[event];
+    let mut format = format!("{}{event}: {{}}", wire::EGRESS_LOG);
+    let mut values = vec!["meta.empty".to_string()];
+    if let Some((_, header)) = &shape.header {
+        for (field, _) in shape.fields.iter().flatten() {
+            format.push_str(" {}");
+            values.push(format!("hdr.{header}.{field}"));
+        }
+    }
+    format!("log_msg(\"{format}\", {{ {} }});", values.join(", "))
+}
+
+/// Runs egress handlers, on what is due and leaves now. What is for a switch by number meets none.
 fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
     if handlers.is_empty() {
         return;
     }
     context.put(
         Span::NONE,
-        "if (hdr.frame.delay_ns == 0 && meta.transit == 0 && (hdr.frame.place_kind == PLACE_HERE || \
-         hdr.frame.place_kind == PLACE_SWITCH && (hdr.frame.place == meta.self) == \
-         (standard_metadata.egress_port == meta.recirculation_port))) {",
+        "if (hdr.frame.delay_ns == 0 && meta.transit == 0 && \
+         hdr.frame.place_kind == PLACE_HERE) {",
     );
     let mut started = false;
     for (name, events) in handlers {
@@ -213,6 +227,13 @@ fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
         for at in events {
             if let Some((_, header)) = &context.shapes.events[*at].header {
                 outgoing.push_str(&format!("hdr.{header}.setInvalid();"));
+            }
+        }
+        if context.options.observed {
+            for at in events {
+                let constant = &context.shapes.events[*at].constant;
+                let log = log_text(context, *at);
+                text.push_str(&format!("if (hdr.frame.number == {constant}) {{ {log} }}"));
             }
         }
         text.push_str(&format!(

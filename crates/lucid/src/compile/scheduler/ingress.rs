@@ -8,6 +8,7 @@ use crate::compile::v1model::Context;
 use crate::compile::wire::{self, FRAME_BYTES};
 use crate::compile::{Clock, Delay};
 use crate::core::Type;
+use crate::syntax::ast::EventSort;
 use source::Span;
 
 /// The queue with the highest priority (v1model's `priority` has three bits).
@@ -142,7 +143,10 @@ fn arrival(context: &mut Context<'_>) {
         Clock::Microseconds => format!("((bit<32>){elapsed} * 1000)"),
     };
     let waited = match context.has_egress_handlers() {
-        true => "meta.waited = hdr.frame.delay_ns != 0 ? 1w1 : 0;",
+        true => {
+            "meta.waited = hdr.frame.delay_ns != 0 && hdr.frame.place_kind != PLACE_SWITCH \
+             ? 1w1 : 0;"
+        }
         false => "",
     };
     context.put(
@@ -183,6 +187,19 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
             );
         }
     }
+    for at in 0..context.program.events.len() {
+        let event = &context.program.events[at];
+        if event.sort == EventSort::Exit && event.handler.is_some() {
+            // Its own leave, those of others are handled.
+            let constant = context.shapes.events[at].constant.clone();
+            let frame = frame("PLACE_PORT", &wire::OUTSIDE_PORT.to_string(), &constant);
+            let condition = format!(
+                "meta.event == {constant} && hdr.frame.isValid() && \
+                 standard_metadata.ingress_port == meta.recirculation_port"
+            );
+            branch(context, event.span, condition, format!("hdr.frame = {frame};"));
+        }
+    }
     for (name, events) in handlers {
         let span = context.program.events[events[0]].span;
         let conditions: Vec<String> = events
@@ -217,7 +234,9 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
             // It leaves the network here.
             let constant = context.shapes.events[at].constant.clone();
             let frame = frame("PLACE_PORT", &wire::OUTSIDE_PORT.to_string(), &constant);
-            let then = format!("hdr.frame = {frame};");
+            // Egress handlers are for what is generated here.
+            let transit = if context.has_egress_handlers() { "meta.transit = 1;" } else { "" };
+            let then = format!("hdr.frame = {frame}; {transit}");
             branch(context, event.span, format!("meta.event == {constant}"), then);
         }
     }

@@ -548,6 +548,8 @@ impl Environment for Control<'_, '_> {
     fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32) {
         match value {
             BuiltIn::SelfSwitch => ("meta.self".to_string(), 32),
+            // In egress it is the port where the event leaves.
+            BuiltIn::IngressPort if self.egress => ("standard_metadata.egress_port".to_string(), 9),
             BuiltIn::IngressPort => ("meta.ingress_port".to_string(), 9),
             BuiltIn::RecirculationPort => ("meta.recirculation_port".to_string(), 9),
             BuiltIn::Time => {

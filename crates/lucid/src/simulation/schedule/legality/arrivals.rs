@@ -5,7 +5,7 @@
 use super::super::super::inputs::Input;
 use super::super::super::observation::Stage;
 use super::super::super::route::{Route, due_ps, for_each_route};
-use super::super::super::setup::{Setup, Timing};
+use super::super::super::setup::{NO_PORT, Setup, Timing};
 use super::super::super::topology::{End, PathQuality, Topology};
 use super::super::Dispatch;
 use super::Judge;
@@ -145,7 +145,7 @@ impl Judge<'_> {
             let way = in_order.then_some(Way::Route(from, route, delay_ns));
             let what = (event, arguments.clone());
             let port = match route {
-                Route::Outside => continue,
+                Route::Outside => NO_PORT,
                 Route::Switch(to) => {
                     self.leave_to_switch(number, (from, to), what, window, way);
                     continue;
