@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
 const SHORTEST_PACKET_BYTES: u64 = 60;
 
+/// Where a packet gets, a switch and a port, and when in picoseconds; or why it does not.
+type Carried = Result<((u32, u32), u64), DropReason>;
+
 impl CompiledSimulation {
     /// Sends what a device sent on its way. `senders`: of each packet, in order, the occurrence whose egress handler sent it.
     pub(super) fn send_all(
@@ -121,7 +124,7 @@ impl CompiledSimulation {
         from: (u32, u32),
         time_ps: u64,
         bytes: &[u8],
-    ) -> Option<Result<((u32, u32), u64), DropReason>> {
+    ) -> Option<Carried> {
         let is_linked = self.topology.other_end(from).is_some();
         if !is_linked && from.1 != DIRECT_PORT {
             return None;
