@@ -7,7 +7,7 @@ mod condition;
 mod exclusion;
 mod product;
 
-pub use exclusion::{exclusive, runs_together};
+pub use exclusion::{exclusive, never_all, runs_together};
 pub use product::{MergedRule, Product, cross_product, cross_product_within};
 
 use std::collections::{BTreeMap, BTreeSet};

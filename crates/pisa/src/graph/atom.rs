@@ -3,6 +3,7 @@
 //! units. What an atom reads, matches on and writes is told in cells. How atoms are found is in
 //! `walk`, what depends on what in `link`.
 
+use super::choice::Chosen;
 use crate::guard::Guard;
 use crate::problem::{DependencyKind, OwnTable, Resource};
 use ir::effects::Location;
@@ -92,6 +93,8 @@ pub(super) struct Atom {
     /// Of which table of the program it is which part. The same parts of applications on exclusive
     /// branches are one.
     pub source: Option<(TableId, usize)>,
+    /// Which of the table's actions do what, where constant entries tell when those run.
+    pub chosen: Option<Chosen>,
     /// Whether it may run when the program would not, since nobody else sees what it does.
     pub is_speculative: bool,
     /// Whether it may end the programmable block.
@@ -118,6 +121,7 @@ impl Atom {
             gate: Gate::default(),
             table: None,
             source: None,
+            chosen: None,
             is_speculative: false,
             ends_block: false,
             explicit: Vec::new(),

@@ -5,8 +5,9 @@
 //! subtraction first.
 
 use super::atom::{AtomId, Cell};
+use super::gate::choose;
 use super::value::Base;
-use super::walk::{Walk, choose};
+use super::walk::Walk;
 use crate::guard::{Condition, Guard};
 use ir::effects::Location;
 use ir::{BinaryOperation, Bits, Operand, Operation, Place, UnaryOperation};
@@ -27,13 +28,27 @@ pub(super) enum Truth {
 }
 
 /// A variable, or some bits of one.
-struct Field {
-    cell: Cell,
+pub(super) struct Field {
+    /// Where it is.
+    pub cell: Cell,
     high: u32,
     low: u32,
     /// Further bits that are masked away.
-    mask: u128,
-    is_whole: bool,
+    pub mask: u128,
+    /// Whether it is all of the variable.
+    pub is_whole: bool,
+}
+
+impl Field {
+    /// The condition on the variable that these bits of the field have these values; nothing if the
+    /// field, which may have zeros in front, never has them.
+    pub fn ternary(&self, value: u128, mask: u128) -> Option<Condition> {
+        let known = ones(self.high - self.low + 1) & self.mask;
+        if value & !known != 0 {
+            return None;
+        }
+        Some(Condition::Ternary { value: value << self.low, mask: (mask & known) << self.low })
+    }
 }
 
 impl<'a> Walk<'a, '_> {
@@ -159,16 +174,9 @@ impl<'a> Walk<'a, '_> {
 
     fn matched(&mut self, field: Field, bits: &Bits) -> Truth {
         let variable = self.variables.of(self.program, field.cell);
-        let width = field.high - field.low + 1;
-        let Some(value) = bits.to_u128() else {
-            return Truth::Static(Guard::never());
-        };
         // Zeros in front of the field have to be zeros of the constant; masked bits likewise.
-        let mask = ones(width) & field.mask;
-        if value & !mask != 0 {
-            return Truth::Static(Guard::never());
-        }
-        let condition = Condition::Ternary { value: value << field.low, mask: mask << field.low };
+        let condition = bits.to_u128().and_then(|value| field.ternary(value, u128::MAX));
+        let Some(condition) = condition else { return Truth::Static(Guard::never()) };
         Truth::Static(Guard::when(variable, condition))
     }
 
@@ -195,7 +203,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// The variable whose bits a value is, if it is of one that a match can say something about.
-    fn field(&mut self, block: usize, operand: &Operand, at: usize) -> Option<Field> {
+    pub fn field(&mut self, block: usize, operand: &Operand, at: usize) -> Option<Field> {
         let width = self.width_bits(operand);
         let (mut high, mut low, mut mask) = (width.checked_sub(1)?, 0, u128::MAX);
         let mut current = operand.clone();
@@ -337,6 +345,6 @@ impl Truth {
 }
 
 /// A mask of that many ones.
-fn ones(width_bits: u32) -> u128 {
+pub(super) fn ones(width_bits: u32) -> u128 {
     if width_bits >= 128 { u128::MAX } else { (1 << width_bits) - 1 }
 }

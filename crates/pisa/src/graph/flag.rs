@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Register arrays that several pieces of code access. An array is attached to one table, so all its
-//! accesses have to be merged into one, and merging needs static matches. An access that waits for the
+//! accesses have to be merged into one, and merging needs static matches. An access in an action of a
+//! table whose entries are constant matches on what the table matches on. Another one that waits for the
 //! result of a table or a gateway gets a bit that a statement sets by that result, and matches on the
 //! bit a stage later.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
+use super::gate::MOST_RULES;
 use super::link::Control;
 use super::variables::Variables;
 use crate::guard::{Condition, Guard};
@@ -36,6 +38,13 @@ pub(super) fn flag_shared_arrays(
             if atom.kind == AtomKind::Table || atom.gate.after.is_empty() {
                 continue;
             }
+            if let Some(guard) = by_entries(atom) {
+                atom.gate = Gate { after: BTreeSet::new(), guard: Some(guard) };
+                atom.explicit.retain(|(_, kind)| *kind != DependencyKind::Successor);
+                atom.kind = AtomKind::Statement;
+                atom.source = None;
+                continue;
+            }
             let cell = Cell::Flag(flags);
             flags += 1;
             let variable = variables.of(program, cell);
@@ -59,4 +68,21 @@ pub(super) fn flag_shared_arrays(
             atoms.push(flag);
         }
     }
+}
+
+/// When an access in an action of a table runs, as a match on the table's keys. It has to be one that
+/// waits for nothing else that the action does.
+fn by_entries(atom: &Atom) -> Option<Guard> {
+    let chosen = atom.chosen.as_ref()?;
+    let waits = atom.explicit.iter().any(|(_, kind)| kind.distance() > 0);
+    let is_under_condition = atom.gate.guard.is_some() || !chosen.gate.after.is_empty();
+    if waits || is_under_condition || !chosen.choice.is_constant() {
+        return None;
+    }
+    let entries = chosen.choice.guard(&chosen.actions).simplified();
+    let guard = match &chosen.gate.guard {
+        Some(outer) => outer.and(&entries),
+        None => entries,
+    };
+    (guard.rules.len() <= MOST_RULES).then_some(guard)
 }

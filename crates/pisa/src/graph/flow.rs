@@ -90,6 +90,11 @@ impl<'a> Flow<'a> {
         Some((at, &self.region.blocks[block].instructions[at]))
     }
 
+    /// The block that a temporary lives in.
+    pub fn block_of(&self, temp: Temp) -> Option<usize> {
+        self.definitions.get(&temp).map(|(block, _)| *block)
+    }
+
     /// How often a temporary is used.
     pub fn uses(&self, temp: Temp) -> u32 {
         self.uses.get(&temp).copied().unwrap_or(0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From atoms to a problem: what depends on what, by cells and by the order of the code, and which
-//! atoms make one unit. Statements under a condition that no static match can say cannot be merged by
+//! From atoms to a problem: which atoms make one unit, and what the units depend on. Statements under a condition that no static match can say cannot be merged by
 //! cross products, so those of a block that can run in one stage are grouped here.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell};
@@ -13,12 +12,6 @@ use crate::problem::{
 use ir::effects::Location;
 use ir::{Program, RegisterId, TableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// The cells that an atom's guard matches on.
-pub(super) fn guard_cells(atom: &Atom, variables: &Variables) -> BTreeSet<Cell> {
-    let guard = atom.gate.guard.iter();
-    guard.flat_map(|guard| guard.variables()).map(|it| variables.cell(it)).collect()
-}
 
 /// Between register actions, where an atom has several.
 pub(super) const OTHER_ACTION: &str = " | ";
@@ -34,7 +27,7 @@ pub(super) struct Control<'a> {
 }
 
 /// All atoms of one half, by their places.
-struct Linker<'a, 'c> {
+pub(super) struct Linker<'a, 'c> {
     controls: &'c [Control<'a>],
     /// Control and index there.
     all: Vec<(usize, usize)>,
@@ -57,7 +50,7 @@ pub(super) fn problem(
         if linker.all.is_empty() {
             continue;
         }
-        let edges = linker.edges(&variables);
+        let edges = super::edges::edges(&linker, &variables);
         let homes = linker.grouped(&edges);
         let first = problem.units.len() as u32;
         let count = homes.iter().copied().max().map_or(0, |most| most + 1);
@@ -107,7 +100,8 @@ pub(super) fn problem(
     problem
 }
 
-fn stronger(left: DependencyKind, right: DependencyKind) -> DependencyKind {
+/// The one that asks for more.
+pub(super) fn stronger(left: DependencyKind, right: DependencyKind) -> DependencyKind {
     let rank = |kind| match kind {
         DependencyKind::Match => 3,
         DependencyKind::Action => 2,
@@ -194,18 +188,30 @@ impl<'a, 'c> Linker<'a, 'c> {
         Linker { controls, all, numbers }
     }
 
-    fn atom(&self, number: usize) -> &'c Atom {
+    /// How many atoms there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// An atom.
+    pub fn atom(&self, number: usize) -> &'c Atom {
         let (control, index) = self.all[number];
         &self.controls[control].atoms[index]
     }
 
-    fn number(&self, control: usize, id: AtomId) -> usize {
+    /// The control that an atom stands in.
+    pub fn control(&self, number: usize) -> usize {
+        self.all[number].0
+    }
+
+    /// The number of an atom of a control.
+    pub fn number(&self, control: usize, id: AtomId) -> usize {
         self.numbers[&(control, id.0)]
     }
 
     /// Whether code at one place runs before code at another, in some run of the program. Atoms of one
     /// instruction are told by themselves what they wait for.
-    fn comes_before(&self, from: (usize, usize, usize), to: (usize, usize, usize)) -> bool {
+    pub fn comes_before(&self, from: (usize, usize, usize), to: (usize, usize, usize)) -> bool {
         let (control, block, at) = from;
         if control != to.0 {
             return control < to.0;
@@ -213,81 +219,10 @@ impl<'a, 'c> Linker<'a, 'c> {
         if block == to.1 { at < to.2 } else { self.controls[control].flow.reaches(block, to.1) }
     }
 
-    fn place(&self, number: usize) -> (usize, usize, usize) {
+    /// Control, block and instruction.
+    pub fn place(&self, number: usize) -> (usize, usize, usize) {
         let position = self.atom(number).position;
         (self.all[number].0, position.block, position.instruction)
-    }
-
-    /// What depends on what, by numbers of atoms.
-    fn edges(&self, variables: &Variables) -> BTreeMap<(usize, usize), DependencyKind> {
-        let mut writers: HashMap<Cell, Vec<usize>> = HashMap::new();
-        let mut readers: HashMap<Cell, Vec<(usize, usize, bool)>> = HashMap::new();
-        for number in 0..self.all.len() {
-            let atom = self.atom(number);
-            for cell in &atom.writes {
-                if orders(cell) {
-                    writers.entry(*cell).or_default().push(number);
-                }
-            }
-            let at = atom.position.instruction;
-            let guards = guard_cells(atom, variables);
-            let guards = guards.into_iter().map(|cell| (cell, at, true));
-            for (cell, at, is_match) in atom.all_reads().chain(guards) {
-                readers.entry(cell).or_default().push((number, at, is_match));
-            }
-        }
-        let mut edges = BTreeMap::new();
-        let mut add = |before: usize, after: usize, kind| {
-            if before < after {
-                let known = edges.entry((before, after)).or_insert(kind);
-                *known = stronger(*known, kind);
-            }
-        };
-        for (cell, list) in &writers {
-            for (index, &writer) in list.iter().enumerate() {
-                for &later in &list[index + 1..] {
-                    if self.comes_before(self.place(writer), self.place(later)) {
-                        add(writer, later, DependencyKind::Action);
-                    }
-                }
-                for &(reader, at, is_match) in readers.get(cell).into_iter().flatten() {
-                    let (control, block, _) = self.place(reader);
-                    let read = (control, block, at);
-                    if reader == writer {
-                        continue;
-                    }
-                    let is_computed = !matches!(cell, Cell::Location(_));
-                    if is_computed || self.comes_before(self.place(writer), read) {
-                        let kind =
-                            if is_match { DependencyKind::Match } else { DependencyKind::Action };
-                        add(writer, reader, kind);
-                    } else if self.comes_before(read, self.place(writer)) {
-                        add(reader, writer, DependencyKind::Anti);
-                    }
-                }
-            }
-        }
-        for number in 0..self.all.len() {
-            let atom = self.atom(number);
-            let control = self.all[number].0;
-            for before in &atom.gate.after {
-                add(self.number(control, *before), number, DependencyKind::Successor);
-            }
-            for (before, kind) in &atom.explicit {
-                add(self.number(control, *before), number, *kind);
-            }
-            if atom.ends_block {
-                for later in number + 1..self.all.len() {
-                    if self.all[later].0 == control
-                        && !self.atom(later).is_speculative
-                        && self.comes_before(self.place(number), self.place(later))
-                    {
-                        add(number, later, DependencyKind::Successor);
-                    }
-                }
-            }
-        }
-        edges
     }
 
     /// For each atom the unit that it belongs to. Units are numbered in an order in which they could
@@ -416,7 +351,7 @@ fn ordered(
 
 /// Whether the order of two writes counts. Counters commute, draws are independent, and logs are for
 /// people.
-fn orders(cell: &Cell) -> bool {
+pub(super) fn orders(cell: &Cell) -> bool {
     !matches!(
         cell,
         Cell::Location(

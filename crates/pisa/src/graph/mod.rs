@@ -8,15 +8,19 @@
 //! What is taken to be possible in a stage: one operation of an ALU a statement, on values that are
 //! there when the stage begins; one table with its actions; one access of a register array, whose
 //! stateful ALU may put out a value computed from the cell; a gateway that compares fields for
-//! equality or a field with a constant. Code on exclusive branches does not depend on each other.
+//! equality or a field with a constant. Code that never both runs, by branches or by the constant entries
+//! of tables, does not depend on each other.
 //! Effects come from `ir::effects`, so what is called the same there is the same here.
 
 mod atom;
+mod choice;
 mod codes;
 mod condition;
 mod describe;
+mod edges;
 mod flag;
 mod flow;
+mod gate;
 mod link;
 mod table;
 mod value;

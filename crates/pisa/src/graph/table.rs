@@ -5,6 +5,7 @@
 //! that wait for the table.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell, Gate};
+use super::choice::{Choice, Chosen};
 use super::link::OTHER_ACTION;
 use super::value::Base;
 use super::walk::{Walk, cell_blocks};
@@ -13,6 +14,7 @@ use crate::problem::{DependencyKind, MatchKind, OwnKey, OwnTable, Resource};
 use ir::effects::{self, Location};
 use ir::{Operand, OriginId, Program, RegionId, RegisterId, SlotId, TableId, Temp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// How many entries a table has that does not say.
 const DEFAULT_ENTRIES: u64 = 1024;
@@ -79,11 +81,19 @@ impl<'a> Walk<'a, '_> {
         }
         atom.table = Some(own);
         atom.source = Some((table_id, 0));
-        self.actions(id, table_id, (block, at), origin);
+        let choice = self.choice(table, keys, (block, at)).map(Rc::new);
+        self.actions(id, table_id, choice, (block, at), origin);
     }
 
     /// The code of a table's actions.
-    fn actions(&mut self, id: AtomId, table_id: TableId, place: (usize, usize), origin: OriginId) {
+    fn actions(
+        &mut self,
+        id: AtomId,
+        table_id: TableId,
+        choice: Option<Rc<Choice>>,
+        place: (usize, usize),
+        origin: OriginId,
+    ) {
         let table = &self.program.tables[table_id.index()];
         let mut parts: BTreeMap<PartKey, Part> = BTreeMap::new();
         let mut own = Part::default();
@@ -119,7 +129,7 @@ impl<'a> Walk<'a, '_> {
                         *taken.entry(resource).or_default() +=
                             atom.demand.get(&resource).copied().unwrap_or(0);
                     }
-                    own.add(atom, region, &private);
+                    own.add(atom, number, region, &private);
                     homes.push(None);
                     continue;
                 }
@@ -142,7 +152,7 @@ impl<'a> Walk<'a, '_> {
                 let part = parts.entry(key).or_default();
                 part.kind = Some(atom.kind);
                 part.guard.clone_from(&atom.gate.guard);
-                part.add(atom, region, &private);
+                part.add(atom, number, region, &private);
                 homes.push(Some(key));
             }
             for (before, after, kind) in waits {
@@ -161,7 +171,9 @@ impl<'a> Walk<'a, '_> {
         own.demand.extend(most);
         // How many statements actions have is limited where statements are merged, not here.
         own.demand.remove(&Resource::Statements);
-        own.put_into(self.atom(id), place.1);
+        let gate = self.atom(id).gate.clone();
+        let rules = choice.as_ref().map(|choice| (choice, &gate));
+        own.put_into(self.atom(id), place.1, rules);
         let mut made: HashMap<PartKey, AtomId> = HashMap::new();
         for (number, (key, part)) in parts.into_iter().enumerate() {
             let what = match key.array {
@@ -180,7 +192,7 @@ impl<'a> Walk<'a, '_> {
                 explicit.push((before, *kind));
             }
             let guard = part.guard.clone();
-            part.put_into(self.atom(next), place.1);
+            part.put_into(self.atom(next), place.1, rules);
             let atom = self.atom(next);
             // By which action ran it is decided that it runs, so the table's own gate is told by that.
             atom.gate = Gate { after: BTreeSet::from([id]), guard };
@@ -231,9 +243,10 @@ struct Part {
     kind: Option<AtomKind>,
     origin: Option<OriginId>,
     guard: Option<Guard>,
-    matches: BTreeSet<Cell>,
-    reads: BTreeSet<Cell>,
-    writes: BTreeSet<Cell>,
+    matches: BTreeMap<Cell, BTreeSet<usize>>,
+    actions: BTreeSet<usize>,
+    reads: BTreeMap<Cell, BTreeSet<usize>>,
+    writes: BTreeMap<Cell, BTreeSet<usize>>,
     array: Option<(RegisterId, String)>,
     hashes: BTreeMap<String, u64>,
     demand: BTreeMap<Resource, u64>,
@@ -241,16 +254,24 @@ struct Part {
 }
 
 impl Part {
-    fn add(&mut self, atom: &Atom, region: RegionId, private: &BTreeSet<SlotId>) {
+    /// One more atom of the action with this number.
+    fn add(&mut self, atom: &Atom, action: usize, region: RegionId, private: &BTreeSet<SlotId>) {
         let is_visible = |cell: &Cell| match cell {
             Cell::Computed(inside, _) => *inside != region,
             Cell::Location(Location::Slot(slot)) => !private.contains(slot),
             Cell::Location(_) | Cell::Flag(_) => true,
         };
         self.origin.get_or_insert(atom.origin);
-        self.matches.extend(atom.matches.keys().filter(|cell| is_visible(cell)));
-        self.reads.extend(atom.reads.keys().filter(|cell| is_visible(cell)));
-        self.writes.extend(atom.writes.iter().filter(|cell| is_visible(cell)));
+        self.actions.insert(action);
+        for cell in atom.matches.keys().filter(|cell| is_visible(cell)) {
+            self.matches.entry(*cell).or_default().insert(action);
+        }
+        for cell in atom.reads.keys().filter(|cell| is_visible(cell)) {
+            self.reads.entry(*cell).or_default().insert(action);
+        }
+        for cell in atom.writes.iter().filter(|cell| is_visible(cell)) {
+            self.writes.entry(*cell).or_default().insert(action);
+        }
         match (&mut self.array, &atom.array) {
             (Some((_, known)), Some((_, action)))
                 if !known.split(OTHER_ACTION).any(|one| one == action) =>
@@ -266,10 +287,23 @@ impl Part {
         }
     }
 
-    fn put_into(self, atom: &mut Atom, at: usize) {
-        atom.matches.extend(self.matches.into_iter().map(|cell| (cell, at)));
-        atom.reads.extend(self.reads.into_iter().map(|cell| (cell, at)));
-        atom.writes.extend(self.writes);
+    /// Gives an atom the effects; `table` is the table's entries, if they are rules, and when it is
+    /// applied.
+    fn put_into(self, atom: &mut Atom, at: usize, table: Option<(&Rc<Choice>, &Gate)>) {
+        // Keys are matched on whatever runs.
+        let matches: BTreeMap<_, _> =
+            self.matches.into_iter().filter(|(cell, _)| !atom.matches.contains_key(cell)).collect();
+        atom.matches.extend(matches.keys().map(|cell| (*cell, at)));
+        atom.reads.extend(self.reads.keys().map(|cell| (*cell, at)));
+        atom.writes.extend(self.writes.keys());
+        atom.chosen = table.map(|(choice, gate)| Chosen {
+            choice: choice.clone(),
+            gate: gate.clone(),
+            actions: self.actions,
+            matches,
+            reads: self.reads,
+            writes: self.writes,
+        });
         atom.array = self.array;
         atom.hashes.extend(self.hashes);
         for (resource, amount) in self.demand {
@@ -288,7 +322,7 @@ fn waits(walk: &Walk<'_, '_>) -> Vec<(usize, usize, DependencyKind)> {
     for (index, atom) in atoms.iter().enumerate() {
         let block = atom.position.block;
         let write_place = (block, atom.position.instruction);
-        let guards = super::link::guard_cells(atom, walk.variables);
+        let guards = super::edges::guard_cells(atom, walk.variables);
         let guards = guards.into_iter().map(|cell| (cell, atom.position.instruction, true));
         for (cell, at, is_match) in atom.all_reads().chain(guards) {
             for (other, writer) in atoms.iter().enumerate() {

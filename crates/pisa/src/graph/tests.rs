@@ -209,3 +209,54 @@ fn registers() {
         ],
     );
 }
+
+/// What never both runs does not wait for each other.
+#[test]
+fn exclusion() {
+    check(
+        "exclusion",
+        "register<bit<32>>(1024) r; \
+         action one() { hdr.h.b = 1; } action two() { hdr.h.c = hdr.h.b; } \
+         action sums() { hdr.h.c = hdr.h.d + 7; hdr.h.b = hdr.h.d + 7; } \
+         action write() { r.write(3, hdr.h.w); } action read() { r.read(hdr.h.x, hdr.h.w); } \
+         table t { key = { hdr.h.a : exact; } actions = { one; write; NoAction; } \
+             const entries = { 1 : one(); 2 : write(); } const default_action = NoAction(); } \
+         table u { key = { hdr.h.a : ternary; } actions = { two; read; NoAction; } \
+             const entries = { 1 : NoAction(); 2 &&& 0xfe : two(); _ : read(); } \
+             const default_action = NoAction(); } \
+         table v { key = { hdr.h.a : exact; } actions = { one; two; sums; NoAction; } \
+             const entries = { 2 : two(); } default_action = NoAction(); } \
+         table w { key = { hdr.h.w : lpm; } actions = { one; two; sums; NoAction; } \
+             const entries = { 32w0x01000000 &&& 32w0xff000000 : one(); \
+                 32w0x01020000 &&& 32w0xffff0000 : sums(); } \
+             const default_action = two(); }",
+        &[
+            "if (hdr.h.a == 1) { hdr.h.b = 1; } if (hdr.h.a == 2) { hdr.h.c = hdr.h.b; }",
+            "if (hdr.h.a == 1) { hdr.h.b = 1; hdr.h.a = 2; } \
+             if (hdr.h.a == 2) { hdr.h.c = hdr.h.b; }",
+            "t.apply(); u.apply();",
+            "t.apply(); hdr.h.a = 1; u.apply();",
+            "v.apply(); u.apply();",
+            "w.apply(); if (hdr.h.w == 0x01030000) { hdr.h.d = hdr.h.c; } \
+             else if (hdr.h.w == 0x01020000) { meta.t = hdr.h.b; }",
+            "if (hdr.h.d == 1) { t.apply(); } else { r.write(5, meta.m); }",
+        ],
+    );
+}
+
+/// What one ALU does at once, and what may be done twice rather than waited for.
+#[test]
+fn operations() {
+    check(
+        "operations",
+        "action sums() { hdr.h.c = hdr.h.d + 7; hdr.h.b = hdr.h.d + 7; } \
+         table t { actions = { sums; } const default_action = sums(); }",
+        &[
+            "hdr.h.w = hdr.h.x < meta.m ? hdr.h.x : meta.m;",
+            "hdr.h.w = hdr.h.x <= meta.m ? meta.m : hdr.h.x;",
+            "hdr.h.w = hdr.h.x < meta.m ? meta.n : meta.m;",
+            "t.apply();",
+            "bit<8> s = hdr.h.d + 7; hdr.h.c = s; hdr.h.d = 1; hdr.h.b = s;",
+        ],
+    );
+}

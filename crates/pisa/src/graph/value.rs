@@ -26,6 +26,9 @@ pub(super) enum Base {
 /// an operation on either side (Lucid §4.2, "memops").
 const MOST_OUTPUT_OPERATIONS: usize = 8;
 
+/// The most words that a stateful ALU gets besides the cell (Lucid §4.2, "memops": two arguments).
+const MOST_INPUTS: usize = 2;
+
 impl<'a> Walk<'a, '_> {
     /// Width of an operand.
     pub fn width_bits(&self, operand: &Operand) -> u32 {
@@ -111,6 +114,53 @@ impl<'a> Walk<'a, '_> {
         (is_new && is_computed).then_some(temp)
     }
 
+    /// A computation that is stored once more while what it is made of is still there: it is done again
+    /// rather than waited for.
+    pub fn computed_again(&self, block: usize, value: &Operand, at: usize) -> Option<Temp> {
+        let (temp, _, operation) = self.operation(value)?;
+        let is_other =
+            |temp: &Temp| self.computed.contains_key(temp) || self.results.contains_key(temp);
+        let is_alu = matches!(operation, Operation::Unary { .. } | Operation::Binary { .. });
+        if !is_alu || is_wiring(operation) || is_other(&temp) || !self.stored.contains_key(&temp) {
+            return None;
+        }
+        let mut open: Vec<Operand> = operation.operands().into_iter().cloned().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(operand) = open.pop() {
+            let Some((inner, defined, operation)) = self.operation(&operand) else { continue };
+            match operation {
+                _ if !seen.insert(inner) => {}
+                _ if is_other(&inner) => return None,
+                _ if is_wiring(operation) => {
+                    open.extend(operation.operands().into_iter().cloned());
+                }
+                Operation::Load { place: Place::Slot(slot), .. } => {
+                    let location = Location::Slot(*slot);
+                    if self.is_stale(block, &[location], (defined, at)) {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+        Some(temp)
+    }
+
+    /// Whether something is written between a load and its use, outside actions.
+    fn is_stale(
+        &self,
+        block: usize,
+        locations: &[Location],
+        (defined, at): (usize, usize),
+    ) -> bool {
+        !self.is_parallel
+            && at > defined
+            && self.flow.region.blocks[block].instructions[defined + 1..at].iter().any(|between| {
+                let writes = effects::of_operation(self.program, &between.operation).writes;
+                locations.iter().any(|location| writes.contains(location))
+            })
+    }
+
     fn array_cell(&self, id: AtomId) -> Option<Cell> {
         let computed = |cell: &&Cell| matches!(cell, Cell::Computed(..));
         self.atoms[id.0].writes.iter().find(computed).copied()
@@ -133,13 +183,7 @@ impl<'a> Walk<'a, '_> {
             .filter(|slot| !self.private.contains(slot))
             .map(Location::Slot)
             .collect();
-        let is_stale = !self.is_parallel
-            && at > defined
-            && self.flow.region.blocks[block].instructions[defined + 1..at].iter().any(|between| {
-                let writes = effects::of_operation(self.program, &between.operation).writes;
-                locations.iter().any(|location| writes.contains(location))
-            });
-        if is_stale {
+        if self.is_stale(block, &locations, (defined, at)) {
             if !self.computed.contains_key(&temp) {
                 self.copy((block, defined), temp, &locations);
             }
@@ -197,6 +241,12 @@ impl<'a> Walk<'a, '_> {
     /// Has an atom do the operation that defines a temporary.
     pub fn read_operation(&mut self, id: AtomId, temp: Temp, block: usize, at: usize) {
         let Some((_, _, operation)) = self.operation(&Operand::Temp(temp)) else { return };
+        if let Some(operands) = self.least_or_greatest(operation) {
+            for operand in operands {
+                self.read(id, operand, block, at);
+            }
+            return;
+        }
         for (number, operand) in operation.operands().into_iter().enumerate() {
             // By the condition of a choice an entry of a table is chosen.
             let is_match = number == 0 && matches!(operation, Operation::Select { .. });
@@ -224,6 +274,23 @@ impl<'a> Walk<'a, '_> {
             let what = describe::hash(self, operation);
             self.atom(id).hashes.insert(what, bits);
         }
+    }
+
+    /// The operands of a choice of the less or the greater of two values, which is one operation of an
+    /// ALU.
+    fn least_or_greatest(&self, operation: &'a Operation) -> Option<[&'a Operand; 2]> {
+        let Operation::Select { condition, then, otherwise, .. } = operation else { return None };
+        let (_, _, comparison) = self.operation(condition)?;
+        let Operation::Binary { operation, left, right, .. } = comparison else { return None };
+        let is_order = matches!(
+            operation,
+            BinaryOperation::LessUnsigned
+                | BinaryOperation::LessEqualUnsigned
+                | BinaryOperation::LessSigned
+                | BinaryOperation::LessEqualSigned
+        );
+        let is_of_both = (left, right) == (then, otherwise) || (right, left) == (then, otherwise);
+        (is_order && is_of_both).then_some([left, right])
     }
 
     /// The hash that an index is, perhaps cut or widened.
@@ -272,16 +339,18 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// The register access of the same block whose stateful ALU can put this value out, and where it
-    /// stands: the old cell, or a few operations on it and on what the ALU gets anyway. An ALU puts out
-    /// one value.
+    /// stands: the old cell, or a few operations on it and on what the ALU gets, which is two words besides
+    /// the cell. An ALU puts out one value.
     pub fn array_output(&self, temp: Temp) -> Option<(AtomId, usize)> {
         let mut access: Option<(AtomId, usize, Temp)> = None;
         let mut operations = 0;
         let mut others = Vec::new();
         let mut open = vec![Operand::Temp(temp)];
+        let mut seen = BTreeSet::new();
         while let Some(operand) = open.pop() {
             let Some((inner, at, operation)) = self.operation(&operand) else { continue };
             match operation {
+                _ if !seen.insert(inner) => {}
                 Operation::RegisterAccess { .. } => {
                     let id = *self.computed.get(&inner)?;
                     if access.is_some_and(|(known, _, _)| known != id) {
@@ -299,7 +368,7 @@ impl<'a> Walk<'a, '_> {
                     }
                     open.extend(operation.operands().into_iter().cloned());
                 }
-                _ => others.push((inner, operation)),
+                _ => others.push((inner, at, operation)),
             }
         }
         let (id, at, old) = access?;
@@ -307,18 +376,26 @@ impl<'a> Walk<'a, '_> {
         else {
             return None;
         };
-        // Other inputs have to be inputs of the update.
-        for (other, operation) in others {
-            let inputs = update.iter().flat_map(|update| {
-                let body = update.body.iter().flat_map(|inner| inner.operation.operands());
-                body.chain([&update.value])
-            });
-            let mut inputs = inputs.filter_map(|operand| self.operation(operand));
-            let is_input = inputs.any(|(input, _, defining)| {
-                input == other
-                    || matches!(operation, Operation::Load { .. }) && same_load(operation, defining)
-            });
-            if !is_input {
+        let mut inputs = BTreeSet::new();
+        if let Some(update) = update {
+            let body = update.body.iter().flat_map(|inner| inner.operation.operands());
+            for operand in body.chain([&update.value]) {
+                inputs.extend(self.operation(operand).map(|(input, ..)| self.input(input)));
+            }
+        }
+        inputs.remove(&Input::Value(old));
+        for (other, loaded, operation) in others {
+            let input = self.input(other);
+            if inputs.contains(&input) {
+                continue;
+            }
+            let Operation::Load { place: Place::Slot(slot), .. } = operation else { return None };
+            let block = self.flow.block_of(other)?;
+            if self.is_written_between(block, *slot, (at.min(loaded), at.max(loaded))) {
+                return None;
+            }
+            inputs.insert(input);
+            if inputs.len() > MOST_INPUTS {
                 return None;
             }
         }
@@ -329,18 +406,49 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Takes note of what a stateful ALU puts out.
+    /// Takes note of what a stateful ALU puts out, and of what it needs for that.
     pub fn claim_output(&mut self, id: AtomId, temp: Temp) {
         let output = describe::output(self, temp);
+        let mut open = vec![Operand::Temp(temp)];
+        let mut seen = BTreeSet::new();
+        while let Some(operand) = open.pop() {
+            let Some((inner, defined, operation)) = self.operation(&operand) else { continue };
+            match operation {
+                _ if !seen.insert(inner) => {}
+                Operation::Load { place: Place::Slot(slot), .. }
+                    if !self.private.contains(slot) =>
+                {
+                    let cell = Cell::Location(Location::Slot(*slot));
+                    self.atom(id).reads.insert(cell, defined);
+                }
+                _ if operation.is_pure() => open.extend(operation.operands().into_iter().cloned()),
+                _ => {}
+            }
+        }
         self.atom(id).output.get_or_insert(output);
+    }
+
+    fn is_written_between(&self, block: usize, slot: SlotId, (from, to): (usize, usize)) -> bool {
+        self.flow.region.blocks[block].instructions[from..to].iter().any(|between| {
+            let effects = effects::of_operation(self.program, &between.operation);
+            effects.writes.contains(&Location::Slot(slot))
+        })
+    }
+
+    /// What an input of a stateful ALU is: loads of one field are one.
+    fn input(&self, temp: Temp) -> Input {
+        match self.operation(&Operand::Temp(temp)) {
+            Some((_, _, Operation::Load { place: Place::Slot(slot), .. })) => Input::Field(*slot),
+            _ => Input::Value(temp),
+        }
     }
 }
 
-fn same_load(left: &Operation, right: &Operation) -> bool {
-    match (left, right) {
-        (Operation::Load { place: a, .. }, Operation::Load { place: b, .. }) => a == b,
-        _ => false,
-    }
+/// What a stateful ALU computes with besides the cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Input {
+    Field(SlotId),
+    Value(Temp),
 }
 
 /// Whether it only moves bits.

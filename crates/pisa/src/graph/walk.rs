@@ -3,16 +3,17 @@
 //! operation of an ALU on values that are there, one access of a register array, one table, one
 //! condition. Moving bits about (slices, extensions, concatenations) is free, as in a deposit-field
 //! instruction. A nested expression becomes several atoms, each waiting for the values of the one
-//! before, unlike in the source. How conditions are read is in `condition`, values in `value`, tables
-//! in `table`.
+//! before, unlike in the source. How conditions are read is in `condition`, when code runs in `gate`,
+//! values in `value`, tables in `table`.
 
-use super::atom::{Atom, AtomId, AtomKind, Cell, Gate, Position};
+use super::atom::{Atom, AtomId, AtomKind, Cell, Position};
 use super::condition::Truth;
 use super::describe;
 use super::flow::Flow;
+use super::gate::Start;
 use super::value::Base;
 use super::variables::Variables;
-use crate::guard::{Guard, GuardRule};
+use crate::guard::Guard;
 use crate::problem::Resource;
 use ir::effects::{self, Location};
 use ir::{Operand, Operation, OriginId, Program, RegionId, RegisterId, SlotId, Temp, Terminator};
@@ -57,19 +58,11 @@ pub(super) struct Walk<'a, 'v> {
     pub stored: HashMap<Temp, (SlotId, usize)>,
     /// Tables whose result a temporary is.
     pub results: HashMap<Temp, AtomId>,
-    gates: HashMap<usize, Start>,
-    gateways: HashMap<usize, BTreeSet<AtomId>>,
+    /// When each block runs, as far as it has been walked.
+    pub gates: HashMap<usize, Start>,
+    /// Gateways of static branches whose variables change later, by their blocks.
+    pub gateways: HashMap<usize, BTreeSet<AtomId>>,
     parts: HashMap<(usize, usize), usize>,
-}
-
-/// When a block runs: the gate, where its guard starts to count, and from which instruction on some
-/// variable of the guard may have changed.
-#[derive(Clone, Debug)]
-struct Start {
-    after: BTreeSet<AtomId>,
-    root: usize,
-    guard: Option<Guard>,
-    stale_from: usize,
 }
 
 impl<'a, 'v> Walk<'a, 'v> {
@@ -224,7 +217,8 @@ impl<'a, 'v> Walk<'a, 'v> {
         }
         let name = describe::store(self, target, value);
         let id = self.add(AtomKind::Statement, name, (block, at), origin);
-        match self.folded(value).or_else(|| self.stored_first(value)) {
+        let computed = self.folded(value).or_else(|| self.stored_first(value));
+        match computed.or_else(|| self.computed_again(block, value, at)) {
             Some(temp) => {
                 self.read_operation(id, temp, block, at);
                 if let (ir::Place::Slot(slot), Operand::Temp(stored)) = (target, value) {
@@ -325,7 +319,7 @@ impl<'a, 'v> Walk<'a, 'v> {
     }
 
     /// Adds a gateway unless the results it asks for tell it all by themselves.
-    fn gateway(
+    pub fn gateway(
         &mut self,
         place: (usize, usize),
         matches: BTreeMap<Cell, usize>,
@@ -388,153 +382,6 @@ impl<'a, 'v> Walk<'a, 'v> {
         self.branches.insert(block, branch);
     }
 
-    /// The gate of an atom at an instruction.
-    pub fn gate_at(&mut self, block: usize, at: usize) -> Gate {
-        let Some(start) = self.gates.get(&block).cloned() else { return Gate::default() };
-        if at < start.stale_from || start.guard.is_none() {
-            return Gate { after: start.after, guard: start.guard };
-        }
-        // A variable of the guard has changed by now: gateways where it still was what it was.
-        let mut after = BTreeSet::new();
-        for head in self.flow.dependences[block].clone() {
-            after.extend(self.decider(head));
-        }
-        Gate { after, guard: None }
-    }
-
-    /// The atoms that tell which way a branch goes; a static one gets a gateway for that.
-    fn decider(&mut self, head: usize) -> BTreeSet<AtomId> {
-        if let Some(known) = self.gateways.get(&head) {
-            return known.clone();
-        }
-        let ways = match self.branches.get(&head) {
-            Some(Branch::Dynamic(after)) => return after.clone(),
-            Some(Branch::Static(ways)) => ways.clone(),
-            None => return BTreeSet::new(),
-        };
-        let here = &self.flow.region.blocks[head];
-        let (at, origin) = (here.instructions.len(), here.origin);
-        let mut matches = BTreeMap::new();
-        for variable in ways.iter().flat_map(|(_, guard)| guard.variables()) {
-            matches.insert(self.variables.cell(variable), at);
-        }
-        let gateway = self.gateway((head, at), matches, BTreeSet::new(), origin);
-        self.gateways.insert(head, gateway.clone());
-        gateway
-    }
-
-    /// When a block runs.
-    fn start_of(&mut self, block: usize) -> Start {
-        let always =
-            |root| Start { after: BTreeSet::new(), root, guard: None, stale_from: usize::MAX };
-        let heads = self.flow.dependences[block].clone();
-        let entry = self.flow.order.first().copied().unwrap_or(0);
-        if heads.is_empty() {
-            return always(entry);
-        }
-        if let ([_], Some(Branch::Dynamic(after))) = (&heads[..], self.branches.get(&heads[0])) {
-            return Start { after: after.clone(), ..always(block) };
-        }
-        if let Some(start) = self.static_start(block, &heads) {
-            return start;
-        }
-        let mut after = BTreeSet::new();
-        for head in heads {
-            after.extend(self.decider(head));
-        }
-        Start { after, ..always(block) }
-    }
-
-    /// When only static branches since the same beginning decide.
-    fn static_start(&self, block: usize, heads: &[usize]) -> Option<Start> {
-        let first = self.gates.get(heads.first()?)?;
-        for head in heads {
-            let gate = self.gates.get(head)?;
-            let is_static = matches!(self.branches.get(head), Some(Branch::Static(_)));
-            if !is_static || gate.root != first.root || gate.after != first.after {
-                return None;
-            }
-        }
-        // Branches before the root belong to what the root waits for.
-        let mut relevant = BTreeSet::new();
-        let mut open: Vec<usize> = heads.to_vec();
-        while let Some(head) = open.pop() {
-            let inside = head == first.root || self.flow.reaches(first.root, head);
-            if inside && relevant.insert(head) {
-                open.extend(&self.flow.dependences[head]);
-            }
-        }
-        let guard = self.guard_from(first.root, block, &relevant, &mut HashMap::new())?;
-        let mut stale_from = usize::MAX;
-        for variable in guard.variables() {
-            let Cell::Location(location) = self.variables.cell(variable) else { continue };
-            for &head in &relevant {
-                let Some(Branch::Static(ways)) = self.branches.get(&head) else { continue };
-                if !ways.iter().any(|(_, guard)| guard.variables().contains(&variable)) {
-                    continue;
-                }
-                let between = (0..self.flow.writes.len()).any(|middle| {
-                    self.flow.writes[middle].contains(&location)
-                        && self.flow.reaches(head, middle)
-                        && self.flow.reaches(middle, block)
-                });
-                if between {
-                    stale_from = 0;
-                }
-            }
-            let here = &self.flow.region.blocks[block].instructions;
-            let first_write = here.iter().position(|instruction| {
-                effects::of_operation(self.program, &instruction.operation)
-                    .writes
-                    .contains(&location)
-            });
-            if let Some(at) = first_write {
-                stale_from = stale_from.min(at + 1);
-            }
-        }
-        Some(Start { after: first.after.clone(), root: first.root, guard: Some(guard), stale_from })
-    }
-
-    /// The guard of reaching `target` from `at`, by the branches that matter.
-    fn guard_from(
-        &self,
-        at: usize,
-        target: usize,
-        relevant: &BTreeSet<usize>,
-        known: &mut HashMap<usize, Guard>,
-    ) -> Option<Guard> {
-        let mut current = at;
-        loop {
-            if current == target {
-                return Some(Guard::always());
-            }
-            if !self.flow.reaches(current, target) {
-                return Some(Guard::never());
-            }
-            if relevant.contains(&current) {
-                break;
-            }
-            // This branch does not matter: any way that leads there will do.
-            let next = self.flow.region.blocks[current].terminator.successors();
-            let next = next.into_iter().map(|it| it.index()).filter(|&next| {
-                self.flow.rank[next] > self.flow.rank[current]
-                    && (next == target || self.flow.reaches(next, target))
-            });
-            current = next.min_by_key(|next| self.flow.rank[*next])?;
-        }
-        if let Some(guard) = known.get(&current) {
-            return Some(guard.clone());
-        }
-        let Some(Branch::Static(ways)) = self.branches.get(&current) else { return None };
-        let mut result = Guard::never();
-        for (next, condition) in ways.clone().into_iter().rev() {
-            let then = self.guard_from(next, target, relevant, known)?;
-            result = choose(&condition, &then, &result)?;
-        }
-        known.insert(current, result.clone());
-        Some(result)
-    }
-
     /// Reads the operand's value in an atom.
     pub fn read(&mut self, id: AtomId, operand: &Operand, block: usize, at: usize) {
         for base in self.bases(block, operand, at) {
@@ -548,49 +395,6 @@ impl<'a, 'v> Walk<'a, 'v> {
             }
         }
     }
-}
-
-/// The most rules of a guard; with more the decision is left to gateways.
-const MOST_RULES: usize = 64;
-
-/// By a condition, one guard or the other.
-pub(super) fn choose(condition: &Guard, then: &Guard, otherwise: &Guard) -> Option<Guard> {
-    if condition.is_always() {
-        return Some(then.clone());
-    }
-    if then == otherwise {
-        return Some(then.clone());
-    }
-    let result = if let Some(result) = prefixed(condition, then, otherwise) {
-        result
-    } else if otherwise.rules.is_empty() {
-        condition.and(then)
-    } else {
-        condition.and(then).or(&condition.negated().and(otherwise))
-    };
-    (result.rules.len() <= MOST_RULES).then_some(result)
-}
-
-/// The same for a condition of one rule that decides at once: the rule in front of the others.
-fn prefixed(condition: &Guard, then: &Guard, otherwise: &Guard) -> Option<Guard> {
-    let ([rule], true) = (&condition.rules[..], then.rules.is_empty() || then.is_always()) else {
-        return None;
-    };
-    let runs = then.is_always();
-    let is_apart = |other: &GuardRule| {
-        rule.conditions.iter().any(|(variable, condition)| {
-            let both = other.conditions.get(variable).map(|it| it.intersection(condition));
-            both.is_some_and(|both| both.is_empty())
-        })
-    };
-    if !rule.runs || rule.conditions.is_empty() {
-        return None;
-    }
-    if !runs && otherwise.rules.iter().all(is_apart) {
-        return Some(otherwise.clone());
-    }
-    let first = GuardRule { conditions: rule.conditions.clone(), runs };
-    Some(Guard { rules: std::iter::once(first).chain(otherwise.rules.iter().cloned()).collect() })
 }
 
 /// Containers of 32 bits.

@@ -105,6 +105,20 @@ proptest! {
     }
 
     #[test]
+    fn several_that_never_all_run(guards in proptest::collection::vec(guard(), 0..5)) {
+        let all = |values| guards.iter().all(|guard| guard.runs(&value(values)));
+        let together = assignments().any(all);
+        let ranges = guards.iter().flat_map(|guard| &guard.rules).any(|rule| {
+            rule.conditions.values().any(|each| matches!(each, Condition::Range { .. }))
+        });
+        let proved = never_all(&guards.iter().collect::<Vec<_>>());
+        prop_assert!(!(proved && together));
+        if !ranges {
+            prop_assert_eq!(proved, !together);
+        }
+    }
+
+    #[test]
     fn conditions_as_sets(a in condition(3), b in condition(3)) {
         let both = a.intersection(&b);
         for value in 0..8 {
