@@ -399,6 +399,9 @@ pub struct Emit {
     /// P4_16 with a `control after`, to run behind it.
     #[arg(long, value_name = "FILE.p4")]
     pub p4_after: Option<PathBuf>,
+    /// How those two are read.
+    #[command(flatten)]
+    pub reading: Reading,
     /// The run whose switches and links the commands are for.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,

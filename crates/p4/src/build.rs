@@ -84,6 +84,20 @@ impl ProgramBuilder {
         self.diagnostics.append(found);
     }
 
+    /// Adds tokens with the places that they have: what was read from a file of the user's.
+    pub fn put_tokens(&mut self, tokens: &[Token]) {
+        self.tokens.extend(tokens.iter().filter(|token| token.kind != TokenKind::End).cloned());
+    }
+
+    /// What is wrong with the syntax so far; a program that ends too early ends at this place.
+    pub fn syntax(&self, end: Span) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        let mut tokens = self.tokens.clone();
+        tokens.push(Token { kind: TokenKind::End, span: end, text: "".into() });
+        crate::parser::parse(tokens, &mut found);
+        found
+    }
+
     /// A comment that stands before the top-level declaration of this name where the program is
     /// printed, one line a line.
     pub fn comment(&mut self, declaration: &str, text: impl Into<String>) {

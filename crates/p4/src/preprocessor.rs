@@ -21,6 +21,7 @@ use crate::lexer::{
 use crate::token::{Token, TokenKind};
 use conditions::Condition;
 use expansion::Context;
+pub use includes::BUILT_IN;
 use names::{KnownNames, Names, Symbol};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};

@@ -31,6 +31,7 @@ pub mod v1model;
 pub mod wire;
 
 use crate::core::GlobalId;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What to compile for.
@@ -106,13 +107,19 @@ pub struct Options {
     pub after: Option<UserP4>,
 }
 
-/// P4_16 text of the user's, without directives.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// P4_16 text of the user's, with all that it includes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UserP4 {
     /// The file, as the user calls it.
     pub name: Arc<str>,
     /// What it says.
     pub text: Arc<str>,
+    /// Folders that are searched for what it includes.
+    pub include_dirs: Vec<String>,
+    /// Macros and their bodies.
+    pub defines: Vec<(String, Option<String>)>,
+    /// What was found where included files were looked for, or why a file cannot be read.
+    pub included: BTreeMap<String, Result<Arc<str>, String>>,
 }
 
 impl Default for Options {

@@ -10,6 +10,7 @@ use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::{GlobalId, Program};
 use lucid::simulation::{Observation, Observer, Setup};
 use lucid::specification::{self, Format};
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -164,8 +165,21 @@ const CLASSIFIED_RUN: &str = "{\"max time\": 20000, \"events\": [
     {\"type\": \"packet\", \"bytes\": \"0000000000010000000000050800\", \"timestamp\": 0, \"locations\": [\"0:1\"]},
     {\"type\": \"packet\", \"bytes\": \"0000000000020000000000060800aa\", \"timestamp\": 100, \"locations\": [\"0:1\"]}]}";
 
+/// What the user's P4 includes.
+struct Included;
+
+impl IncludeLoader for Included {
+    fn load(&self, path: &str) -> Result<Option<String>, String> {
+        Ok(match path {
+            "keys.p4" => Some("#define KEY 48w2\nconst bit<8> UNUSED = 3;".to_string()),
+            "wrong.p4" => Some("const bit<8> GOOD = 1;\nconst bit<8> BAD = missing;".to_string()),
+            _ => None,
+        })
+    }
+}
+
 fn before(text: &str) -> Options {
-    let user = UserP4 { name: "classify.p4".into(), text: text.into() };
+    let user = UserP4::read("classify.p4", text, &PreprocessorOptions::default(), &Included);
     Options { before: Some(user), ..Options::default() }
 }
 
@@ -200,18 +214,57 @@ fn mistakes_in_the_users_p4_are_told_in_its_file() {
         let program = core(&mut map, "run.dpt", CLASSIFIED, &Disk);
         let options = before(text);
         let said = lucid::compile::compile(&program, &map, &options).expect_err("a mistake");
-        map.add("classify.p4", text);
+        lucid::compile::v1model::add_files(&mut map, &options);
         let rendered = source::render_text(&map, &said, source::RenderOptions::default());
-        assert!(rendered.contains(expected), "{rendered}");
+        assert!(rendered.contains(expected), "no {expected}: {rendered}");
+        assert!(!rendered.contains("LU-E0799"), "{rendered}");
+        // The program is not told.
+        assert!(rendered.lines().count() < 30, "{rendered}");
     };
-    check(
-        "control before(inout headers_t hdr, inout metadata_t meta,
-                 inout standard_metadata_t standard_metadata) {
-            apply { hdr.missing.setValid(); }
-        }",
-        "classify.p4:3:25",
-    );
+    let control = |body: &str| {
+        format!(
+            "control before(inout headers_t hdr, inout metadata_t meta,
+                 inout standard_metadata_t standard_metadata) {{\n{body}\n}}"
+        )
+    };
+    check(&control("apply { hdr.missing.setValid(); }"), "classify.p4:3:13");
     check("control other() { apply { } }", "declares no control `before`");
+    // Too early an end, a brace too many, no P4 at all, a type that there is not.
+    check("control before(inout headers_t hdr) { apply {", "classify.p4:1:46");
+    check(&format!("{} }}", control("apply { }")), "classify.p4:4:3");
+    check(&control("apply { hdr.eth.source = ; }"), "classify.p4:3:26");
+    check(&control("apply { bit<8> x = 1 $ 2; }"), "classify.p4:3:22");
+    check(&format!("{} const nothing_t x = 1;", control("apply { }")), "classify.p4:4:9");
+    // Other parameters, names of the program's own.
+    check("control before(inout headers_t hdr) { apply { } }", "classify.p4:1:9");
+    check(
+        &format!("{} control egress() {{ apply {{ }} }}", control("apply { }")),
+        "classify.p4:4:11",
+    );
+    check(&format!("{} struct headers_t {{ }}", control("apply { }")), "classify.p4:4:10");
+    // Included files.
+    check(&format!("#include \"nowhere.p4\"\n{}", control("apply { }")), "classify.p4:1:10");
+    check(&format!("#include \"wrong.p4\"\n{}", control("apply { }")), "wrong.p4:2:20");
+}
+
+#[test]
+fn the_users_p4_includes_files() {
+    let options = before(
+        "#include <core.p4>
+        #include <v1model.p4>
+        #include \"keys.p4\"
+        control before(inout headers_t hdr, inout metadata_t meta,
+                        inout standard_metadata_t standard_metadata) {
+            apply {
+                if (hdr.eth.isValid() && hdr.eth.destination == KEY) {
+                    hdr.flagged = { hdr.eth.source };
+                    hdr.eth.setInvalid();
+                    meta.event = EVENT_flagged;
+                }
+            }
+        }",
+    );
+    assert_eq!(cells(CLASSIFIED, CLASSIFIED_RUN, &options, &[1, 2]), [1, 6]);
 }
 
 #[test]

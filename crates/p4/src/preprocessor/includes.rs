@@ -14,7 +14,7 @@ use crate::token::TokenKind;
 use source::{Diagnostic, FileId, Span};
 
 /// What built-in files are called in messages. No path of a user's file looks like this.
-const BUILT_IN: &str = "<built-in>/";
+pub const BUILT_IN: &str = "<built-in>/";
 
 /// A file as `#include` names it.
 struct IncludeName {

@@ -130,7 +130,8 @@ fn options(arguments: &Emit) -> Result<Options, Trouble> {
         path.as_ref()
             .map(|path| {
                 let text = files::read_text(path)?;
-                Ok(UserP4 { name: path.display().to_string().into(), text: text.into() })
+                let (name, reading) = (path.display().to_string(), arguments.reading.options());
+                Ok(UserP4::read(&name, &text, &reading, &files::DiskLoader))
             })
             .transpose()
             .map_err(Trouble::Message)
@@ -164,11 +165,9 @@ fn options(arguments: &Emit) -> Result<Options, Trouble> {
     Ok(options)
 }
 
-/// The compiler adds the user's P4 to the sources, in this order.
+/// With the user's P4 among the sources.
 fn with_user_p4(mut map: SourceMap, options: &Options) -> SourceMap {
-    for given in [&options.before, &options.after].into_iter().flatten() {
-        map.add(given.name.clone(), given.text.clone());
-    }
+    compile::v1model::add_files(&mut map, options);
     map
 }
 

@@ -21,11 +21,15 @@ use super::{Compiled, Delay, GlobalPlace, Options, PortGroup, scheduler};
 use crate::core::{EventId, ExternId, GlobalId, GlobalKind, Program};
 use p4::build::ProgramBuilder;
 use shapes::Shapes;
-use source::{Code, Diagnostic, Diagnostics, Explanation, FileId, SourceMap, Span};
+use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
 use std::sync::Arc;
+use user::UserDeclarations;
+pub use user::add_files;
 
 /// What v1model cannot do, or this compiler not yet.
 pub const NOT_ON_TARGET: Code = Code("LU-E0790");
+/// The user's P4 around the dispatcher does not go with the rest of the program.
+pub const USER_P4: Code = Code("LU-E0791");
 /// The P4_16 program that was made is wrong: a mistake of ours.
 pub const INTERNAL: Code = Code("LU-E0799");
 
@@ -36,6 +40,16 @@ pub const EXPLANATIONS: &[Explanation] = &[
         title: "the target cannot do this",
         text: "The reference interpreter runs it, but no P4_16 program for this target can do it. The \
                message says what would do instead.",
+        wrong: "",
+        right: "",
+    },
+    Explanation {
+        code: USER_P4,
+        title: "P4 of yours that does not go with the rest of the program",
+        text: "What `--p4-before` and `--p4-after` name is put into the program that the compiler makes. Its \
+               names have to be others than those of the program, and its control `before` or `after` takes \
+               `inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t \
+               standard_metadata`.",
         wrong: "",
         right: "",
     },
@@ -258,13 +272,14 @@ pub fn compile(
     context.pieces.extend(registers);
     context.pieces.extend(parser);
     context.pieces.extend(handlers);
-    let user = user::write(&mut context, &mut map);
+    let own = map.clone();
+    let user = user::read(&mut context, &mut map);
     context.pieces.extend(scheduler);
     let hashes = calculations::name(&mut context);
     if context.found.has_errors() {
         return Err(context.found);
     }
-    finish(context, map, options, hashes, &user)
+    finish(context, (own, map), options, hashes, &user)
 }
 
 /// A register for each array, pair array and counter.
@@ -292,23 +307,40 @@ fn registers(context: &mut Context<'_>) {
     }
 }
 
+/// A builder of the program, with what has been written so far.
+fn builder(context: &Context<'_>, map: SourceMap) -> ProgramBuilder {
+    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    for (span, text) in &context.pieces {
+        builder.put(*span, text);
+    }
+    builder
+}
+
+/// Reads and checks what was written. The maps are those without and with the user's P4.
 fn finish(
     context: Context<'_>,
-    map: SourceMap,
+    (own, map): (SourceMap, SourceMap),
     options: &Options,
     hashes: Vec<(Arc<str>, u32)>,
-    user: &[FileId],
+    user: &UserDeclarations,
 ) -> Result<Compiled, Diagnostics> {
     let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
     }
-    for (span, text) in &context.pieces {
+    for (number, (span, text)) in context.pieces.iter().enumerate() {
+        if number == user.position {
+            builder.put_tokens(&user.tokens);
+        }
         builder.put(*span, text);
     }
     let built = builder.finish().map_err(|(wrong, _)| {
+        let alone = Options { before: None, after: None, ..options.clone() };
+        if !user.is_empty() && compile(context.program, own, &alone).is_ok() {
+            return user.blamed(&wrong);
+        }
         let text: String = context.pieces.iter().map(|(_, text)| format!("{text}\n")).collect();
-        internal(&wrong, user, &text)
+        internal(&wrong, &text)
     })?;
     Ok(Compiled {
         built,
@@ -330,13 +362,9 @@ fn finish(
 }
 
 /// The P4_16 checker does not take what was made.
-fn internal(wrong: &Diagnostics, user: &[FileId], text: &str) -> Diagnostics {
+fn internal(wrong: &Diagnostics, text: &str) -> Diagnostics {
     let mut found = Diagnostics::new();
     for one in wrong.iter() {
-        if user.contains(&one.primary.span.file) {
-            found.push(one.clone());
-            continue;
-        }
         let message = format!("the P4_16 program made of this is wrong: {}", one.message);
         let help = "this is a mistake in Planewright; please report it with the program";
         let diagnostic = Diagnostic::error(INTERNAL, one.primary.span, message).help(help);
