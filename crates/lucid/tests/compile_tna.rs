@@ -9,7 +9,7 @@ use lucid::compile::{Delay, Options, Target};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::{Loader, NoFiles};
-use pisa::{DependencyKind, Problem};
+use pisa::Problem;
 use source::{Diagnostics, RenderOptions, SourceMap, Span, render_text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
