@@ -102,6 +102,13 @@ impl Burst {
         self.packets.set_first_bytes(packet, bytes);
     }
 
+    /// Fetches the first bytes of the packets into the cache, for whoever forwards the burst soon, but has
+    /// something else to do before.
+    #[inline]
+    pub fn fetch(&self) {
+        self.packets.fetch();
+    }
+
     /// How many packets were pushed.
     pub fn len(&self) -> usize {
         self.packets.len()

@@ -6,11 +6,12 @@
 use crate::runtime::pass::{Instance, Pass, Shortcut, TAILROOM_BYTES};
 use ir::{CounterId, Program, RegisterId, ValueType};
 use state::Cells;
+use state::forwarding::index::DirectForm;
 use state::forwarding::{ForwardingState, ForwardingTable};
 use std::ptr::null;
 
 /// Tables whose lookups spread over this much are fetched ahead.
-const LARGE_TABLE_BYTES: usize = 2 << 20;
+const LARGE_TABLE_BYTES: usize = 1 << 18;
 
 /// The addresses of one pipeline instance, to be kept from burst to burst.
 #[derive(Debug)]
@@ -130,13 +131,14 @@ impl BoundInstance {
 /// A [`Shortcut`] as words.
 fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<u64>()] {
     let direct = table.direct();
+    let can_fetch = direct.address != 0 || table.form() == DirectForm::None;
     let Shortcut { records, default_record, items, length, default_leaf, is_large } = Shortcut {
         records: table.first_record() as u64,
         default_record: table.default_record() as u64,
         items: direct.address as u64,
         length: direct.length as u64,
         default_leaf: u64::from(direct.default_leaf),
-        is_large: u64::from(table.lookup_bytes() >= LARGE_TABLE_BYTES),
+        is_large: u64::from(can_fetch && table.lookup_bytes() >= LARGE_TABLE_BYTES),
     };
     [records, default_record, items, length, default_leaf, is_large]
 }

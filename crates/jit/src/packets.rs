@@ -2,6 +2,7 @@
 //! Packets in memory of their own, side by side, as compiled code takes them: room for packets, what
 //! came, and what left. Which port a number means, and when packets run, is decided elsewhere.
 
+use crate::runtime::prefetch;
 use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
 use std::ops::Range;
 
@@ -94,6 +95,15 @@ impl Packets {
     pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Fetches the first bytes of the packets into the cache, for whoever goes to read or write them soon.
+    #[inline]
+    pub fn fetch(&self) {
+        let first = self.memory.as_ptr() as usize + self.first;
+        for packet in 0..self.received.len() {
+            prefetch(first + packet * self.stride_bytes);
+        }
     }
 
     /// How many packets were pushed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lookups that compiled code does itself, in tables of many entries that come and go: arrays of short
-//! keys, hash tables of exact words, and arrays in front of prefixes, against the interpreter.
+//! keys, hash tables of exact words, and arrays in front of prefixes, against the interpreter. Records are
+//! read from memory or, where they are short, from the index.
 
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall, Interpreter, PacketContext};
@@ -10,14 +11,29 @@ use state::{Atomicity, Batch, BatchItem, BoundAction, Cells, NewEntry, Store, Up
 use std::sync::Arc;
 
 /// Tables, how their one key is matched, and how wide it is.
-const TABLES: [(&str, &str, u32); 6] = [
+const TABLES: [(&str, &str, u32); 13] = [
     ("short", "exact", 16),
     ("word", "exact", 48),
     ("whole_word", "exact", 64),
     ("front", "lpm", 32),
     ("narrow", "lpm", 20),
     ("double", "exact", DOUBLE_BITS),
+    ("joined_number", "exact", 32),
+    ("short_packed", "exact", 16),
+    ("joined_packed", "exact", 48),
+    ("widest_joined_packed", "exact", 63 - PACKED_BITS),
+    ("word_packed", "exact", 64 - PACKED_BITS),
+    ("front_packed", "lpm", 32),
+    ("double_packed", "exact", DOUBLE_BITS),
 ];
+
+/// Of two actions with at most one argument of eleven bits.
+const PACKED_BITS: u32 = 12;
+
+/// The action of a table's entries, and the width of its argument.
+fn action_of(table: &str) -> (&'static str, u32) {
+    if table.ends_with("packed") { ("mark", 11) } else { ("set", 32) }
+}
 
 /// Of a key that is a number and behind it its low 48 bits.
 const DOUBLE_BITS: u32 = 112;
@@ -25,16 +41,18 @@ const DOUBLE_BITS: u32 = 112;
 fn program() -> Arc<Program> {
     let mut text = String::from(
         "ir test\nerror NoError\nslot key: bit<64> unsigned @0\nslot value: bit<32> unsigned @0\n\
-         slot hit: bit<1> unsigned @0\nslot ran: bit<32> unsigned @0\n",
+         slot short: bit<11> unsigned @0\nslot hit: bit<1> unsigned @0\nslot ran: bit<32> unsigned @0\n",
     );
     for (name, kind, width_bits) in TABLES {
         text.push_str(&format!(
             "table {name} {{\n  key k: {kind} bit<{width_bits}> unsigned\n  action nothing\n  \
-             action set\n  default nothing()\n}} @0\n"
+             action {}\n  default nothing()\n}} @0\n",
+            action_of(name).0
         ));
     }
     text.push_str("action nothing() runs nothing @0\naction set(value at value) runs set @0\n");
-    for action in ["nothing", "set"] {
+    text.push_str("action mark(value at short) runs mark @0\n");
+    for action in ["nothing", "set", "mark"] {
         text.push_str(&format!("region action {action} {{\n  block0:\n    return @0\n}}\n"));
     }
     for (name, _, width_bits) in TABLES {
@@ -134,11 +152,13 @@ fn lookups_inline_are_the_interpreters() {
     // Entries come in rounds, and every third goes again.
     for round in 0..4u64 {
         let mut items = Vec::new();
-        for (at, (_, kind, width_bits)) in TABLES.iter().enumerate() {
+        for (at, (name, kind, width_bits)) in TABLES.iter().enumerate() {
             let table = TableId(at as u32);
+            let (action, argument_bits) = action_of(name);
+            let action = ActionId(if action == "set" { 1 } else { 2 });
             for number in round * 400..(round + 1) * 400 {
-                let argument = Bits::from_u64(32, number);
-                let action = BoundAction { action: ActionId(1), arguments: vec![argument] };
+                let argument = Bits::from_u64(argument_bits, number.wrapping_mul(5));
+                let action = BoundAction { action, arguments: vec![argument] };
                 let keys = vec![pattern(kind, *width_bits, number)];
                 let entry = NewEntry::direct(keys, 0, action);
                 items.push(BatchItem::Update(Update::InsertEntry { table, entry }));
@@ -177,7 +197,7 @@ fn lookups_inline_are_the_interpreters() {
                         &mut cells,
                         &mut Quiet,
                     );
-                    for slot in ["hit", "ran", "value"] {
+                    for slot in ["hit", "ran", "value", "short"] {
                         let id = program.slot_named(slot).expect("the slot");
                         assert_eq!(right.value(id), left.value(id), "{name} {key:x}: {slot}");
                     }

@@ -231,7 +231,7 @@ fn equal_names_and_shapes_are_carried() {
     let flow = to.store.forwarding();
     let found = |state: &state::forwarding::ForwardingState| {
         let table = &state.tables()[ROUTES.index()];
-        let record = table.record_words(table.find_word(0x0a01_0203))?;
+        let record = table.record_words(table.find_word(0x0a01_0203)?)?;
         Some(record[table.layout().argument_word(1, 0)])
     };
     assert_eq!((found(&flow_before), found(&flow)), (None, Some(3)));

@@ -57,7 +57,7 @@ fn in_configuration(configuration: &Configuration, id: TableId, keys: &[ir::Bits
     }
 }
 
-fn find(table: &ForwardingTable, declared: &ir::Table, keys: &[ir::Bits]) -> usize {
+fn find(table: &ForwardingTable, declared: &ir::Table, keys: &[ir::Bits]) -> Option<usize> {
     let layout = KeyLayout::new(declared);
     let matched: Vec<ir::Bits> = declared
         .keys
@@ -83,9 +83,10 @@ fn in_forwarding(
 ) -> Found {
     let table = &state.tables()[id.index()];
     let declared = &program.tables[id.index()];
-    let address = find(table, declared, keys);
-    let is_hit = address != 0;
-    let own = if is_hit { address } else { table.default_record() };
+    let entry = find(table, declared, keys);
+    let is_hit = entry.is_some();
+    let own = entry.unwrap_or(table.default_record());
+    assert!(!is_hit || own != table.default_record(), "no entry's is the default action's");
     let first = table.record_words(own).expect("a record");
     let identity =
         table.layout().generation_word.map(|word| ((first[0] >> 32) as u32, first[word]));
@@ -99,9 +100,9 @@ fn in_forwarding(
         0 => None,
         address => table.record_words(address),
     };
-    let action_index = record.map_or(NO_ACTION, |record| record[0] as u32);
+    let action_index = record.as_ref().map_or(NO_ACTION, |record| record[0] as u32);
     let action = declared.actions.get(action_index as usize).map(|listed| {
-        let record = record.expect("an action has a record");
+        let record = record.as_ref().expect("an action has a record");
         let action = &program.actions[listed.action.index()];
         let arguments = action.parameters.iter().enumerate().map(|(at, parameter)| {
             let width_bits = program.slots[parameter.slot.index()].ty.width_bits();

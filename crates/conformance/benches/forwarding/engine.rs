@@ -164,6 +164,9 @@ impl Engine for Jit {
     fn forward(&mut self, count: u64) -> u64 {
         let (mut sent, mut ports) = (0, 0);
         for _ in 0..count / BURST_PACKETS as u64 {
+            // As in C: what comes next is on its way while these are forwarded.
+            let ahead = if self.next + 1 < self.ring.len() { self.next + 1 } else { 0 };
+            self.ring[ahead].fetch();
             let burst = &mut self.ring[self.next];
             burst.rewind();
             for (at, bytes) in self.pristine[self.next].iter().enumerate() {
@@ -174,9 +177,8 @@ impl Engine for Jit {
                 sent += 1;
                 ports += u64::from(output.port);
             }
-            self.next += 1;
-            if self.next == self.ring.len() {
-                self.next = 0;
+            self.next = ahead;
+            if self.next == 0 {
                 self.device.drain_digests();
             }
         }

@@ -35,6 +35,7 @@ macro_rules! constructors {
 }
 
 constructors! {
+    taking_1 1 (u64);
     taking_2 2 (u64, u64);
     taking_3 3 (u64, u64, u64);
     taking_4 4 (u64, u64, u64, u64);

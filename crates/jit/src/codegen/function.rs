@@ -142,6 +142,9 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
     /// before anything that others could notice.
     pub prefetching: bool,
+    /// Of a function that fetches ahead: from which blocks of the region under construction a lookup is
+    /// reached. Empty where every condition counts.
+    pub lookups_ahead: Vec<bool>,
     /// Outputs so far.
     pub outputs: Vec<Output>,
     /// Which step of the unit is under construction.

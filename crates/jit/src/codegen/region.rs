@@ -155,6 +155,10 @@ impl<'a> FunctionCompiler<'a, '_> {
             let next = region.blocks[*block].terminator.successors();
             next.iter().any(|next| position[next.index()] <= position[*block])
         });
+        self.lookups_ahead = match self.prefetching && !has_cycle {
+            true => self.leading_to_lookups(region, &order),
+            false => Vec::new(),
+        };
         let back_edges = has_cycle.then(|| {
             let variable = self.builder.declare_var(types::I64);
             let zero = self.number(0);
@@ -191,6 +195,33 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
         self.scratch.release(mark);
         self.splits = outer_splits;
+    }
+
+    /// Which blocks of a region without cycles a lookup in a table is reached from.
+    fn leading_to_lookups(&self, region: &ir::Region, order: &[usize]) -> Vec<bool> {
+        let mut leads = vec![false; region.blocks.len()];
+        for &at in order.iter().rev() {
+            let block = &region.blocks[at];
+            let is_lookup = |operation: &Operation| match operation {
+                Operation::Apply { table, .. } => self.is_looked_up(*table),
+                _ => false,
+            };
+            leads[at] = block.instructions.iter().any(|it| is_lookup(&it.operation))
+                || block.terminator.successors().iter().any(|next| leads[next.index()]);
+        }
+        leads
+    }
+
+    /// Of the two blocks that a condition chooses from, the only one that leads to a lookup, where that is
+    /// known: while fetching ahead, lookups that are not made do no harm, and the condition need not be
+    /// found out.
+    fn leading_to_lookup(&self, then: BlockId, otherwise: BlockId) -> Option<BlockId> {
+        let leads = |block: BlockId| self.lookups_ahead.get(block.index()).copied();
+        match (leads(then)?, leads(otherwise)?) {
+            (true, false) => Some(then),
+            (false, true) => Some(otherwise),
+            _ => None,
+        }
     }
 
     /// Emits what is reached by back edges as the loops that they are, with what holds on all ways
@@ -411,7 +442,11 @@ impl<'a> FunctionCompiler<'a, '_> {
                 self.builder.ins().jump(next, &[]);
             }
             Terminator::Branch { condition, then, otherwise } => {
-                let condition = self.truth(condition);
+                let only = self.leading_to_lookup(*then, *otherwise);
+                let condition = match only {
+                    Some(block) => self.number(u64::from(block == *then)),
+                    None => self.truth(condition),
+                };
                 match self.known_number(condition) {
                     Some(known) => {
                         let next = edge(self, if known != 0 { *then } else { *otherwise });

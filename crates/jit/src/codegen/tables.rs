@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables as compiled code: packing keys, and running the action of the record that a key leads to
-//! inline. How it leads there is in `lookup`; tables whose entries are constant are in `compared`.
+//! inline. A record is a value here: its address, or where records are packed the record itself. How it leads there is in `lookup`; tables whose entries are constant are in `compared`.
 
 use super::facts::table_actions;
 use super::function::FunctionCompiler;
@@ -11,8 +11,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::{Bits, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
-use state::forwarding::index::{KeyLayout, Packing};
-use state::forwarding::{INDIRECT_ACTION, RecordLayout};
+use state::forwarding::index::KeyLayout;
+use state::forwarding::{INDIRECT_ACTION, PackedBits, RecordLayout};
 
 mod compared;
 mod lookup;
@@ -87,6 +87,12 @@ impl FunctionCompiler<'_, '_> {
         self.entry = outer_entry;
     }
 
+    /// Whether entries of the table are searched for in memory.
+    pub fn is_looked_up(&self, table: TableId) -> bool {
+        !self.program.tables[table.index()].keys.is_empty()
+            && compared::entries(self.program, table).is_none()
+    }
+
     /// Fetches what a lookup of these keys reads first into the cache, where the table is large, and goes on
     /// as if an entry without an effect were found: later tables' keys are often known by now.
     pub fn prefetch_apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
@@ -94,27 +100,11 @@ impl FunctionCompiler<'_, '_> {
         self.define(hit, Val::Word(one));
         let first = self.number(0);
         self.define(action, Val::Word(first));
-        if !self.program.tables[table.index()].keys.is_empty()
-            && compared::entries(self.program, table).is_none()
-        {
+        if self.is_looked_up(table) {
             let is_large = self.is_large(table);
             let joined = self.when(is_large);
             let keys = self.table_keys(table, keys);
-            let address = self.table_address(table);
-            let layout = KeyLayout::new(&self.program.tables[table.index()]);
-            let words = self.packed_key(&layout, &keys.matched);
-            match (layout.packing, &words[..]) {
-                (Packing::Word, [key]) => {
-                    self.call(runtime::prefetch_word(), &[address, *key]);
-                }
-                (Packing::DoubleWord, [low, high]) => {
-                    self.call(runtime::prefetch_double(), &[address, *low, *high]);
-                }
-                (_, words) => {
-                    let [key, count] = self.key_in_memory(words);
-                    self.call(runtime::prefetch_words(), &[address, key, count]);
-                }
-            }
+            self.fetch(table, &keys);
             self.go_on(joined);
         }
     }
@@ -180,8 +170,22 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// The index of the action in a record.
-    fn action_of(&mut self, record: Value) -> Value {
-        self.builder.ins().uload32(MemFlagsData::trusted(), record, 0)
+    fn action_of(&mut self, table: TableId, record: Value) -> Value {
+        match RecordLayout::new(self.program, table).packed {
+            Some(packed) => self.packed_bits(record, packed.action),
+            None => self.builder.ins().uload32(MemFlagsData::trusted(), record, 0),
+        }
+    }
+
+    fn packed_bits(&mut self, record: Value, bits: PackedBits) -> Value {
+        if bits.width_bits == 0 {
+            return self.number(0);
+        }
+        let shifted = match bits.shift {
+            0 => record,
+            shift => self.builder.ins().ushr_imm_u(record, i64::from(shift)),
+        };
+        self.builder.ins().band_imm_u(shifted, (1 << bits.width_bits) - 1)
     }
 
     fn apply_looked_up(&mut self, table: TableId, keys: &Keys, results: Results) {
@@ -199,7 +203,7 @@ impl FunctionCompiler<'_, '_> {
             self.go_on(joined);
         }
 
-        let index = self.action_of(record);
+        let index = self.action_of(table, record);
         let mut running = Running { record, action: index, may_be_none: false };
         if declared.implementation.is_some() {
             running = self.resolved(table, running, &keys.selector);
@@ -230,7 +234,7 @@ impl FunctionCompiler<'_, '_> {
         self.note_result(results, true);
         self.entry = Some((record, table));
         self.note_entry(table);
-        let action = self.action_of(record);
+        let action = self.action_of(table, record);
         self.builder.def_var(results.action_variable, action);
         let mut ways = self.run_record(table, Running { record, action, may_be_none: false });
 
@@ -247,7 +251,7 @@ impl FunctionCompiler<'_, '_> {
         } else {
             let record = self.default_record(table);
             self.entry = Some((record, table));
-            let action = self.action_of(record);
+            let action = self.action_of(table, record);
             self.builder.def_var(results.action_variable, action);
             ways.extend(self.run_record(table, Running { record, action, may_be_none: false }));
         }
@@ -322,7 +326,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().jump(joined, &[found.into()]);
         self.builder.seal_block(joined);
         self.builder.switch_to_block(joined);
-        let action = self.action_of(record);
+        let action = self.action_of(table, record);
         Running { record, action, may_be_none: true }
     }
 
@@ -340,7 +344,7 @@ impl FunctionCompiler<'_, '_> {
         } else {
             let record = self.default_record(table);
             self.entry = Some((record, table));
-            let action = self.action_of(record);
+            let action = self.action_of(table, record);
             self.builder.def_var(results.action_variable, action);
             self.run_record(table, Running { record, action, may_be_none: false })
         };
@@ -427,6 +431,11 @@ impl FunctionCompiler<'_, '_> {
         let types = self.argument_types(table, index);
         let mut values = Vec::with_capacity(types.len());
         for (parameter, ty) in types.into_iter().enumerate() {
+            if let Some(packed) = &layout.packed {
+                let bits = packed.argument(index, parameter);
+                values.push(Val::Word(self.packed_bits(record, bits)));
+                continue;
+            }
             let offset_bytes = layout.argument_word(index, parameter) as i32 * 8;
             values.push(match ty {
                 ValueType::Bits(0..=64) => Val::Word(self.load_word(record, offset_bytes)),

@@ -162,6 +162,7 @@ fn build_once(
         outcome,
         emitted,
         prefetching,
+        lookups_ahead: Vec::new(),
         outputs: Vec::new(),
         step: 0,
         place,

@@ -9,3 +9,16 @@ pub(crate) mod seldom;
 pub(crate) mod state;
 pub(crate) mod tables;
 pub(crate) mod wide;
+
+/// Fetches what an address leads to into the cache.
+#[inline(always)]
+pub(crate) fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching does nothing but to fill the cache, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address as *const i8) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

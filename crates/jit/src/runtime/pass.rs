@@ -167,7 +167,7 @@ pub(crate) struct Instance {
 pub(crate) struct Shortcut {
     /// Address of record 0.
     pub records: u64,
-    /// Address of the default action's record.
+    /// The default action's record: its address, or where records are packed the record itself.
     pub default_record: u64,
     /// [`state::forwarding::index::Direct::address`].
     pub items: u64,
@@ -175,7 +175,7 @@ pub(crate) struct Shortcut {
     pub length: u64,
     /// [`state::forwarding::index::Direct::default_leaf`].
     pub default_leaf: u64,
-    /// Whether the table does not fit into the nearer caches.
+    /// Whether the table does not fit into the nearer caches, and compiled code can fetch ahead.
     pub is_large: u64,
 }
 

@@ -2,6 +2,7 @@
 //! What compiled code calls to look keys up: one function a packing of keys. Where the processor counts
 //! bits in one instruction, a variant compiled for that is taken. Matching itself is the state store's.
 
+use super::prefetch;
 use super::state::{functions, surroundings, words_at};
 use crate::codegen::call::RuntimeFunction;
 use interpreter::bit_string::BitString;
@@ -15,6 +16,12 @@ functions! {
     /// Surroundings, table, address of an indirect record, words of the selector keys; the address of
     /// the record to run.
     resolve = giving_4(resolve_record);
+    /// Any number: fetches what it is the address of into the cache, if it is one.
+    prefetch_address = taking_1(prefetch_line);
+}
+
+unsafe extern "C" fn prefetch_line(address: u64) {
+    prefetch(address as usize);
 }
 
 /// The table at an address.
@@ -110,18 +117,6 @@ fn has_bit_instructions() -> bool {
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("avx2")
-}
-
-#[inline(always)]
-fn prefetch(address: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: prefetching does nothing but to fill the cache, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address as *const i8) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words: u64) -> u64 {

@@ -27,12 +27,14 @@ mod trie_update;
 mod tuple_update;
 mod tuples;
 
-pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, WORD_SLOTS};
+pub use exact::{
+    BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS,
+};
 pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
 pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
 
-use exact::{DoubleIndex, WordIndex};
+use exact::{DoubleIndex, JoinedIndex, WordIndex};
 use exact_wide::WideExactIndex;
 use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
@@ -44,13 +46,18 @@ use short::ShortIndex;
 pub const NO_MATCH: u32 = u32::MAX;
 
 /// Leaves are below this.
-pub const LEAF_LIMIT: u32 = 1 << 31;
+pub const LEAF_LIMIT: u32 = 1 << LEAF_BITS;
+
+/// Bits of any leaf.
+pub const LEAF_BITS: u32 = 31;
 
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
 enum Kind {
     /// Of few bits.
     ExactShort(ShortIndex),
+    /// Of few enough bits to share a word with their leaves.
+    ExactJoined(JoinedIndex),
     ExactWord(WordIndex),
     ExactDouble(DoubleIndex),
     ExactWords(WideExactIndex),
@@ -94,8 +101,13 @@ enum Home {
 }
 
 impl MatchIndex {
-    /// An index without entries.
+    /// An index without entries, for any leaves.
     pub fn new(layout: &KeyLayout) -> MatchIndex {
+        MatchIndex::of_leaves(layout, LEAF_BITS)
+    }
+
+    /// An index without entries, for leaves of at most so many bits.
+    pub fn of_leaves(layout: &KeyLayout, leaf_bits: u32) -> MatchIndex {
         let seed = layout.seed();
         let lpm = layout.fields.iter().position(|field| field.kind == MatchKind::Lpm);
         let lone_lpm = layout.lone_lpm();
@@ -107,6 +119,9 @@ impl MatchIndex {
             },
             _ if layout.has_rules() => Kind::Rules(RuleIndex::new(layout.words())),
             (Packing::Word, _) if layout.is_short() => Kind::ExactShort(ShortIndex::new(seed)),
+            (Packing::Word, _) if layout.is_joined(leaf_bits) => {
+                Kind::ExactJoined(JoinedIndex::with_shape(seed, leaf_bits))
+            }
             (Packing::Word, _) => Kind::ExactWord(WordIndex::new(seed)),
             (Packing::DoubleWord, _) => Kind::ExactDouble(DoubleIndex::new(seed)),
             (Packing::Words(words), _) => Kind::ExactWords(WideExactIndex::new(words, seed)),
@@ -129,6 +144,7 @@ impl MatchIndex {
         let home = match self.kind {
             Kind::Rules(_) => Home::Rules,
             Kind::ExactShort(_)
+            | Kind::ExactJoined(_)
             | Kind::ExactWord(_)
             | Kind::ExactDouble(_)
             | Kind::ExactWords(_) => {
@@ -175,6 +191,7 @@ impl MatchIndex {
                 others.insert(asked, leaf, self.seed);
             }
             (Kind::ExactShort(index), _) => index.insert(asked.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.insert(asked.value[0], order, leaf),
             (Kind::ExactWord(index), _) => index.insert(asked.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
                 index.insert([asked.value[0], asked.value[1]], order, leaf);
@@ -207,6 +224,7 @@ impl MatchIndex {
                 }
             }
             (Kind::ExactShort(index), _) => index.remove(asked.value[0], order),
+            (Kind::ExactJoined(index), _) => index.remove(asked.value[0], order),
             (Kind::ExactWord(index), _) => index.remove(asked.value[0], order),
             (Kind::ExactDouble(index), _) => index.remove([asked.value[0], asked.value[1]], order),
             (Kind::ExactWords(index), _) => index.remove(&asked.value, order),
@@ -236,6 +254,7 @@ impl MatchIndex {
                 }
             }
             (Kind::ExactShort(index), _) => index.set_leaf(asked.value[0], order, leaf),
+            (Kind::ExactJoined(index), _) => index.set_leaf(asked.value[0], order, leaf),
             (Kind::ExactWord(index), _) => index.set_leaf(asked.value[0], order, leaf),
             (Kind::ExactDouble(index), _) => {
                 index.set_leaf([asked.value[0], asked.value[1]], order, leaf);
@@ -260,6 +279,7 @@ impl MatchIndex {
     pub fn find_word(&self, key: u64) -> u32 {
         let leaf = match &self.kind {
             Kind::ExactShort(index) => index.find(key),
+            Kind::ExactJoined(index) => index.find(key),
             Kind::ExactWord(index) => index.find(key),
             Kind::Lpm32(index) => index.find(&[key]),
             Kind::Rules(index) => index.find(&[key]),
@@ -329,6 +349,7 @@ impl MatchIndex {
         let longest = |(length, order, leaf)| Found { rank: i64::from(length), order, leaf };
         let found = match &self.kind {
             Kind::ExactShort(index) => index.find_candidate(key[0]).map(exact),
+            Kind::ExactJoined(index) => index.find_candidate(key[0]).map(exact),
             Kind::ExactWord(index) => index.find_candidate(key[0]).map(exact),
             Kind::ExactDouble(index) => index.find_candidate([key[0], key[1]]).map(exact),
             Kind::ExactWords(index) => index.find_candidate(key).map(exact),
@@ -351,6 +372,7 @@ impl MatchIndex {
     pub fn first_touch_word(&self, key: u64) -> usize {
         match &self.kind {
             Kind::ExactShort(index) => index.first_touch(key),
+            Kind::ExactJoined(index) => index.first_touch(key),
             Kind::ExactWord(index) => index.first_touch(key),
             Kind::Lpm32(index) => index.first_touch(&[key]),
             Kind::Lpm64(index) => index.first_touch(&[key]),
@@ -406,6 +428,9 @@ impl MatchIndex {
                 length: index.leaves().len(),
                 ..none
             },
+            Kind::ExactJoined(index) => {
+                Direct { address: index.address(), length: index.shift() as usize, ..none }
+            }
             Kind::ExactWord(index) => {
                 Direct { address: index.address(), length: index.shift() as usize, ..none }
             }
@@ -424,6 +449,7 @@ impl MatchIndex {
     /// Address and bytes of the memory that most lookups go to, where it is in one piece.
     pub fn lookup_memory(&self) -> (usize, usize) {
         match &self.kind {
+            Kind::ExactJoined(index) => (index.address(), index.bucket_bytes()),
             Kind::ExactWord(index) => (index.address(), index.bucket_bytes()),
             Kind::ExactDouble(index) => (index.address(), index.bucket_bytes()),
             Kind::Lpm32(index) => {
@@ -438,6 +464,9 @@ impl MatchIndex {
         match &self.kind {
             _ if self.others.is_some() => self.memory_bytes(),
             Kind::ExactShort(index) => index.lookup_bytes(),
+            Kind::ExactJoined(index) => index.bucket_bytes(),
+            Kind::ExactWord(index) => index.bucket_bytes(),
+            Kind::ExactDouble(index) => index.bucket_bytes(),
             Kind::Lpm32(index) => index.lookup_bytes(),
             _ => self.memory_bytes(),
         }
@@ -447,6 +476,7 @@ impl MatchIndex {
     pub fn memory_bytes(&self) -> usize {
         let kind = match &self.kind {
             Kind::ExactShort(index) => index.memory_bytes(),
+            Kind::ExactJoined(index) => index.memory_bytes(),
             Kind::ExactWord(index) => index.memory_bytes(),
             Kind::ExactDouble(index) => index.memory_bytes(),
             Kind::ExactWords(index) => index.memory_bytes(),
@@ -467,8 +497,9 @@ impl MatchIndex {
     pub fn clear(&mut self) {
         match &mut self.kind {
             Kind::ExactShort(index) => *index = ShortIndex::new(self.seed),
-            Kind::ExactWord(index) => *index = WordIndex::new(self.seed),
-            Kind::ExactDouble(index) => *index = DoubleIndex::new(self.seed),
+            Kind::ExactJoined(index) => index.clear(),
+            Kind::ExactWord(index) => index.clear(),
+            Kind::ExactDouble(index) => index.clear(),
             Kind::ExactWords(index) => index.clear(),
             Kind::Lpm32(index) => index.clear(self.seed),
             Kind::Lpm64(index) => index.clear(self.seed),

@@ -17,6 +17,8 @@ mod state;
 mod table;
 
 pub(crate) use publication::Publication;
-pub use record::{INDIRECT_ACTION, NO_ACTION, RecordLayout, words_of_width};
+pub use record::{
+    INDIRECT_ACTION, NO_ACTION, PackedBits, PackedLayout, RecordLayout, words_of_width,
+};
 pub use state::ForwardingState;
-pub use table::ForwardingTable;
+pub use table::{ForwardingTable, PACKED_DEFAULT};

@@ -16,12 +16,14 @@
 //!   indirect record has here what names its member, group or set.
 //!
 //! A table *needs identity* when it has direct counters, direct meters or idle timeouts. In the others,
-//! entries with equal action and arguments share a record.
+//! entries with equal action and arguments share a record; and where all actions' arguments are short,
+//! an entry's leaf is the record ([`PackedLayout`]), and nothing has to be read.
 //!
 //! [`resolve`]: crate::forwarding::ForwardingState::resolve
 
+use super::index::LEAF_BITS;
 use crate::BoundAction;
-use ir::{ActionId, Program, TableId};
+use ir::{ActionId, Program, TableId, ValueType};
 
 /// Low half of a record's first word: the table does not list the action, and none runs.
 pub const NO_ACTION: u32 = u32::MAX;
@@ -60,6 +62,72 @@ impl Target {
     }
 }
 
+/// A run of bits of a packed record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedBits {
+    /// The lowest of them.
+    pub shift: u32,
+    /// How many.
+    pub width_bits: u32,
+}
+
+impl PackedBits {
+    fn mask(self) -> u64 {
+        (1 << self.width_bits) - 1
+    }
+
+    fn read(self, leaf: u32) -> u64 {
+        u64::from(leaf) >> self.shift & self.mask()
+    }
+
+    fn write(self, number: u64) -> u32 {
+        ((number & self.mask()) << self.shift) as u32
+    }
+}
+
+/// Where things stand in records that are leaves: the action's index in the lowest bits, above it the
+/// action's arguments, end to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedLayout {
+    /// The action's index in [`ir::Table::actions`].
+    pub action: PackedBits,
+    /// All bits that some record uses.
+    pub width_bits: u32,
+    /// Of each action in order, by parameter.
+    arguments: Vec<Vec<PackedBits>>,
+}
+
+impl PackedLayout {
+    /// For a table that needs no identity and has actions of its own only; `None` when they do not fit.
+    fn new(program: &Program, table: &ir::Table) -> Option<PackedLayout> {
+        let index_bits = table.actions.len().max(1).next_power_of_two().ilog2();
+        let action = PackedBits { shift: 0, width_bits: index_bits };
+        let mut packed = PackedLayout { action, width_bits: index_bits, arguments: Vec::new() };
+        for listed in &table.actions {
+            let mut next = index_bits;
+            let mut places = Vec::new();
+            for parameter in &program.actions.get(listed.action.index())?.parameters {
+                let ty = program.slots.get(parameter.slot.index())?.ty;
+                let ValueType::Bits(width_bits) = ty else { return None };
+                places.push(PackedBits { shift: next, width_bits });
+                next = next.checked_add(width_bits).filter(|next| *next <= LEAF_BITS)?;
+            }
+            packed.width_bits = packed.width_bits.max(next);
+            packed.arguments.push(places);
+        }
+        Some(packed)
+    }
+
+    /// Where an argument stands; counted as in [`RecordLayout::argument_word`].
+    ///
+    /// # Panics
+    ///
+    /// When the table or the action has no such action or parameter.
+    pub fn argument(&self, action_index: usize, parameter: usize) -> PackedBits {
+        self.arguments[action_index][parameter]
+    }
+}
+
 /// Where things stand in the records of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordLayout {
@@ -67,6 +135,8 @@ pub struct RecordLayout {
     pub stride_words: usize,
     /// Where the entry's generation stands; `None` in tables that need no identity.
     pub generation_word: Option<usize>,
+    /// How records are leaves, if they are; the words are then what a record is unpacked to.
+    pub packed: Option<PackedLayout>,
     /// The table's actions in order, with the word at which each argument begins.
     actions: Vec<(ActionId, Vec<usize>)>,
 }
@@ -75,7 +145,12 @@ impl RecordLayout {
     /// The layout of a table's records. A table that the program does not have has records of one word.
     pub fn new(program: &Program, table: TableId) -> RecordLayout {
         let Some(table) = program.tables.get(table.index()) else {
-            return RecordLayout { stride_words: 1, generation_word: None, actions: Vec::new() };
+            return RecordLayout {
+                stride_words: 1,
+                generation_word: None,
+                packed: None,
+                actions: Vec::new(),
+            };
         };
         let needs_identity = table.idle_timeout
             || !table.direct_counters.is_empty()
@@ -104,7 +179,46 @@ impl RecordLayout {
                 (listed.action, words)
             })
             .collect();
-        RecordLayout { stride_words, generation_word: needs_identity.then_some(1), actions }
+        let packed = match needs_identity || table.implementation.is_some() {
+            true => None,
+            false => PackedLayout::new(program, table),
+        };
+        let generation_word = needs_identity.then_some(1);
+        RecordLayout { stride_words, generation_word, packed, actions }
+    }
+
+    /// Bits of leaves that lead to the table's records.
+    pub fn leaf_bits(&self) -> u32 {
+        self.packed.as_ref().map_or(LEAF_BITS, |packed| packed.width_bits)
+    }
+
+    /// A record of words as the leaf that it is packed into.
+    pub(super) fn pack(&self, packed: &PackedLayout, record: &[u64]) -> u32 {
+        let index = record[0] as u32;
+        let places = self.places(packed, index);
+        places.fold(packed.action.write(u64::from(index)), |leaf, (bits, word)| {
+            leaf | bits.write(record[word])
+        })
+    }
+
+    /// The words of a record that a leaf is.
+    pub(super) fn unpack(&self, packed: &PackedLayout, leaf: u32) -> Vec<u64> {
+        let mut record = vec![0; self.stride_words];
+        record[0] = packed.action.read(leaf);
+        let index = record[0] as u32;
+        self.places(packed, index).for_each(|(bits, word)| record[word] = bits.read(leaf));
+        record
+    }
+
+    /// Where an action's arguments stand: in leaves, and in words.
+    fn places<'l>(
+        &'l self,
+        packed: &'l PackedLayout,
+        action_index: u32,
+    ) -> impl Iterator<Item = (PackedBits, usize)> + 'l {
+        let bits = packed.arguments.get(action_index as usize).into_iter().flatten();
+        let words = self.actions.get(action_index as usize).into_iter().flat_map(|it| &it.1);
+        bits.copied().zip(words.copied())
     }
 
     /// The word at which an argument begins. `action_index` counts in [`ir::Table::actions`],

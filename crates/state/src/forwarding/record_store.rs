@@ -63,6 +63,11 @@ impl RecordStore {
         (self.words.as_ptr() as usize, self.words.capacity() * size_of::<u64>())
     }
 
+    /// Memory that lookups spread over.
+    pub(super) fn lookup_bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+
     /// The words of a record.
     pub(super) fn record(&self, number: u32) -> &[u64] {
         record_at(&self.words, self.stride_words, number)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One table as packets see it: from a key to the address of the record of the entry that wins. The
-//! records' layout is `record`'s matter, matching is `index`'s.
+//! One table as packets see it: from a key to the record of the entry that wins. The records' layout is
+//! `record`'s matter, matching is `index`'s.
 
 use super::choice::{PreparedProfile, WeightedChoice};
-use super::index::{Direct, KeyLayout, MatchIndex, NO_MATCH};
+use super::index::{Direct, DirectForm, KeyLayout, LEAF_LIMIT, MatchIndex, NO_MATCH};
 use super::record::{RecordLayout, Target};
 use super::record_store::{RecordStore, words_at_address};
 use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
@@ -20,8 +20,9 @@ struct OneShot {
     records: Box<[u64]>,
 }
 
-/// One table of one version. Addresses that it gives are those of action records
-/// ([`RecordLayout`]); they hold as long as the version is held.
+/// One table of one version. What it gives for a key leads to an action record ([`RecordLayout`]) as long
+/// as the version is held: it is the record's address, or where records are packed the leaf that the
+/// record is, in the default action's with [`PACKED_DEFAULT`].
 #[derive(Clone, Debug)]
 pub struct ForwardingTable {
     index: MatchIndex,
@@ -38,6 +39,9 @@ pub struct ForwardingTable {
     advised: [(usize, usize); 2],
 }
 
+/// In the packed record of a default action: no entry's has this bit.
+pub const PACKED_DEFAULT: u32 = LEAF_LIMIT;
+
 /// Memory from this size on is worth advice.
 const ADVISED_BYTES: usize = 4 << 20;
 
@@ -52,7 +56,7 @@ impl ForwardingTable {
         let keys = KeyLayout::new(declared);
         let layout = RecordLayout::new(program, id);
         let mut table = ForwardingTable {
-            index: MatchIndex::new(&keys),
+            index: MatchIndex::of_leaves(&keys, layout.leaf_bits()),
             keys,
             records: RecordStore::new(layout.stride_words, layout.generation_word.is_none()),
             default: vec![0; layout.stride_words].into(),
@@ -73,7 +77,7 @@ impl ForwardingTable {
         table
     }
 
-    /// The index from keys to the numbers of records; record n begins n times
+    /// The index from keys to leaves: packed records, or the numbers of records, of which n begins n times
     /// [`RecordLayout::stride_words`] words after the [`ForwardingTable::first_record`].
     #[inline(always)]
     pub fn index(&self) -> &MatchIndex {
@@ -85,28 +89,33 @@ impl ForwardingTable {
         self.records.address(0)
     }
 
-    /// Where lookups may read the numbers of records without a call.
+    /// How lookups may find leaves without a call.
+    pub fn form(&self) -> DirectForm {
+        self.keys.direct(self.layout.leaf_bits())
+    }
+
+    /// Where lookups may read leaves without a call.
     pub fn direct(&self) -> Direct {
         self.index.direct()
     }
 
-    /// The address of the record of the entry that matches a key of one word
-    /// ([`super::index::Packing::Word`]); 0 for a miss.
+    /// What leads to the record of the entry that matches a key of one word
+    /// ([`super::index::Packing::Word`]).
     #[inline(always)]
-    pub fn find_word(&self, key: u64) -> usize {
-        self.address(self.index.find_word(key))
+    pub fn find_word(&self, key: u64) -> Option<usize> {
+        self.record_of(self.index.find_word(key))
     }
 
     /// The same for a key of two words ([`super::index::Packing::DoubleWord`]).
     #[inline(always)]
-    pub fn find_double(&self, low: u64, high: u64) -> usize {
-        self.address(self.index.find_double(low, high))
+    pub fn find_double(&self, low: u64, high: u64) -> Option<usize> {
+        self.record_of(self.index.find_double(low, high))
     }
 
     /// The same for a key of as many words as [`KeyLayout::words`] says.
     #[inline(always)]
-    pub fn find_words(&self, key: &[u64]) -> usize {
-        self.address(self.index.find_words(key))
+    pub fn find_words(&self, key: &[u64]) -> Option<usize> {
+        self.record_of(self.index.find_words(key))
     }
 
     /// The address of what [`ForwardingTable::find_word`] reads first, to be prefetched; 0 when the
@@ -129,10 +138,11 @@ impl ForwardingTable {
     }
 
     #[inline(always)]
-    fn address(&self, leaf: u32) -> usize {
-        match leaf {
-            NO_MATCH => 0,
-            number => self.records.address(number),
+    fn record_of(&self, leaf: u32) -> Option<usize> {
+        match (leaf, &self.layout.packed) {
+            (NO_MATCH, _) => None,
+            (leaf, Some(_)) => Some(leaf as usize),
+            (number, None) => Some(self.records.address(number)),
         }
     }
 
@@ -141,22 +151,30 @@ impl ForwardingTable {
         &self.keys
     }
 
-    /// The address of the record of the default action.
+    /// What leads to the record of the default action.
     pub fn default_record(&self) -> usize {
-        self.default.as_ptr() as usize
+        match &self.layout.packed {
+            Some(packed) => (self.layout.pack(packed, &self.default) | PACKED_DEFAULT) as usize,
+            None => self.default.as_ptr() as usize,
+        }
     }
 
-    /// The words of a record of this table, by any address that this version gave for it; for readers
-    /// that are not generated code.
-    pub fn record_words(&self, address: usize) -> Option<&[u64]> {
+    /// The words of a record of this table, by whatever this version gave for it; for readers that are
+    /// not generated code.
+    pub fn record_words(&self, record: usize) -> Option<Vec<u64>> {
+        if let Some(packed) = &self.layout.packed {
+            let leaf = u32::try_from(record).ok()?;
+            return Some(self.layout.unpack(packed, leaf & !PACKED_DEFAULT));
+        }
         let stride = self.layout.stride_words;
-        let within = |words| words_at_address(words, address, stride);
+        let within = |words| words_at_address(words, record, stride);
         let sets = || self.one_shots.iter().flatten();
         self.records
-            .at_address(address)
+            .at_address(record)
             .or_else(|| within(&self.default))
             .or_else(|| within(&self.members))
             .or_else(|| sets().find_map(|set| within(&set.records)))
+            .map(<[u64]>::to_vec)
     }
 
     /// What the table's records look like.
@@ -178,7 +196,7 @@ impl ForwardingTable {
 
     /// Memory that lookups spread over, records included.
     pub fn lookup_bytes(&self) -> usize {
-        self.index.lookup_bytes() + self.records.memory_bytes()
+        self.index.lookup_bytes() + self.records.lookup_bytes()
     }
 
     /// Tells of large memory that lookups go to, by address and bytes, when it has moved or grown.
@@ -198,9 +216,12 @@ impl ForwardingTable {
 
     pub(crate) fn insert(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) {
         let record = self.compose(entry, profile);
-        let number = self.records.give(entry.handle.0, &record);
+        let leaf = match &self.layout.packed {
+            Some(packed) => self.layout.pack(packed, &record),
+            None => self.records.give(entry.handle.0, &record),
+        };
         let rank = self.keys.rank(&entry.keys, entry.priority);
-        self.index.insert(&self.keys, &entry.keys, rank, entry.generation, number);
+        self.index.insert(&self.keys, &entry.keys, rank, entry.generation, leaf);
     }
 
     pub(crate) fn modify(
@@ -213,23 +234,33 @@ impl ForwardingTable {
             return;
         }
         let place = before.handle.0;
-        let number_before = self.records.number(place);
-        self.release(number_before);
-        let record = self.compose(after, profile);
-        self.records.take(place);
-        let number = self.records.give(place, &record);
-        if number != number_before {
-            let rank = self.keys.rank(&before.keys, before.priority);
-            self.index.set_leaf(&self.keys, &before.keys, rank, before.generation, number);
+        let number_before = self.layout.packed.is_none().then(|| self.records.number(place));
+        if let Some(number) = number_before {
+            self.release(number);
         }
+        let record = self.compose(after, profile);
+        let leaf = match &self.layout.packed {
+            Some(packed) => self.layout.pack(packed, &record),
+            None => {
+                self.records.take(place);
+                self.records.give(place, &record)
+            }
+        };
+        if number_before == Some(leaf) {
+            return;
+        }
+        let rank = self.keys.rank(&before.keys, before.priority);
+        self.index.set_leaf(&self.keys, &before.keys, rank, before.generation, leaf);
     }
 
     pub(crate) fn remove(&mut self, entry: &EntryRecord) {
         let place = entry.handle.0;
         let rank = self.keys.rank(&entry.keys, entry.priority);
         self.index.remove(&self.keys, &entry.keys, rank, entry.generation);
-        self.release(self.records.number(place));
-        self.records.take(place);
+        if self.layout.packed.is_none() {
+            self.release(self.records.number(place));
+            self.records.take(place);
+        }
     }
 
     pub(crate) fn clear(&mut self) {

@@ -325,7 +325,7 @@ impl FunctionCompiler<'_, '_> {
             })
             .collect();
         let record = self.default_record(table);
-        let action = self.action_of(record);
+        let action = self.action_of(table, record);
         let blocks: Vec<Block> =
             declared.actions.iter().map(|_| self.builder.create_block()).collect();
         // Actions that cannot be the default one lead to one that can.

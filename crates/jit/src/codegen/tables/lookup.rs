@@ -11,7 +11,8 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
     ASK, BLOCK_BITS, BUCKET_BYTES, DOUBLE_SLOTS, DirectForm, FRONT_BITS, HASH_MULTIPLIER,
-    HASH_SECOND_MULTIPLIER, IS_NO_LEAF, KeyLayout, NO_MATCH, Packing, WORD_SLOTS,
+    HASH_SECOND_MULTIPLIER, IS_NO_LEAF, JOINED_BUCKET_BYTES, JOINED_SLOTS, KeyLayout, NO_MATCH,
+    Packing, WORD_SLOTS,
 };
 use state::forwarding::{ForwardingTable, RecordLayout};
 use std::mem::offset_of;
@@ -19,7 +20,7 @@ use std::mem::offset_of;
 /// Which record a lookup leads to.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
-    /// Its address; that of the default action's on a miss.
+    /// The record; the default action's on a miss.
     pub record: Value,
     /// 1 or 0.
     pub is_hit: Value,
@@ -30,7 +31,7 @@ pub(super) struct Found {
 pub(super) struct Search {
     pub table: TableId,
     pub hit: Block,
-    /// Address of the entry's record, in `hit`.
+    /// The entry's record, in `hit`.
     pub record: Value,
     pub miss: Block,
 }
@@ -57,12 +58,12 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Whether the table does not fit into the nearer caches.
+    /// Whether fetching ahead pays for the table, and can be done.
     pub(super) fn is_large(&mut self, table: TableId) -> Value {
         self.shortcut(table, offset_of!(Shortcut, is_large))
     }
 
-    /// The address of the default action's record.
+    /// The default action's record.
     pub(super) fn default_record(&mut self, table: TableId) -> Value {
         self.shortcut(table, offset_of!(Shortcut, default_record))
     }
@@ -74,8 +75,12 @@ impl FunctionCompiler<'_, '_> {
         let [hit, miss] = [(); 2].map(|()| self.builder.create_block());
         let record = self.builder.append_block_param(hit, types::I64);
         let search = Search { table, hit, record, miss };
-        match (layout.direct(), &words[..]) {
+        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
+        match (layout.direct(leaf_bits), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(search, *key),
+            (DirectForm::Joined { seed, leaf_bits }, [key]) => {
+                self.find_in_joined(search, *key, seed, leaf_bits);
+            }
             (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(search, *key, seed),
             (DirectForm::DoubleBuckets { seed }, [low, high]) => {
                 self.find_in_double_buckets(search, [*low, *high], seed);
@@ -89,6 +94,55 @@ impl FunctionCompiler<'_, '_> {
         self.builder.seal_block(hit);
         self.builder.seal_block(miss);
         search
+    }
+
+    /// Fetches what a lookup in a large table reads first, or last of the two items that it reads, into the
+    /// cache.
+    pub(super) fn fetch(&mut self, table: TableId, keys: &Keys) {
+        let layout = KeyLayout::new(&self.program.tables[table.index()]);
+        let words = self.packed_key(&layout, &keys.matched);
+        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
+        let items = self.shortcut(table, offset_of!(Shortcut, items));
+        let address = match (layout.direct(leaf_bits), &words[..]) {
+            (DirectForm::Array, [key]) => self.item_address(items, *key),
+            (DirectForm::Joined { seed, .. }, [key]) => {
+                let hash = self.hash_word(*key, seed);
+                self.bucket(table, items, hash, JOINED_BUCKET_BYTES)
+            }
+            (DirectForm::Buckets { seed }, [key]) => {
+                let hash = self.hash_word(*key, seed);
+                self.bucket(table, items, hash, BUCKET_BYTES)
+            }
+            (DirectForm::DoubleBuckets { seed }, [low, high]) => {
+                let hash = self.hash_double(*low, *high, seed);
+                self.bucket(table, items, hash, BUCKET_BYTES)
+            }
+            (DirectForm::Front { width_bits }, [key]) => {
+                let (first, aligned) = self.front_item(items, *key, width_bits);
+                // Of a leaf it is somewhere, where nothing is read.
+                let at = self.place_in_block(first, aligned);
+                self.item_address(items, at)
+            }
+            _ => return self.ask_to_fetch(table, layout.packing, &words),
+        };
+        self.call(runtime::prefetch_address(), &[address]);
+    }
+
+    /// Asks the runtime to find out what a lookup reads first.
+    fn ask_to_fetch(&mut self, table: TableId, packing: Packing, words: &[Value]) {
+        let address = self.table_address(table);
+        match (packing, words) {
+            (Packing::Word, [key]) => {
+                self.call(runtime::prefetch_word(), &[address, *key]);
+            }
+            (Packing::DoubleWord, [low, high]) => {
+                self.call(runtime::prefetch_double(), &[address, *low, *high]);
+            }
+            (_, words) => {
+                let [key, count] = self.key_in_memory(words);
+                self.call(runtime::prefetch_words(), &[address, key, count]);
+            }
+        }
     }
 
     /// The record of the entry that a search finds, or the default action's.
@@ -109,6 +163,12 @@ impl FunctionCompiler<'_, '_> {
 
     /// Ends a search with an entry's leaf, of 32 bits.
     fn end_with_leaf(&mut self, search: Search, leaf: Value) {
+        let leaf = self.builder.ins().uextend(types::I64, leaf);
+        self.end_with_word(search, leaf);
+    }
+
+    /// Ends a search with an entry's leaf as a word.
+    fn end_with_word(&mut self, search: Search, leaf: Value) {
         let record = self.record_of_leaf(search.table, leaf);
         self.builder.ins().jump(search.hit, &[record.into()]);
     }
@@ -128,11 +188,14 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn record_of_leaf(&mut self, table: TableId, leaf: Value) -> Value {
+        let layout = RecordLayout::new(self.program, table);
+        if layout.packed.is_some() {
+            return leaf;
+        }
         let records = self.shortcut(table, offset_of!(Shortcut, records));
-        let stride_bytes = RecordLayout::new(self.program, table).stride_words as u64 * 8;
-        let number = self.builder.ins().uextend(types::I64, leaf);
+        let stride_bytes = layout.stride_words as u64 * 8;
         let stride = self.number(stride_bytes);
-        let distance = self.builder.ins().imul(number, stride);
+        let distance = self.builder.ins().imul(leaf, stride);
         self.builder.ins().iadd(records, distance)
     }
 
@@ -196,9 +259,30 @@ impl FunctionCompiler<'_, '_> {
 
     /// Loads item `index` of an array of 32-bit items.
     fn load_item(&mut self, array: Value, index: Value) -> Value {
-        let distance = self.builder.ins().ishl_imm_u(index, 2);
-        let address = self.builder.ins().iadd(array, distance);
+        let address = self.item_address(array, index);
         self.builder.ins().load(types::I32, MemFlagsData::trusted(), address, 0)
+    }
+
+    fn item_address(&mut self, array: Value, index: Value) -> Value {
+        let distance = self.builder.ins().ishl_imm_u(index, 2);
+        self.builder.ins().iadd(array, distance)
+    }
+
+    /// The first item of a front that a key leads to, and the key, left aligned.
+    fn front_item(&mut self, array: Value, key: Value, width_bits: u32) -> (Value, Value) {
+        let aligned = self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits));
+        let index = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
+        (self.load_item(array, index), aligned)
+    }
+
+    /// Which item of a block an aligned key chooses; `first` says where the block is.
+    fn place_in_block(&mut self, first: Value, aligned: Value) -> Value {
+        let start = self.builder.ins().band_imm_u(first, i64::from(!IS_NO_LEAF));
+        let start = self.builder.ins().uextend(types::I64, start);
+        let below = i64::from(ALIGNED_BITS - FRONT_BITS - BLOCK_BITS);
+        let at = self.builder.ins().ushr_imm_u(aligned, below);
+        let at = self.builder.ins().band_imm_u(at, (1 << BLOCK_BITS) - 1);
+        self.builder.ins().iadd(start, at)
     }
 
     /// [`DirectForm::Array`].
@@ -225,6 +309,60 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().bxor(low, high)
     }
 
+    /// The hash of a key of one word.
+    fn hash_word(&mut self, key: Value, seed: u64) -> Value {
+        let seed = self.number(seed);
+        let multiplier = self.number(HASH_MULTIPLIER);
+        let seeded = self.builder.ins().bxor(key, seed);
+        self.fold(seeded, multiplier)
+    }
+
+    /// The hash of a key of two words.
+    fn hash_double(&mut self, low: Value, high: Value, seed: u64) -> Value {
+        let seed = self.number(seed);
+        let multiplier = self.number(HASH_SECOND_MULTIPLIER);
+        let seeded_low = self.builder.ins().bxor(low, seed);
+        let seeded_high = self.builder.ins().bxor(high, multiplier);
+        self.fold(seeded_low, seeded_high)
+    }
+
+    /// [`DirectForm::Joined`].
+    fn find_in_joined(&mut self, search: Search, key: Value, seed: u64, leaf_bits: u32) {
+        let [reading, hit, elsewhere, asking] = [(); 4].map(|()| self.builder.create_block());
+        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
+        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+
+        self.switch_to_sealed(reading);
+        let hash = self.hash_word(key, seed);
+        let bucket = self.bucket(search.table, buckets, hash, JOINED_BUCKET_BYTES);
+        let wanted = match leaf_bits {
+            0 => key,
+            _ => self.builder.ins().ishl_imm_u(key, i64::from(leaf_bits)),
+        };
+        // Where the keys are equal they leave the leaf, else something above it: so the least counts.
+        let mut least = None;
+        for slot in 0..JOINED_SLOTS {
+            let word = self.load_word(bucket, (slot * 8) as i32);
+            let left = self.builder.ins().bxor(wanted, word);
+            least = Some(match least {
+                None => left,
+                Some(least) => self.builder.ins().umin(least, left),
+            });
+        }
+        let Some(leaf) = least else { return };
+        let is_found = self.compare(IntCC::UnsignedLessThan, leaf, 1 << leaf_bits);
+        self.builder.ins().brif(is_found, hit, &[], elsewhere, &[]);
+
+        self.switch_to_sealed(elsewhere);
+        let last = self.load_word(bucket, (JOINED_SLOTS as i32 - 1) * 8);
+        let is_full = self.compare(IntCC::NotEqual, last, u64::MAX);
+        self.builder.ins().brif(is_full, asking, &[], search.miss, &[]);
+
+        self.switch_to_sealed(hit);
+        self.end_with_word(search, leaf);
+        self.ask_aside(search, Packing::Word, &[key], asking);
+    }
+
     /// [`DirectForm::Buckets`].
     fn find_in_buckets(&mut self, search: Search, key: Value, seed: u64) {
         let reading = self.builder.create_block();
@@ -233,11 +371,8 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().brif(buckets, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
-        let seed = self.number(seed);
-        let multiplier = self.number(HASH_MULTIPLIER);
-        let seeded = self.builder.ins().bxor(key, seed);
-        let hash = self.fold(seeded, multiplier);
-        let bucket = self.bucket(search.table, buckets, hash);
+        let hash = self.hash_word(key, seed);
+        let bucket = self.bucket(search.table, buckets, hash, BUCKET_BYTES);
         let equal = |compiler: &mut Self, slot: usize| {
             let own_key = compiler.load_word(bucket, (slot * 8) as i32);
             compiler.builder.ins().icmp(IntCC::Equal, key, own_key)
@@ -254,12 +389,8 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().brif(buckets, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
-        let seed = self.number(seed);
-        let multiplier = self.number(HASH_SECOND_MULTIPLIER);
-        let seeded_low = self.builder.ins().bxor(low, seed);
-        let seeded_high = self.builder.ins().bxor(high, multiplier);
-        let hash = self.fold(seeded_low, seeded_high);
-        let bucket = self.bucket(search.table, buckets, hash);
+        let hash = self.hash_double(low, high, seed);
+        let bucket = self.bucket(search.table, buckets, hash, BUCKET_BYTES);
         let equal = |compiler: &mut Self, slot: usize| {
             let own_low = compiler.load_word(bucket, (slot * 16) as i32);
             let own_high = compiler.load_word(bucket, (slot * 16 + 8) as i32);
@@ -273,11 +404,10 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// The address of the bucket that a hash leads to.
-    fn bucket(&mut self, table: TableId, buckets: Value, hash: Value) -> Value {
+    fn bucket(&mut self, table: TableId, buckets: Value, hash: Value, bytes: usize) -> Value {
         let shift = self.shortcut(table, offset_of!(Shortcut, length));
         let home = self.builder.ins().ushr(hash, shift);
-        let bucket_bytes = self.number(BUCKET_BYTES as u64);
-        let distance = self.builder.ins().imul(home, bucket_bytes);
+        let distance = self.builder.ins().ishl_imm_u(home, i64::from(bytes.trailing_zeros()));
         self.builder.ins().iadd(buckets, distance)
     }
 
@@ -325,21 +455,14 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().brif(array, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
-        let aligned = self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits));
-        let index = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
-        let first = self.load_item(array, index);
+        let (first, aligned) = self.front_item(array, key, width_bits);
         let asked = self.builder.ins().iconst(types::I32, i64::from(ASK));
         // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
         let is_block = self.builder.ins().icmp(IntCC::SignedLessThan, first, asked);
         self.builder.ins().brif(is_block, in_block, &[], settled, &[first.into()]);
 
         self.switch_to_sealed(in_block);
-        let start = self.builder.ins().band_imm_u(first, i64::from(!IS_NO_LEAF));
-        let start = self.builder.ins().uextend(types::I64, start);
-        let below = i64::from(ALIGNED_BITS - FRONT_BITS - BLOCK_BITS);
-        let at = self.builder.ins().ushr_imm_u(aligned, below);
-        let at = self.builder.ins().band_imm_u(at, (1 << BLOCK_BITS) - 1);
-        let at = self.builder.ins().iadd(start, at);
+        let at = self.place_in_block(first, aligned);
         let second = self.load_item(array, at);
         self.builder.ins().jump(settled, &[second.into()]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exact matches on keys of one or two words: a hash table of buckets as large as a cache line, so that
-//! a lookup reads one line and compares all its keys at once, most of the time. Removal moves up what
-//! had to go elsewhere and leaves no tombstones.
+//! Exact matches on keys of one or two words: a hash table of buckets as large as a cache line or half of
+//! one, so that a lookup reads one line and compares all its keys at once, most of the time. Removal
+//! moves up what had to go elsewhere and leaves no tombstones.
 
 use super::NO_MATCH;
 use super::hash::{hash_double, hash_word};
@@ -41,12 +41,122 @@ impl InlineKey for [u64; 2] {
     }
 }
 
-/// One cache line. Taken slots come first; a free one has a zero key and no leaf.
+/// Slots that are read together. Taken ones come first.
+pub(crate) trait Bucket: Copy + Debug {
+    /// What is looked up.
+    type Key: InlineKey;
+    /// What has to be known to read a slot.
+    type Shape: Copy + Debug;
+    /// How many slots.
+    const SLOTS: usize;
+    /// Of a large table at most so many sixteenths of the slots are taken.
+    const MOST_SIXTEENTHS: usize;
+
+    fn free() -> Self;
+    fn key(&self, shape: Self::Shape, slot: usize) -> Self::Key;
+    /// [`NO_MATCH`] in a free slot.
+    fn leaf(&self, shape: Self::Shape, slot: usize) -> u32;
+    /// With [`NO_MATCH`] the slot is free.
+    fn set(&mut self, shape: Self::Shape, slot: usize, key: Self::Key, leaf: u32);
+    /// The leaf of the slot with this key, or [`NO_MATCH`].
+    fn find(&self, shape: Self::Shape, key: Self::Key) -> u32;
+}
+
+/// One cache line. A free slot has a zero key and no leaf.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-struct Bucket<K, const SLOTS: usize> {
+pub(crate) struct Line<K, const SLOTS: usize> {
     keys: [K; SLOTS],
     leaves: [u32; SLOTS],
+}
+
+impl<K: InlineKey, const SLOTS: usize> Bucket for Line<K, SLOTS> {
+    type Key = K;
+    type Shape = ();
+    const SLOTS: usize = SLOTS;
+    const MOST_SIXTEENTHS: usize = 13;
+
+    fn free() -> Self {
+        Line { keys: [K::default(); SLOTS], leaves: [NO_MATCH; SLOTS] }
+    }
+
+    #[inline(always)]
+    fn key(&self, (): (), slot: usize) -> K {
+        self.keys[slot]
+    }
+
+    #[inline(always)]
+    fn leaf(&self, (): (), slot: usize) -> u32 {
+        self.leaves[slot]
+    }
+
+    fn set(&mut self, (): (), slot: usize, key: K, leaf: u32) {
+        self.keys[slot] = if leaf == NO_MATCH { K::default() } else { key };
+        self.leaves[slot] = leaf;
+    }
+
+    #[inline(always)]
+    fn find(&self, (): (), key: K) -> u32 {
+        // All slots without a branch: where in the bucket a key is cannot be foretold. The first one
+        // counts, since free slots come last.
+        let mut equal = 0;
+        for slot in 0..SLOTS {
+            equal |= u32::from(self.keys[slot] == key) << slot;
+        }
+        match equal {
+            0 => NO_MATCH,
+            _ => self.leaves[equal.trailing_zeros() as usize],
+        }
+    }
+}
+
+/// Half a cache line of words that hold key and leaf at once, the key above so many bits of the leaf,
+/// with the highest bit zero. In a free slot all bits are set.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(crate) struct Joined([u64; JOINED_SLOTS]);
+
+/// No key with its leaf.
+const FREE: u64 = u64::MAX;
+
+impl Bucket for Joined {
+    type Key = u64;
+    /// Bits of leaves.
+    type Shape = u32;
+    const SLOTS: usize = JOINED_SLOTS;
+    const MOST_SIXTEENTHS: usize = 10;
+
+    fn free() -> Self {
+        Joined([FREE; JOINED_SLOTS])
+    }
+
+    #[inline(always)]
+    fn key(&self, leaf_bits: u32, slot: usize) -> u64 {
+        self.0[slot] >> leaf_bits
+    }
+
+    #[inline(always)]
+    fn leaf(&self, leaf_bits: u32, slot: usize) -> u32 {
+        match self.0[slot] {
+            FREE => NO_MATCH,
+            word => (word & !(u64::MAX << leaf_bits)) as u32,
+        }
+    }
+
+    fn set(&mut self, leaf_bits: u32, slot: usize, key: u64, leaf: u32) {
+        self.0[slot] = match leaf {
+            NO_MATCH => FREE,
+            leaf => key << leaf_bits | u64::from(leaf),
+        };
+    }
+
+    #[inline(always)]
+    fn find(&self, leaf_bits: u32, key: u64) -> u32 {
+        // Where the keys are equal they leave the leaf, else something above it: so the least counts.
+        let wanted = key << leaf_bits;
+        let least = self.0.iter().fold(FREE, |least, word| least.min(word ^ wanted));
+        if least >> leaf_bits == 0 { least as u32 } else { NO_MATCH }
+    }
 }
 
 /// A table below this many bytes is at most half full: few keys are then elsewhere than at home, and it
@@ -56,26 +166,28 @@ const SMALL_BYTES: usize = 1 << 19;
 /// The smallest number of buckets; a power of two.
 const FEWEST_BUCKETS: usize = 2;
 
-/// A hash table from keys to leaves: buckets of so many slots. A key is in its home bucket or, when all
-/// from there on are full, in one behind it.
+/// A hash table from keys to leaves. A key is in its home bucket or, when all from there on are full, in
+/// one behind it.
 #[derive(Clone, Debug)]
-pub(crate) struct ExactIndex<K, const SLOTS: usize> {
+pub(crate) struct ExactIndex<B: Bucket> {
     /// A power of two of them.
-    buckets: Vec<Bucket<K, SLOTS>>,
-    /// Orders of the winners, which lookups do not read.
-    orders: Vec<[u32; SLOTS]>,
+    buckets: Vec<B>,
+    shape: B::Shape,
+    /// Orders of the winners, slot by slot, which lookups do not read.
+    orders: Vec<u32>,
     /// What brings a hash down to a bucket.
     shift: u32,
     seed: u64,
     taken: usize,
-    rivals: Rivals<K>,
+    rivals: Rivals<B::Key>,
 }
 
-impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
-    pub(crate) fn new(seed: u64) -> Self {
+impl<B: Bucket> ExactIndex<B> {
+    pub(crate) fn with_shape(seed: u64, shape: B::Shape) -> Self {
         ExactIndex {
-            buckets: vec![Self::free_bucket(); FEWEST_BUCKETS],
-            orders: vec![[0; SLOTS]; FEWEST_BUCKETS],
+            buckets: vec![B::free(); FEWEST_BUCKETS],
+            shape,
+            orders: vec![0; FEWEST_BUCKETS * B::SLOTS],
             shift: 64 - FEWEST_BUCKETS.trailing_zeros(),
             seed,
             taken: 0,
@@ -83,12 +195,13 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
         }
     }
 
-    fn free_bucket() -> Bucket<K, SLOTS> {
-        Bucket { keys: [K::default(); SLOTS], leaves: [NO_MATCH; SLOTS] }
+    /// Without entries, as it was made.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::with_shape(self.seed, self.shape);
     }
 
     #[inline(always)]
-    fn home(&self, key: K) -> usize {
+    fn home(&self, key: B::Key) -> usize {
         (key.hash_bits(self.seed) >> self.shift) as usize
     }
 
@@ -99,7 +212,7 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
 
     /// Bytes of the buckets, with room for more.
     pub(crate) fn bucket_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket<K, SLOTS>>()
+        self.buckets.capacity() * size_of::<B>()
     }
 
     /// By how much a hash is shifted right to be the index of its home bucket.
@@ -109,22 +222,14 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
 
     /// The leaf of the entry with this key, or [`NO_MATCH`].
     #[inline(always)]
-    pub(crate) fn find(&self, key: K) -> u32 {
+    pub(crate) fn find(&self, key: B::Key) -> u32 {
         let last = self.buckets.len() - 1;
         let mut at = self.home(key);
         loop {
             let bucket = &self.buckets[at & last];
-            // All slots without a branch: where in the bucket a key is cannot be foretold. The first one
-            // counts, since free slots come last.
-            let mut equal = 0;
-            for slot in 0..SLOTS {
-                equal |= u32::from(bucket.keys[slot] == key) << slot;
-            }
-            if equal != 0 {
-                return bucket.leaves[equal.trailing_zeros() as usize];
-            }
-            if bucket.leaves[SLOTS - 1] == NO_MATCH {
-                return NO_MATCH;
+            let leaf = bucket.find(self.shape, key);
+            if leaf != NO_MATCH || bucket.leaf(self.shape, B::SLOTS - 1) == NO_MATCH {
+                return leaf;
             }
             at += 1;
         }
@@ -132,18 +237,19 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
 
     /// The address of the first bucket that a lookup reads.
     #[inline(always)]
-    pub(crate) fn first_touch(&self, key: K) -> usize {
+    pub(crate) fn first_touch(&self, key: B::Key) -> usize {
         self.buckets.as_ptr().wrapping_add(self.home(key)) as usize
     }
 
     /// Bucket and slot of this key, or of the free one where it would go.
-    fn place(&self, key: K) -> (usize, usize) {
+    fn place(&self, key: B::Key) -> (usize, usize) {
         let last = self.buckets.len() - 1;
         let mut at = self.home(key);
         loop {
             let bucket = &self.buckets[at];
-            for slot in 0..SLOTS {
-                if bucket.leaves[slot] == NO_MATCH || bucket.keys[slot] == key {
+            for slot in 0..B::SLOTS {
+                let is_free = bucket.leaf(self.shape, slot) == NO_MATCH;
+                if is_free || bucket.key(self.shape, slot) == key {
                     return (at, slot);
                 }
             }
@@ -152,24 +258,23 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     }
 
     fn winner(&self, (at, slot): (usize, usize)) -> Winner {
-        match self.buckets[at].leaves[slot] {
+        match self.buckets[at].leaf(self.shape, slot) {
             NO_MATCH => Winner::NONE,
-            leaf => Winner { leaf, order: self.orders[at][slot] },
+            leaf => Winner { leaf, order: self.orders[at * B::SLOTS + slot] },
         }
     }
 
-    fn set(&mut self, (at, slot): (usize, usize), key: K, winner: Winner) {
-        self.buckets[at].keys[slot] = key;
-        self.buckets[at].leaves[slot] = winner.leaf;
-        self.orders[at][slot] = winner.order;
+    fn set(&mut self, (at, slot): (usize, usize), key: B::Key, winner: Winner) {
+        self.buckets[at].set(self.shape, slot, key, winner.leaf);
+        self.orders[at * B::SLOTS + slot] = winner.order;
     }
 
-    pub(crate) fn insert(&mut self, key: K, order: u64, leaf: u32) {
-        let most_sixteenths = match self.buckets.len() * size_of::<Bucket<K, SLOTS>>() {
+    pub(crate) fn insert(&mut self, key: B::Key, order: u64, leaf: u32) {
+        let most_sixteenths = match self.buckets.len() * size_of::<B>() {
             0..SMALL_BYTES => 8,
-            _ => 13,
+            _ => B::MOST_SIXTEENTHS,
         };
-        if (self.taken + 1) * 16 > self.buckets.len() * SLOTS * most_sixteenths {
+        if (self.taken + 1) * 16 > self.buckets.len() * B::SLOTS * most_sixteenths {
             self.resize(self.buckets.len() * 2);
         }
         let place = self.place(key);
@@ -179,7 +284,7 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
         self.set(place, key, winner);
     }
 
-    pub(crate) fn remove(&mut self, key: K, order: u64) {
+    pub(crate) fn remove(&mut self, key: B::Key, order: u64) {
         let place = self.place(key);
         let old = self.winner(place);
         if old == Winner::NONE {
@@ -192,7 +297,7 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
         }
         self.free(place);
         self.taken -= 1;
-        if self.taken * 8 < self.buckets.len() * SLOTS && self.buckets.len() > FEWEST_BUCKETS {
+        if self.taken * 8 < self.buckets.len() * B::SLOTS && self.buckets.len() > FEWEST_BUCKETS {
             self.resize(self.buckets.len() / 2);
         }
     }
@@ -201,13 +306,14 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     fn free(&mut self, (mut hole, mut slot): (usize, usize)) {
         let last = self.buckets.len() - 1;
         'refill: loop {
-            let was_full = self.buckets[hole].leaves[SLOTS - 1] != NO_MATCH;
+            let bucket = self.buckets[hole];
+            let is_taken = |slot: &usize| bucket.leaf(self.shape, *slot) != NO_MATCH;
+            let was_full = is_taken(&(B::SLOTS - 1));
             // Taken slots stay in front.
-            let end = self.buckets[hole].leaves.iter().rposition(|leaf| *leaf != NO_MATCH);
-            let end = end.unwrap_or(slot);
-            let moved = (self.buckets[hole].keys[end], self.winner((hole, end)));
+            let end = (0..B::SLOTS).rfind(is_taken).unwrap_or(slot);
+            let moved = (bucket.key(self.shape, end), self.winner((hole, end)));
             self.set((hole, slot), moved.0, moved.1);
-            self.set((hole, end), K::default(), Winner::NONE);
+            self.set((hole, end), moved.0, Winner::NONE);
             if !was_full {
                 return;
             }
@@ -215,14 +321,15 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
             loop {
                 at = (at + 1) & last;
                 let bucket = self.buckets[at];
-                for from in 0..SLOTS {
-                    if bucket.leaves[from] == NO_MATCH {
+                for from in 0..B::SLOTS {
+                    if bucket.leaf(self.shape, from) == NO_MATCH {
                         return;
                     }
-                    let home = self.home(bucket.keys[from]);
+                    let key = bucket.key(self.shape, from);
+                    let home = self.home(key);
                     if at.wrapping_sub(home) & last >= at.wrapping_sub(hole) & last {
                         let winner = self.winner((at, from));
-                        self.set((hole, SLOTS - 1), bucket.keys[from], winner);
+                        self.set((hole, B::SLOTS - 1), key, winner);
                         (hole, slot) = (at, from);
                         continue 'refill;
                     }
@@ -231,7 +338,7 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
         }
     }
 
-    pub(crate) fn set_leaf(&mut self, key: K, order: u64, leaf: u32) {
+    pub(crate) fn set_leaf(&mut self, key: B::Key, order: u64, leaf: u32) {
         let place = self.place(key);
         let old = self.winner(place);
         if old != Winner::NONE {
@@ -241,45 +348,61 @@ impl<K: InlineKey, const SLOTS: usize> ExactIndex<K, SLOTS> {
     }
 
     /// Order and leaf of the entry with this key.
-    pub(crate) fn find_candidate(&self, key: K) -> Option<(u64, u32)> {
+    pub(crate) fn find_candidate(&self, key: B::Key) -> Option<(u64, u32)> {
         let winner = self.winner(self.place(key));
         (winner != Winner::NONE).then(|| (self.rivals.order(&key, winner), winner.leaf))
     }
 
     fn resize(&mut self, buckets: usize) {
-        let old = std::mem::replace(&mut self.buckets, vec![Self::free_bucket(); buckets]);
-        let orders = std::mem::replace(&mut self.orders, vec![[0; SLOTS]; buckets]);
+        let old = std::mem::replace(&mut self.buckets, vec![B::free(); buckets]);
+        let orders = std::mem::replace(&mut self.orders, vec![0; buckets * B::SLOTS]);
         self.shift = 64 - buckets.trailing_zeros();
-        for (bucket, orders) in old.iter().zip(&orders) {
-            for slot in (0..SLOTS).filter(|&slot| bucket.leaves[slot] != NO_MATCH) {
-                let key = bucket.keys[slot];
-                let winner = Winner { leaf: bucket.leaves[slot], order: orders[slot] };
+        let shape = self.shape;
+        for (bucket, orders) in old.iter().zip(orders.chunks_exact(B::SLOTS)) {
+            for slot in (0..B::SLOTS).filter(|&slot| bucket.leaf(shape, slot) != NO_MATCH) {
+                let key = bucket.key(shape, slot);
+                let winner = Winner { leaf: bucket.leaf(shape, slot), order: orders[slot] };
                 self.set(self.place(key), key, winner);
             }
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket<K, SLOTS>>()
-            + self.orders.capacity() * size_of::<[u32; SLOTS]>()
+        self.bucket_bytes()
+            + self.orders.capacity() * size_of::<u32>()
             + self.rivals.memory_bytes()
     }
 }
 
+impl<B: Bucket<Shape = ()>> ExactIndex<B> {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self::with_shape(seed, ())
+    }
+}
+
 /// Five keys of one word fill a cache line with their leaves.
-pub(crate) type WordIndex = ExactIndex<u64, WORD_SLOTS>;
+pub(crate) type WordIndex = ExactIndex<Line<u64, WORD_SLOTS>>;
 
 /// Keys of one word in a bucket: they come first, as 64 bits each, their leaves follow as 32 bits each.
 pub const WORD_SLOTS: usize = 5;
 
 /// Bytes of a bucket, of keys of one word or of two.
-pub const BUCKET_BYTES: usize = size_of::<Bucket<u64, WORD_SLOTS>>();
+pub const BUCKET_BYTES: usize = size_of::<Line<u64, WORD_SLOTS>>();
 
 /// Three keys of two words fill a cache line with their leaves.
-pub(crate) type DoubleIndex = ExactIndex<[u64; 2], DOUBLE_SLOTS>;
+pub(crate) type DoubleIndex = ExactIndex<Line<[u64; 2], DOUBLE_SLOTS>>;
 
 /// Keys of two words in a bucket: they come first, the low word before the high one, their leaves follow
 /// as 32 bits each.
 pub const DOUBLE_SLOTS: usize = 3;
 
-const _: () = assert!(size_of::<Bucket<[u64; 2], DOUBLE_SLOTS>>() == BUCKET_BYTES);
+const _: () = assert!(size_of::<Line<[u64; 2], DOUBLE_SLOTS>>() == BUCKET_BYTES);
+
+/// Keys that share a word with their leaves; made with the number of the leaves' bits.
+pub(crate) type JoinedIndex = ExactIndex<Joined>;
+
+/// Words of keys and leaves in a bucket.
+pub const JOINED_SLOTS: usize = 4;
+
+/// Bytes of such a bucket.
+pub const JOINED_BUCKET_BYTES: usize = size_of::<Joined>();

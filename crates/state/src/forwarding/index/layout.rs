@@ -57,7 +57,16 @@ pub enum DirectForm {
         /// What is put to the key.
         seed: u64,
     },
-    /// The same of keys of two words: the product is that of the low word, with the seed by exclusive
+    /// A hash table of buckets of [`super::JOINED_BUCKET_BYTES`], found as in `Buckets`, of
+    /// [`super::JOINED_SLOTS`] words, each of them a key above so many bits of its leaf, or all ones. When
+    /// none has the key and the last one is all ones, nothing matches; else one has to ask.
+    Joined {
+        /// What is put to the key.
+        seed: u64,
+        /// Bits of leaves.
+        leaf_bits: u32,
+    },
+    /// The same as `Buckets` of keys of two words: the product is that of the low word, with the seed by exclusive
     /// or, and the high word, with [`super::HASH_SECOND_MULTIPLIER`] by exclusive or; a bucket has
     /// [`super::DOUBLE_SLOTS`] keys.
     DoubleBuckets {
@@ -214,15 +223,21 @@ impl KeyLayout {
         self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 
-    /// How code may find leaves without a call, where the index has items
+    /// Whether keys share a word with leaves of so many bits; the highest bit is left.
+    pub(crate) fn is_joined(&self, leaf_bits: u32) -> bool {
+        self.is_exact() && !self.is_short() && self.total_bits() + u64::from(leaf_bits) < 64
+    }
+
+    /// How code may find leaves of so many bits without a call, where the index has items
     /// ([`super::MatchIndex::direct`]).
-    pub fn direct(&self) -> DirectForm {
+    pub fn direct(&self, leaf_bits: u32) -> DirectForm {
         match &self.fields[..] {
             _ if self.is_short() => DirectForm::Array,
             [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
                 DirectForm::Front { width_bits: field.width_bits }
             }
             _ if !self.is_exact() => DirectForm::None,
+            _ if self.is_joined(leaf_bits) => DirectForm::Joined { seed: self.seed(), leaf_bits },
             _ => match self.packing {
                 Packing::Word => DirectForm::Buckets { seed: self.seed() },
                 Packing::DoubleWord => DirectForm::DoubleBuckets { seed: self.seed() },
