@@ -155,6 +155,9 @@ impl Choices {
     }
 }
 
+/// Leaves are below 1,000: exact keys of up to 53 bits share a word with them.
+const LEAF_BITS: u32 = 10;
+
 struct Pair {
     layout: KeyLayout,
     index: MatchIndex,
@@ -165,7 +168,7 @@ struct Pair {
 impl Pair {
     fn new(keys: &[(MatchKind, u32)]) -> Pair {
         let layout = KeyLayout::of_keys(keys.to_vec());
-        let index = MatchIndex::new(&layout);
+        let index = MatchIndex::of_leaves(&layout, LEAF_BITS);
         Pair { layout, index, list: Vec::new(), order: 0 }
     }
 
@@ -331,6 +334,9 @@ fn check_many(keys: &[(MatchKind, u32)], entries: usize) {
 #[test]
 fn many_entries() {
     check_many(&[(MatchKind::Exact, 20)], 1500);
+    check_many(&[(MatchKind::Exact, 48)], 1500);
+    check_many(&[(MatchKind::Exact, 53)], 1500);
+    check_many(&[(MatchKind::Exact, 54)], 1500);
     check_many(&[(MatchKind::Exact, 70)], 1500);
     check_many(&[(MatchKind::Exact, 170)], 1500);
     check_many(&[(MatchKind::Lpm, 32)], 2000);

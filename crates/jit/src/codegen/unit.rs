@@ -13,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use ir::{HeaderId, Operation, Program, StackId, StorageLayout, ValueType};
+use ir::{HeaderId, Operation, Program, RegionKind, StackId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
@@ -43,8 +43,15 @@ fn applies(program: &Program, block: usize) -> bool {
     instructions.any(|instruction| matches!(instruction.operation, Operation::Apply { .. }))
 }
 
+/// Whether a block makes no lookup, and hardly ever changes the keys of those to come: so does a control
+/// that verifies checksums.
+fn may_be_left_out(program: &Program, block: usize) -> bool {
+    let region = &program.regions[program.blocks[block].region.index()];
+    region.kind != RegionKind::Parser && !applies(program, block)
+}
+
 /// Fills in a function of the signature `(pass, instance) -> code`. With `prefetching` it runs up to
-/// the first lookup, which it only prepares.
+/// the first lookups, which it only prepares, and leaves out what does not lead there.
 pub(crate) fn build(
     around: Surroundings<'_>,
     unit: &Unit,
@@ -199,6 +206,7 @@ impl FunctionCompiler<'_, '_> {
             self.step = number;
             let mark = self.scratch.mark();
             match step {
+                Step::Block(block) if self.prefetching && may_be_left_out(self.program, *block) => {}
                 Step::Block(block) => {
                     let ways = self.program_block(*block);
                     self.scratch.release(mark);
