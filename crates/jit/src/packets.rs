@@ -2,8 +2,8 @@
 //! Packets in memory of their own, side by side, as compiled code takes them: room for packets, what
 //! came, and what left. Which port a number means, and when packets run, is decided elsewhere.
 
-use crate::runtime::prefetch;
 use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
+use crate::runtime::prefetch;
 use std::ops::Range;
 
 const CACHE_LINE_BYTES: usize = 64;

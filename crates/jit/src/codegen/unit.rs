@@ -206,7 +206,8 @@ impl FunctionCompiler<'_, '_> {
             self.step = number;
             let mark = self.scratch.mark();
             match step {
-                Step::Block(block) if self.prefetching && may_be_left_out(self.program, *block) => {}
+                Step::Block(block) if self.prefetching && may_be_left_out(self.program, *block) => {
+                }
                 Step::Block(block) => {
                     let ways = self.program_block(*block);
                     self.scratch.release(mark);

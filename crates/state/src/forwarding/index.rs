@@ -27,9 +27,7 @@ mod trie_update;
 mod tuple_update;
 mod tuples;
 
-pub use exact::{
-    BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS,
-};
+pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS};
 pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
 pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};

@@ -368,9 +368,7 @@ impl<B: Bucket> ExactIndex<B> {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bucket_bytes()
-            + self.orders.capacity() * size_of::<u32>()
-            + self.rivals.memory_bytes()
+        self.bucket_bytes() + self.orders.capacity() * size_of::<u32>() + self.rivals.memory_bytes()
     }
 }
 
