@@ -316,6 +316,22 @@ fn delay_by_recirculation_compiles() {
     assert!(text.contains("table count_down") && !text.contains("pause_h"), "{text}");
 }
 
+/// No table takes copies apart, so their number is bound by the keys of `serialise` alone.
+#[test]
+fn many_events_of_one_handler_fit() {
+    small(
+        "event one(int<8> n);\n\
+         event go(int<8> n) { for (i < 40) { generate one(n); } }\n",
+    );
+    let text = "event one(int<8> n);\n\
+                event go(int<8> n, int t) {\n\
+                    for (i < 40) { generate Event.delay(one(n), t); }\n\
+                }\n";
+    let said = compile_text("many.dpt", text.to_string(), &NoFiles, &options());
+    let said = said.map(|_| ()).expect_err("too many keys");
+    assert!(said.contains("many.dpt:3:"), "{said}");
+}
+
 #[test]
 fn what_the_target_cannot_do_is_told() {
     let refused = |text: &str| {

@@ -18,3 +18,7 @@ mod oracle;
 #[path = "compiled/shipped.rs"]
 mod shipped;
 mod shipped_runs;
+#[path = "compiled/small.rs"]
+mod small;
+#[path = "compiled/user.rs"]
+mod user;

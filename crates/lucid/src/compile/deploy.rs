@@ -125,9 +125,12 @@ impl Commands {
 pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     let mut commands = Commands::default();
     commands.line("# this switch: its number, its recirculation port, its externs");
-    // Programs for TNA have a parser that knows the switch's number, and a constant port.
+    // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
     let is_tna = compiled.options.target == Target::Tna;
     let mut own = match is_tna {
+        true if compiled.options.own_recirculation_ports => {
+            format!("{} {}", site.switch, site.recirculation_port)
+        }
         true => site.switch.to_string(),
         false => format!("{} {}", site.switch, site.recirculation_port),
     };
@@ -141,6 +144,9 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     }
     if is_tna {
         commands.line(&format!("pvs_add this_switch {}", site.switch));
+        if compiled.options.own_recirculation_ports {
+            commands.line(&format!("pvs_add own_recirculation_port {}", site.recirculation_port));
+        }
         commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
         if compiled.egress_values {
             commands.line(&format!("table_set_default egress_values set_egress_values => {own}"));

@@ -27,6 +27,7 @@ pub mod normal;
 pub mod scheduler;
 pub mod support;
 pub mod tna;
+mod user;
 pub mod v1model;
 pub mod wire;
 
@@ -92,6 +93,9 @@ pub struct Options {
     pub clock: Clock,
     /// The port whose packets come back (`recirculation_port`); 68 on Tofino, 196 in runs.
     pub recirculation_port: u32,
+    /// Whether switches have recirculation ports of their own, which the control plane says; then a program
+    /// for TNA does not know its port.
+    pub own_recirculation_ports: bool,
     /// Queue of the recirculation port that is paused; events that need not wait take the highest.
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
@@ -101,7 +105,7 @@ pub struct Options {
     pub observed: bool,
     /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
     /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
-    /// standard_metadata)`.
+    /// standard_metadata)`, or on TNA one with the parameters of an ingress control.
     pub before: Option<UserP4>,
     /// The same behind it: `control after`.
     pub after: Option<UserP4>,
@@ -130,6 +134,7 @@ impl Default for Options {
             delay_period_ps: DELAY_PERIOD_PS,
             clock: Clock::default(),
             recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
+            own_recirculation_ports: false,
             delay_queue: 0,
             recirculation: Recirculation::default(),
             observed: false,

@@ -123,13 +123,23 @@ impl Setup {
         self.recirculation_ports.first().copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
     }
 
+    /// The recirculation port of compiled switches, or that each has its own.
+    pub fn port_options(&self, options: crate::compile::Options) -> crate::compile::Options {
+        let ports = &self.recirculation_ports;
+        crate::compile::Options {
+            recirculation_port: self.recirculation_port(),
+            own_recirculation_ports: ports.windows(2).any(|two| two[0] != two[1]),
+            ..options
+        }
+    }
+
     /// How compiled switches keep delays as this run has them: in a queue that is released at its
-    /// granularity; without one, going round until they are due, which is exact to a round. On Tofino
-    /// a frame that goes round has no room for a place, so there the queue is taken then too.
+    /// granularity; without one, going round until they are due, which is exact to a round. And whether they
+    /// have recirculation ports of their own.
     pub fn delay_options(&self, options: crate::compile::Options) -> crate::compile::Options {
-        use crate::compile::{Delay, Options, Target};
+        use crate::compile::{Delay, Options};
+        let options = self.port_options(options);
         match self.timing.delay_granularity_ps {
-            0 if options.target == Target::Tna => options,
             0 => Options { delay: Delay::Recirculation, ..options },
             delay_period_ps => Options { delay: Delay::Queue, delay_period_ps, ..options },
         }

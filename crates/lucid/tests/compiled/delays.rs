@@ -37,7 +37,7 @@ fn check(source: &str, run: &str, options: &Options) -> usize {
     }
 }
 
-fn check_everywhere(source: &str, run: &str, handlers: usize) {
+pub fn check_everywhere(source: &str, run: &str, handlers: usize) {
     for target in [Target::V1Model, Target::Tna] {
         for delay in [Delay::Recirculation, Delay::Queue] {
             let options = Options { target, delay, ..Options::default() };

@@ -40,7 +40,12 @@ pub fn judge(
     options: &Options,
     engine: EngineChoice,
 ) -> Result<Judged, String> {
-    let options = &Options { observed: true, ..options.clone() };
+    let mut captures = |name: &str| {
+        std::fs::read(folder.join(name)).map_err(|error| format!("cannot read `{name}`: {error}"))
+    };
+    let setup = Setup::with_captures(Arc::new(program.clone()), run, &mut captures);
+    let setup = setup.map_err(|said| render_text(map, &said, RenderOptions::default()))?;
+    let options = &setup.port_options(Options { observed: true, ..options.clone() });
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
         Target::V1Model => compile::compile(program, map, options),
@@ -57,11 +62,6 @@ pub fn judge(
             };
         }
     };
-    let mut captures = |name: &str| {
-        std::fs::read(folder.join(name)).map_err(|error| format!("cannot read `{name}`: {error}"))
-    };
-    let setup = Setup::with_captures(Arc::new(program.clone()), run, &mut captures);
-    let setup = setup.map_err(|said| render_text(map, &said, RenderOptions::default()))?;
     let text = compiled.built.print();
     let warnings =
         render_text(&compiled.built.map, &compiled.built.warnings, RenderOptions::default());

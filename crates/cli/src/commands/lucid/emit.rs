@@ -51,6 +51,10 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         return after(wanted, map, &program);
     }
     let options = options(arguments)?;
+    let options = match &setup {
+        Some(setup) => setup.port_options(options),
+        None => options,
+    };
     let compiled = compile::compile(&program, &map, &options);
     let compiled = match compiled {
         Ok(compiled) => compiled,

@@ -45,12 +45,7 @@ impl Machine {
         if engine == Engine::Reference {
             return Ok(Machine::reference(ready));
         }
-        let options = Options {
-            target: target.target(),
-            observed: true,
-            recirculation_port: ready.setup.recirculation_port(),
-            ..Options::default()
-        };
+        let options = Options { target: target.target(), observed: true, ..Options::default() };
         let options = ready.setup.delay_options(options);
         if is_compared && options.target == Target::Tna {
             unseen_egress_handlers(ready)?;

@@ -26,11 +26,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: SHIFT_BY_VARIABLE,
-        title: "a shift by something that is not known",
-        text: "An ALU of a pipeline shifts by a number of bits that is part of its instruction. \
-               Shift by a constant, or use `match` with a branch for each number of bits.",
-        wrong: "event e(int x, int n) { generate e(x << n, n); }\n",
-        right: "event e(int x, int n) { generate e(x << 3, n); }\n",
+        title: "a number too wide to be shifted by a variable",
+        text: "An ALU of a pipeline shifts by a number of bits that is part of its instruction, so a shift \
+               by a variable is a table with an instruction for each number of bits. Numbers of more than \
+               32 bits are in several containers, between which no instruction shifts. Shift the halves, or \
+               by a constant.",
+        wrong: "event e(int<48> x, int n) { generate e(x >> n, n); }\n",
+        right: "event e(int<48> x, int n) { generate e(x >> 3, n); }\n",
     },
     Explanation {
         code: SEED,

@@ -10,6 +10,7 @@
 //! - Arguments of generated events are computed in their fields; the fields may be written whether or
 //!   not the event is generated.
 //! - An array's index that is a hash is computed on the way to the array.
+//! - Checksums that the pipeline itself needs are added up ([`super::checksums`]).
 
 mod balance;
 mod emit;
@@ -32,5 +33,5 @@ pub fn dataflow(core: &Program, graph: &AtomicGraph) -> AtomicProgram {
         let walked = walk::walk(graph, body);
         program = emit::emit(core, graph, program, HandlerId(at as u32), walked);
     }
-    super::share::share(program).without_unused_variables()
+    super::checksums::expand(super::share::share(program)).without_unused_variables()
 }

@@ -13,6 +13,7 @@
 //! Merging of tables is `pisa`'s, P4_16 is [`super`]'s back ends'.
 
 mod branches;
+mod checksums;
 pub mod codes;
 mod dataflow;
 mod dependencies;

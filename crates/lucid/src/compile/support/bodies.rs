@@ -259,9 +259,15 @@ impl Checker<'_> {
             | B::Greater
             | B::LessOrEqual
             | B::GreaterOrEqual => self.arithmetic(width(left.ty), span),
-            B::ShiftLeft | B::ShiftRight if !matches!(right.kind, ExpressionKind::Constant(_)) => {
-                let message = "an ALU of Tofino shifts by a constant number of bits only";
-                let help = "use `match` with a branch for each number of bits";
+            B::ShiftLeft | B::ShiftRight
+                if width(left.ty) > ALU_BITS
+                    && !matches!(right.kind, ExpressionKind::Constant(_)) =>
+            {
+                let message = format!(
+                    "this shifts {} bits by a variable; an ALU of Tofino takes {ALU_BITS}",
+                    width(left.ty)
+                );
+                let help = "shift the halves, or by a constant";
                 self.refuse(SHIFT_BY_VARIABLE, span, message, help);
             }
             _ => {}

@@ -123,6 +123,11 @@ pub(super) const RESERVED: &[&str] = &[
     "switch_values",
     "set_switch_values",
     "leave",
+    "before",
+    "after",
+    "before_here",
+    "after_here",
+    "own_recirculation_port",
     "set_egress_values",
     "egress_values",
     "wait",
@@ -200,6 +205,7 @@ impl<'p> Context<'p> {
             "route",
             "ingress_port",
             "self_switch",
+            "recirculation_port",
             "elapsed_ns",
             "kept",
             "leaves",
@@ -300,6 +306,9 @@ impl<'p> Context<'p> {
                 // Egress handlers see the port by which the event leaves.
                 Gress::Egress => field("eg_intr_md.egress_port".into(), 9),
             },
+            Given::RecirculationPort if self.options.own_recirculation_ports => {
+                field(format!("{metadata}.recirculation_port"), 9)
+            }
             Given::RecirculationPort => Base {
                 text: "RECIRCULATION_PORT".into(),
                 width_bits: 9,
@@ -338,6 +347,22 @@ impl<'p> Context<'p> {
         match operand {
             Operand::Variable(id) => self.value(id, width_bits, gress),
             Operand::Constant(value) => literal(value, width_bits),
+        }
+    }
+
+    /// The recirculation port in tables of ingress.
+    pub(super) fn back(&self) -> &'static str {
+        match self.options.own_recirculation_ports {
+            true => "ig_md.recirculation_port",
+            false => "RECIRCULATION_PORT",
+        }
+    }
+
+    /// The recirculation port as a keyset of the ingress parser; a set stands alone in its `select`.
+    pub(super) fn back_keyset(&self) -> &'static str {
+        match self.options.own_recirculation_ports {
+            true => "own_recirculation_port",
+            false => "RECIRCULATION_PORT",
         }
     }
 

@@ -162,6 +162,9 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
     }
     if context.parts.contains(&super::Part::Scheduler(super::SchedulerPart::EgressValues)) {
         text.push_str("bit<32> self_switch;");
+        if context.options.own_recirculation_ports {
+            text.push_str("PortId_t recirculation_port;");
+        }
         for (at, one) in context.program.externs.iter().enumerate() {
             if let Some(ty) = extern_type(one.ty) {
                 text.push_str(&format!("{ty} {};", context.externs[at]));

@@ -273,7 +273,15 @@ fn constants(context: &mut Context<'_>) {
     }
     let options = context.options;
     let port = options.recirculation_port;
-    context.put(Span::NONE, format!("const PortId_t RECIRCULATION_PORT = {port};"));
+    if !options.own_recirculation_ports {
+        context.put(Span::NONE, format!("const PortId_t RECIRCULATION_PORT = {port};"));
+    }
+    if options.before.is_some() || options.after.is_some() {
+        for event in context.events.events.clone() {
+            let (name, number) = (event.name, event.number);
+            context.put(Span::NONE, format!("const bit<16> EVENT_{name} = {number};"));
+        }
+    }
     context.put(Span::NONE, format!("const QueueId_t DELAY_QUEUE = {};", options.delay_queue));
     context.put(Span::NONE, format!("const QueueId_t EVENT_QUEUE = {};", super::EVENT_QUEUE));
 }

@@ -53,6 +53,10 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "pause",
             "came_round",
             "came_first",
+            "here_again",
+            "addressed_again",
+            "from_here_again",
+            "later_again",
             "to_other",
             "from_here",
             "later",
@@ -77,6 +81,9 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
         "parser IngressParser(packet_in pkt, out headers_t hdr, out ig_md_t ig_md, \
          out ingress_intrinsic_metadata_t ig_intr_md) { value_set<bit<32>>(1) this_switch;",
     );
+    if context.options.own_recirculation_ports {
+        context.put(Span::NONE, "value_set<PortId_t>(1) own_recirculation_port;");
+    }
     context.pieces.extend(pieces);
     context.put(Span::NONE, "}");
     chunks
@@ -94,6 +101,8 @@ struct States<'c, 'p> {
 /// What the locals of a parser are on the way to a state.
 struct ParserNames<'a> {
     values: &'a HashMap<LocalId, String>,
+    /// Whether switches have recirculation ports of their own, which parsers do not know.
+    own_ports: bool,
     impossible: Vec<Span>,
 }
 
@@ -105,9 +114,12 @@ impl Environment for ParserNames<'_> {
     fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32) {
         match value {
             BuiltIn::IngressPort => ("ig_intr_md.ingress_port".into(), 9),
-            BuiltIn::RecirculationPort => ("RECIRCULATION_PORT".into(), 9),
+            BuiltIn::RecirculationPort if !self.own_ports => ("RECIRCULATION_PORT".into(), 9),
             BuiltIn::Time => ("ig_intr_md.ingress_mac_tstamp".into(), 48),
-            BuiltIn::SelfSwitch | BuiltIn::DequeueDepth | BuiltIn::Extern(_) => {
+            BuiltIn::SelfSwitch
+            | BuiltIn::RecirculationPort
+            | BuiltIn::DequeueDepth
+            | BuiltIn::Extern(_) => {
                 self.impossible.push(span);
                 ("32w0".into(), 32)
             }
@@ -194,7 +206,8 @@ impl States<'_, '_> {
             // It waits where it was generated, and comes to other switches without a delay.
             format!(
                 "state to_other {{ transition select(ig_intr_md.ingress_port) {{ \
-                 RECIRCULATION_PORT : from_here; default : elsewhere; }} }} {}",
+                 {} : from_here; default : elsewhere; }} }} {}",
+                self.context.back_keyset(),
                 self.by_delay("from_here", "elsewhere")
             ),
             format!("state elsewhere {{ {} transition accept; }}", route(Route::Elsewhere)),
@@ -220,9 +233,11 @@ impl States<'_, '_> {
                  (SOURCE, 0) : {due}; (SOURCE, _) : delayed; default : {due}; }} }}"
             ),
             Delay::Recirculation => format!(
-                "state {name} {{ transition select(hdr.frame.source_kind, ig_intr_md.ingress_port, \
-                 hdr.frame.delay_ns) {{ (_, _, 0) : {due}; (SOURCE, _, _) : delayed; \
-                 (_, RECIRCULATION_PORT, _) : delayed; default : {due}; }} }}"
+                "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
+                 (_, 0) : {due}; (SOURCE, _) : delayed; default : {name}_again; }} }} \
+                 state {name}_again {{ transition select(ig_intr_md.ingress_port) {{ \
+                 {} : delayed; default : {due}; }} }}",
+                self.context.back_keyset()
             ),
         }
     }
@@ -302,6 +317,7 @@ impl States<'_, '_> {
     /// An event that is to be handled.
     fn due(&mut self) {
         let events = self.context.events.events.clone();
+        let back = self.context.back_keyset();
         let mut cases = String::new();
         if events.iter().any(|event| event.is_bare) {
             let route = Route::Unframe as u32;
@@ -325,7 +341,7 @@ impl States<'_, '_> {
                         Span::NONE,
                         format!(
                             "state {state} {{ transition select(ig_intr_md.ingress_port) {{ \
-                             RECIRCULATION_PORT : {way_out}; default : {there}; }} }}"
+                             {back} : {way_out}; default : {there}; }} }}"
                         ),
                     );
                     state
@@ -522,7 +538,8 @@ impl States<'_, '_> {
     }
 
     fn expression(&mut self, value: &Expression, values: &HashMap<LocalId, String>) -> String {
-        let mut names = ParserNames { values, impossible: Vec::new() };
+        let own_ports = self.context.options.own_recirculation_ports;
+        let mut names = ParserNames { values, own_ports, impossible: Vec::new() };
         // Locals are strings of bits, so that header fields can stand for them.
         let text = match &value.kind {
             ExpressionKind::Local(local) => {

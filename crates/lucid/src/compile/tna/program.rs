@@ -14,7 +14,7 @@ use crate::compile::{Compiled, Delay, Options};
 use crate::core::{EventId, Program};
 use p4::build::ProgramBuilder;
 use pisa::{Gress, Layout, Problem, VariableId};
-use source::{Diagnostic, Diagnostics, SourceMap, Span};
+use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::collections::BTreeSet;
 
 /// What a program is made of.
@@ -29,7 +29,7 @@ pub(super) struct Made<'p> {
 }
 
 /// The P4_16 program of a layout.
-pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnostics> {
+pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
     let mut context = Context::new(made);
     refuse(&mut context);
     let chunks = parsers::ingress(&mut context);
@@ -45,6 +45,7 @@ pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnost
     metadata(&mut context, Gress::Ingress);
     metadata(&mut context, Gress::Egress);
     context.pieces.extend(ingress_parser);
+    let user = user(&mut context, &mut map);
     context.pieces.extend(ingress);
     ingress_deparser(&mut context);
     context.pieces.extend(egress_parser);
@@ -58,21 +59,11 @@ pub(super) fn emit(made: &Made<'_>, map: SourceMap) -> Result<Compiled, Diagnost
     if context.found.has_errors() {
         return Err(context.found);
     }
-    finish(context, map)
+    finish(context, map, &user)
 }
 
 /// What handlers do that this target cannot.
 fn refuse(context: &mut Context<'_>) {
-    for user in [&context.options.before, &context.options.after].into_iter().flatten() {
-        context.found.push(
-            Diagnostic::error(
-                NOT_ON_TARGET,
-                Span::NONE,
-                format!("the P4 of `{}` is written for v1model", user.name),
-            )
-            .help("compile for v1model, or add it to the printed program"),
-        );
-    }
     let atomic = context.atomic;
     for statement in &atomic.statements {
         if let Operation::Generate { event, payload: false, .. } = statement.operation
@@ -93,28 +84,66 @@ fn refuse(context: &mut Context<'_>) {
     }
 }
 
+/// Parameters of an ingress control, the user's too.
+const INGRESS_PARAMETERS: &str = "(inout headers_t hdr, inout ig_md_t ig_md, \
+     in ingress_intrinsic_metadata_t ig_intr_md, \
+     in ingress_intrinsic_metadata_from_parser_t ig_prsr_md, \
+     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
+     inout ingress_intrinsic_metadata_for_tm_t ig_tm_md)";
+
+/// The user's P4_16 in front of the dispatcher and behind it; which files it is.
+fn user(context: &mut Context<'_>, map: &mut SourceMap) -> Vec<FileId> {
+    let mut files = Vec::new();
+    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
+        let Some(given) = given else { continue };
+        let hook = (hook, INGRESS_PARAMETERS);
+        let (found, pieces) =
+            crate::compile::user::read(map, given, hook, NOT_ON_TARGET, &mut context.found);
+        files.extend(found);
+        context.pieces.extend(pieces);
+    }
+    files
+}
+
+/// Puts the user's controls around what ingress applies; `self` and externs are known to them.
+fn with_user(context: &mut Context<'_>, apply: &mut Vec<String>) {
+    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
+        if given.is_none() {
+            continue;
+        }
+        context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
+        let call = format!(
+            "{hook}_here.apply(hdr, ig_md, ig_intr_md, ig_prsr_md, ig_dprsr_md, ig_tm_md);"
+        );
+        if hook == "after" {
+            apply.push(call);
+            continue;
+        }
+        let values = apply.iter().position(|one| one.starts_with("switch_values.apply"));
+        apply.insert(values.map_or(0, |at| at + 1), call);
+    }
+}
+
 /// A control with its tables.
 fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
     memory::write(context, gress);
-    let apply = tables::write(context, gress);
+    let mut apply = tables::write(context, gress);
+    if gress == Gress::Ingress {
+        with_user(context, &mut apply);
+    }
     let body = std::mem::take(&mut context.pieces);
     let head = match gress {
         Gress::Ingress => {
-            "control Ingress(inout headers_t hdr, inout ig_md_t ig_md, \
-             in ingress_intrinsic_metadata_t ig_intr_md, \
-             in ingress_intrinsic_metadata_from_parser_t ig_prsr_md, \
-             inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
-             inout ingress_intrinsic_metadata_for_tm_t ig_tm_md) {"
+            format!("control Ingress{INGRESS_PARAMETERS} {{")
         }
-        Gress::Egress => {
-            "control Egress(inout headers_t hdr, inout eg_md_t eg_md, \
+        Gress::Egress => "control Egress(inout headers_t hdr, inout eg_md_t eg_md, \
              in egress_intrinsic_metadata_t eg_intr_md, \
              in egress_intrinsic_metadata_from_parser_t eg_prsr_md, \
              inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md, \
              inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {"
-        }
+            .to_string(),
     };
-    let mut pieces = vec![(Span::NONE, head.to_string())];
+    let mut pieces = vec![(Span::NONE, head)];
     pieces.extend(body);
     let end = match gress {
         Gress::Ingress => String::new(),
@@ -252,7 +281,7 @@ fn emit_slots(context: &mut Context<'_>) {
     context.put(Span::NONE, text);
 }
 
-fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics> {
+fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compiled, Diagnostics> {
     let mut builder = ProgramBuilder::new(map, &["core.p4", "tna.p4"]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
@@ -260,7 +289,7 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
     for (span, text) in &context.pieces {
         builder.put(*span, text);
     }
-    let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, &context.pieces))?;
+    let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, user, &context.pieces))?;
     let groups = atomic::Groups::of(context.program);
     let floods = scheduler::slot_shapes(context.atomic)
         .iter()
@@ -285,9 +314,13 @@ fn finish(context: Context<'_>, map: SourceMap) -> Result<Compiled, Diagnostics>
 }
 
 /// The P4_16 checker does not take what was made.
-fn internal(wrong: &Diagnostics, pieces: &[Piece]) -> Diagnostics {
+fn internal(wrong: &Diagnostics, user: &[FileId], pieces: &[Piece]) -> Diagnostics {
     let mut found = Diagnostics::new();
     for one in wrong.iter() {
+        if user.contains(&one.primary.span.file) {
+            found.push(one.clone());
+            continue;
+        }
         let message = format!("the P4_16 program made of this is wrong: {}", one.message);
         let help = "this is a mistake in Planewright; please report it with the program";
         let mut diagnostic = Diagnostic::error(INTERNAL, one.primary.span, message).help(help);

@@ -163,8 +163,9 @@ pub fn add_scheduler(
     // Units in front come last here, since they move all others.
     adder.forward();
     adder.dispatch();
-    adder.switch_values(Gress::Egress);
-    adder.switch_values(Gress::Ingress);
+    let own_ports = options.own_recirculation_ports;
+    adder.switch_values(Gress::Egress, own_ports);
+    adder.switch_values(Gress::Ingress, own_ports);
     adder.parts
 }
 
@@ -183,7 +184,7 @@ impl Adder<'_> {
     fn unit(&self, name: &str, gress: Gress, table: OwnTable, statements: u64) -> Unit {
         Unit {
             name: name.into(),
-            span: Span::NONE,
+            span: self.span(),
             gress,
             guard: Guard::always(),
             mergeable: false,
@@ -194,6 +195,16 @@ impl Adder<'_> {
                 .into_iter()
                 .collect(),
         }
+    }
+
+    /// What a message about the scheduler points at: the last event that is generated, or any statement.
+    fn span(&self) -> Span {
+        let statements = &self.atomic.statements;
+        let last = statements.iter().max_by_key(|statement| match statement.operation {
+            Operation::Generate { slot, .. } => Some(slot),
+            _ => None,
+        });
+        last.map_or(Span::NONE, |statement| statement.span)
     }
 
     fn in_front(&mut self, part: SchedulerPart, unit: Unit) {
@@ -358,12 +369,16 @@ impl Adder<'_> {
     }
 
     /// `self` and externs: in ingress the program's parts ask for them as well, in egress only handlers.
-    fn switch_values(&mut self, gress: Gress) {
+    fn switch_values(&mut self, gress: Gress, own_ports: bool) {
+        let is_port = |id: &VariableId| {
+            let variable = self.atomic.variables.get(id.0 as usize);
+            variable.is_some_and(|one| one.kind == VariableKind::Given(Given::RecirculationPort))
+        };
         let is_value = |id: &VariableId| {
             matches!(
                 self.atomic.variables.get(id.0 as usize).map(|one| one.kind),
                 Some(VariableKind::Given(Given::SelfSwitch | Given::Extern(_)))
-            )
+            ) || own_ports && is_port(id)
         };
         let mut found = Vec::new();
         for (unit, id) in self.statements() {
@@ -376,6 +391,14 @@ impl Adder<'_> {
             } else if self.atomic.reads(statement).iter().any(is_value) {
                 found.push((unit, DependencyKind::Action));
             }
+        }
+        if own_ports && gress == Gress::Ingress {
+            // Their actions send packets round.
+            let senders = [SchedulerPart::Dispatch, SchedulerPart::Serialise].map(Part::Scheduler);
+            let sends = |(at, part): (usize, &Part)| {
+                senders.contains(part).then_some((UnitId(at as u32), DependencyKind::Action))
+            };
+            found.extend(self.parts.iter().enumerate().filter_map(sends));
         }
         let (name, part) = match gress {
             Gress::Ingress => ("switch_values", SchedulerPart::SwitchValues),

@@ -150,6 +150,11 @@ pub(super) fn values_table(
     let mut parameters = vec!["bit<32> self_switch".to_string()];
     let mut body = format!("{metadata}.self_switch = self_switch;");
     let mut defaults = vec!["0".to_string()];
+    if context.options.own_recirculation_ports {
+        parameters.push("PortId_t recirculation_port".to_string());
+        body.push_str(&format!("{metadata}.recirculation_port = recirculation_port;"));
+        defaults.push(context.options.recirculation_port.to_string());
+    }
     for (at, one) in context.program.externs.iter().enumerate() {
         let Some(ty) = extern_type(one.ty) else { continue };
         let name = &context.externs[at];
@@ -193,7 +198,7 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
     let port = "ig_tm_md.ucast_egress_port = hdr.frame.place[8:0];";
     let group = "ig_tm_md.mcast_grp_b = hdr.frame.place[15:0];";
     let flooded = format!("ig_tm_md.mcast_grp_b = hdr.frame.place[15:0] + {flood:#06x};");
-    let round = "ig_tm_md.ucast_egress_port = RECIRCULATION_PORT;";
+    let round = format!("ig_tm_md.ucast_egress_port = {};", context.back());
     let actions = [
         ("handle", Route::Handled, bare.to_string()),
         (
@@ -322,7 +327,8 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
                 keyset.push(if test.is_due { "0".into() } else { "_".into() });
             }
         }
-        let (name, body, arguments) = serialisation(what, has_egress, context.options.delay);
+        let (name, body, arguments) =
+            serialisation(what, has_egress, (context.options.delay, context.back()));
         if !actions.iter().any(|(known, _)| *known == name) {
             actions.push((name.clone(), body));
         }
@@ -347,8 +353,12 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
 }
 
 /// Name, declaration and arguments of the action for a rule.
-fn serialisation(what: Serialisation, has_egress: bool, delay: Delay) -> (String, String, String) {
-    let round = "ig_tm_md.ucast_egress_port = RECIRCULATION_PORT;";
+fn serialisation(
+    what: Serialisation,
+    has_egress: bool,
+    (delay, back): (Delay, &str),
+) -> (String, String, String) {
+    let round = format!("ig_tm_md.ucast_egress_port = {back};");
     let queue = "ig_tm_md.qid = EVENT_QUEUE;";
     match what {
         Serialisation::Round(slot) => {
@@ -415,6 +425,9 @@ pub(super) fn metadata(context: &Context<'_>, gress: Gress) -> String {
             let mut text = String::from(
                 "bit<16> dispatched; bit<4> route; PortId_t ingress_port; bit<32> self_switch;",
             );
+            if context.options.own_recirculation_ports {
+                text.push_str("PortId_t recirculation_port;");
+            }
             for (at, one) in context.program.externs.iter().enumerate() {
                 if let Some(ty) = extern_type(one.ty) {
                     text.push_str(&format!("{ty} {};", context.externs[at]));

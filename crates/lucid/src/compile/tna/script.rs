@@ -22,7 +22,7 @@ pub fn script(compiled: &Compiled, program: &Program, site: &Site, name: &str) -
          p4 = bfrt.{name}.pipe\n\
          RECIRCULATION_PORT = {port}\n\n",
         switch = site.switch,
-        port = compiled.options.recirculation_port,
+        port = site.recirculation_port,
     );
     Translator::default().commands(&commands, &mut text);
     ports(compiled, &mut text);

@@ -25,6 +25,7 @@ use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
 use std::sync::Arc;
 use user::UserDeclarations;
 pub use user::add_files;
+pub(super) use user::tokens as user_tokens;
 
 /// What v1model cannot do, or this compiler not yet.
 pub const NOT_ON_TARGET: Code = Code("LU-E0790");

@@ -81,6 +81,17 @@ impl UserP4 {
     }
 }
 
+/// The tokens of a file of the user's and of what it includes; its own number, and those of all its files.
+pub(in crate::compile) fn tokens(
+    given: &UserP4,
+    map: &mut SourceMap,
+    found: &mut Diagnostics,
+) -> (FileId, Vec<FileId>, Vec<Token>) {
+    let first = map.file_count() as u32;
+    let (main, tokens) = given.tokens(&Known(&given.included), map, found);
+    (main, (first..map.file_count() as u32).map(FileId).collect(), tokens)
+}
+
 /// Adds the user's files to a map as [`crate::compile::compile`] does, to show what it says.
 pub fn add_files(map: &mut SourceMap, options: &Options) {
     for user in [&options.before, &options.after].into_iter().flatten() {
@@ -106,9 +117,8 @@ pub(super) fn read(context: &mut Context<'_>, map: &mut SourceMap) -> UserDeclar
     let mut user = UserDeclarations { position, ..UserDeclarations::default() };
     for (hook, given) in [("before", &options.before), ("after", &options.after)] {
         let Some(given) = given else { continue };
-        let first = map.file_count() as u32;
-        let (main, tokens) = given.tokens(&Known(&given.included), map, &mut context.found);
-        user.files.extend((first..map.file_count() as u32).map(FileId));
+        let (main, files, tokens) = self::tokens(given, map, &mut context.found);
+        user.files.extend(files);
         let is_hook =
             |pair: &&[Token]| pair[0].kind == TokenKind::Control && &*pair[1].text == hook;
         match tokens.windows(2).find(is_hook) {

@@ -9,7 +9,7 @@ use crate::core::arithmetic::mask;
 use crate::core::{Constant, Expression, ExpressionKind, Type};
 use crate::syntax::ast::{BinaryOperator, UnaryOperator};
 use pisa::{Condition, VariableId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Widest number that an ALU adds, in bits.
 pub(in super::super) const ALU_BITS: u32 = 32;
@@ -211,15 +211,54 @@ impl Translator<'_> {
         right: &Expression,
         whole: &Expression,
     ) {
-        let ExpressionKind::Constant(Constant::Int(by, _)) = right.kind else {
-            let message = "an ALU shifts by a constant number of bits only";
-            return self.error(codes::SHIFT_BY_VARIABLE, whole.span, message);
-        };
         let width = width_of(whole.ty).unwrap_or(1);
+        let left = self.operand(left);
+        let by = match self.operand(right) {
+            Operand::Constant(by) => {
+                if operator == BinaryOperator::ShiftLeft && by < u128::from(width) {
+                    self.narrow_enough(width, whole);
+                }
+                return self.shift_by(to, operator, left, by, width);
+            }
+            Operand::Variable(by) => by,
+        };
+        if width > ALU_BITS {
+            let message = format!("no ALU shifts numbers of {width} bits by a variable");
+            return self.error(codes::SHIFT_BY_VARIABLE, whole.span, message);
+        }
+        // The number of bits is part of an instruction: a table has one for each.
+        let by = self.subject(by, &BTreeSet::from([to]));
+        let by_bits = self.graph.program.variable(by).width_bits;
+        let distances = match by_bits {
+            0..=7 => u128::from(width).min(1 << by_bits),
+            _ => u128::from(width),
+        };
+        let mut rules = Vec::new();
+        let mut arms = Vec::new();
+        for distance in 0..distances {
+            let condition = Condition::Ternary { value: distance, mask: mask(by_bits) };
+            rules.push((BTreeMap::from([(by, condition)]), arms.len()));
+            arms.push(self.arm(|this| this.shift_by(to, operator, left, distance, width)));
+        }
+        rules.push((BTreeMap::new(), arms.len()));
+        arms.push(self.arm(|this| {
+            this.emit(Operation::Move { to, from: Operand::Constant(0) });
+        }));
+        self.push(Node::Branch(Branch { rules, arms, span: whole.span }));
+    }
+
+    /// By a known number of bits.
+    fn shift_by(
+        &mut self,
+        to: VariableId,
+        operator: BinaryOperator,
+        left: Operand,
+        by: u128,
+        width: u32,
+    ) {
         if by >= u128::from(width) {
             return self.emit(Operation::Move { to, from: Operand::Constant(0) });
         }
-        let left = self.operand(left);
         match (operator, left) {
             // Moves of bits between containers, whatever the width.
             (BinaryOperator::ShiftRight, Operand::Variable(from)) => {
@@ -229,10 +268,7 @@ impl Translator<'_> {
             (BinaryOperator::ShiftRight, _) => {
                 self.compute(to, AluOperator::ShiftRight, left, Operand::Constant(by));
             }
-            _ => {
-                self.narrow_enough(width, whole);
-                self.compute(to, AluOperator::ShiftLeft, left, Operand::Constant(by));
-            }
+            _ => self.compute(to, AluOperator::ShiftLeft, left, Operand::Constant(by)),
         }
     }
 

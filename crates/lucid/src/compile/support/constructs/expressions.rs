@@ -32,9 +32,10 @@ pub(super) const LIST: &[Construct] = &[
     ),
     both("`|+|`, `|-|`", "event go(int x) { generate go((x |+| 5) |-| 3); }\n"),
     both("`<<`, `>>` by a constant", "event go(int x) { generate go((x << 3) >> 1); }\n"),
+    both("`<<`, `>>` by a variable", "event go(int x, int n) { generate go(x << n, n); }\n"),
     on(
-        "`<<`, `>>` by a variable",
-        "event go(int x, int n) { generate go(x << n, n); }\n",
+        "`<<`, `>>` of more than 32 bits by a variable",
+        "event go(int<48> x, int n) { generate go(x >> n, n); }\n",
         On::Compiles,
         On::Refused(SHIFT_BY_VARIABLE),
     ),
@@ -77,6 +78,11 @@ pub(super) const LIST: &[Construct] = &[
         "`Sys.dequeue_depth()` in an egress handler",
         "event out(int<19> x);\n@egress handle out(int<19> x) { int<19> d = Sys.dequeue_depth(); \
          generate out(d); }\nevent go(int x) { generate_port(1, out(0)); }\n",
+    ),
+    both(
+        "internet checksum that the handler itself uses",
+        "event go(int x, int<16> y) { int<16> c = hash<16>(checksum, x, y); if (c == 0) { generate \
+         go(x, c + 1); } }\n",
     ),
     both("`self`", "event go(int x) { generate go(self); }\n"),
     both(
