@@ -26,6 +26,15 @@ use source::Diagnostics;
 /// Orders and policies tried, at most, while a bound leaves hope of fewer stages.
 const TRIES: u64 = 24;
 
+/// Clusters placed in all tries together, where a problem is so large that it matters; each policy is
+/// tried once at least.
+const PLACED: u64 = 24 * 300;
+
+/// How often so many clusters are placed.
+fn tries(clusters: usize) -> u64 {
+    (PLACED / (clusters as u64).max(1)).clamp(3, TRIES)
+}
+
 /// A layout within the target's stages. If there is none, diagnostics for all that did not fit.
 pub fn greedy(problem: &Problem, target: &Target) -> Result<Layout, Diagnostics> {
     let model = Model::new(problem, target);
@@ -59,7 +68,7 @@ fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
         Clusters::of(model.problem).map_err(|faults| message::impossible(model, &faults))?;
     let least = bound::least_stages_of(model, &clusters);
     let mut best: Option<((u32, usize, usize), Placement)> = None;
-    for attempt in 0..TRIES {
+    for attempt in 0..tries(clusters.clusters.len()) {
         let (order, policy) = order::attempt(&clusters, attempt);
         let placement = place::place(model, &clusters, &order, policy)
             .map_err(|stuck| message::too_large(model, &clusters, &stuck))?;

@@ -13,6 +13,9 @@ use crate::target::Scope;
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::BTreeMap;
 
+/// Names in a list, at most.
+const NAMES: usize = 16;
+
 /// Places shown with one diagnostic; the rest is told in a note.
 const LABELS: usize = 8;
 
@@ -235,9 +238,16 @@ pub(super) fn too_many_stages(
             diagnostic = diagnostic.label(span, "waits for it, and does not fit either");
         }
         if !units.is_empty() {
-            let names: Vec<String> =
-                units.iter().map(|unit| format!("`{}`", unit_name(model.problem, *unit))).collect();
-            diagnostic = diagnostic.note(format!("what waits for it: {}", names.join(", ")));
+            let names: Vec<String> = units
+                .iter()
+                .take(NAMES)
+                .map(|unit| format!("`{}`", unit_name(model.problem, *unit)))
+                .collect();
+            let more = match units.len().saturating_sub(NAMES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            diagnostic = diagnostic.note(format!("what waits for it: {}{more}", names.join(", ")));
         }
         diagnostic = diagnostic.note(format!(
             "the whole program would need {} stages laid out like this; `{}` has {stages}",

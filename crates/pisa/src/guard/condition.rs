@@ -118,14 +118,15 @@ impl Condition {
             }
             Condition::Ternary { value, mask } => {
                 let mut pieces = Vec::new();
-                let mut settled = 0;
-                for bit in (0..128).rev().map(|shift| 1u128 << shift).filter(|bit| mask & bit != 0)
-                {
+                let (mut settled, mut left) = (0, mask);
+                while left != 0 {
+                    let bit = 1u128 << left.ilog2();
                     pieces.push(Condition::Ternary {
                         value: (value & settled) | (!value & bit),
                         mask: settled | bit,
                     });
                     settled |= bit;
+                    left &= !bit;
                 }
                 pieces
             }
