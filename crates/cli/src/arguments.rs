@@ -320,7 +320,13 @@ pub struct Layout {
     #[arg(long)]
     pub exact: bool,
     /// With --exact: how long to look, in seconds; then the best so far is taken.
-    #[arg(long, value_name = "SECONDS", default_value = "60", requires = "exact")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "60",
+        requires = "exact",
+        allow_negative_numbers = true
+    )]
     pub time_limit: f64,
     /// What to print.
     #[arg(long, default_value = "text")]
@@ -369,6 +375,15 @@ pub enum EmitRecirculation {
     Primitive,
 }
 
+/// How tables are given their stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EmitLayout {
+    /// One after the other, each as early as it fits.
+    Greedy,
+    /// In as few stages as there can be.
+    Exact,
+}
+
 /// `plane emit`
 #[derive(Debug, Args)]
 pub struct Emit {
@@ -387,6 +402,13 @@ pub struct Emit {
     /// How packets come back to ingress on v1model.
     #[arg(long, default_value = "port")]
     pub recirculation: EmitRecirculation,
+    /// How the stages of a program for Tofino are found; greedy if not said.
+    #[arg(long, value_name = "WAY")]
+    pub layout: Option<EmitLayout>,
+    /// With --layout exact: how long to look for fewer stages, in seconds, 60 if not said; then the
+    /// best so far is taken.
+    #[arg(long, value_name = "SECONDS", requires = "layout", allow_negative_numbers = true)]
+    pub time_limit: Option<f64>,
     /// A program for BMv2 as it is: --clock us --delay recirculation --recirculation primitive.
     #[arg(long, conflicts_with_all = ["delay", "clock", "recirculation"])]
     pub bmv2: bool,

@@ -3,7 +3,7 @@
 
 use p4::preprocessor::IncludeLoader;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Loads included files from disk.
 pub struct DiskLoader;
@@ -34,11 +34,14 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-fn reason(error: &std::io::Error) -> String {
+/// Why a file or folder cannot be read or written, for people.
+pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
         std::io::ErrorKind::IsADirectory => "it is a directory".to_string(),
+        std::io::ErrorKind::NotADirectory => "a part of its path is a file".to_string(),
+        std::io::ErrorKind::AlreadyExists => "there is something of that name".to_string(),
         _ => error.to_string(),
     }
 }
@@ -59,29 +62,99 @@ pub fn read_text(path: &Path) -> Result<String, String> {
 /// Writes a file whole or not at all: beside it first, then renamed. A link stays a link, and an existing
 /// file keeps its permissions.
 pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
-    let message =
-        |error: std::io::Error| format!("cannot write `{}`: {}", path.display(), reason(&error));
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let permissions = std::fs::metadata(&target).map(|metadata| metadata.permissions()).ok();
-    let mut beside = target.as_os_str().to_owned();
-    beside.push(format!(".{}.partial", std::process::id()));
-    // A file of this name is somebody else's and is not touched.
-    let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
-    let mut file = created.map_err(message)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| {
-        if let Some(permissions) = permissions {
-            std::fs::set_permissions(&beside, permissions)?;
+    Partial::write(path, text)?.complete()
+}
+
+/// Writes several files into a folder, all or none, and makes the folder if it is not there.
+pub fn write_texts(folder: &Path, texts: &[(String, String)]) -> Result<(), String> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(format!("`{}` is a file; name a folder", folder.display()));
+    }
+    let is_new = !folder.exists();
+    std::fs::create_dir_all(folder).map_err(|error| {
+        format!("cannot make the folder `{}`: {}", folder.display(), reason(&error))
+    })?;
+    let write = |(name, text): &(String, String)| Partial::write(&folder.join(name), text);
+    let written: Result<Vec<Partial>, String> = texts.iter().map(write).collect();
+    match written {
+        Ok(partials) => partials.into_iter().try_for_each(Partial::complete),
+        Err(message) => {
+            if is_new {
+                // It stays if somebody else put something into it meanwhile.
+                let _ = std::fs::remove_dir(folder);
+            }
+            Err(message)
         }
-        std::fs::rename(&beside, &target)
-    });
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        message(error)
-    })
+    }
+}
+
+/// A file written beside the place where it is to be; gone when it is dropped without having been
+/// completed.
+struct Partial {
+    beside: PathBuf,
+    target: PathBuf,
+    /// What the user calls it.
+    path: PathBuf,
+}
+
+impl Partial {
+    fn write(path: &Path, text: &str) -> Result<Partial, String> {
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if target.is_dir() {
+            return Err(format!("cannot write `{}`: it is a directory", path.display()));
+        }
+        let permissions = std::fs::metadata(&target).map(|metadata| metadata.permissions()).ok();
+        let mut beside = target.as_os_str().to_owned();
+        beside.push(format!(".{}.partial", std::process::id()));
+        let message = |error| cannot_write(path, &error);
+        // A file of this name is somebody else's and is not touched.
+        let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
+        let mut file = created.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                format!("cannot write `{}`: its folder does not exist", path.display())
+            }
+            _ => message(error),
+        })?;
+        let partial = Partial { beside: beside.into(), target, path: path.to_owned() };
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(message)?;
+        if let Some(permissions) = permissions {
+            std::fs::set_permissions(&partial.beside, permissions).map_err(message)?;
+        }
+        Ok(partial)
+    }
+
+    fn complete(self) -> Result<(), String> {
+        std::fs::rename(&self.beside, &self.target)
+            .map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // Of a completed one there is nothing left.
+        let _ = std::fs::remove_file(&self.beside);
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write `{}`: {}", path.display(), reason(error))
+}
+
+/// No input may be overwritten by what a command writes, under this or another name.
+pub fn not_overwritten<'a>(
+    output: &Path,
+    mut inputs: impl Iterator<Item = &'a Path>,
+) -> Result<(), String> {
+    let Ok(written) = output.canonicalize() else { return Ok(()) };
+    let is_same = |input: &Path| input.canonicalize().is_ok_and(|input| input == written);
+    match inputs.any(is_same) {
+        true => Err(format!("`{}` is an input: write somewhere else", output.display())),
+        false => Ok(()),
+    }
 }
 
 /// All `.p4` files of a folder and of its subfolders, in order of their paths.
-pub fn programs_in(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
+pub fn programs_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("cannot read `{}`: {}", folder.display(), reason(&error)))?;

@@ -81,3 +81,84 @@ fn passes_are_shown_by_name() {
     assert_eq!(wrong.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("there is no pass `nothing`"));
 }
+
+/// The stages that the printed program's tables have.
+fn stages_of(text: &str) -> std::collections::BTreeSet<u32> {
+    let pragmas = text.lines().filter_map(|line| line.trim().strip_prefix("@stage("));
+    pragmas.filter_map(|rest| rest.split(')').next()?.parse().ok()).collect()
+}
+
+#[test]
+fn stages_are_those_of_the_exact_layout() {
+    let program = "examples/lucid/count_min/count_min.dpt";
+    let layout = succeeds(&format!("layout {program} --exact --format json"));
+    let layout: serde_json::Value = serde_json::from_str(&layout).expect("JSON");
+    let least = layout["stages_used"].as_u64().expect("a number");
+    let text = succeeds(&format!("emit {program} --target tna --layout exact"));
+    assert_eq!(stages_of(&text).len() as u64, least);
+    let greedy = succeeds(&format!("emit {program} --target tna --layout greedy"));
+    assert_eq!(greedy, succeeds(&format!("emit {program} --target tna")));
+    assert!(stages_of(&greedy).len() as u64 >= least);
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let exact = out.path().join("exact.p4");
+    std::fs::write(&exact, text).expect("writable");
+    succeeds(&format!("check {}", exact.display()));
+}
+
+/// Each command of the README runs as it stands there.
+#[test]
+fn the_readme_says_how_to_run_it() {
+    for target in ["v1model", "tna"] {
+        let out = tempfile::tempdir().expect("a temporary folder");
+        let folder = out.path().display().to_string();
+        succeeds(&format!("emit examples/lucid/nat/nat.dpt --target {target} -o {folder}"));
+        let text = std::fs::read_to_string(out.path().join("README.md")).expect("a README");
+        assert!(text.contains("There is one switch"), "{text}");
+        let command = text.split("```\nplane ").nth(1).and_then(|rest| rest.split("```").next());
+        let command = command.expect("a command").replace("\\\n", " ");
+        let capture = root().join("examples/router/captures/host1.pcap").display().to_string();
+        let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
+            .args(command.replace("CAPTURE.pcap", &capture).split_whitespace())
+            .current_dir(out.path())
+            .output()
+            .expect("plane starts");
+        assert!(ran.status.success(), "{command}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+#[test]
+fn all_files_are_written_or_none() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let folder = out.path().join("nat");
+    // A folder is in the way of one of the files.
+    std::fs::create_dir_all(folder.join("device-0.toml")).expect("a folder");
+    let command = format!("emit examples/lucid/nat/nat.dpt -o {}", folder.display());
+    let wrong = plane(&command);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    assert!(said.contains("device-0.toml`: it is a directory"), "{said}");
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 1);
+    std::fs::remove_dir(folder.join("device-0.toml")).expect("an empty folder");
+    succeeds(&command);
+    // What `plane emit` wrote it writes again.
+    succeeds(&command);
+}
+
+#[test]
+fn inputs_are_not_overwritten() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let text = "control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t \
+                standard_metadata) { apply { } }\n";
+    let input = out.path().join("nat.p4");
+    std::fs::write(&input, text).expect("writable");
+    let folder = out.path().display();
+    let emit = format!("emit examples/lucid/nat/nat.dpt --p4-before {folder}/nat.p4 -o {folder}");
+    let wrong = plane(&emit);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    assert!(said.contains("is an input"), "{said}");
+    assert_eq!(std::fs::read_to_string(&input).expect("still there"), text);
+    let layout = plane(&format!("layout {folder}/nat.p4 -o {folder}/nat.p4"));
+    assert_eq!(layout.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(&input).expect("still there"), text);
+}

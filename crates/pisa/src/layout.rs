@@ -42,3 +42,13 @@ pub enum Optimality {
     /// Nothing was proved.
     Unknown,
 }
+
+impl std::fmt::Display for Optimality {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Optimality::Optimal => formatter.write_str("no layout has fewer"),
+            Optimality::AtLeast(least) => write!(formatter, "at least {least} are needed"),
+            Optimality::Unknown => formatter.write_str("how few there could be is not known"),
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! `plane layout`: where a program's tables and arrays sit on the stages of a pipeline. How they are
 //! placed, and the documents that say so, are the `pisa` crate's.
 
+use super::lucid::{FileKind, is_readable};
 use crate::arguments::{Layout, LayoutFormat};
 use crate::{Ending, files, output};
 use pisa::exact::Progress;
@@ -18,18 +19,24 @@ pub(super) struct Ready {
 
 /// Runs it.
 pub fn run(arguments: &Layout, quiet: bool) -> Ending {
-    if !arguments.time_limit.is_finite() || arguments.time_limit < 0.0 {
-        output::error(&format!(
-            "--time-limit {}: give a number of seconds, such as 60",
-            arguments.time_limit
-        ));
-        return Ending::WrongUsage;
+    let limit = match time_limit(arguments.time_limit) {
+        Ok(limit) => limit,
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongUsage;
+        }
+    };
+    if let Some(path) = &arguments.output
+        && let Err(message) =
+            files::not_overwritten(path, [arguments.program.as_path()].into_iter())
+    {
+        output::error(&message);
+        return Ending::WrongInput;
     }
     let Some(target) = target(&arguments.target) else { return Ending::WrongInput };
     let Some(ready) = ready(arguments, quiet) else { return Ending::WrongInput };
     let Ready { problem, map } = &ready;
     let layout = if arguments.exact {
-        let limit = Duration::try_from_secs_f64(arguments.time_limit).unwrap_or(Duration::MAX);
         exact(problem, &target, limit, quiet)
     } else {
         pisa::greedy::greedy(problem, &target)
@@ -69,6 +76,14 @@ pub fn run(arguments: &Layout, quiet: bool) -> Ending {
     }
 }
 
+/// How long an exact layout may be looked for.
+pub(super) fn time_limit(seconds: f64) -> Result<Duration, String> {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return Err(format!("--time-limit {seconds}: give a number of seconds, such as 60"));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
 /// The target that the command line names; what is wrong with it is printed.
 fn target(wanted: &str) -> Option<Target> {
     let is_file = wanted.ends_with(".toml") || wanted.contains(['/', '\\']);
@@ -101,11 +116,22 @@ fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
     if super::lucid::is_program(path) {
         return super::lucid::layout::ready(path);
     }
+    let kind = FileKind::of(path);
+    if is_readable(path) && !matches!(kind, FileKind::P4 | FileKind::StandardInput) {
+        output::error(&format!(
+            "`{}` is no program to lay out: names of P4 programs end in .p4, of Lucid programs in .dpt",
+            path.display()
+        ));
+        return None;
+    }
     let (compiled, lowered) = super::compile_or_report(path, &arguments.reading, quiet)?;
     let Some(program) = lowered else {
         output::error(&format!(
-            "`{}` has no `main`, so there is nothing to lay out: instantiate a package",
-            path.display()
+            "{} has no `main`, so there is nothing to lay out: instantiate a package",
+            match kind {
+                FileKind::StandardInput => "standard input".to_string(),
+                _ => format!("`{}`", path.display()),
+            }
         ));
         return None;
     };
@@ -123,11 +149,14 @@ fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
 
 /// What a program is called in reports.
 pub(super) fn title(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "program".to_string();
+    }
     path.file_stem().map_or("program".into(), |stem| stem.to_string_lossy()).into_owned()
 }
 
 /// The exact layout, with a line that tells how far it is.
-fn exact(
+pub(super) fn exact(
     problem: &Problem,
     target: &Target,
     limit: Duration,

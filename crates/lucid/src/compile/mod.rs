@@ -162,11 +162,7 @@ pub fn compile(
             Ok(compiled)
         }
         Target::Tna => {
-            let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
-                let mut found = source::Diagnostics::new();
-                found.push(*wrong);
-                found
-            })?;
+            let target = tna::tofino()?;
             tna::compile(program, map.clone(), options, &target)
         }
     }

@@ -199,14 +199,23 @@ pub struct Local {
 
 /// The body of a handler. A local that is read before it is assigned (which happens only where a
 /// function of the source forgets a `return`) is zero, false or empty.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Body {
+    /// The event's name in the handler; the event, if it was declared with this body.
+    pub span: Span,
     /// Locals: the parameters first.
     pub locals: Vec<Local>,
     /// How many of them are parameters.
     pub parameter_count: u32,
     /// What runs.
     pub statements: Vec<Statement>,
+}
+
+impl Default for Body {
+    /// Nothing runs, and no source says so.
+    fn default() -> Body {
+        Body { span: Span::NONE, locals: Vec::new(), parameter_count: 0, statements: Vec::new() }
+    }
 }
 
 /// A statement, with the place in the source it comes from and the calls it was inlined through.

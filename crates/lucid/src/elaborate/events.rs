@@ -387,7 +387,11 @@ impl<'a> Elaborator<'a> {
         let copy = self.events.copies[event.0 as usize].clone();
         let handlers = self.index.handlers.get(&copy.declaration).cloned().unwrap_or_default();
         for handler in handlers {
-            let body = self.handler(&copy, handler)?;
+            let span = match handler.event {
+                Some(name) => name.span,
+                None => self.program.events[event.0 as usize].span,
+            };
+            let body = self.handler(&copy, handler, span)?;
             let slot = &mut self.program.events[event.0 as usize];
             match handler.sort {
                 HandlerSort::Ingress => slot.handler = Some(body),
@@ -398,7 +402,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    fn handler(&mut self, copy: &EventCopy, handler: Handler<'a>) -> Done<core::Body> {
+    fn handler(&mut self, copy: &EventCopy, handler: Handler<'a>, span: Span) -> Done<core::Body> {
         let mut scope = Scope { frame: Frame::function(Returns::Handler), ..Scope::default() };
         scope.sizes.extend(copy.sizes.iter().copied());
         scope.types.extend(copy.types.iter().cloned());
@@ -433,7 +437,7 @@ impl<'a> Elaborator<'a> {
             return Err(self.too_much_in_all(handler.body.span));
         }
         let Builder { locals, statements, .. } = builder;
-        Ok(core::Body { locals, parameter_count, statements })
+        Ok(core::Body { span, locals, parameter_count, statements })
     }
 
     /// Variables of a handler that has names of its own for those of the event.

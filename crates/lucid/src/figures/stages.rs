@@ -8,7 +8,7 @@ use crate::compile::{Options, Target, atomic, normal};
 use crate::core::Program;
 use crate::syntax::lexer;
 use pisa::{Optimality, Problem};
-use source::{Diagnostics, FileId, SourceMap, Span};
+use source::{Diagnostics, FileId, SourceMap};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -131,17 +131,9 @@ fn options() -> Options {
     Options { target: Target::Tna, recirculation_port: RECIRCULATION_PORT, ..Options::default() }
 }
 
-fn tofino() -> Result<pisa::Target, Diagnostics> {
-    pisa::Target::named("tofino", Span::NONE).map_err(|wrong| {
-        let mut found = Diagnostics::new();
-        found.push(*wrong);
-        found
-    })
-}
-
 /// The program with its greedy layout, and how long that took from the core program on.
 fn compiled(application: &Application) -> Result<(TnaProgram, Duration), Diagnostics> {
-    let target = tofino()?;
+    let target = tna::tofino()?;
     let begin = Instant::now();
     let greedy = |problem: &Problem| pisa::greedy::greedy(problem, &target);
     let made =
@@ -196,7 +188,7 @@ pub fn figure_9(
             "exact layout",
         ],
     );
-    let target = tofino()?;
+    let target = tna::tofino()?;
     for (at, application) in in_order(applications).into_iter().enumerate() {
         told(measuring, application, at, applications.len());
         let (made, time) = compiled(application)?;

@@ -4,7 +4,7 @@
 use super::{Reasons, Why};
 use crate::cost::{self, Demand, Model, TableCost};
 use crate::greedy::Clusters;
-use crate::layout::{Layout, Optimality};
+use crate::layout::Layout;
 use crate::problem::{DependencyKind, Gress, Problem, Resource, UnitId};
 use crate::target::Target;
 use std::fmt::Write as _;
@@ -54,11 +54,7 @@ pub fn text(
 
 fn heading(problem: &Problem, target: &Target, layout: &Layout) -> String {
     let used = layout.stages.len();
-    let proved = match layout.optimality {
-        Optimality::Optimal => "no layout has fewer".to_string(),
-        Optimality::AtLeast(least) => format!("at least {least} are needed"),
-        Optimality::Unknown => "how few there could be is not known".to_string(),
-    };
+    let proved = layout.optimality;
     let has = if target.ingress_stages == target.egress_stages {
         target.ingress_stages.to_string()
     } else {

@@ -1,40 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane emit`: compiles a Lucid program to P4_16 and writes it with what the control plane has to set
-//! up at each switch. What is written there is the compiler's.
+//! `plane emit`: compiles a Lucid program to P4_16. Which files are written is in `emitted`.
 
-use super::inputs::{Trouble, Wanted, ready, symbolics_beside};
-use crate::arguments::{Emit, EmitClock, EmitDelay, EmitRecirculation, EmitTarget};
+use super::super::layout;
+use super::emitted::{self, Emitted};
+use super::inputs::{Trouble, Wanted, ready, symbolics_beside, texts_of};
+use super::{FileKind, is_readable};
+use crate::arguments::{Emit, EmitClock, EmitDelay, EmitLayout, EmitRecirculation, EmitTarget};
 use crate::{Ending, files, output};
-use lucid::compile::deploy::{self, Site};
 use lucid::compile::normal::AfterPass;
 use lucid::compile::{
-    self, Clock, Compiled, Delay, Options, Recirculation, Target, UserP4, atomic, normal,
+    self, Clock, Compiled, Delay, Options, Recirculation, Target, UserP4, atomic, normal, tna,
 };
 use lucid::core::Program;
 use lucid::simulation::Setup;
 use source::{Diagnostics, SourceMap};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A program with its sources, and the run that it is compiled for, if there is one.
 struct Source {
     map: SourceMap,
     program: Arc<Program>,
     setup: Option<Arc<Setup>>,
+    /// Whatever was read, so that nothing of it is overwritten.
+    files: Vec<PathBuf>,
 }
 
 /// Does it. Warnings are left out when `quiet`.
 pub fn run(arguments: &Emit, quiet: bool) -> Ending {
-    let is_v1model = arguments.target == EmitTarget::V1model;
-    for (flag, given) in [
-        ("--bmv2", arguments.bmv2),
-        ("--clock us", arguments.clock == EmitClock::Us),
-        ("--recirculation primitive", arguments.recirculation == EmitRecirculation::Primitive),
-    ] {
-        if given && !is_v1model {
-            output::error(&format!("{flag} is for --target v1model"));
-            return Ending::WrongUsage;
-        }
+    if let Err(message) = usage(arguments) {
+        output::error(&message);
+        return Ending::WrongUsage;
     }
     match emit(arguments, quiet) {
         Ok(()) => Ending::Fine,
@@ -45,8 +42,32 @@ pub fn run(arguments: &Emit, quiet: bool) -> Ending {
     }
 }
 
+/// What does not go together.
+fn usage(arguments: &Emit) -> Result<(), String> {
+    let is_v1model = arguments.target == EmitTarget::V1model;
+    for (flag, given, target, is_there) in [
+        ("--bmv2", arguments.bmv2, "v1model", is_v1model),
+        ("--clock us", arguments.clock == EmitClock::Us, "v1model", is_v1model),
+        (
+            "--recirculation primitive",
+            arguments.recirculation == EmitRecirculation::Primitive,
+            "v1model",
+            is_v1model,
+        ),
+        ("--layout", arguments.layout.is_some(), "tna", !is_v1model),
+    ] {
+        if given && !is_there {
+            return Err(format!("{flag} is for --target {target}"));
+        }
+    }
+    if arguments.time_limit.is_some() && arguments.layout != Some(EmitLayout::Exact) {
+        return Err("--time-limit is for --layout exact".to_string());
+    }
+    arguments.time_limit.map_or(Ok(()), |seconds| layout::time_limit(seconds).map(drop))
+}
+
 fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
-    let Source { map, program, setup } = source(arguments, quiet)?;
+    let Source { map, program, setup, files } = source(arguments, quiet)?;
     if let Some(wanted) = &arguments.after {
         return after(wanted, map, &program);
     }
@@ -55,60 +76,98 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         Some(setup) => setup.port_options(options),
         None => options,
     };
-    let compiled = compile::compile(&program, &map, &options);
-    let compiled = match compiled {
-        Ok(compiled) => compiled,
+    let (compiled, stages) = match compiled(arguments, &program, &map, &options, quiet) {
+        Ok(made) => made,
         Err(problems) => return Err(Trouble::Found(with_user_p4(map, &options), problems)),
     };
     if !quiet {
         output::diagnostics(&compiled.built.map, &compiled.warnings);
         output::diagnostics(&compiled.built.map, &compiled.built.warnings);
     }
-    let text = compiled.built.print();
     let Some(folder) = &arguments.output else {
-        output::print(&text);
+        output::print(&compiled.built.print());
+        if let (Some(stages), false) = (&stages, quiet) {
+            output::note(stages);
+        }
         return Ok(());
     };
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot make the folder `{}`: {error}", folder.display()))?;
-    let stem =
-        arguments.program.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
-    write(folder, &format!("{stem}.p4"), &text)?;
-    let sites = match &setup {
-        Some(setup) => (0..setup.switches()).map(|switch| Site::of(setup, switch)).collect(),
-        None => vec![alone(&options, &program)],
+    let emitted = Emitted {
+        source: &arguments.program,
+        specification: arguments.spec.as_deref(),
+        program: &program,
+        compiled: &compiled,
+        setup: setup.as_deref(),
+        stages,
     };
-    for site in &sites {
-        let number = site.switch;
-        let commands = deploy::commands(&compiled, &program, site);
-        write(folder, &format!("commands-{number}.txt"), &commands)?;
-        write(folder, &format!("device-{number}.toml"), &deploy::device_file(&compiled, site))?;
-        if options.target == Target::Tna {
-            let script = compile::tna::script::script(&compiled, &program, site, &stem);
-            write(folder, &format!("bfrt-{number}.py"), &script)?;
-        }
-    }
-    write(folder, "README.md", &readme(&stem, &compiled, sites.len()))?;
+    let texts = emitted.texts();
+    emitted::write(folder, &texts, &files)?;
     if !quiet {
-        let each = if options.target == Target::Tna { 3 } else { 2 };
-        output::note(&format!("{} files in {}", each * sites.len() + 2, folder.display()));
+        if let Some(stages) = &emitted.stages {
+            output::note(stages);
+        }
+        output::note(&format!("{} files in {}", texts.len(), folder.display()));
     }
     Ok(())
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), Trouble> {
-    files::write_text(&folder.join(name), text).map_err(Trouble::Message)
+/// The compiled program; for Tofino how many stages it takes, for people.
+fn compiled(
+    arguments: &Emit,
+    program: &Program,
+    map: &SourceMap,
+    options: &Options,
+    quiet: bool,
+) -> Result<(Compiled, Option<String>), Diagnostics> {
+    if options.target != Target::Tna {
+        return Ok((compile::compile(program, map, options)?, None));
+    }
+    let target = tna::tofino()?;
+    let limit = arguments.time_limit.and_then(|seconds| layout::time_limit(seconds).ok());
+    let limit = limit.unwrap_or(Duration::from_secs(60));
+    let layouter = |problem: &pisa::Problem| match arguments.layout.unwrap_or(EmitLayout::Greedy) {
+        EmitLayout::Greedy => pisa::greedy::greedy(problem, &target),
+        EmitLayout::Exact => layout::exact(problem, &target, limit, quiet),
+    };
+    let made = tna::compile_with(program, map.clone(), options, &layouter)?;
+    let stages = made.layout.stages.len();
+    let stages = format!("{stages} of {} stages: {}", target.stages(), made.layout.optimality);
+    Ok((made.compiled, Some(stages)))
 }
 
 /// The program, and its run if one is named.
 fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
     let path = &arguments.program;
+    if is_readable(path) {
+        let name = path.display();
+        match FileKind::of(path) {
+            FileKind::Lucid | FileKind::StandardInput => {}
+            FileKind::P4 => {
+                return Err(Trouble::Message(format!(
+                    "`{name}` is P4 already: `plane run` runs it, `plane layout` lays it out; \
+                     `plane emit` compiles Lucid programs (.dpt)"
+                )));
+            }
+            FileKind::Specification => {
+                return Err(Trouble::Message(format!(
+                    "`{name}` is no program: name the Lucid program (.dpt), and its run with --spec \
+                     {name}"
+                )));
+            }
+            FileKind::Other => {
+                return Err(Trouble::Message(format!(
+                    "`{name}` is no Lucid program: their names end in .dpt"
+                )));
+            }
+        }
+    }
+    let user_p4 = [&arguments.p4_before, &arguments.p4_after].into_iter().flatten().cloned();
     if let Some(specification) = &arguments.spec {
         let wanted =
             Wanted { program: Some(path), specification: Some(specification), ..Wanted::default() };
         let ready = ready(&wanted, quiet)?;
         let program = ready.setup.program().clone();
-        return Ok(Source { map: ready.map, program, setup: Some(ready.setup) });
+        let files = ready.files().chain(user_p4).collect();
+        return Ok(Source { map: ready.map, program, setup: Some(ready.setup), files });
     }
     let text = files::read_text(path)?;
     let mut map = SourceMap::new();
@@ -123,7 +182,8 @@ fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
             if !quiet {
                 output::diagnostics(&map, &analysis.diagnostics);
             }
-            Ok(Source { map, program: Arc::new(program), setup: None })
+            let files = texts_of(&map).chain(user_p4).collect();
+            Ok(Source { map, program: Arc::new(program), setup: None, files })
         }
         Err(problems) => Err(Trouble::Found(map, problems)),
     }
@@ -175,19 +235,6 @@ fn with_user_p4(mut map: SourceMap, options: &Options) -> SourceMap {
     map
 }
 
-/// One switch without links.
-fn alone(options: &Options, program: &Program) -> Site {
-    let zero = |ty| match ty {
-        lucid::core::Type::Bool => lucid::interpreter::Value::Bool(false),
-        _ => lucid::interpreter::Value::Int(0),
-    };
-    Site {
-        recirculation_port: options.recirculation_port,
-        externs: program.externs.iter().map(|one| zero(one.ty)).collect(),
-        ..Site::default()
-    }
-}
-
 /// Prints what a pass made.
 fn after(wanted: &str, map: SourceMap, program: &Program) -> Result<(), Trouble> {
     let mut passes: Vec<AfterPass> = normal::after_passes(program);
@@ -217,36 +264,4 @@ fn after(wanted: &str, map: SourceMap, program: &Program) -> Result<(), Trouble>
             Err(Trouble::Message(message))
         }
     }
-}
-
-fn readme(stem: &str, compiled: &Compiled, switches: usize) -> String {
-    let port = compiled.options.recirculation_port;
-    let mut text =
-        format!("# {stem}\n\nMade by `plane emit`.\n\n| file | what it is |\n| --- | --- |\n");
-    text.push_str(&format!("| {stem}.p4 | the program, the same at every switch |\n"));
-    text.push_str(
-        "| commands-N.txt | what the control plane of switch N sets up before the first packet |\n",
-    );
-    text.push_str("| device-N.toml | how a device of Planewright is built for switch N |\n\n");
-    text.push_str(&format!("There are {switches} switches.\n\n"));
-    match (compiled.options.target, compiled.options.recirculation) {
-        (Target::V1Model, Recirculation::Primitive) => text.push_str(&format!(
-            "On BMv2: `p4c-bm2-ss {stem}.p4 -o {stem}.json`, start `simple_switch` with it, and hand \
-             commands-N.txt to `simple_switch_CLI`. Time stamps are microseconds; port {port} is only \
-             a number: packets to it are recirculated.\n"
-        )),
-        (Target::V1Model, Recirculation::Port) => text.push_str(&format!(
-            "With Planewright: `plane run {stem}.dpt` does all of this by itself. To run the P4_16 \
-             program, `plane run {stem}.p4 --entries commands-0.txt` with the device file: packets that \
-             leave by port {port} come back by it. For BMv2, whose ports all lead outside, compile with \
-             `--bmv2`.\n"
-        )),
-        (Target::Tna, _) => text.push_str(
-            "With Planewright: `plane run` takes the program with commands and device file. For a \
-             Tofino, compile the program for its native architecture and run bfrt-N.py in the shell of \
-             switch N: it sets up multicast groups, routes, the recirculation port and the packet \
-             generator. The script was not tested on hardware.\n",
-        ),
-    }
-    text
 }

@@ -39,14 +39,18 @@ impl Ready {
 
     /// All files that were read as texts, and captures: results never overwrite them.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        let texts = (0..self.map.file_count())
-            .map(|file| PathBuf::from(&**self.map.name(FileId(file as u32))));
+        let texts = texts_of(&self.map);
         let captures = self.run.inputs.iter().filter_map(|input| match &input.kind {
             InputKind::Capture { file, .. } => Some(relative(&self.specification_path, file)),
             _ => None,
         });
         texts.chain(captures)
     }
+}
+
+/// All files that a map has.
+pub fn texts_of(map: &SourceMap) -> impl Iterator<Item = PathBuf> + '_ {
+    (0..map.file_count()).map(|file| PathBuf::from(&**map.name(FileId(file as u32))))
 }
 
 /// Which files to take, and what counts over the specification.
@@ -163,7 +167,8 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     };
     let mut read_capture = |name: &str| {
         let path = relative(&specification_path, name);
-        std::fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+        std::fs::read(&path)
+            .map_err(|error| format!("cannot read `{}`: {}", path.display(), files::reason(&error)))
     };
     let program = Arc::new(program);
     let setup = Setup::with_captures(program.clone(), &run, &mut read_capture);

@@ -120,13 +120,12 @@ impl Checker<'_> {
 
     fn event(&mut self, event: &Event) {
         if let Some(body) = &event.control_handler {
-            let span = body.statements.first().map_or(event.span, |statement| statement.span);
             let message = format!(
                 "`{}` has a control handler, and no compiled program runs on the processor",
                 event.declared_name
             );
             let help = "handle it in the pipeline, or send it out of the processor's port";
-            self.refuse(codes::CONTROL_HANDLER, span, message, help);
+            self.refuse(codes::CONTROL_HANDLER, body.span, message, help);
         }
         self.alignment(event);
         if let Some(body) = &event.handler {
@@ -160,7 +159,7 @@ impl Checker<'_> {
             Gress::Egress => (1, codes::EGRESS),
         };
         if most > limit {
-            let mut last = event.span;
+            let mut last = body.span;
             each_statement(&body.statements, &mut |statement| {
                 if matches!(statement.kind, StatementKind::Generate { .. }) {
                     last = statement.span;
@@ -220,9 +219,10 @@ impl Checker<'_> {
             ExpressionKind::Hash { seed, .. }
                 if !matches!(seed.kind, ExpressionKind::Constant(_)) =>
             {
+                // The seed itself may be a local by now, and has the place where that was declared.
                 let message = "the seed of this hash is not known before the run";
                 let help = "take a constant seed, and hash the variable as one of the values";
-                self.refuse(SEED, seed.span, message, help);
+                self.refuse(SEED, span, message, help);
             }
             ExpressionKind::EmptyPayload if self.is_tna() => self.cut_off(span),
             ExpressionKind::DequeueDepth if gress == Gress::Ingress => {

@@ -62,6 +62,19 @@ pub struct TnaProgram {
     pub layout: Layout,
 }
 
+/// The model of a Tofino.
+///
+/// # Errors
+///
+/// Mistakes of the shipped target: ours.
+pub fn tofino() -> Result<pisa::Target, Diagnostics> {
+    pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
+        let mut found = Diagnostics::new();
+        found.push(*wrong);
+        found
+    })
+}
+
 /// Which layout to make.
 pub type Layouter<'l> = dyn Fn(&Problem) -> Result<Layout, Diagnostics> + 'l;
 
@@ -91,11 +104,7 @@ pub fn compile_unlimited(
     map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
-    let target = pisa::Target::named("tofino", source::Span::NONE).map_err(|wrong| {
-        let mut found = Diagnostics::new();
-        found.push(*wrong);
-        found
-    })?;
+    let target = tofino()?;
     let layouter = |problem: &Problem| {
         pisa::greedy::greedy(problem, &target).or_else(|_| {
             let mut larger = target.clone();
@@ -121,19 +130,34 @@ pub fn compile_with(
     layouter: &Layouter<'_>,
 ) -> Result<TnaProgram, Diagnostics> {
     let supported = support::normal_form(program, super::Target::Tna)?;
-    let program = supported.program;
-    let prepared = prepare(&program, options)?;
+    let prepared = prepare(&supported.program, options)?;
     let layout = layouter(&prepared.problem)?;
+    let mut made = write(&supported.program, prepared, layout, map, options)?;
+    made.compiled.warnings.append(supported.warnings);
+    Ok(made)
+}
+
+/// Writes a program in normal form that was laid out.
+///
+/// # Errors
+///
+/// What the P4_16 checker says of what was written: a mistake of ours, or of the user's P4.
+pub fn write(
+    program: &Program,
+    prepared: Prepared,
+    layout: Layout,
+    map: SourceMap,
+    options: &Options,
+) -> Result<TnaProgram, Diagnostics> {
     let made = program::Made {
-        program: &program,
+        program,
         atomic: &prepared.atomic,
         problem: &prepared.problem,
         parts: &prepared.parts,
         layout: &layout,
         options,
     };
-    let mut compiled = program::emit(&made, map)?;
-    compiled.warnings.append(supported.warnings);
+    let compiled = program::emit(&made, map)?;
     let Prepared { atomic, problem, parts } = prepared;
     Ok(TnaProgram { compiled, atomic, problem, parts, layout })
 }
