@@ -69,7 +69,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  plane corpus examples")]
     Corpus(Corpus),
     /// Measure the figures of a system's paper again, and print them beside what was published.
-    #[command(after_help = "Example:\n  plane bench lucid --figure 16 --figure 17")]
+    #[command(after_help = "Examples:\n  plane bench lucid --figure 16 --figure 17\n  \
+        plane bench lucid --compile\n  plane bench lucid --corpus examples/lucid")]
     Bench(Bench),
     /// Explain a diagnostic code.
     #[command(after_help = "Example:\n  plane explain P4-E0001\n  plane explain --list")]
@@ -468,6 +469,20 @@ pub struct Bench {
     /// Seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Time and memory of compiling each application, in a process of its own, instead of figures.
+    #[arg(long, conflicts_with_all = ["figure", "seed"])]
+    pub compile: bool,
+    /// What becomes of all Lucid programs of a folder, instead of figures: which compile, which are
+    /// refused and why, with time and memory; may be repeated.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["figure", "seed", "applications", "compile"])]
+    pub corpus: Vec<PathBuf>,
+    /// How long to look for one exact layout, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "20", allow_negative_numbers = true)]
+    pub time_limit: f64,
+    /// Compile one program one way, and print what came of it as JSON: what --compile and --corpus
+    /// start.
+    #[arg(long, hide = true, num_args = 2, value_names = ["WAY", "FILE"])]
+    pub one: Option<Vec<std::ffi::OsString>>,
 }
 
 /// Systems whose papers have figures.

@@ -153,8 +153,8 @@ pub fn not_overwritten<'a>(
     }
 }
 
-/// All `.p4` files of a folder and of its subfolders, in order of their paths.
-pub fn programs_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// All files of a folder and of its subfolders whose names end so (`p4`), in order of their paths.
+pub fn programs_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("cannot read `{}`: {}", folder.display(), reason(&error)))?;
@@ -162,8 +162,8 @@ pub fn programs_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
         let path = entry.path();
         // A link to a folder may lead in a circle: only real folders are searched.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(programs_in(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "p4") && path.is_file() {
+            found.extend(programs_in(&path, end)?);
+        } else if path.extension().is_some_and(|extension| extension == end) && path.is_file() {
             found.push(path);
         }
     }

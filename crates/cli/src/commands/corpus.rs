@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs it.
 pub fn run(arguments: &Corpus, quiet: bool) -> Ending {
-    let paths = match files::programs_in(&arguments.folder) {
+    let paths = match files::programs_in(&arguments.folder, "p4") {
         Ok(paths) if paths.is_empty() => {
             output::error(&format!("`{}` holds no .p4 files", arguments.folder.display()));
             return Ending::WrongInput;

@@ -2,6 +2,7 @@
 //! Figures 9, 10, 12 and 13: applications compiled for Tofino; their lines, stages and statements. The
 //! stages are those of the printed program, the scheduler's tables included.
 
+use super::compilation::TOFINO_RECIRCULATION_PORT;
 use super::{Measuring, Table};
 use crate::compile::tna::{self, Part, TnaProgram};
 use crate::compile::{Options, Target, atomic, normal};
@@ -11,9 +12,6 @@ use pisa::{Optimality, Problem};
 use source::{Diagnostics, FileId, SourceMap};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-
-/// The port whose packets come back on Tofino.
-const RECIRCULATION_PORT: u32 = 68;
 
 /// An application to be compiled.
 pub struct Application {
@@ -115,29 +113,50 @@ fn published(name: &str) -> Option<(usize, &'static Published)> {
     PUBLISHED.iter().enumerate().find(|(_, one)| one.names.contains(&name))
 }
 
+/// Where an application stands in the paper's tables; others are behind all of them.
+pub fn place_in_paper(name: &str) -> usize {
+    published(name).map_or(usize::MAX, |(at, _)| at)
+}
+
 /// Applications in the order of the paper, others behind them.
 fn in_order(applications: &[Application]) -> Vec<&Application> {
     let mut order: Vec<&Application> = applications.iter().collect();
-    order.sort_by_key(|one| published(&one.name).map_or(usize::MAX, |(at, _)| at));
+    order.sort_by_key(|one| place_in_paper(&one.name));
     order
 }
 
+/// What the paper calls an application; others keep their names.
+pub(super) fn published_title(name: &str) -> String {
+    published(name).map_or_else(|| name.to_owned(), |(_, one)| one.title.to_owned())
+}
+
 fn title(application: &Application) -> String {
-    published(&application.name)
-        .map_or_else(|| application.name.clone(), |(_, one)| one.title.to_owned())
+    published_title(&application.name)
+}
+
+/// What does not compile, with the sources of that application.
+type Wrong = (SourceMap, Diagnostics);
+
+fn wrong(application: &Application) -> impl FnOnce(Diagnostics) -> Wrong {
+    let map = application.map.clone();
+    move |found| (map, found)
 }
 
 fn options() -> Options {
-    Options { target: Target::Tna, recirculation_port: RECIRCULATION_PORT, ..Options::default() }
+    Options {
+        target: Target::Tna,
+        recirculation_port: TOFINO_RECIRCULATION_PORT,
+        ..Options::default()
+    }
 }
 
 /// The program with its greedy layout, and how long that took from the core program on.
-fn compiled(application: &Application) -> Result<(TnaProgram, Duration), Diagnostics> {
-    let target = tna::tofino()?;
+fn compiled(application: &Application) -> Result<(TnaProgram, Duration), Wrong> {
+    let target = tna::tofino().map_err(wrong(application))?;
     let begin = Instant::now();
     let greedy = |problem: &Problem| pisa::greedy::greedy(problem, &target);
-    let made =
-        tna::compile_with(&application.program, application.map.clone(), &options(), &greedy)?;
+    let (program, map) = (&application.program, application.map.clone());
+    let made = tna::compile_with(program, map, &options(), &greedy).map_err(wrong(application))?;
     Ok((made, begin.elapsed()))
 }
 
@@ -151,7 +170,7 @@ fn lucid_lines(application: &Application) -> usize {
 }
 
 /// Lines of P4 that are neither blank nor comments.
-fn p4_lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn p4_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
 }
 
@@ -172,7 +191,7 @@ pub fn figure_9(
     measuring: &mut Measuring<'_>,
     applications: &[Application],
     most_exact: Duration,
-) -> Result<Table, Diagnostics> {
+) -> Result<Table, Wrong> {
     let mut table = Table::new(
         "Figure 9: lines of code and stages; published, and measured here",
         &[
@@ -188,13 +207,14 @@ pub fn figure_9(
             "exact layout",
         ],
     );
-    let target = tna::tofino()?;
     for (at, application) in in_order(applications).into_iter().enumerate() {
         told(measuring, application, at, applications.len());
+        let target = tna::tofino().map_err(wrong(application))?;
         let (made, time) = compiled(application)?;
         let begin = Instant::now();
         let mut stop = |_| begin.elapsed() > most_exact;
-        let exact = pisa::exact::exact(&made.problem, &target, &mut stop)?;
+        let exact = pisa::exact::exact(&made.problem, &target, &mut stop);
+        let exact = exact.map_err(wrong(application))?;
         let exact_time = begin.elapsed();
         let stages = match exact.optimality {
             Optimality::Optimal => exact.stages.len().to_string(),
@@ -281,7 +301,7 @@ fn parts(text: &str) -> [usize; 6] {
 pub fn figure_10(
     measuring: &mut Measuring<'_>,
     applications: &[Application],
-) -> Result<Table, Diagnostics> {
+) -> Result<Table, Wrong> {
     let mut columns = vec!["application"];
     columns.extend(PARTS);
     columns.push("Lucid");
@@ -309,14 +329,15 @@ pub fn figure_10(
 pub fn figure_12(
     measuring: &mut Measuring<'_>,
     applications: &[Application],
-) -> Result<Table, Diagnostics> {
+) -> Result<Table, Wrong> {
     let mut table = Table::new(
         "Figure 12: stages optimised, and the longest code path in atomic tables",
         &["application", "longest path", "stages", "ratio"],
     );
     for (at, application) in in_order(applications).into_iter().enumerate() {
         told(measuring, application, at, applications.len());
-        let graph = atomic::translate(&normal::normalize(&application.program))?;
+        let graph = atomic::translate(&normal::normalize(&application.program));
+        let graph = graph.map_err(wrong(application))?;
         let (made, _) = compiled(application)?;
         let (before, after) = (graph.longest_path(), made.layout.stages.len());
         table.row([
@@ -342,7 +363,7 @@ pub fn figure_12(
 pub fn figure_13(
     measuring: &mut Measuring<'_>,
     applications: &[Application],
-) -> Result<Table, Diagnostics> {
+) -> Result<Table, Wrong> {
     let mut table = Table::new(
         "Figure 13: statements of handlers a stage",
         &["application", "least", "mean", "most", "by stage"],

@@ -143,8 +143,12 @@ impl Builder {
         let mut all = locals(parameters);
         all.extend(locals(extra));
         let parameter_count = parameters.len() as u32;
-        let handler =
-            statements.map(|statements| Body { locals: all, parameter_count, statements });
+        let handler = statements.map(|statements| Body {
+            span: Span::NONE,
+            locals: all,
+            parameter_count,
+            statements,
+        });
         self.program.events.push(Event {
             name: Arc::from(name),
             declared_name: Arc::from(name),
@@ -166,7 +170,8 @@ impl Builder {
             let mut all = event.parameters.clone();
             let parameter_count = all.len() as u32;
             all.extend(locals(extra));
-            event.egress_handler = Some(Body { locals: all, parameter_count, statements });
+            event.egress_handler =
+                Some(Body { span: Span::NONE, locals: all, parameter_count, statements });
         }
         self
     }

@@ -11,6 +11,7 @@ mod inputs;
 pub mod ir;
 pub mod layout;
 mod machine;
+mod measured;
 mod replay;
 pub mod run;
 pub mod test;
