@@ -91,15 +91,15 @@ fn in_forwarding(
     let identity =
         table.layout().generation_word.map(|word| ((first[0] >> 32) as u32, first[word]));
     let is_indirect = first[0] as u32 == INDIRECT_ACTION;
-    let resolved = if is_hit { state.resolve(id, own, HASH) } else { own };
-    assert_eq!(is_indirect, resolved != own);
+    let resolved = match declared.implementation {
+        Some(_) if is_hit => Some(state.resolve(id, own, HASH)).filter(|record| *record != 0),
+        _ => Some(own),
+    };
+    assert_eq!(is_indirect, resolved != Some(own));
     if state.needs_hash(id, own) {
         assert!(is_indirect);
     }
-    let record = match resolved {
-        0 => None,
-        address => table.record_words(address),
-    };
+    let record = resolved.and_then(|record| table.record_words(record));
     let action_index = record.as_ref().map_or(NO_ACTION, |record| record[0] as u32);
     let action = declared.actions.get(action_index as usize).map(|listed| {
         let record = record.as_ref().expect("an action has a record");

@@ -101,7 +101,7 @@ impl ForwardingState {
     }
 
     /// The address of the record of the action that an entry runs. `record` is the address that a
-    /// lookup in this version's `table` gave. A record that is not indirect is handed back. In the record
+    /// lookup in this version's `table`, one with an action profile, gave. A record that is not indirect is handed back. In the record
     /// of a member, group or one-shot set, the first word tells only the action
     /// ([`super::NO_ACTION`] when the table does not list it), and there is no generation: both stay
     /// with the entry's own record. 0 when there is nothing to run: an empty group, no such member.

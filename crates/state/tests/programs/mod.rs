@@ -12,18 +12,29 @@ use state::{
 };
 
 /// One table: its keys (match kind by its word in the text form, width), whether it has a direct
-/// counter, and whether its actions come from the selector.
+/// counter, whether its actions come from the selector, and whether all its actions' arguments are short.
 #[derive(Clone, Debug)]
 pub struct TableShape {
     pub keys: Vec<(&'static str, u32)>,
     pub is_counted: bool,
     pub is_selected: bool,
+    pub is_short: bool,
+}
+
+impl TableShape {
+    /// The table's actions, by what an update chooses.
+    fn actions(&self) -> [usize; 3] {
+        if self.is_short && !self.is_selected { [0, 1, 3] } else { OF_MEMBERS }
+    }
 }
 
 pub type Shape = Vec<TableShape>;
 
 /// Widths of the parameters of each action.
-const ACTIONS: [&[u32]; 3] = [&[], &[9], &[128, 64, 200]];
+const ACTIONS: [&[u32]; 4] = [&[], &[9], &[128, 64, 200], &[3, 12]];
+
+/// The actions that members have.
+const OF_MEMBERS: [usize; 3] = [0, 1, 2];
 
 pub fn program(shape: &Shape) -> ir::Program {
     let mut text = String::from("ir test\norigin @0\n");
@@ -50,10 +61,11 @@ pub fn program(shape: &Shape) -> ir::Program {
             text.push_str("key flow: selector bit<8> unsigned\n");
         }
         // Not every table lists every action in the same order.
-        match at % 2 {
-            0 => text.push_str("action act0\naction act1\naction act2\n"),
-            _ => text.push_str("action act2\naction act1\naction act0\n"),
+        let mut actions = table.actions();
+        if at % 2 == 1 {
+            actions.reverse();
         }
+        actions.iter().for_each(|action| text.push_str(&format!("action act{action}\n")));
         text.push_str("default act0()\n");
         if table.is_selected {
             text.push_str("implementation selector\n");
@@ -84,8 +96,10 @@ fn key_shapes() -> impl Strategy<Value = Vec<(&'static str, u32)>> {
 }
 
 pub fn shapes() -> impl Strategy<Value = Shape> {
-    let table = (key_shapes(), any::<bool>(), any::<bool>())
-        .prop_map(|(keys, is_counted, is_selected)| TableShape { keys, is_counted, is_selected });
+    let table = (key_shapes(), any::<[bool; 3]>()).prop_map(|(keys, chosen)| {
+        let [is_counted, is_selected, is_short] = chosen;
+        TableShape { keys, is_counted, is_selected, is_short }
+    });
     prop::collection::vec(table, 1..4)
 }
 
@@ -137,8 +151,8 @@ pub fn keys_of(shape: &Shape, table: usize) -> Vec<Vec<Bits>> {
 /// A number for each thing that an update is made of.
 type Seed = (u8, [[u64; 2]; 3], i64, u64);
 
-fn action([choice, value]: [u64; 2]) -> BoundAction {
-    let number = (choice % 3) as usize;
+fn action(actions: [usize; 3], [choice, value]: [u64; 2]) -> BoundAction {
+    let number = actions[(choice % 3) as usize];
     let arguments = ACTIONS[number].iter().map(|width| bits(*width, value)).collect();
     BoundAction { action: ActionId(number as u32), arguments }
 }
@@ -152,23 +166,26 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
         .zip(seeds)
         .map(|((kind, width), seed)| pattern(kind, *width, seed))
         .collect();
+    let actions = shape[at].actions();
     let data = match (shape[at].is_selected, choice % 4) {
-        (false, _) => ActionData::Direct(action([choice, seeds[0][1]])),
+        (false, _) => ActionData::Direct(action(actions, [choice, seeds[0][1]])),
         (true, 0) => ActionData::Member(MemberId((choice / 4 % 4) as u32)),
         (true, 1 | 2) => ActionData::Group(GroupId((choice / 4 % 3) as u32)),
         (true, _) => ActionData::OneShot(
             seeds
                 .iter()
                 .map(|seed| WeightedAction {
-                    action: action(*seed),
+                    action: action(actions, *seed),
                     weight: 1 + (choice % 3) as u32,
                     watch_port: vec![],
                 })
                 .collect(),
         ),
     };
-    let entry =
-        NewEntry { action: data, ..NewEntry::direct(keys.clone(), priority, action([0, 0])) };
+    let entry = NewEntry {
+        action: data,
+        ..NewEntry::direct(keys.clone(), priority, action(actions, [0, 0]))
+    };
     let profile = ActionProfileId(0);
     let member = MemberId((choice % 4) as u32);
     let group = GroupId((choice % 3) as u32);
@@ -191,10 +208,12 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
         20..26 => Update::ModifyEntry { table, entry },
         26..34 => Update::DeleteEntry { table, keys, priority },
         34 => Update::ClearEntries { table },
-        35..37 => Update::SetDefaultAction { table, action: Some(action([choice, choice])) },
+        35..37 => {
+            Update::SetDefaultAction { table, action: Some(action(actions, [choice, choice])) }
+        }
         37 => Update::SetDefaultAction { table, action: None },
-        38..42 => Update::InsertMember { profile, member, action: action(seeds[0]) },
-        42 => Update::ModifyMember { profile, member, action: action(seeds[0]) },
+        38..42 => Update::InsertMember { profile, member, action: action(OF_MEMBERS, seeds[0]) },
+        42 => Update::ModifyMember { profile, member, action: action(OF_MEMBERS, seeds[0]) },
         43 => Update::DeleteMember { profile, member },
         44..48 => Update::InsertGroup { profile, group, content: content() },
         48..50 => Update::ModifyGroup { profile, group, content: content() },
@@ -230,7 +249,7 @@ fn members_and_groups() -> Batch {
     let members = (0..4).map(|number| Update::InsertMember {
         profile,
         member: MemberId(number),
-        action: action([u64::from(number), u64::from(number)]),
+        action: action(OF_MEMBERS, [u64::from(number), u64::from(number)]),
     });
     let member =
         |number| GroupMember { member: MemberId(number), weight: 1 + number, watch_port: vec![] };
