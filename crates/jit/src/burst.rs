@@ -6,7 +6,7 @@
 use crate::compiled::{Compiled, Ending};
 use crate::instance::BoundInstance;
 use crate::packets::Packets;
-use crate::runtime::pass::{ENDS, Instance, NUMBERS, OUTPUTS, Pass, Surroundings, Tally};
+use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings, Tally};
 use interpreter::{Environment, PacketContext};
 use state::Cells;
 use state::forwarding::ForwardingState;
@@ -32,7 +32,6 @@ pub struct Ended {
 /// A burst at work.
 pub struct Burst<'a> {
     compiled: &'a Compiled,
-    instance: *const Instance,
     pass: &'a mut Pass,
     has_large_table: bool,
     around: Surroundings<'a>,
@@ -53,11 +52,9 @@ impl<'a> Burst<'a> {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Burst<'a> {
-        let (instance, pass, has_large_table) =
-            instance.refresh_with_pass(compiled.program(), forwarding, cells);
+        let (pass, has_large_table) = instance.refresh(compiled.program(), forwarding, cells);
         Burst {
             compiled,
-            instance,
             pass,
             has_large_table,
             around: Surroundings {
@@ -108,7 +105,9 @@ impl<'a> Burst<'a> {
     ) -> Ended {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
-        assert!(tallies.len() >= self.compiled.tally_rows(unit), "there is a row for every number");
+        let tallying = self.compiled.tallying(unit);
+        let rows = tallying.map_or(0, |tallying| tallying.rows as usize);
+        let tallies = &mut tallies[..rows];
         let wants_prefetch = self.wants_prefetch(unit);
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
@@ -124,12 +123,13 @@ impl<'a> Burst<'a> {
                 true => range.end.min(at + PACKETS_AHEAD),
                 false => range.end,
             };
-            pass.index = at as u64;
             pass.count = end as u64;
             if wants_prefetch {
-                self.compiled.prefetch(unit, pass, self.instance, &mut self.around);
+                pass.index = at as u64;
+                self.compiled.prefetch(unit, pass, &mut self.around);
             }
-            let code = self.compiled.enter(unit, pass, self.instance, &mut self.around);
+            pass.index = at as u64;
+            let code = self.compiled.enter(unit, pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
                 context.cursor_bits = pass.cursor_bits as usize;
                 self.around.at_packet();
@@ -138,7 +138,7 @@ impl<'a> Burst<'a> {
                 self.around.requests.clear();
                 let message = std::mem::take(&mut self.around.message);
                 let ending = Ending::new(code, pass, message);
-                let outputs = packets.take_back(pass);
+                let outputs = packets.take_back(pass, tallying, tallies);
                 return Ended {
                     packet: pass.running() as usize,
                     ending,
@@ -148,7 +148,7 @@ impl<'a> Burst<'a> {
             }
             at = end;
         }
-        let outputs = packets.take_back(pass);
+        let outputs = packets.take_back(pass, tallying, tallies);
         Ended { packet: range.end, ending: Ending::Done, outputs, ended: pass.ended }
     }
 }

@@ -7,11 +7,11 @@ use crate::codegen::unit::{self as function, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
 use crate::runtime::pass::{
-    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, Instance, NUMBERS,
+    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, NUMBERS,
     OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
     TAILROOM_BYTES,
 };
-use crate::unit::{Storage, Unit};
+use crate::unit::{Storage, Tallying, Unit};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -48,7 +48,7 @@ fn error(message: impl fmt::Display) -> CompileError {
     CompileError { message: message.to_string() }
 }
 
-type Code = unsafe extern "C" fn(*mut Pass, *const Instance) -> u64;
+type Code = unsafe extern "C" fn(*mut Pass) -> u64;
 
 /// Machine code of some units of a program. Dropping it frees the code.
 pub struct Compiled {
@@ -57,8 +57,8 @@ pub struct Compiled {
     units: Vec<Code>,
     /// By unit: whether it begins with zeros, and so runs on bursts.
     is_fresh: Vec<bool>,
-    /// By unit: how many rows it counts in.
-    tally_rows: Vec<usize>,
+    /// By unit: what it counts.
+    tallying: Vec<Option<Tallying>>,
     /// By unit: what fetches ahead for it.
     prefetches: Vec<Option<Code>>,
     /// `None` only while it is dropped.
@@ -154,8 +154,7 @@ impl Compiled {
             unsafe { transmute::<*const u8, Code>(address) }
         };
         let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
-        let rows = |unit: &Unit| unit.tallying.map_or(0, |tallying| tallying.rows as usize);
-        let tally_rows = units.iter().map(rows).collect();
+        let tallying = units.iter().map(|unit| unit.tallying).collect();
         let units = functions.into_iter().map(code_of).collect();
         let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
         Ok(Compiled {
@@ -163,7 +162,7 @@ impl Compiled {
             layout,
             units,
             is_fresh,
-            tally_rows,
+            tallying,
             prefetches,
             module: Mutex::new(Some(module)),
             _constants: constants,
@@ -202,8 +201,10 @@ impl Compiled {
         cells: &mut Cells,
         environment: &mut dyn Environment,
     ) -> Outcome {
-        let mut pass = Pass::new();
-        match self.run_kept(unit, &mut pass, context, instance, forwarding, cells, environment) {
+        let inputs = [0; NUMBERS];
+        let around = (instance, forwarding, cells, environment);
+        let (ending, outcome) = self.run_kept(unit, &inputs, context, around);
+        match ending {
             Ending::StepLimit { .. } => Outcome::StepLimit,
             Ending::AssertionFailed { origin, is_assume, .. } => {
                 Outcome::AssertionFailed { origin, is_assume }
@@ -211,7 +212,7 @@ impl Compiled {
             Ending::ExternFailed { target, message, .. } => {
                 Outcome::ExternFailed { target, message }
             }
-            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match pass.outcome {
+            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match outcome {
                 OUTCOME_RETURNED => Outcome::Returned,
                 OUTCOME_EXITED => Outcome::Exited,
                 rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
@@ -227,29 +228,26 @@ impl Compiled {
         context: &mut PacketContext,
         around: (&mut BoundInstance, &ForwardingState, &mut Cells, &mut dyn Environment),
     ) -> Ending {
-        let mut pass = Pass::new();
-        pass.inputs = *inputs;
-        let (instance, forwarding, cells, environment) = around;
-        self.run_kept(unit, &mut pass, context, instance, forwarding, cells, environment)
+        self.run_kept(unit, inputs, context, around).0
     }
 
-    #[allow(clippy::too_many_arguments)] // They are what a unit works with.
+    /// How the unit ended, and the last block of it ([`Pass::outcome`]).
     fn run_kept(
         &self,
         unit: usize,
-        pass: &mut Pass,
+        inputs: &[u64; NUMBERS],
         context: &mut PacketContext,
-        instance: &mut BoundInstance,
-        forwarding: &ForwardingState,
-        cells: &mut Cells,
-        environment: &mut dyn Environment,
-    ) -> Ending {
+        around: (&mut BoundInstance, &ForwardingState, &mut Cells, &mut dyn Environment),
+    ) -> (Ending, u64) {
+        let (instance, forwarding, cells, environment) = around;
         assert!(!self.is_fresh[unit], "a fresh unit runs on bursts only");
         assert_eq!(context.storage().len(), self.layout.words(), "of one program");
         debug_assert_eq!(**context.layout(), *self.layout);
         // What is read after the end is memory of the packet's own buffer.
         context.packet.reserve(TAILROOM_BYTES);
-        let instance = instance.refresh(&self.program, forwarding, cells);
+        let (pass, _) = instance.refresh(&self.program, forwarding, cells);
+        *pass = Pass::new();
+        pass.inputs = *inputs;
         pass.packet = context.packet.as_mut_ptr();
         pass.length_bytes = context.packet.len() as u64;
         pass.storage = context.storage_mut().as_mut_ptr();
@@ -269,29 +267,23 @@ impl Compiled {
             pass: std::ptr::null(),
             drawing: 0,
         };
-        let code = self.enter(unit, pass, instance, &mut around);
+        let code = self.enter(unit, pass, &mut around);
         context.cursor_bits = pass.cursor_bits as usize;
         context.draw_count = around.draw_count;
         context.requests = std::mem::take(&mut around.requests);
         context.emitted = std::mem::take(&mut around.emitted);
         let message = std::mem::take(&mut around.message);
-        Ending::new(code, pass, message)
+        (Ending::new(code, pass, message), pass.outcome)
     }
 
     /// Runs a function of the code.
-    pub(crate) fn enter(
-        &self,
-        unit: usize,
-        pass: &mut Pass,
-        instance: *const Instance,
-        around: &mut Surroundings<'_>,
-    ) -> u64 {
+    pub(crate) fn enter(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
         around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
         // SAFETY: the code was made for this program. The pass has the addresses of a packet with
-        // room before and after as it says, and of storage by the program's layout; the instance has
-        // the cells and tables of the same program, which are borrowed by `around` while it runs.
-        unsafe { self.units[unit](pass, instance) }
+        // room before and after as it says, and of storage by the program's layout; the instance
+        // behind it has the cells and tables of the same program, which are borrowed by `around` while it runs.
+        unsafe { self.units[unit](pass) }
     }
 
     /// Whether a unit runs on bursts.
@@ -299,9 +291,9 @@ impl Compiled {
         self.is_fresh[unit]
     }
 
-    /// How many rows of tallies a unit counts in.
-    pub(crate) fn tally_rows(&self, unit: usize) -> usize {
-        self.tally_rows[unit]
+    /// What a unit counts.
+    pub(crate) fn tallying(&self, unit: usize) -> Option<Tallying> {
+        self.tallying[unit]
     }
 
     /// Whether there is code that fetches ahead for a unit.
@@ -310,18 +302,12 @@ impl Compiled {
     }
 
     /// Runs the code that fetches ahead for a unit, if there is any.
-    pub(crate) fn prefetch(
-        &self,
-        unit: usize,
-        pass: &mut Pass,
-        instance: *const Instance,
-        around: &mut Surroundings<'_>,
-    ) {
+    pub(crate) fn prefetch(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) {
         around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
         if let Some(code) = self.prefetches[unit] {
             // SAFETY: as for `enter`.
-            unsafe { code(pass, instance) };
+            unsafe { code(pass) };
         }
     }
 }
@@ -349,7 +335,7 @@ fn define(
     };
     let mut one = |at: usize, unit: &Unit, prefetching: bool| {
         let mut signature = module.make_signature();
-        signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+        signature.params.push(AbiParam::new(types::I64));
         signature.returns.push(AbiParam::new(types::I64));
         let what = if prefetching { "prefetch" } else { "unit" };
         let name = format!("{what} {at} {}", unit.name);

@@ -20,9 +20,8 @@ pub struct BoundInstance {
     registers: Vec<*mut u64>,
     counters: Vec<*mut [u64; 2]>,
     zeros: Vec<u64>,
-    /// The instance as compiled code reads it, and the tables' shortcuts behind it.
+    /// What compiled code reaches by one address: the pass, the instance, and the tables' shortcuts.
     memory: Vec<u64>,
-    pass: Box<Pass>,
     /// [`Cells::identity`] of the cells that the addresses are of.
     cells: Option<u64>,
     /// [`ForwardingState::identity`] of the tables that the shortcuts are of.
@@ -50,8 +49,7 @@ impl Default for BoundInstance {
             registers: Vec::new(),
             counters: Vec::new(),
             zeros: Vec::new(),
-            memory: Vec::new(),
-            pass: Box::new(Pass::new()),
+            memory: vec![0; words(size_of::<Pass>() + size_of::<Instance>())],
             cells: None,
             tables: None,
             has_large_table: false,
@@ -65,14 +63,16 @@ impl BoundInstance {
         BoundInstance::default()
     }
 
-    /// The addresses for a burst on this version of the tables and these cells, both of this program.
-    /// They hold as long as both are borrowed, and this is not refreshed again.
+    /// The memory in which compiled code and its callers talk, for a burst on this version of the tables
+    /// and these cells, both of this program, and whether some table does not fit into the nearer caches.
+    /// What the pass says is of the run before. The addresses behind it hold as long as both are borrowed,
+    /// and this is not refreshed again.
     pub(crate) fn refresh(
         &mut self,
         program: &Program,
         forwarding: &ForwardingState,
         cells: &mut Cells,
-    ) -> *const Instance {
+    ) -> (&mut Pass, bool) {
         let identity = cells.identity();
         if self.cells != Some(identity) {
             self.find_cells(program, cells);
@@ -80,9 +80,8 @@ impl BoundInstance {
         }
         let identity = forwarding.identity();
         if self.tables != Some(identity) {
-            let words = |bytes: usize| bytes / size_of::<u64>();
             let count = forwarding.tables().len();
-            let first = words(size_of::<Instance>());
+            let first = words(size_of::<Pass>() + size_of::<Instance>());
             self.memory.resize(first + count * words(size_of::<Shortcut>()), 0);
             let places = self.memory[first..].chunks_exact_mut(words(size_of::<Shortcut>()));
             for (place, table) in places.zip(forwarding.tables()) {
@@ -94,22 +93,14 @@ impl BoundInstance {
         }
         self.instance.tables = forwarding.tables().as_ptr();
         self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
-        let memory = self.memory.as_mut_ptr().cast::<Instance>();
-        // SAFETY: there is room for an instance, of whole words, at the start of this memory.
-        unsafe { memory.write(self.instance) };
-        memory
-    }
-
-    /// The same, the memory in which compiled code and its callers talk, kept from burst to burst, and
-    /// whether some table does not fit into the nearer caches.
-    pub(crate) fn refresh_with_pass(
-        &mut self,
-        program: &Program,
-        forwarding: &ForwardingState,
-        cells: &mut Cells,
-    ) -> (*const Instance, &mut Pass, bool) {
-        let instance = self.refresh(program, forwarding, cells);
-        (instance, &mut self.pass, self.has_large_table)
+        let pass = self.memory.as_mut_ptr().cast::<Pass>();
+        // SAFETY: there is room for a pass and, behind it, an instance, both of whole words. Any words
+        // are a pass, as it has numbers and addresses only.
+        let pass = unsafe {
+            pass.add(1).cast::<Instance>().write(self.instance);
+            &mut *pass
+        };
+        (pass, self.has_large_table)
     }
 
     fn find_cells(&mut self, program: &Program, cells: &mut Cells) {
@@ -126,6 +117,10 @@ impl BoundInstance {
         self.instance.counters = self.counters.as_ptr();
         self.instance.zeros = self.zeros.as_ptr().cast();
     }
+}
+
+fn words(bytes: usize) -> usize {
+    bytes / size_of::<u64>()
 }
 
 /// A [`Shortcut`] as words.
@@ -188,7 +183,9 @@ mod tests {
         let forwarding = store.forwarding();
         let mut cells = Cells::new(&program);
         let mut bound = BoundInstance::new();
-        let instance = bound.refresh(&program, &forwarding, &mut cells);
+        bound.refresh(&program, &forwarding, &mut cells);
+        let instance = &bound.memory[words(size_of::<Pass>())..];
+        let instance = instance.as_ptr().cast::<Instance>();
         // SAFETY: the arrays have as many cells as the program says, and the cells are alive.
         unsafe {
             let registers = (*instance).registers;

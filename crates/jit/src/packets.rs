@@ -2,8 +2,9 @@
 //! Packets in memory of their own, side by side, as compiled code takes them: room for packets, what
 //! came, and what left. Which port a number means, and when packets run, is decided elsewhere.
 
-use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
+use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES, Tally};
 use crate::runtime::prefetch;
+use crate::unit::Tallying;
 use std::ops::Range;
 
 const CACHE_LINE_BYTES: usize = 64;
@@ -201,11 +202,33 @@ impl Packets {
         pass.sent = self.sent.as_mut_ptr().wrapping_add(self.sent_count);
     }
 
-    /// Takes over what a run noted, which these packets were lent to. Returns the outputs of the packet
-    /// that left its unit early, if one did.
-    pub(crate) fn take_back(&mut self, pass: &Pass) -> [u32; OUTPUTS] {
+    /// Takes over what a run noted, which these packets were lent to, and counts what left in these
+    /// rows. Returns the outputs of the packet that left its unit early, if one did.
+    pub(crate) fn take_back(
+        &mut self,
+        pass: &Pass,
+        tallying: Option<Tallying>,
+        rows: &mut [Tally],
+    ) -> [u32; OUTPUTS] {
+        let before = self.sent_count;
         self.sent_count = (pass.sent as usize - self.sent.as_ptr() as usize) / size_of::<Sent>();
+        if let Some(Tallying { output, .. }) = tallying {
+            // Not while the packets run: a row is known at the end of what a packet does, and the processor
+            // would take back again and again what it did of the next ones, which may count there too.
+            tally(rows, &self.sent[before..self.sent_count], output);
+        }
         self.sent[self.sent_count].outputs
+    }
+}
+
+fn tally(rows: &mut [Tally], sent: &[Sent], output: usize) {
+    assert!(rows.len().is_power_of_two() && output < OUTPUTS, "a number's row is its remainder");
+    let mask = rows.len() - 1;
+    let rows = &mut rows[..=mask];
+    for sent in sent {
+        let row = &mut rows[sent.outputs[output] as usize & mask];
+        row.sent_packets += 1;
+        row.sent_bytes += u64::from(sent.length_bytes);
     }
 }
 

@@ -73,6 +73,16 @@ struct Position {
 impl FunctionCompiler<'_, '_> {
     /// Writes what the deparser emitted, and tells where the outgoing packet is.
     pub fn deparse_in_place(&mut self) {
+        let packet = self.packet;
+        if self.place.is_some() {
+            // Loaded again once, as it is hardly ever still in a register.
+            self.packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
+        }
+        self.write_back();
+        self.packet = packet;
+    }
+
+    fn write_back(&mut self) {
         let cursor = match self.path.cursor {
             Some(cursor) => self.number(u64::from(cursor)),
             None => self.builder.use_var(self.cursor_bytes),

@@ -9,7 +9,7 @@ use super::path::{Copies, Path, Way};
 use super::tables::Split;
 use super::values::{ConstantPool, ScratchSlots, Val, Values};
 use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
-use crate::unit::{FIRST_WITHOUT_STORAGE, Tallying};
+use crate::unit::FIRST_WITHOUT_STORAGE;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -94,14 +94,14 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub seldom: &'a SeldomCalls,
     /// `*mut Pass`
     pub pass: Value,
-    /// `*const Instance`
+    /// `*const Instance`, which stands behind the pass.
     pub instance: Value,
     /// Address of the packet.
     pub packet: Value,
     /// Its length in bytes.
     pub length_bytes: Value,
-    /// Address of the storage.
-    pub storage: Value,
+    /// Address of the storage, in a unit that keeps it; others hardly ever want it.
+    pub storage: Option<Value>,
     /// How far the packet has been read: bytes when all is whole bytes, else kept in the pass.
     pub cursor_bytes: Variable,
     /// Address of each header where it was extracted, for headers that stay in the packet.
@@ -151,8 +151,6 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub step: usize,
     /// Which packet runs, in a unit that runs on bursts.
     pub place: Option<Place>,
-    /// What is counted of packets that come and leave.
-    pub tallying: Option<Tallying>,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
     /// Where a packet that is done leads to. Of a burst the next packet follows; else it is a block with
@@ -186,6 +184,14 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.builder.ins().iconst(types::I64, number as i64)
     }
 
+    /// Address of the storage.
+    pub fn storage(&mut self) -> Value {
+        match self.storage {
+            Some(storage) => storage,
+            None => self.load_word(self.pass, offset_of!(Pass, storage) as i32),
+        }
+    }
+
     /// Loads 64 bits that are surely there.
     pub fn load_word(&mut self, address: Value, offset_bytes: i32) -> Value {
         self.builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset_bytes)
@@ -209,7 +215,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
 
     /// The address of the surroundings, for a call of the runtime.
     pub fn surroundings(&mut self) -> Value {
-        self.publish_packet();
+        self.publish_length();
         self.load_word(self.pass, offset_of!(Pass, surroundings) as i32)
     }
 
@@ -321,7 +327,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         let is_done =
             (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&code) || code >= FIRST_RESERVED;
         if is_done && !self.prefetching {
-            self.publish_packet();
+            self.publish_length();
         }
         if let Some(detail) = detail {
             self.store_word(detail, self.pass, offset_of!(Pass, detail) as i32);

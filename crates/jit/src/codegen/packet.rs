@@ -165,7 +165,7 @@ impl FunctionCompiler<'_, '_> {
             Some(bits) => self.index_operand(bits),
             None => self.number(0),
         };
-        self.publish_packet();
+        self.publish_length();
         self.publish_cursor();
         let failure = self.call(
             RuntimeFunction::giving_3(runtime::packet::extract),
@@ -201,7 +201,7 @@ impl FunctionCompiler<'_, '_> {
         }
         let buffer = self.buffer(width_bits.div_ceil(64).max(1));
         let width = self.number(u64::from(width_bits));
-        self.publish_packet();
+        self.publish_length();
         let failure = self.call(
             RuntimeFunction::giving_3(runtime::packet::lookahead),
             &[self.pass, width, buffer],
@@ -229,7 +229,7 @@ impl FunctionCompiler<'_, '_> {
             return;
         }
         let bits = self.index_operand(bits);
-        self.publish_packet();
+        self.publish_length();
         self.publish_cursor();
         let failure =
             self.call(RuntimeFunction::giving_2(runtime::packet::advance), &[self.pass, bits]);
@@ -278,7 +278,7 @@ impl FunctionCompiler<'_, '_> {
             }
             (Some(id), _) => {
                 let number = self.number(u64::from(id.0));
-                self.publish_packet();
+                self.publish_length();
                 self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
             }
             (None, HeaderRef::Element { stack, member, index }) => {
@@ -290,7 +290,7 @@ impl FunctionCompiler<'_, '_> {
                     self.builder.ins().imul_imm_s(index, i64::from(declared.headers_per_element));
                 let first = i64::from(declared.first_header.0 + member);
                 let number = self.builder.ins().iadd_imm_s(number, first);
-                self.publish_packet();
+                self.publish_length();
                 self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
                 self.go_on(joined);
             }
@@ -309,7 +309,7 @@ impl FunctionCompiler<'_, '_> {
         ));
         let number = self.number(u64::from(stack.0));
         let by = self.builder.ins().iconst(cranelift_codegen::ir::types::I64, i64::from(by));
-        self.publish_packet();
+        self.publish_length();
         self.call(
             RuntimeFunction::taking_3(runtime::packet::shift_stack),
             &[self.pass, number, by],
@@ -415,6 +415,7 @@ impl FunctionCompiler<'_, '_> {
 
     fn varbit_length(&mut self, slot: SlotId) -> Value {
         let offset_bytes = self.storage_offset_bytes(slot) - 8;
-        self.load_word(self.storage, offset_bytes)
+        let storage = self.storage();
+        self.load_word(storage, offset_bytes)
     }
 }

@@ -47,7 +47,7 @@ impl FunctionCompiler<'_, '_> {
                 _ => self.zero(ty),
             },
             Home::Storage(offset_bytes) => {
-                let storage = self.storage;
+                let storage = self.storage();
                 self.values().load_words(ty, storage, offset_bytes)
             }
         }
@@ -96,7 +96,7 @@ impl FunctionCompiler<'_, '_> {
             (Home::Variables(_), _) => {}
             (Home::Storage(offset_bytes), value) => {
                 let ty = self.slot_type(slot);
-                let storage = self.storage;
+                let storage = self.storage();
                 self.values().store_words(ty, value, storage, offset_bytes);
             }
         }
@@ -233,7 +233,8 @@ impl FunctionCompiler<'_, '_> {
         let first = self.storage_offset_bytes(self.element_slot(stack, 0, member, field));
         let stride = self.element_stride_bytes(stack);
         let distance = self.builder.ins().imul_imm_s(index, stride);
-        (self.builder.ins().iadd(self.storage, distance), first)
+        let storage = self.storage();
+        (self.builder.ins().iadd(storage, distance), first)
     }
 
     /// Sets everything to zero that a fresh unit may read before it writes.
@@ -274,15 +275,19 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn zero_ranges(&mut self, ranges: &[(usize, usize)]) {
+        if ranges.is_empty() {
+            return;
+        }
+        let storage = self.storage();
         for &(first, words) in ranges {
             let offset_bytes = first as i32 * 8;
             if words <= MOST_WORDS_ZEROED_INLINE {
                 let zero = self.number(0);
                 for word in 0..words as i32 {
-                    self.store_word(zero, self.storage, offset_bytes + word * 8);
+                    self.store_word(zero, storage, offset_bytes + word * 8);
                 }
             } else {
-                let address = self.builder.ins().iadd_imm_s(self.storage, i64::from(offset_bytes));
+                let address = self.builder.ins().iadd_imm_s(storage, i64::from(offset_bytes));
                 let words = self.number(words as u64);
                 self.call(
                     RuntimeFunction::taking_2(runtime::packet::zero_words),
@@ -310,7 +315,7 @@ impl FunctionCompiler<'_, '_> {
                 continue;
             }
             let value = self.load_slot(slot);
-            let storage = self.storage;
+            let storage = self.storage();
             self.values().store_words(ty, value, storage, offset_bytes);
         }
     }

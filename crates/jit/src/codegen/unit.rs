@@ -4,10 +4,10 @@
 use super::burst_loop::{Loop, Output};
 use super::call::{SeldomCalls, Signatures};
 use super::facts::Facts;
-use super::function::{Ends, FunctionCompiler, Home, lasting};
+use super::function::{Ends, FunctionCompiler, Home};
 use super::path::{Copies, Path};
 use super::values::{ConstantPool, ScratchSlots, Val};
-use crate::runtime::pass::{ENDED, Instance, Pass, Received};
+use crate::runtime::pass::{ENDED, Instance, Pass};
 use crate::unit::{Condition, Step, StepValue, Unit};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
@@ -50,7 +50,7 @@ fn may_be_left_out(program: &Program, block: usize) -> bool {
     region.kind != RegionKind::Parser && !applies(program, block)
 }
 
-/// Fills in a function of the signature `(pass, instance) -> code`. With `prefetching` it runs up to
+/// Fills in a function of the signature `(pass) -> code`. With `prefetching` it runs up to
 /// the first lookups, which it only prepares, and leaves out what does not lead there.
 pub(crate) fn build(
     around: Surroundings<'_>,
@@ -92,25 +92,26 @@ fn build_once(
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
     builder.seal_block(entry);
-    let (pass, instance) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
+    let pass = builder.block_params(entry)[0];
+    let instance = builder.ins().iadd_imm_s(pass, size_of::<Pass>() as i64);
     let flags = MemFlagsData::trusted();
     let word = |builder: &mut FunctionBuilder<'_>, offset: usize| {
         builder.ins().load(types::I64, flags, pass, offset as i32)
     };
-    let storage = word(&mut builder, offset_of!(Pass, storage));
     let leave = builder.create_block();
     builder.append_block_param(leave, types::I64);
-    let (packet, length_bytes, place, next, finish);
+    let (packet, length_bytes, storage, place, next, finish);
     let tallying = unit.tallying.filter(|_| !prefetching);
     if facts.is_fresh {
         let head = Loop::new(&mut builder, pass, tallying);
-        (packet, length_bytes) = (head.packet, head.length_bytes);
+        (packet, length_bytes, storage) = (head.packet, head.length_bytes, None);
         finish = builder.create_block();
         place = Some(head.place);
         next = Some(head);
     } else {
         packet = word(&mut builder, offset_of!(Pass, packet));
         length_bytes = word(&mut builder, offset_of!(Pass, length_bytes));
+        storage = Some(word(&mut builder, offset_of!(Pass, storage)));
         (place, next, finish) = (None, None, leave);
     }
     let cursor_bytes = builder.declare_var(types::I64);
@@ -173,7 +174,6 @@ fn build_once(
         outputs: Vec::new(),
         step: 0,
         place,
-        tallying,
         leave,
         finish,
         constants,
@@ -253,13 +253,13 @@ impl FunctionCompiler<'_, '_> {
                 Step::ExitIf(condition, exit) => self.exit_if(condition, *exit),
                 Step::Output(at, value) => {
                     let number = self.step_value(value, &measures);
-                    let at = *at;
-                    self.outputs.push(Output { at, number, is_for_exits: false });
+                    let (at, width_bits) = (*at, self.step_width_bits(value));
+                    self.outputs.push(Output { at, number, width_bits, is_for_exits: false });
                 }
                 Step::OutputAtExit(at, value) => {
                     let number = self.step_value(value, &measures);
-                    let at = *at;
-                    self.outputs.push(Output { at, number, is_for_exits: true });
+                    let (at, width_bits) = (*at, self.step_width_bits(value));
+                    self.outputs.push(Output { at, number, width_bits, is_for_exits: true });
                 }
             }
             self.scratch.release(mark);
@@ -286,18 +286,22 @@ impl FunctionCompiler<'_, '_> {
         self.finish(code);
     }
 
+    /// A value is below two to this.
+    fn step_width_bits(&self, value: &StepValue) -> u32 {
+        match value {
+            StepValue::Constant(number) => u64::BITS - number.leading_zeros(),
+            StepValue::Slot(from) => self.slot_type(*from).width_bits(),
+            _ => u64::BITS,
+        }
+    }
+
     fn step_value(&mut self, value: &StepValue, measures: &HashMap<usize, Value>) -> Value {
         match value {
             StepValue::Constant(number) => self.number(*number),
             StepValue::Slot(from) => self.slot_number(*from),
             StepValue::PacketLength => self.length_bytes,
             StepValue::Input(at) => match (at, self.place) {
-                (0, Some(place)) => {
-                    let offset = offset_of!(Received, input) as i32;
-                    let input =
-                        self.builder.ins().load(types::I32, lasting(), place.received, offset);
-                    self.builder.ins().uextend(types::I64, input)
-                }
+                (0, Some(place)) => place.input,
                 _ => {
                     let offset = offset_of!(Pass, inputs) + at * 8;
                     self.load_lasting(self.pass, offset as i32)

@@ -86,16 +86,17 @@ pub struct Tally {
 /// How many exits without storage a unit may have.
 pub const ENDS: usize = 4;
 
-/// One run of a unit on one packet, or on the packets of a burst one after another.
+/// One run of a unit on one packet, or on the packets of a burst one after another. Behind it in memory
+/// stands the [`Instance`], so that one address leads to both.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Pass {
-    /// First byte of the packet: of a burst the packet at `index`. [`TAILROOM_BYTES`] after its end may
+    /// First byte of the packet: of a burst the packet that runs. [`TAILROOM_BYTES`] after its end may
     /// be read.
     pub packet: *mut u8,
     /// Length of the packet.
     pub length_bytes: u64,
-    /// Of a burst: which packet runs first.
+    /// Of a burst: which packet runs; before, which one runs first.
     pub index: u64,
     /// Of a burst: behind which packet it ends.
     pub count: u64,
