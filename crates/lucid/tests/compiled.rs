@@ -15,9 +15,13 @@ mod generated;
 mod generator;
 #[path = "compiled/oracle.rs"]
 mod oracle;
+#[path = "compiled/ports.rs"]
+mod ports;
 #[path = "compiled/shipped.rs"]
 mod shipped;
 mod shipped_runs;
+#[path = "compiled/shrink.rs"]
+mod shrink;
 #[path = "compiled/small.rs"]
 mod small;
 #[path = "compiled/user.rs"]

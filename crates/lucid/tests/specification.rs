@@ -29,7 +29,7 @@ fn without_places(mut run: Run) -> Run {
     for expectation in &mut run.expectations {
         expectation.places = Places::default();
     }
-    for place in run.extern_places.values_mut() {
+    for place in run.extern_places.values_mut().chain(run.port_places.values_mut()) {
         *place = Span::NONE;
     }
     run

@@ -30,6 +30,8 @@ pub const ACTION: Code = Code("LU-E0711");
 pub const PARSER: Code = Code("LU-E0712");
 /// A payload that would have to be cut off.
 pub const CUT_PAYLOAD: Code = Code("LU-E0713");
+/// A port that no compiled switch has.
+pub const PORT: Code = Code("LU-E0714");
 /// A `printf` that is left out.
 pub const PRINT: Code = Code("LU-W0701");
 
@@ -183,6 +185,17 @@ event ask(int host) {
                 generate_port(1, data(x, Payload.empty()));\n}\n",
         right: "packet event data(int x, Payload.t rest);\nhandle data(int x, Payload.t rest) {\n    \
                 generate_port(1, data(x, rest));\n}\n",
+    },
+    Explanation {
+        code: PORT,
+        title: "a port that no compiled switch has",
+        text: "Ports of v1model and Tofino are numbers of 9 bits. 511 is v1model's port for packets to drop, \
+               and compiled programs keep 509 and 510 for what leaves by no port in particular, so a \
+               switch's own ports are 0 to 508. That holds for ports that handlers generate events to, \
+               and in a run for links, recirculation ports and inputs. The reference interpreter takes \
+               any number.",
+        wrong: "event out(int x);\nevent go(int x) { generate_port(511, out(x)); }\n",
+        right: "event out(int x);\nevent go(int x) { generate_port(11, out(x)); }\n",
     },
     Explanation {
         code: PRINT,

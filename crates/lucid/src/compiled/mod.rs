@@ -10,6 +10,7 @@ mod arrival;
 mod cells;
 mod egress;
 mod network;
+mod ports;
 mod replaying;
 mod sending;
 mod switch;
@@ -17,5 +18,6 @@ mod verify;
 mod watch;
 
 pub use network::CompiledSimulation;
+pub use ports::check_ports;
 pub use switch::{LoadError, lowered};
 pub use verify::{Difference, Verified, tolerance, verify};

@@ -5,6 +5,7 @@
 
 use super::arrival::{Arrival, classify, frame_for_here, is_bare};
 use super::egress::{Passes, is_egress_line};
+use super::ports::check_ports;
 use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, lowered};
 use super::watch::{Plain, Watch, Watcher};
@@ -135,6 +136,9 @@ impl CompiledSimulation {
         if has_egress_handlers && !is_tna && !compiled.options.observed {
             let message = "egress handlers are not seen unless they are compiled to be observed";
             return Err(LoadError { switch: 0, message: message.to_string() });
+        }
+        if let Some(wrong) = check_ports(&setup).iter().next() {
+            return Err(LoadError { switch: 0, message: wrong.message.clone() });
         }
         let pipeline = Arc::new(lowered(&compiled)?);
         let mut switches = Vec::new();

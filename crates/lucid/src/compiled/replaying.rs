@@ -6,8 +6,9 @@
 
 use super::arrival::{frame, is_bare};
 use super::network::CompiledSimulation;
+use super::ports::generated_there;
 use super::watch::Watch;
-use crate::compile::wire::{OUTSIDE_PORT, PlaceKind};
+use crate::compile::wire::{LARGEST_PORT, OUTSIDE_PORT, PlaceKind};
 use crate::core::{GlobalId, GlobalKind};
 use crate::interpreter::{Arguments, EventValue, Generated, Note, packet_bytes};
 use crate::simulation::faults;
@@ -192,6 +193,16 @@ impl CompiledSimulation {
             for_each_route(setup, &self.topology, from, &one.to, &mut |route| routes.push(route));
             due_ps(&setup.timing, now_ps, one.delay_ns)
         };
+        for route in &routes {
+            if let Route::Port(port) = route
+                && *port > LARGEST_PORT
+            {
+                let handler = dispatch.event.event;
+                let fault = generated_there(&setup.program, handler, (at, *port), one.event);
+                self.stopped.get_or_insert(Box::new(fault));
+                return;
+            }
+        }
         let counts = &mut self.switches[at as usize].counts;
         counts.generated += routes.len() as u64;
         for route in &routes {

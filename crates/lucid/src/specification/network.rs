@@ -33,6 +33,11 @@ impl Network {
         self.ends.get(&end).map(|(other, _)| *other)
     }
 
+    /// Where each end of a link is written.
+    pub fn places(&self) -> impl Iterator<Item = ((u32, u32), Span)> {
+        self.ends.iter().map(|(end, (_, span))| (*end, *span))
+    }
+
     /// Checks that a switch is there.
     pub fn switch(&self, node: &Node, switch: u128, messages: &mut Messages) -> Option<u32> {
         if switch < u128::from(self.switches) {

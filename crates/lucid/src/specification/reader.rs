@@ -97,6 +97,7 @@ fn read_run(root: &Node, messages: &mut Messages) -> Option<Run> {
         None => {}
     }
     network.full_mesh = run.links == Links::FullMesh;
+    run.port_places.extend(network.places());
 
     read_times(&mut fields, &mut run, messages);
     if let Some(node) = fields.get(&["drop chance"]) {
@@ -178,6 +179,8 @@ fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages)
     if let Kind::Int(_) = node.kind {
         if let Some(port) = messages.small(node, "a recirculation port") {
             run.recirculation_ports.fill(port);
+            // All switches have the same.
+            run.port_places.insert((0, port), node.span);
         }
         return;
     }
@@ -188,6 +191,9 @@ fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages)
         && let Some(ports) = ports.into_iter().collect()
     {
         run.recirculation_ports = ports;
+        for (node, (switch, port)) in list.iter().zip((0..).zip(&run.recirculation_ports)) {
+            run.port_places.insert((switch, *port), node.span);
+        }
     }
 }
 

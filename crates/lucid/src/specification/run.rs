@@ -29,6 +29,8 @@ pub struct Run {
     pub links: Links,
     /// Recirculation port of each switch; the default is 196.
     pub recirculation_ports: Vec<u32>,
+    /// Where ports of links and recirculation ports are written, by switch and port, for messages.
+    pub port_places: BTreeMap<(u32, u32), Span>,
     /// When the run ends; nothing after this time happens. The default is 10,000 ns.
     pub max_time_ps: u64,
     /// Between inputs without a timestamp; the default is 1 ns.
@@ -69,6 +71,7 @@ impl Default for Run {
             switches: 1,
             links: Links::List(Vec::new()),
             recirculation_ports: vec![DEFAULT_RECIRCULATION_PORT],
+            port_places: BTreeMap::new(),
             max_time_ps: 10_000 * PS_PER_NS,
             default_input_gap_ps: PS_PER_NS,
             generate_delay_ps: 600 * PS_PER_NS,

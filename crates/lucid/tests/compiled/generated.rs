@@ -2,14 +2,27 @@
 //! Generated programs compiled. `PLANEWRIGHT_SEEDS` says how many large ones.
 
 use crate::generator::{Features, Generated, generate, tape};
-use crate::oracle::{Judged, judge};
+use crate::oracle::{Judged, judge, judge_as};
+use crate::shrink::shrink;
 use device::EngineChoice;
 use lucid::compile::{Options, Target};
+use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::specification::{Format, read};
 use proptest::prelude::*;
 use source::{RenderOptions, SourceMap, render_text};
+
+/// The core program of a generated one.
+fn core(map: &mut SourceMap, source: &str) -> Result<Program, String> {
+    let files = lucid::syntax::NoFiles;
+    let symbolics = Symbolics::default();
+    let compiled = front::compile(map, "random.dpt", source.to_string(), &files, &symbolics, &[]);
+    match compiled {
+        Ok(compiled) => Ok(compiled.program),
+        Err(said) => Err(render_text(map, &said, RenderOptions::default())),
+    }
+}
 
 /// Dispatches and cells compared.
 fn run(
@@ -18,17 +31,13 @@ fn run(
     engine: EngineChoice,
 ) -> Result<(usize, u64), String> {
     let mut map = SourceMap::new();
-    let files = lucid::syntax::NoFiles;
-    let source = generated.source.clone();
-    let symbolics = Symbolics::default();
-    let compiled = front::compile(&mut map, "random.dpt", source, &files, &symbolics, &[]);
-    let compiled = compiled.map_err(|said| render_text(&map, &said, RenderOptions::default()))?;
+    let program = core(&mut map, &generated.source)?;
     let file = map.add("random.json", generated.run.clone());
     let (run, said) = read(&map, file, Format::Json);
     let run = run.ok_or_else(|| render_text(&map, &said, RenderOptions::default()))?;
     let folder = std::path::Path::new("");
     let options = Options { target, ..Options::default() };
-    match judge(&map, &compiled.program, &run, folder, &options, engine) {
+    match judge(&map, &program, &run, folder, &options, engine) {
         Ok(Judged::Same(verified, _)) => Ok((verified.schedule.dispatches.len(), verified.cells)),
         Ok(Judged::Refused(said)) => Err(format!("refused:\n{said}\n{}", generated.source)),
         Err(said) => Err(format!("{said}\n{}{}", generated.source, generated.run)),
@@ -71,17 +80,36 @@ proptest! {
     }
 }
 
+/// How often a difference is tried to be made smaller.
+const TRIES: usize = 150;
+
+/// What a tape's program says, made small first if the compiled program differs. Refusals and faults stay
+/// what they are.
+fn smallest(
+    tape: &[u32],
+    said: &str,
+    differs: &mut dyn FnMut(&Generated) -> Option<String>,
+) -> String {
+    let small = shrink(tape, TRIES, &mut |tape| differs(&generate(tape, Features::ALL)).is_some());
+    let generated = generate(&small, Features::ALL);
+    differs(&generated).unwrap_or_else(|| said.to_string())
+}
+
 fn large_programs(target: Target) {
     let seeds = std::env::var("PLANEWRIGHT_SEEDS").ok().and_then(|text| text.parse().ok());
     let (mut dispatches, mut cells) = (0, 0);
     let mut wrong = Vec::new();
     for seed in 0..seeds.unwrap_or(30) {
-        match run(&generate(&tape(seed, 800), Features::ALL), target, EngineChoice::Jit) {
+        let tape = tape(seed, 800);
+        match run(&generate(&tape, Features::ALL), target, EngineChoice::Jit) {
             Ok(found) => {
                 dispatches += found.0;
                 cells += found.1;
             }
-            Err(said) => wrong.push(format!("seed {seed}: {said}")),
+            Err(said) => {
+                let mut differs = |small: &Generated| run(small, target, EngineChoice::Jit).err();
+                wrong.push(format!("seed {seed}: {}", smallest(&tape, &said, &mut differs)));
+            }
         }
     }
     println!("{dispatches} dispatches, {cells} cells");
@@ -97,4 +125,36 @@ fn large_programs_do_on_devices_what_they_mean() {
 #[test]
 fn large_programs_do_for_tna_what_they_mean() {
     large_programs(Target::Tna);
+}
+
+/// Whether a program whose memops were compiled wrongly differs from what it means.
+fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
+    let mut map = SourceMap::new();
+    let program = core(&mut map, &generated.source).ok()?;
+    let wrong = generated.source.replace("{ return stored + x; }", "{ return stored - x; }");
+    let wrong = core(&mut map, &wrong).ok()?;
+    let file = map.add("random.json", generated.run.clone());
+    let (run, _) = read(&map, file, Format::Json);
+    let folder = std::path::Path::new("");
+    let engine = EngineChoice::Interpreter;
+    let judged = judge_as(&map, (&program, &wrong), &run?, folder, &Options::default(), engine);
+    let said = judged.err()?;
+    Some(format!("{said}\n{}{}", generated.source, generated.run))
+}
+
+/// A mistake in the compiler comes out as a small program with few events.
+#[test]
+fn differences_are_made_small() {
+    let seen = (0..40).find_map(|seed| {
+        let tape = tape(seed, 300);
+        let said = differs_with_a_mistake(&generate(&tape, Features::ALL))?;
+        Some((tape, said))
+    });
+    let (tape, said) = seen.expect("the mistake is hardly ever seen");
+    let small = smallest(&tape, &said, &mut differs_with_a_mistake);
+    assert!(small.contains("by the reference interpreter"), "{small}");
+    // The memops are in every program.
+    let statements = |text: &str| text.matches([';', '{']).count();
+    assert_eq!(small.matches("\"timestamp\"").count(), 1, "{small}");
+    assert!(statements(&small) < 60 && statements(&small) < statements(&said), "{small}");
 }

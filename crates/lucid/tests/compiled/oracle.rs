@@ -40,6 +40,18 @@ pub fn judge(
     options: &Options,
     engine: EngineChoice,
 ) -> Result<Judged, String> {
+    judge_as(map, (program, program), run, folder, options, engine)
+}
+
+/// The same with a program that means something and another that is compiled in its place.
+pub fn judge_as(
+    map: &SourceMap,
+    (program, compiled): (&Program, &Program),
+    run: &Run,
+    folder: &Path,
+    options: &Options,
+    engine: EngineChoice,
+) -> Result<Judged, String> {
     let mut captures = |name: &str| {
         std::fs::read(folder.join(name)).map_err(|error| format!("cannot read `{name}`: {error}"))
     };
@@ -48,8 +60,8 @@ pub fn judge(
     let options = &setup.port_options(Options { observed: true, ..options.clone() });
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
-        Target::V1Model => compile::compile(program, map, options),
-        Target::Tna => compile::tna::compile_unlimited(program, map.clone(), options),
+        Target::V1Model => compile::compile(compiled, map, options),
+        Target::Tna => compile::tna::compile_unlimited(compiled, map.clone(), options),
     };
     let compiled = match compiled {
         Ok(compiled) => compiled,

@@ -6,7 +6,7 @@ use super::inputs::{Ready, Trouble};
 use crate::arguments::{Engine, LucidTarget};
 use crate::output;
 use lucid::compile::{Options, Target, compile};
-use lucid::compiled::{CompiledSimulation, Verified, verify};
+use lucid::compiled::{CompiledSimulation, Verified, check_ports, verify};
 use lucid::core::GlobalId;
 use lucid::interpreter::State;
 use lucid::report::{Observers, Verdicts};
@@ -47,6 +47,10 @@ impl Machine {
         }
         let options = Options { target: target.target(), observed: true, ..Options::default() };
         let options = ready.setup.delay_options(options);
+        let ports = check_ports(&ready.setup);
+        if ports.has_errors() {
+            return Err(Trouble::Found(ready.map.clone(), ports));
+        }
         if is_compared && options.target == Target::Tna {
             unseen_egress_handlers(ready)?;
         }

@@ -8,8 +8,8 @@ use crate::compile::normal::generate_slots;
 use crate::compile::normal::walk::{bodies, deep, each_expression, each_statement, expressions};
 use crate::compile::{Target, codes, wire};
 use crate::core::{
-    Action, Body, Event, Expression, ExpressionKind, Global, GlobalKind, Parser, ParserAction,
-    ParserBlock, ParserStep, Program, Statement, StatementKind, Target as To, Type,
+    Action, Body, Constant, Event, Expression, ExpressionKind, Global, GlobalKind, Parser,
+    ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Target as To, Type,
 };
 use crate::syntax::ast::{BinaryOperator as B, EventSort};
 use source::{Code, Diagnostic, Diagnostics, Span};
@@ -198,6 +198,16 @@ impl Checker<'_> {
                 let help = "compile for v1model to see it, or generate an event instead";
                 self.tell(Diagnostic::warning(codes::PRINT, span, message).help(help));
             }
+            StatementKind::Generate { target: To::Port(port), .. } => {
+                if let ExpressionKind::Constant(Constant::Int(number, _)) = &port.kind {
+                    self.port(*number, port.span);
+                }
+            }
+            StatementKind::Generate { target: To::Ports(ports), .. } => {
+                if let ExpressionKind::Constant(Constant::Group(members)) = &ports.kind {
+                    members.iter().for_each(|port| self.port((*port).into(), ports.span));
+                }
+            }
             StatementKind::Generate { target: To::Switches(group), .. }
                 if matches!(group.kind, ExpressionKind::Flood(_)) =>
             {
@@ -209,6 +219,16 @@ impl Checker<'_> {
         }
         for expression in expressions(statement) {
             each_expression(expression, &mut |inner| self.expression(inner, gress));
+        }
+    }
+
+    /// A port that is known.
+    fn port(&mut self, port: u128, span: Span) {
+        if port > wire::LARGEST_PORT.into() {
+            let largest = wire::LARGEST_PORT;
+            let message = format!("no compiled switch has a port {port}");
+            let help = format!("take one of the ports 0 to {largest}");
+            self.refuse(codes::PORT, span, message, &help);
         }
     }
 
