@@ -7,7 +7,7 @@ use control::ControlError;
 use control::command::{Command, Located};
 use control::session::{Answer, Session};
 use device::Device;
-use network::queue_commands::set_queues;
+use network::device_commands::carry_out;
 use std::path::PathBuf;
 
 /// How many mistakes of one file are printed.
@@ -64,7 +64,7 @@ fn one(
     let now_ps = device.now_ps();
     let (store, cells) = device.store_and_cells_mut();
     match session.apply(located, store, cells, now_ps)? {
-        Answer::Device(command) => set_queues(device, command)
+        Answer::Device(command) => carry_out(device, command)
             .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
         _ if !prints => {}
         Answer::Registers(values) => {

@@ -82,7 +82,7 @@ fn device(program: &Arc<Program>, words: &[String], engine: EngineChoice) -> Dev
             let (store, cells) = device.store_and_cells_mut();
             match session.apply(&located, store, cells, 0).expect("the entries fit") {
                 Answer::Device(command) => {
-                    network::queue_commands::set_queues(&mut device, command).expect("queues");
+                    network::device_commands::carry_out(&mut device, command).expect("queues");
                 }
                 _ => drop(located),
             }

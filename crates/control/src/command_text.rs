@@ -2,6 +2,8 @@
 //! BMv2's command text: one command a line, as its command line and the P4 tutorials' `cli_input`
 //! files have it. This only reads the form; names and values are checked by `session`.
 
+mod generator;
+
 use crate::command::{
     Arguments, Command, Located, MatchText, Matches, MeterRate, Origin, Priority, Target,
 };
@@ -57,6 +59,8 @@ const COMMANDS: &[&str] = &[
     "set_crc32_parameters",
     "set_queue_rate",
     "set_queue_depth",
+    "pktgen_timer",
+    "pktgen_stop",
 ];
 
 /// Commands of BMv2 that only show things or concern its process: accepted and without effect here.
@@ -451,6 +455,8 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
                 Command::QueueDepth { packets: amount, port, priority }
             }
         }
+        "pktgen_timer" => generator::timer(words)?,
+        "pktgen_stop" => Command::GeneratorStop { application: words.number("the application")? },
         _ => {
             let error = ControlError::new(
                 UNKNOWN_COMMAND,

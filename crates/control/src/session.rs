@@ -7,7 +7,7 @@ mod counting;
 mod entries;
 mod multicast;
 
-use crate::command::{Command, Located, MatchText, Origin, Target};
+use crate::command::{Command, GeneratorTimer, Located, MatchText, Origin, Target};
 use crate::error::{BAD_VALUE, ControlError, REFUSED, SYNTAX, UNKNOWN_HANDLE, WRONG_COUNT};
 use crate::{lookup, patterns, values};
 use entries::count;
@@ -30,12 +30,12 @@ pub enum Answer {
     Registers(Vec<Bits>),
     /// A counter's cell.
     Counter(CounterValue),
-    /// Something for the device's queues, which the store does not have.
+    /// Something for what the store does not have: the device's queues and packet generator.
     Device(DeviceCommand),
 }
 
-/// A command about queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A command about queues, or the packet generator.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceCommand {
     /// Limits how fast queues drain.
     QueueRate {
@@ -54,6 +54,13 @@ pub enum DeviceCommand {
         port: Option<u32>,
         /// Priority; `None` is all.
         priority: Option<u32>,
+    },
+    /// Sets an application of the packet generator.
+    GeneratorTimer(GeneratorTimer),
+    /// Stops an application of the packet generator.
+    GeneratorStop {
+        /// Which.
+        application: u64,
     },
 }
 
@@ -415,6 +422,13 @@ impl Applying<'_> {
                     port: self.small_option(*port, "port")?,
                     priority: self.small_option(*priority, "priority")?,
                 }))
+            }
+            Command::GeneratorTimer(timer) => {
+                Ok(Answer::Device(DeviceCommand::GeneratorTimer(timer.clone())))
+            }
+            Command::GeneratorStop { application } => {
+                let application = *application;
+                Ok(Answer::Device(DeviceCommand::GeneratorStop { application }))
             }
         }
     }

@@ -90,6 +90,9 @@ pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Straight {
     pub unit: jit::Unit,
+    /// The same with gates of ports and queues ([`crate::traffic_manager::Passage`]): a packet whose gate is
+    /// closed leaves it before the queue.
+    pub gated: Option<jit::Unit>,
     /// The pass of the packet in which its last block runs, from 0.
     pub last_pass: u64,
     /// The way of copies that nothing holds up, if they have one.

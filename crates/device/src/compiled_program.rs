@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's machine code in a device: one unit a block and one for copies, made when the first packet
-//! needs them, and the straight way as one unit, made when the program is loaded. Which packets take
-//! which is not here.
+//! A program's machine code in devices: one unit a block and one for copies, made when the first packet
+//! needs them, and the straight way as one unit, made when the program is loaded. Devices that run the same
+//! program share it. Which packets take which is not here.
 
 use crate::architecture::{Replicas, Straight};
 use crate::environment::BlockEnvironment;
@@ -10,20 +10,93 @@ use ir::{Program, StorageLayout};
 use jit::{BoundInstance, CompileError, Compiled, Unit};
 use state::Cells;
 use state::forwarding::ForwardingState;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// Code that is made when it is first needed.
+type Way = OnceLock<Result<Arc<Compiled>, CompileError>>;
+
+/// Machine code of a program for all devices that run it alike: code reaches state through the instance
+/// that a device hands in.
+#[derive(Debug)]
+pub(crate) struct ProgramCode {
+    program: Arc<Program>,
+    layout: Arc<StorageLayout>,
+    straight: Option<Straight>,
+    /// A unit a block, in the order of the program's blocks.
+    blocks: Way,
+    straight_way: Way,
+    /// The straight way with gates.
+    gated_way: Way,
+    replicas: Way,
+    /// How often the compiler was asked.
+    compilations: AtomicU64,
+}
+
+impl ProgramCode {
+    /// Makes the code that the first packet needs.
+    pub fn new(
+        program: &Arc<Program>,
+        straight: Option<Straight>,
+    ) -> Result<ProgramCode, CompileError> {
+        let code = ProgramCode {
+            program: program.clone(),
+            layout: Arc::new(StorageLayout::new(program)),
+            straight,
+            blocks: Way::new(),
+            straight_way: Way::new(),
+            gated_way: Way::new(),
+            replicas: Way::new(),
+            compilations: AtomicU64::new(0),
+        };
+        match &code.straight {
+            Some(straight) => code.way(&code.straight_way, || vec![straight.unit.clone()])?,
+            None => code.blocks()?,
+        };
+        Ok(code)
+    }
+
+    fn way(
+        &self,
+        way: &Way,
+        units: impl FnOnce() -> Vec<Unit>,
+    ) -> Result<Arc<Compiled>, CompileError> {
+        let compile = || {
+            self.compilations.fetch_add(1, Ordering::Relaxed);
+            Compiled::new(self.program.clone(), &units()).map(Arc::new)
+        };
+        way.get_or_init(compile).clone()
+    }
+
+    fn blocks(&self) -> Result<Arc<Compiled>, CompileError> {
+        self.way(&self.blocks, || {
+            let blocks = self.program.blocks.iter().enumerate();
+            blocks.map(|(at, block)| Unit::block(&block.name, at)).collect()
+        })
+    }
+
+    /// How often the compiler was asked.
+    pub fn compilations(&self) -> u64 {
+        self.compilations.load(Ordering::Relaxed)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<Compiled>> {
+        let ways = [&self.blocks, &self.straight_way, &self.gated_way, &self.replicas];
+        ways.into_iter().filter_map(|way| way.get()?.as_ref().ok())
+    }
+}
 
 /// Code and the addresses that it works with.
 #[derive(Debug)]
 pub(crate) struct Bound {
-    pub code: Compiled,
+    pub code: Arc<Compiled>,
     pub instance: BoundInstance,
 }
 
 impl Bound {
-    fn new(program: &Arc<Program>, units: &[Unit]) -> Result<Bound, CompileError> {
-        let code = Compiled::new(program.clone(), units)?;
-        Ok(Bound { code, instance: BoundInstance::new() })
+    fn new(code: Arc<Compiled>) -> Bound {
+        Bound { code, instance: BoundInstance::new() }
     }
 }
 
@@ -47,64 +120,67 @@ pub(crate) struct BoundReplicas {
     pub ordered: Vec<state::Replica>,
 }
 
-/// Machine code of a program.
+/// Machine code of a program and the state of one device.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
-    layout: Arc<StorageLayout>,
-    /// A unit a block, in the order of the program's blocks.
+    code: Arc<ProgramCode>,
     blocks: Option<Bound>,
     straight: Option<BoundStraight>,
+    gated: Option<BoundStraight>,
     replicas: Option<BoundReplicas>,
-    /// Until the first copy.
-    replicas_to_come: Option<Replicas>,
     notes: Vec<String>,
 }
 
 impl CompiledProgram {
-    pub fn new(
-        program: &Arc<Program>,
-        straight: Option<Straight>,
-    ) -> Result<CompiledProgram, CompileError> {
-        let mut compiled = CompiledProgram {
-            layout: Arc::new(StorageLayout::new(program)),
-            blocks: None,
-            straight: None,
-            replicas: None,
-            replicas_to_come: None,
-            notes: Vec::new(),
-        };
-        match straight {
-            Some(Straight { unit, last_pass, replicas, notes }) => {
-                compiled.replicas_to_come = replicas;
-                let tally_rows = unit.tallying.map(|tallying| tallying.rows);
-                let bound = Bound::new(program, &[unit])?;
-                compiled.straight = Some(BoundStraight { bound, last_pass, tally_rows });
-                compiled.notes = notes;
+    pub fn new(code: Arc<ProgramCode>) -> CompiledProgram {
+        let (mut notes, mut straight) = (Vec::new(), None);
+        match (&code.straight, code.straight_way.get()) {
+            (Some(described), Some(Ok(compiled))) => {
+                straight = Some(bind_straight(described, compiled.clone()));
+                notes.clone_from(&described.notes);
             }
-            None => {
-                compiled.blocks(program)?;
-                compiled.notes.push("every packet takes the general way".to_string());
-            }
+            _ => notes.push("every packet takes the general way".to_string()),
         }
-        Ok(compiled)
+        CompiledProgram { code, blocks: None, straight, gated: None, replicas: None, notes }
+    }
+
+    pub fn code(&self) -> &Arc<ProgramCode> {
+        &self.code
     }
 
     pub fn layout(&self) -> &Arc<StorageLayout> {
-        &self.layout
+        &self.code.layout
     }
 
-    pub fn straight(&mut self) -> Option<&mut BoundStraight> {
-        self.straight.as_mut()
+    /// The pass of a packet in which the last block of the straight way runs.
+    pub fn last_pass(&self) -> u64 {
+        self.straight.as_ref().map_or(0, |straight| straight.last_pass)
+    }
+
+    /// The straight way, with gates or without.
+    pub fn straight(&mut self, gated: bool) -> Option<&mut BoundStraight> {
+        if !gated {
+            return self.straight.as_mut();
+        }
+        if self.gated.is_none()
+            && let Some(described) = &self.code.straight
+            && let Some(unit) = &described.gated
+            && let Ok(compiled) = self.code.way(&self.code.gated_way, || vec![unit.clone()])
+        {
+            self.gated = Some(bind_straight(described, compiled));
+        }
+        self.gated.as_mut()
     }
 
     /// The way of copies, if they have one.
-    pub fn replicas(
-        &mut self,
-        program: &Arc<Program>,
-    ) -> Result<Option<&mut BoundReplicas>, CompileError> {
-        if let Some(Replicas { unit, least_queue_count }) = self.replicas_to_come.take() {
-            let bound = Bound::new(program, &[unit])?;
+    pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicas>, CompileError> {
+        let described = self.code.straight.as_ref().and_then(|way| way.replicas.as_ref());
+        if self.replicas.is_none()
+            && let Some(Replicas { unit, least_queue_count }) = described
+        {
+            let compiled = self.code.way(&self.code.replicas, || vec![unit.clone()])?;
             let (storage, ordered) = (Vec::new(), Vec::new());
+            let (bound, least_queue_count) = (Bound::new(compiled), *least_queue_count);
             self.replicas = Some(BoundReplicas { bound, least_queue_count, storage, ordered });
         }
         Ok(self.replicas.as_mut())
@@ -119,46 +195,35 @@ impl CompiledProgram {
         &self.notes
     }
 
-    fn all(&self) -> impl Iterator<Item = &Compiled> {
-        let straight = self.straight.as_ref().map(|straight| &straight.bound);
-        let replicas = self.replicas.as_ref().map(|replicas| &replicas.bound);
-        self.blocks.as_ref().into_iter().chain(straight).chain(replicas).map(|bound| &bound.code)
-    }
-
-    /// Time spent on compiling so far.
+    /// Time spent on compiling so far, for all devices that share the code.
     pub fn compile_time(&self) -> Duration {
-        self.all().map(Compiled::compile_time).sum()
+        self.code.all().map(|code| code.compile_time()).sum()
     }
 
     /// Machine code so far.
     pub fn code_bytes(&self) -> usize {
-        self.all().map(Compiled::code_bytes).sum()
-    }
-
-    fn blocks(&mut self, program: &Arc<Program>) -> Result<&mut Bound, CompileError> {
-        let blocks = match self.blocks.take() {
-            Some(blocks) => blocks,
-            None => {
-                let blocks = program.blocks.iter().enumerate();
-                let units: Vec<Unit> =
-                    blocks.map(|(at, block)| Unit::block(&block.name, at)).collect();
-                Bound::new(program, &units)?
-            }
-        };
-        Ok(self.blocks.insert(blocks))
+        self.code.all().map(|code| code.code_bytes()).sum()
     }
 
     /// Runs a block on a packet.
     pub fn run_block(
         &mut self,
-        program: &Arc<Program>,
         block: usize,
         context: &mut PacketContext,
         forwarding: &ForwardingState,
         cells: &mut Cells,
         environment: &mut BlockEnvironment<'_>,
     ) -> Result<Outcome, CompileError> {
-        let Bound { code, instance } = self.blocks(program)?;
+        let blocks = match self.blocks.take() {
+            Some(blocks) => blocks,
+            None => Bound::new(self.code.blocks()?),
+        };
+        let Bound { code, instance } = self.blocks.insert(blocks);
         Ok(code.run_on_context(block, context, instance, forwarding, cells, environment))
     }
+}
+
+fn bind_straight(described: &Straight, code: Arc<Compiled>) -> BoundStraight {
+    let tally_rows = described.unit.tallying.map(|tallying| tallying.rows);
+    BoundStraight { bound: Bound::new(code), last_pass: described.last_pass, tally_rows }
 }

@@ -10,7 +10,10 @@ mod units;
 use crate::explanation::{CONFIGURATION_MISSING, CONFIGURATION_STANDS_STILL, CONFIGURATION_VALUE};
 use crate::flow_control::{FlowControlOptions, PauseFrame, pause_end_ps};
 use crate::options::{DeviceOptions, PortOptions, TimestampUnit};
-use crate::packet_generator::{PacketTrain, TrainTarget};
+use crate::packet_generator::{
+    GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MOST_BATCHES, MOST_TRAINS,
+    PacketTrain, TrainTarget,
+};
 use crate::traffic_manager::OutputPath;
 use reader::{Reader, Section, found};
 use source::{Diagnostic, Diagnostics, FileId};
@@ -20,8 +23,6 @@ use toml::de::DeValue;
 const MOST_QUEUES: u64 = 128;
 /// More packets than any queue holds.
 const MOST_DEPTH: u64 = u32::MAX as u64;
-/// More trains than a packet generator makes; a number of a generated packet has 15 bits for its train.
-const MOST_TRAINS: usize = 1 << 15;
 /// So often a pausable queue is paused anew within a period.
 const MOST_RENEWALS: u64 = 1000;
 
@@ -82,6 +83,11 @@ impl Reader {
         }
         for mut section in self.list(root, "generator") {
             options.packet_generator.extend(self.train(&mut section));
+            self.close(section);
+        }
+        for mut section in self.list(root, "generator_application") {
+            let application = self.application(&mut section, &options.generator_applications);
+            options.generator_applications.extend(application);
             self.close(section);
         }
         for mut section in self.list(root, "pausable_queue") {
@@ -179,6 +185,45 @@ impl Reader {
         let class = self.required_number(section, "class", 0..=7);
         let quanta = self.required_number(section, "quanta", 0..=u64::from(u16::MAX));
         Some(PauseFrame::of_class(class? as u8, quanta? as u16).bytes([0; 6]))
+    }
+
+    /// An application of the packet generator that has none of the numbers before it.
+    fn application(
+        &mut self,
+        section: &mut Section<'_>,
+        before: &[GeneratorApplication],
+    ) -> Option<GeneratorApplication> {
+        let otherwise = GeneratorApplication::default();
+        let id = self.required_number(section, "id", 0..=u64::from(GENERATOR_APPLICATIONS) - 1);
+        if before.iter().any(|other| Some(u64::from(other.id)) == id) {
+            let (name, range) = (section.name_of("id"), section.range_of("id"));
+            self.wrong(range, &name, "the number of no other application", "one that is taken");
+        }
+        let timers = [("periodic", GeneratorTimer::Periodic), ("once", GeneratorTimer::Once)];
+        let timer = self.choice(section, "timer", &timers).unwrap_or_default();
+        let wanted = "until the timer is over, such as \"100us\"";
+        let mut period_ps = self.required_time(section, "period", wanted);
+        if period_ps == Some(0) {
+            let (name, range) = (section.name_of("period"), section.range_of("period"));
+            self.wrong(range, &name, "a time above 0", "0");
+            period_ps = None;
+        }
+        let most = u64::from(MOST_BATCHES);
+        let mut count = |field| self.number(section, field, 1..=most).map(|count| count as u32);
+        let (batches, packets) = (count("batches"), count("packets"));
+        let port = self.port_number(section, "port").unwrap_or(otherwise.port);
+        Some(GeneratorApplication {
+            port,
+            timer,
+            offset_ps: self.time(section, "offset").unwrap_or(otherwise.offset_ps),
+            batches: batches.unwrap_or(otherwise.batches),
+            batch_gap_ps: self.time(section, "batch_gap").unwrap_or(otherwise.batch_gap_ps),
+            packets: packets.unwrap_or(otherwise.packets),
+            packet_gap_ps: self.time(section, "packet_gap").unwrap_or(otherwise.packet_gap_ps),
+            bytes: self.bytes(section, "bytes").unwrap_or(otherwise.bytes),
+            id: id? as u8,
+            period_ps: period_ps?,
+        })
     }
 
     /// Trains that pause a queue but for the end of each period; its port obeys flow control.

@@ -10,7 +10,7 @@ use crate::machine::{Event, EventKey, Machine, NextEvent};
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception};
-use crate::packet_generator::TrainTarget;
+use crate::packet_generator::{GeneratorApplication, TrainTarget};
 use crate::statistics::Statistics;
 use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
@@ -43,8 +43,22 @@ enum Next {
 
 impl Device {
     /// A device that runs a program, at time 0. With [`EngineChoice::Jit`] the program is compiled here.
-    pub fn new(program: Arc<Program>, mut options: DeviceOptions) -> Result<Device, LoadError> {
-        let engine = Engine::load(program, 0, &options)?;
+    pub fn new(program: Arc<Program>, options: DeviceOptions) -> Result<Device, LoadError> {
+        Device::load(program, options, None)
+    }
+
+    /// Another device that runs this one's current program, with a state of its own. Machine code is shared
+    /// unless the options differ in the drop port or the least number of a port's queues.
+    pub fn another(&self, options: DeviceOptions) -> Result<Device, LoadError> {
+        Device::load(self.current.program.clone(), options, Some(&self.current))
+    }
+
+    fn load(
+        program: Arc<Program>,
+        mut options: DeviceOptions,
+        like: Option<&Engine>,
+    ) -> Result<Device, LoadError> {
+        let engine = Engine::load(program, 0, &options, like)?;
         engine.set_defaults(&mut options);
         Ok(Device {
             machine: Machine::new(options),
@@ -80,6 +94,15 @@ impl Device {
         match &self.current.runner {
             Runner::Jit(compiled) => Some(compiled.compile_time()),
             Runner::Interpreter(_) => None,
+        }
+    }
+
+    /// How often code of the current program was compiled so far, for all devices that share it; 0 with the
+    /// interpreter.
+    pub fn compilations(&self) -> u64 {
+        match &self.current.runner {
+            Runner::Jit(compiled) => compiled.code().compilations(),
+            Runner::Interpreter(_) => 0,
         }
     }
 
@@ -330,7 +353,7 @@ impl Device {
                 self.come_to_ingress(Some(generation), arrival)
             }
             Event::Loopback(arrival) | Event::Reception(arrival) => self.come_by_port(arrival),
-            Event::Generation(train) => match self.machine.generate(train) {
+            Event::Generation(source) => match self.machine.generate(source) {
                 Some((arrival, TrainTarget::Mac)) => self.come_by_port(arrival),
                 Some((arrival, TrainTarget::Ingress)) => self.come_to_ingress(None, arrival),
                 None => Ok(()),
@@ -421,6 +444,12 @@ impl Device {
         statistics
     }
 
+    /// How many of the packets that came in began on the straight way; whoever wants to know why a device is
+    /// slow looks here.
+    pub fn straight_packets(&self) -> u64 {
+        self.machine.straight.begun()
+    }
+
     /// Pauses a queue of a path, or the path. Returns whether the queue exists.
     pub fn pause(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
         self.machine.traffic.set_paused(path, queue, true, self.machine.now_ps)
@@ -443,6 +472,25 @@ impl Device {
     ) {
         let time_ps = time_ps.max(self.machine.now_ps);
         self.machine.schedule(time_ps, Event::FlowControl { path, queue, paused });
+    }
+
+    /// Sets an application of the packet generator, in place of what it was; its timer starts `offset_ps`
+    /// from now. A port that the architecture has no bits for is an error.
+    pub fn set_generator_application(
+        &mut self,
+        application: GeneratorApplication,
+    ) -> Result<(), DeviceError> {
+        let (port, largest) = (application.port, self.engine().largest_port());
+        if port > largest {
+            return Err(DeviceError::NoSuchPort { port, largest });
+        }
+        self.machine.set_generator_application(application);
+        Ok(())
+    }
+
+    /// Stops an application of the packet generator. Returns whether it was set.
+    pub fn stop_generator_application(&mut self, id: u8) -> bool {
+        self.machine.stop_generator_application(id)
     }
 
     /// Sets the depth limit in packets of a queue, or of all queues of a path.
@@ -486,7 +534,8 @@ impl Device {
     pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
         let last = self.others.last_key_value().map_or(0, |(last, _)| *last);
         let generation = last.max(self.current.generation) + 1;
-        let mut engine = Engine::load(program, generation, &self.machine.options)?;
+        let options = &self.machine.options;
+        let mut engine = Engine::load(program, generation, options, Some(&self.current))?;
         engine.is_waiting = true;
         self.others.retain(|_, engine| !engine.is_waiting);
         self.others.insert(generation, engine);

@@ -3,10 +3,10 @@
 //! Several may be loaded; they share the device's clock, queues and ports, which are not here.
 
 use crate::architecture::{self, Architecture, LeftStraight};
-use crate::compiled_program::CompiledProgram;
+use crate::compiled_program::{CompiledProgram, ProgramCode};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
-use crate::options::{DeviceOptions, EngineChoice};
+use crate::options::{DeviceOptions, EngineChoice, Shape};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Generation, Traveller};
 use crate::statistics::DropReason;
@@ -44,6 +44,7 @@ pub(crate) struct Engine {
     pub is_waiting: bool,
     pub runner: Runner,
     architecture: Arc<dyn Architecture>,
+    shape: Shape,
     most_header_bytes: u64,
     /// Storage of packets that are gone, for the next ones.
     free_contexts: Vec<PacketContext>,
@@ -65,22 +66,29 @@ pub(crate) struct Run {
 }
 
 impl Engine {
+    /// Loads a program; with another engine that runs it on compiled code in the same way, the code is
+    /// shared.
     pub fn load(
         program: Arc<Program>,
         generation: Generation,
         options: &DeviceOptions,
+        like: Option<&Engine>,
     ) -> Result<Engine, LoadError> {
         let architecture = architecture::describe(&program, options.drop_port)?;
         refuse_externs(&program)?;
         let runner = match options.effective_engine() {
             EngineChoice::Interpreter => Runner::Interpreter(Interpreter::new(program.clone())),
             EngineChoice::Jit => {
-                let queue_count = options.traffic_manager.least_queue_count();
-                let straight = architecture.straight(&program, queue_count);
-                let compiled = CompiledProgram::new(&program, straight);
-                Runner::Jit(Box::new(
-                    compiled.map_err(|error| LoadError::NotCompiled(error.message))?,
-                ))
+                let code = match like.and_then(|like| like.code_for(&program, &options.shape())) {
+                    Some(code) => code,
+                    None => {
+                        let queue_count = options.traffic_manager.least_queue_count();
+                        let straight = architecture.straight(&program, queue_count);
+                        let code = ProgramCode::new(&program, straight);
+                        Arc::new(code.map_err(|error| LoadError::NotCompiled(error.message))?)
+                    }
+                };
+                Runner::Jit(Box::new(CompiledProgram::new(code)))
             }
         };
         let store = Store::new(program.clone()).map_err(LoadError::InitialState)?;
@@ -95,12 +103,23 @@ impl Engine {
             is_waiting: false,
             runner,
             architecture,
+            shape: options.shape(),
             most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
             straight_context: None,
             last_straight_drop_passes: 0,
             program,
         })
+    }
+
+    /// Its code, if that serves a device of this shape for this program.
+    fn code_for(&self, program: &Arc<Program>, shape: &Shape) -> Option<Arc<ProgramCode>> {
+        match &self.runner {
+            Runner::Jit(compiled) if Arc::ptr_eq(program, &self.program) => {
+                (self.shape == *shape).then(|| compiled.code().clone())
+            }
+            _ => None,
+        }
     }
 
     pub fn largest_port(&self) -> u32 {
@@ -249,14 +268,7 @@ impl Engine {
                     observer.as_mut().map(|observer| observer as &mut dyn Observer),
                 ),
             (Runner::Jit(compiled), View::Forwarding(forwarding)) => compiled
-                .run_block(
-                    &self.program,
-                    block,
-                    context,
-                    forwarding,
-                    &mut self.cells,
-                    &mut environment,
-                )
+                .run_block(block, context, forwarding, &mut self.cells, &mut environment)
                 .map_err(|error| DeviceError::NotCompiled { message: error.message })?,
             // A view is of the side that its engine reads.
             (Runner::Interpreter(_), View::Forwarding(_))

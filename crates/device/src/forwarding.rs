@@ -11,11 +11,11 @@ use crate::engine::{Engine, Run, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
 use crate::output::DeviceError;
-use crate::packet::{Arrival, Queued, Reception};
-use crate::traffic_manager::TrafficManager;
+use crate::packet::{Arrival, Reception};
+use crate::traffic_manager::Passage;
 use crate::view::View;
 use interpreter::{Outcome, PacketContext};
-use jit::Ending;
+use jit::{Ending, Lent};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,6 +30,15 @@ const AT_EGRESS_DROP: usize = (EXIT_EGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as
 /// Packets that were dropped after ingress and after egress, of those that ended by exits.
 pub(crate) fn drops_of(ended: &[u64]) -> (u64, u64) {
     (ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP])
+}
+
+/// Which code packets run on that go straight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Nothing holds any packet up, whatever its port and queue.
+    Plain,
+    /// Those whose gates are open go straight.
+    Gated(Passage),
 }
 
 /// How a packet left the straight way.
@@ -48,13 +57,13 @@ fn run_straight(
     machine: &mut Machine,
     burst: &mut Burst,
     packets: Range<usize>,
-    first_number: u64,
-    first_pass: u64,
+    (first_number, first_pass): (u64, u64),
+    way: Way,
 ) -> Option<Leaving> {
     engine.prepare_straight_context();
     let forwarding = engine.store.forwarding();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
-    let BoundStraight { bound, tally_rows, .. } = compiled.straight()?;
+    let BoundStraight { bound, tally_rows, .. } = compiled.straight(way != Way::Plain)?;
     let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
     let run = Cell::new(Run { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
@@ -77,8 +86,12 @@ fn run_straight(
     running.inputs()[INPUT_TIME] = timestamp;
     let already = burst.outputs().len();
     let straight = &mut machine.straight;
-    let tallies = straight.tallies(tally_rows.unwrap_or(0));
-    let ended = running.run(0, burst.packets(), packets.clone(), tallies, context, now_ps);
+    let gates = match way {
+        Way::Plain => &[],
+        Way::Gated(passage) => machine.traffic.gates(passage),
+    };
+    let lent = Lent { tallies: straight.tallies(tally_rows.unwrap_or(0)), gates };
+    let ended = running.run(0, burst.packets(), packets.clone(), lent, context, now_ps);
     drop(running);
     let jit::Ended { packet, ending, outputs, ended } = ended;
     machine.sent += (burst.outputs().len() - already) as u64;
@@ -109,7 +122,7 @@ pub(crate) fn go_on(
     let port = burst.port(packet);
     let bytes = burst.bytes(packet);
     let last_pass = match &mut engine.runner {
-        Runner::Jit(compiled) => compiled.straight().map_or(0, |straight| straight.last_pass),
+        Runner::Jit(compiled) => compiled.last_pass(),
         Runner::Interpreter(_) => 0,
     };
     let run = Run {
@@ -151,8 +164,8 @@ impl Device {
     /// [`Device::drain_transmitted`]. After an error the packets behind the failing one can be forwarded
     /// by another call.
     ///
-    /// With compiled code, and as long as no port has a rate, latency, pause or anything else that would
-    /// hold a packet up, a packet that goes from one port to one other is changed in place, without an
+    /// With compiled code, and as long as its port has no rate, latency, pause or anything else that would
+    /// hold it up, a packet that goes from one port to one other is changed in place, without an
     /// allocation or a lock.
     pub fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
         self.obey_control();
@@ -166,62 +179,90 @@ impl Device {
                 Some(wrong) => wrong,
                 None => burst.len(),
             };
-            let is_idle = self.machine.is_idle() && !self.machine.looks_at_arrivals();
-            if is_idle && self.goes_straight(burst.largest_bytes()) {
-                self.forward_straight(burst, first..last)?;
-            } else {
-                self.forward_generally(burst, first)?;
+            let last = self.first_at_mac(burst, first..last);
+            let is_idle = last > first && self.machine.is_idle() && !self.machine.keeps_a_pace();
+            match self.way_of_burst(burst.largest_bytes()).filter(|_| is_idle) {
+                Some(way) => self.forward_straight(burst, first..last, way)?,
+                None => self.forward_generally(burst, first)?,
             }
         }
         Ok(())
     }
 
-    /// Whether packets of at most so many bytes may take the straight way now, one after the other.
-    fn goes_straight(&mut self, length_bytes: usize) -> bool {
-        let lets = |traffic: &mut TrafficManager<Queued>, most_bytes: u64, now_ps: u64| {
-            traffic.lets_straight_through(most_bytes, now_ps)
-        };
-        self.may_go_straight(length_bytes, 0, lets)
+    /// The first packet of a range that ends at the MAC of its port, or the end of the range.
+    fn first_at_mac(&self, burst: &Burst, mut packets: Range<usize>) -> usize {
+        let (machine, last) = (&self.machine, packets.end);
+        if !machine.has_flow_control() {
+            return last;
+        }
+        let ends_there =
+            |packet: &usize| machine.ends_at_mac(burst.port(*packet), burst.bytes(*packet));
+        packets.find(ends_there).unwrap_or(last)
     }
 
-    /// Whether a packet of so many bytes may take the straight way now, in its pass of this number.
-    fn goes_straight_alone(&mut self, length_bytes: usize, pass: u64) -> bool {
-        let lets = |traffic: &mut TrafficManager<Queued>, most_bytes: u64, now_ps: u64| {
-            traffic.lets_one_through(most_bytes, now_ps)
-                || traffic.lets_straight_through(most_bytes, now_ps)
-        };
-        self.may_go_straight(length_bytes, pass, lets)
+    /// The straight way that packets of at most so many bytes may take now, one after the other.
+    fn way_of_burst(&mut self, length_bytes: usize) -> Option<Way> {
+        let most_bytes = self.may_go_straight(length_bytes, 0)?;
+        let traffic = &mut self.machine.traffic;
+        let now_ps = self.machine.now_ps;
+        if traffic.lets_straight_through(most_bytes, now_ps) {
+            return Some(Way::Plain);
+        }
+        let is_gated = traffic.is_mostly_ideal()
+            && traffic.next_ready().is_none()
+            && traffic.opens_gates(most_bytes, now_ps)
+            && self.has_gated_way();
+        is_gated.then_some(Way::Gated(Passage::Gone))
     }
 
-    fn may_go_straight(
-        &mut self,
-        length_bytes: usize,
-        pass: u64,
-        lets: impl FnOnce(&mut TrafficManager<Queued>, u64, u64) -> bool,
-    ) -> bool {
+    /// The straight way that a packet of so many bytes may take now, in its pass of this number.
+    fn way_of_one(&mut self, length_bytes: usize, pass: u64) -> Option<Way> {
+        let most_bytes = self.may_go_straight(length_bytes, pass)?;
+        let traffic = &mut self.machine.traffic;
+        let now_ps = self.machine.now_ps;
+        if !traffic.has_gates()
+            && (traffic.lets_one_through(most_bytes, now_ps)
+                || traffic.lets_straight_through(most_bytes, now_ps))
+        {
+            return Some(Way::Plain);
+        }
+        let is_gated = traffic.opens_gates(most_bytes, now_ps) && self.has_gated_way();
+        is_gated.then_some(Way::Gated(Passage::Prompt))
+    }
+
+    pub(crate) fn has_gated_way(&mut self) -> bool {
+        match &mut self.current_engine_and_machine().0.runner {
+            Runner::Jit(compiled) => compiled.straight(true).is_some(),
+            Runner::Interpreter(_) => false,
+        }
+    }
+
+    /// Whether a packet of so many bytes in its pass of this number may go straight as far as queues and
+    /// wires let it: the most bytes that it may have then.
+    fn may_go_straight(&self, length_bytes: usize, pass: u64) -> Option<u64> {
         let engine = self.engine();
         let has_code = match &engine.runner {
             Runner::Jit(compiled) => compiled.has_straight(),
             Runner::Interpreter(_) => false,
         };
-        let most_bytes = length_bytes as u64 + engine.most_header_bytes();
-        let machine = &mut self.machine;
-        has_code
-            && machine.tap.is_none()
-            && machine.options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
-            && machine.options.ingress_latency_ps == 0
-            && lets(&mut machine.traffic, most_bytes, machine.now_ps)
+        let options = &self.machine.options;
+        let may = has_code
+            && self.machine.tap.is_none()
+            && options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
+            && options.ingress_latency_ps == 0;
+        may.then(|| length_bytes as u64 + engine.most_header_bytes())
     }
 
     fn forward_straight(
         &mut self,
         burst: &mut Burst,
         packets: Range<usize>,
+        way: Way,
     ) -> Result<(), DeviceError> {
         let (first, first_number) = (packets.start, self.receptions);
         let last = packets.end;
         let (engine, machine) = self.current_engine_and_machine();
-        let left = run_straight(engine, machine, burst, packets, first_number, 0);
+        let left = run_straight(engine, machine, burst, packets, (first_number, 0), way);
         let Some(leaving) = left else {
             self.receptions += (last - first) as u64;
             burst.set_next(last);
@@ -270,9 +311,10 @@ impl Device {
         mut arrival: Box<Arrival>,
     ) -> Result<Option<Box<Arrival>>, DeviceError> {
         let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
-        if length > LARGEST_SINGLE_BYTES || !self.goes_straight_alone(length, first_pass) {
+        if length > LARGEST_SINGLE_BYTES {
             return Ok(Some(arrival));
         }
+        let Some(way) = self.way_of_one(length, first_pass) else { return Ok(Some(arrival)) };
         let mut single = self.take_single();
         single.clear();
         // It is empty, and the length was looked at.
@@ -280,7 +322,7 @@ impl Device {
         let number = arrival.reception.number;
         let (engine, machine) = self.current_engine_and_machine();
         let sent_before = machine.sent;
-        let left = run_straight(engine, machine, &mut single, 0..1, number, first_pass);
+        let left = run_straight(engine, machine, &mut single, 0..1, (number, first_pass), way);
         let done = match left {
             Some(leaving) => {
                 let reception = Some(arrival.reception);

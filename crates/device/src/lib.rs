@@ -54,7 +54,10 @@ pub use options::{
     TrafficManagerOptions,
 };
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
-pub use packet_generator::{GENERATED_PACKET, PacketTrain, TrainTarget};
+pub use packet_generator::{
+    GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
+    MOST_BATCHES, PacketTrain, TrainTarget,
+};
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use tap::{ComesBy, Tapped, TappedEvent};
 pub use trace::PacketTrace;

@@ -3,10 +3,10 @@
 //! Which block runs when is the architecture's business, not this file's.
 
 use crate::flow_control::{PauseFrame, pause_end_ps};
-use crate::options::DeviceOptions;
+use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
-use crate::packet_generator::{TrainTarget, packet_number};
+use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::tap::{Tap, TappedEvent};
 use crate::trace::{Cause, PassId, PassRecorder};
@@ -29,7 +29,7 @@ pub(crate) enum Event {
     Reentry(Generation, Box<Arrival>),
     /// A packet comes back by the port that it was sent by, to whatever program runs then.
     Loopback(Box<Arrival>),
-    /// The next of a train is due.
+    /// The next of a source of the packet generator is due.
     Generation(usize),
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
@@ -82,8 +82,8 @@ pub(crate) struct Machine {
     ingress_free_ps: u64,
     /// For ingress, in order, with the program that they belong to if they do to one.
     waiting: VecDeque<(Option<Generation>, Box<Arrival>)>,
-    /// How many packets of each train were made.
-    generated: Vec<u64>,
+    /// What the packet generator makes.
+    generator: Sources,
     /// Events that [`Machine::has_only_endless_events`] is about.
     endless_events: usize,
     sequence: u64,
@@ -103,7 +103,7 @@ impl Machine {
             admission_ps: None,
             ingress_free_ps: 0,
             waiting: VecDeque::new(),
-            generated: vec![0; options.packet_generator.len()],
+            generator: Sources::new(&options.packet_generator),
             endless_events: 0,
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
@@ -119,10 +119,11 @@ impl Machine {
             free_bytes: Vec::new(),
             options,
         };
-        for number in 0..machine.options.packet_generator.len() {
-            if let Some(time_ps) = machine.options.packet_generator[number].time_ps(0) {
-                machine.schedule(time_ps, Event::Generation(number));
-            }
+        for number in machine.generator.numbers() {
+            machine.schedule_generation(number);
+        }
+        for application in machine.options.generator_applications.clone() {
+            machine.set_generator_application(application);
         }
         machine
     }
@@ -156,7 +157,11 @@ impl Machine {
 
     /// A time as v1model's metadata shows it.
     pub fn timestamp_of(&self, time_ps: u64) -> u64 {
-        time_ps / self.options.timestamp_unit.picoseconds()
+        // Divisions by constants are multiplications.
+        match self.options.timestamp_unit {
+            TimestampUnit::Microseconds => time_ps / TimestampUnit::Microseconds.picoseconds(),
+            TimestampUnit::Nanoseconds => time_ps / TimestampUnit::Nanoseconds.picoseconds(),
+        }
     }
 
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
@@ -164,9 +169,7 @@ impl Machine {
             Event::FlowControl { .. } => (0, 0),
             Event::Enqueue(_, port, _) => (1, *port),
             Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
-            Event::Generation(train) => {
-                (3, self.options.packet_generator.get(*train).map_or(0, |train| train.port))
-            }
+            Event::Generation(source) => (3, self.generator.port(*source)),
             Event::Reception(arrival) => (4, arrival.port),
             Event::FlowControlEnd { .. } => (6, 0),
         };
@@ -182,10 +185,22 @@ impl Machine {
         }
     }
 
-    /// Whether packets that arrive may have to stop before ingress.
+    /// Whether packets that arrive may have to wait for ingress.
     #[inline]
-    pub fn looks_at_arrivals(&self) -> bool {
-        self.has_flow_control || self.options.ingress_interval_ps > 0
+    pub fn keeps_a_pace(&self) -> bool {
+        self.options.ingress_interval_ps > 0
+    }
+
+    /// Whether some port's MAC has to look at what arrives.
+    #[inline]
+    pub fn has_flow_control(&self) -> bool {
+        self.has_flow_control
+    }
+
+    /// Whether a packet ends at the MAC of a port that obeys flow control.
+    pub fn ends_at_mac(&self, port: u32, bytes: &[u8]) -> bool {
+        self.options.traffic_manager.port(port).flow_control.is_some()
+            && PauseFrame::read(bytes).is_some()
     }
 
     /// Takes an event that is due.
@@ -199,10 +214,7 @@ impl Machine {
     /// matter to packets in queues only.
     fn is_endless(&self, event: &Event) -> bool {
         match event {
-            Event::Generation(train) => {
-                let train = self.options.packet_generator.get(*train);
-                train.is_some_and(|train| train.count.is_none())
-            }
+            Event::Generation(source) => self.generator.is_endless(*source),
             Event::FlowControlEnd { .. } => true,
             _ => false,
         }
@@ -218,25 +230,42 @@ impl Machine {
             && !self.traffic.holds_flow_paused()
     }
 
-    /// Makes the next packet of a train, which is due now.
-    pub fn generate(&mut self, number: usize) -> Option<(Box<Arrival>, TrainTarget)> {
-        let train = self.options.packet_generator.get(number)?;
-        let place = self.generated.get_mut(number)?;
+    fn schedule_generation(&mut self, source: usize) {
+        if let Some(time_ps) = self.generator.next_ps(source) {
+            self.schedule(time_ps, Event::Generation(source));
+        }
+    }
+
+    /// Makes the next packet of a source, which is due now.
+    pub fn generate(&mut self, source: usize) -> Option<(Box<Arrival>, TrainTarget)> {
+        let made = self.generator.make(source)?;
         let arrival = Arrival {
-            reception: Reception::new(packet_number(number, *place)),
+            reception: Reception::new(made.number),
             entrance: Entrance::Generator,
-            port: train.port,
+            port: made.port,
             arrived_ps: self.now_ps,
-            bytes: train.bytes.clone(),
+            bytes: made.bytes,
             preserved: Vec::new(),
             parent: None,
         };
-        let target = train.target;
-        *place += 1;
-        if let Some(time_ps) = train.time_ps(*place) {
-            self.schedule(time_ps, Event::Generation(number));
-        }
-        Some((Box::new(arrival), target))
+        self.schedule_generation(source);
+        Some((Box::new(arrival), made.target))
+    }
+
+    /// Sets an application of the packet generator anew.
+    pub fn set_generator_application(&mut self, application: GeneratorApplication) {
+        self.stop_generator_application(application.id);
+        let source = self.generator.set(application, self.now_ps);
+        self.schedule_generation(source);
+    }
+
+    /// Stops an application of the packet generator; returns whether there was one.
+    pub fn stop_generator_application(&mut self, id: u8) -> bool {
+        let source = Sources::number_of(id);
+        let is_its = |event: &Event| matches!(event, Event::Generation(of) if *of == source);
+        let due = self.events.iter().find(|(_, event)| is_its(event)).map(|(key, _)| *key);
+        due.and_then(|key| self.take_event(&key));
+        self.generator.remove(id)
     }
 
     /// Does what a frame of flow control asks for when it comes to the MAC of a port that obeys them.
@@ -378,8 +407,7 @@ impl Machine {
     /// What becomes of a packet at the end of the straight way: as [`Machine::transmit`], but that
     /// compiled code has counted it.
     pub fn leave_straight(&mut self, port: u32, queue: u32, mut arrival: Box<Arrival>) {
-        let traffic = &self.options.traffic_manager;
-        let comes_back = traffic.is_loopback(port);
+        let comes_back = self.traffic.is_loopback(port);
         let time_ps = match self.wires_take_time {
             true => {
                 let length = arrival.bytes.len() as u64;
@@ -419,9 +447,13 @@ impl Machine {
         [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
     }
 
-    /// Whether nothing is going to happen but what queues do.
+    /// Whether nothing is going to happen as long as no packet comes, but what queues do and what goes on
+    /// for ever later.
     pub fn is_idle(&self) -> bool {
-        self.events.is_empty() && self.coming_back.is_empty() && self.admission_ps.is_none()
+        match self.events.first_key_value() {
+            None => self.coming_back.is_empty() && self.admission_ps.is_none(),
+            Some((key, _)) => key.0 > self.now_ps && self.has_only_endless_events(),
+        }
     }
 
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.

@@ -3,7 +3,7 @@
 //! ideal switch with BMv2's queue depths. What a device does with them lives elsewhere.
 
 use crate::flow_control::FlowControlOptions;
-use crate::packet_generator::PacketTrain;
+use crate::packet_generator::{GeneratorApplication, PacketTrain};
 use crate::traffic_manager::OutputPath;
 use std::collections::BTreeMap;
 
@@ -104,7 +104,20 @@ impl Default for TrafficManagerOptions {
     }
 }
 
+/// What of the options goes into machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    drop_port: Option<u32>,
+    least_queue_count: u32,
+}
+
 impl DeviceOptions {
+    /// What of them goes into machine code.
+    pub(crate) fn shape(&self) -> Shape {
+        let least_queue_count = self.traffic_manager.least_queue_count();
+        Shape { drop_port: self.drop_port, least_queue_count }
+    }
+
     /// The engine that a device with these options has.
     pub fn effective_engine(&self) -> EngineChoice {
         if self.trace { EngineChoice::Interpreter } else { self.engine }
@@ -185,7 +198,8 @@ pub enum TimestampUnit {
 
 impl TimestampUnit {
     /// How many picoseconds it is.
-    pub fn picoseconds(self) -> u64 {
+    #[inline]
+    pub const fn picoseconds(self) -> u64 {
         match self {
             TimestampUnit::Microseconds => 1_000_000,
             TimestampUnit::Nanoseconds => 1_000,
@@ -221,8 +235,10 @@ pub struct DeviceOptions {
     /// which they came, ports and ways back alike. 0 is no limit. A pipeline that takes a packet each
     /// cycle of 1 GHz has 1000 (Lucid §7.3).
     pub ingress_interval_ps: u64,
-    /// What the packet generator makes.
+    /// Trains that the packet generator makes.
     pub packet_generator: Vec<PacketTrain>,
+    /// Its applications; of those with equal numbers the last.
+    pub generator_applications: Vec<GeneratorApplication>,
     /// Time of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
@@ -247,6 +263,7 @@ impl Default for DeviceOptions {
             timestamp_unit: TimestampUnit::default(),
             ingress_interval_ps: 0,
             packet_generator: Vec::new(),
+            generator_applications: Vec::new(),
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             trace: false,

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The packet generator: trains of packets that a device makes by itself, by its clock, as Tofino's
-//! packet generator and a CPU that sends at a steady rate do (Lucid §3.2). What becomes of a packet that
-//! was made is not here.
+//! The packet generator: packets that a device makes by itself, by its clock. *Trains* are equal packets at
+//! equal distances, as a CPU sends them (Lucid §3.2); *applications* are those of Tofino's generator, with
+//! its header in front. What becomes of a packet that was made is not here.
+
+mod application;
+mod sources;
+
+pub use application::{
+    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
+};
+pub(crate) use sources::{MOST_TRAINS, Sources};
 
 use crate::flow_control::{PauseFrame, pause_end_ps};
 
 /// Numbers of generated packets have this bit, so that those of received packets count from 0: then
-/// 15 bits for the train and 48 for the place in it.
+/// 15 bits for the train (0x7ff8 and the id for an application) and 48 for the place in it.
 pub const GENERATED_PACKET: u64 = 1 << 63;
 
 /// Where generated packets come in.

@@ -13,8 +13,9 @@ use crate::forwarding::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
 use crate::machine::{Machine, NextEvent};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
+use crate::traffic_manager::Passage;
 use crate::view::View;
-use jit::Ending;
+use jit::{Ending, Lent};
 use std::cell::Cell;
 
 /// After so many the control plane is asked again.
@@ -26,6 +27,7 @@ fn next_round(
     machine: &mut Machine,
     until_ps: u64,
     most_header_bytes: u64,
+    gated: bool,
 ) -> Option<Box<Arrival>> {
     loop {
         let (key, next) = machine.next_event()?;
@@ -43,7 +45,10 @@ fn next_round(
         let may_pass = key.0 <= until_ps
             && length <= LARGEST_SINGLE_BYTES
             && limit.is_none_or(|limit| u64::from(limit) >= arrival.reception.passes() + 2)
-            && machine.traffic.lets_one_through(length as u64 + most_header_bytes, now_ps);
+            && match (gated, length as u64 + most_header_bytes) {
+                (false, most_bytes) => machine.traffic.lets_one_through(most_bytes, now_ps),
+                (true, most_bytes) => machine.traffic.opens_gates(most_bytes, now_ps),
+            };
         if !may_pass {
             return None;
         }
@@ -74,6 +79,10 @@ impl Device {
         if !is_next(&self.machine) || !self.has_straight_way() {
             return Ok(());
         }
+        // Where queues are paused now and then, all rounds look at gates.
+        let traffic = &mut self.machine.traffic;
+        let gated =
+            (traffic.has_gates() || !traffic.lets_one_through(0, u64::MAX)) && self.has_gated_way();
         let mut single = self.take_single();
         let (engine, machine) = self.current_engine_and_machine();
         engine.prepare_straight_context();
@@ -85,7 +94,7 @@ impl Device {
         let mut left = None;
         if let Runner::Jit(compiled) = &mut engine.runner
             && let Some(BoundStraight { bound, tally_rows: Some(tally_rows), .. }) =
-                compiled.straight()
+                compiled.straight(gated)
             && let Some(context) = engine.straight_context.as_mut()
         {
             let mut environment = BlockEnvironment {
@@ -105,7 +114,8 @@ impl Device {
                 &mut environment,
             );
             for _ in 0..MOST_ROUNDS {
-                let Some(mut arrival) = next_round(machine, until_ps, most_header_bytes) else {
+                let Some(mut arrival) = next_round(machine, until_ps, most_header_bytes, gated)
+                else {
                     break;
                 };
                 let now_ps = machine.now_ps;
@@ -120,8 +130,9 @@ impl Device {
                 // It is empty, and the length was looked at.
                 let _ = single.push(arrival.port, &arrival.bytes);
                 running.inputs()[INPUT_TIME] = machine.timestamp();
-                let tallies = machine.straight.tallies(*tally_rows);
-                let ended = running.run(0, single.packets(), 0..1, tallies, context, now_ps);
+                let gates = if gated { machine.traffic.gates(Passage::Prompt) } else { &[] };
+                let lent = Lent { tallies: machine.straight.tallies(*tally_rows), gates };
+                let ended = running.run(0, single.packets(), 0..1, lent, context, now_ps);
                 let (in_ingress, in_egress) = drops_of(&ended.ended);
                 machine.straight.dropped(in_ingress, in_egress);
                 if ended.ending != Ending::Done {

@@ -204,6 +204,12 @@ impl StraightStatistics {
         self.drops[1] += after_egress;
     }
 
+    /// How many packets began on the straight way; a packet that comes back counts again.
+    pub fn begun(&self) -> u64 {
+        let further = self.further_ports.values().map(|port| port.received_packets);
+        self.tallies.iter().map(|row| row.received_packets).chain(further).sum()
+    }
+
     /// Adds what was counted here.
     pub fn add_to(&self, statistics: &mut Statistics) {
         let flat = (0u32..).zip(&self.tallies).map(|(port, row)| {

@@ -3,13 +3,18 @@
 //! shared buffer. It stores packets of any type and says when which path may send; what a packet
 //! is, and what happens to it between queue and wire, is the device's business.
 
+mod gates;
+mod paths;
 mod queue;
 
+pub(crate) use gates::{GATE_ROWS, Passage};
 pub use queue::QueueStatistics;
 
 use crate::options::{PortOptions, TrafficManagerOptions};
+use gates::Gates;
+use paths::{Path, Paths, gap_ps};
 use queue::{Queue, Waiting};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Picoseconds in a second.
@@ -74,16 +79,6 @@ pub struct CongestionSignal {
     pub congested: bool,
 }
 
-#[derive(Debug)]
-struct Path<T> {
-    options: PortOptions,
-    queues: Vec<Queue<T>>,
-    paused: bool,
-    busy_until_ps: u64,
-    /// What stands for this path in the schedule.
-    scheduled_ps: Option<u64>,
-}
-
 /// Output paths with their queues.
 ///
 /// Within a path the highest numbered queue that may send goes first (strict priority). Among paths
@@ -91,7 +86,7 @@ struct Path<T> {
 #[derive(Debug)]
 pub struct TrafficManager<T> {
     options: TrafficManagerOptions,
-    paths: BTreeMap<OutputPath, Path<T>>,
+    paths: Paths<T>,
     schedule: BTreeSet<(u64, OutputPath)>,
     buffered_bytes: u64,
     /// The most bytes so far that stayed for a time.
@@ -106,11 +101,10 @@ pub struct TrafficManager<T> {
     last_busy_ps: u64,
     /// In all queues.
     waiting_packets: u64,
-}
-
-/// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
-fn gap_ps(rate_pps: u64) -> u64 {
-    if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
+    /// From the first time that somebody asks.
+    gates: Option<Box<Gates>>,
+    /// The latest time that the traffic manager was told.
+    now_ps: u64,
 }
 
 /// How long a number of bytes takes at a rate in bits per second, rounded up; `None` is infinite.
@@ -118,44 +112,13 @@ pub fn transmission_ps(length_bytes: u64, rate_bps: Option<u64>) -> u64 {
     match rate_bps {
         None | Some(0) => 0,
         Some(rate) => {
+            // Divisions of 64 bits are a lot faster, and enough for packets.
+            if let Some(exact) = length_bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
+                return exact.div_ceil(rate);
+            }
             let exact = u128::from(length_bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
             u64::try_from(exact.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
         }
-    }
-}
-
-impl<T> Path<T> {
-    fn new(options: PortOptions) -> Path<T> {
-        let queues = (0..options.queue_count.max(1))
-            .map(|_| Queue::new(options.queue_depth_packets, gap_ps(options.queue_rate_pps)))
-            .collect();
-        Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
-    }
-
-    /// Whether a packet would pass all queues at once, whichever it comes to.
-    fn is_open(&self, now_ps: u64) -> bool {
-        let may_pass = |queue: &Queue<T>| {
-            !queue.is_held()
-                && !queue.congested
-                && queue.gap_ps == 0
-                && queue.depth_limit_packets > 0
-                && queue.last_eligible_ps.is_none_or(|last| last <= now_ps)
-                && queue.packets.is_empty()
-        };
-        !self.paused && self.busy_until_ps <= now_ps && self.queues.iter().all(may_pass)
-    }
-
-    /// The earliest time at which some queue may send.
-    fn ready_ps(&self) -> Option<u64> {
-        if self.paused {
-            return None;
-        }
-        self.queues
-            .iter()
-            .filter(|queue| !queue.is_held())
-            .filter_map(|queue| queue.packets.front())
-            .map(|waiting| waiting.eligible_ps.max(self.busy_until_ps))
-            .min()
     }
 }
 
@@ -164,7 +127,7 @@ impl<T> TrafficManager<T> {
     pub fn new(options: TrafficManagerOptions) -> TrafficManager<T> {
         TrafficManager {
             options,
-            paths: BTreeMap::new(),
+            paths: Paths::new(),
             schedule: BTreeSet::new(),
             buffered_bytes: 0,
             most_buffered_bytes: 0,
@@ -173,6 +136,8 @@ impl<T> TrafficManager<T> {
             ports_are_prompt: None,
             last_busy_ps: 0,
             waiting_packets: 0,
+            gates: None,
+            now_ps: 0,
         }
     }
 
@@ -222,6 +187,41 @@ impl<T> TrafficManager<T> {
             }
     }
 
+    /// Whether a packet queued now, of at most so many bytes, may leave at once if its gate is open: see
+    /// [`TrafficManager::gates`].
+    pub(crate) fn opens_gates(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+        if !self.has_room(length_bytes)
+            || self.next_ready().is_some_and(|(time_ps, _)| time_ps <= now_ps)
+        {
+            return false;
+        }
+        self.now_ps = now_ps;
+        let new = || Box::new(Gates::new(&self.options, &self.paths, now_ps));
+        self.gates.get_or_insert_with(new).come_to(now_ps, &self.paths);
+        true
+    }
+
+    /// Gates by port, as [`TrafficManager::opens_gates`] has opened them: a packet whose gate is open leaves
+    /// its queue at once by an idle wire, without a trace of it in queues and signals.
+    pub(crate) fn gates(&self, passage: Passage) -> &[u64] {
+        self.gates.as_ref().map_or(&[], |gates| gates.words(passage))
+    }
+
+    /// Whether somebody has asked for gates, as something held packets up.
+    pub(crate) fn has_gates(&self) -> bool {
+        self.gates.is_some()
+    }
+
+    /// Whether packets that leave by a port come back by it.
+    pub fn is_loopback(&mut self, port: u32) -> bool {
+        self.path(OutputPath::Port(port)).options.loopback
+    }
+
+    /// Whether ports are such that most packets are gone at once.
+    pub(crate) fn is_mostly_ideal(&self) -> bool {
+        self.options.default_port.is_ideal()
+    }
+
     fn are_ports(&self, are_so: fn(&PortOptions) -> bool, now_ps: u64) -> bool {
         let options =
             std::iter::once(&self.options.default_port).chain(self.options.ports.values());
@@ -235,11 +235,15 @@ impl<T> TrafficManager<T> {
 
     fn path(&mut self, path: OutputPath) -> &mut Path<T> {
         let options = &self.options;
-        self.paths.entry(path).or_insert_with(|| Path::new(options.of(path).clone()))
+        self.paths.get_or_insert(path, || Path::new(options.of(path).clone()))
     }
 
+    /// A path has changed.
     fn reschedule(&mut self, path: OutputPath) {
-        let Some(state) = self.paths.get_mut(&path) else { return };
+        let Some(state) = self.paths.get_mut(path) else { return };
+        if let Some(gates) = &mut self.gates {
+            gates.note(path, state, self.now_ps);
+        }
         let ready = state.ready_ps();
         if ready == state.scheduled_ps {
             return;
@@ -256,7 +260,7 @@ impl<T> TrafficManager<T> {
     /// How many packets wait in a queue.
     pub fn depth_packets(&self, path: OutputPath, queue: u32) -> u32 {
         self.paths
-            .get(&path)
+            .get(path)
             .and_then(|state| state.queues.get(queue as usize))
             .map_or(0, |queue| u32::try_from(queue.packets.len()).unwrap_or(u32::MAX))
     }
@@ -264,7 +268,7 @@ impl<T> TrafficManager<T> {
     /// How many queues a path has.
     pub fn queue_count(&self, path: OutputPath) -> u32 {
         let declared = self.options.of(path).queue_count.max(1);
-        self.paths.get(&path).map_or(declared, |state| state.queues.len() as u32)
+        self.paths.get(path).map_or(declared, |state| state.queues.len() as u32)
     }
 
     /// Bytes in all queues.
@@ -321,7 +325,7 @@ impl<T> TrafficManager<T> {
 
     /// Takes the packet that a path sends now, if it may send.
     pub fn dequeue(&mut self, path: OutputPath, now_ps: u64) -> Option<Dequeued<T>> {
-        let state = self.paths.get_mut(&path)?;
+        let state = self.paths.get_mut(path)?;
         if state.paused || state.busy_until_ps > now_ps {
             return None;
         }
@@ -361,8 +365,11 @@ impl<T> TrafficManager<T> {
         let sent_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
         state.busy_until_ps = sent_ps;
         let arrives_ps = sent_ps.saturating_add(state.options.latency_ps);
+        let matters = sent_ps > now_ps || state.scheduled_ps.is_some();
         self.last_busy_ps = self.last_busy_ps.max(sent_ps);
-        self.reschedule(path);
+        if matters {
+            self.reschedule(path);
+        }
         arrives_ps
     }
 
@@ -419,7 +426,7 @@ impl<T> TrafficManager<T> {
 
     /// Lets a queue go on whose flow control pause ends at this time, if it does still.
     pub fn end_flow_pause(&mut self, path: OutputPath, queue: u32, now_ps: u64) {
-        let found = self.paths.get(&path).and_then(|state| state.queues.get(queue as usize));
+        let found = self.paths.get(path).and_then(|state| state.queues.get(queue as usize));
         if found.is_some_and(|found| found.flow_paused_until_ps() == Some(now_ps)) {
             self.set_flow_paused(path, queue, None, now_ps);
         }
@@ -429,7 +436,7 @@ impl<T> TrafficManager<T> {
     pub fn holds_flow_paused(&self) -> bool {
         let is_one =
             |queue: &Queue<T>| queue.is_held_by_flow_control() && !queue.packets.is_empty();
-        self.paths.values().any(|path| path.queues.iter().any(is_one))
+        self.paths.iter().any(|(_, path)| path.queues.iter().any(is_one))
     }
 
     /// What is known of a queue; `None` when it does not exist.
@@ -439,7 +446,7 @@ impl<T> TrafficManager<T> {
         queue: u32,
         now_ps: u64,
     ) -> Option<QueueStatistics> {
-        match self.paths.get(&path) {
+        match self.paths.get(path) {
             Some(state) => Some(state.queues.get(queue as usize)?.statistics(now_ps)),
             None => (queue < self.queue_count(path)).then(QueueStatistics::default),
         }
@@ -447,7 +454,7 @@ impl<T> TrafficManager<T> {
 
     /// The rate of a path in bits per second; `None` is infinite.
     pub fn rate_bps(&self, path: OutputPath) -> Option<u64> {
-        match self.paths.get(&path) {
+        match self.paths.get(path) {
             Some(state) => state.options.rate_bps,
             None => self.options.of(path).rate_bps,
         }
@@ -473,12 +480,14 @@ impl<T> TrafficManager<T> {
     /// Sets a path's rate in bits per second for packets sent from now on; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
         self.forget();
+        self.gates = None;
         self.path(path).options.rate_bps = rate_bps;
     }
 
     /// Sets a path's latency in picoseconds.
     pub fn set_latency_ps(&mut self, path: OutputPath, latency_ps: u64) {
         self.forget();
+        self.gates = None;
         self.path(path).options.latency_ps = latency_ps;
     }
 
@@ -489,6 +498,7 @@ impl<T> TrafficManager<T> {
         mut change: impl FnMut(&mut Queue<T>),
     ) -> bool {
         self.forget();
+        self.gates = None;
         let queues = &mut self.path(path).queues;
         match queue {
             None => queues.iter_mut().for_each(change),
@@ -507,8 +517,8 @@ impl<T> TrafficManager<T> {
 
     /// The numbered ports in use so far, in order.
     pub fn ports(&self) -> impl Iterator<Item = u32> + '_ {
-        self.paths.keys().filter_map(|path| match path {
-            OutputPath::Port(port) => Some(*port),
+        self.paths.iter().filter_map(|(path, _)| match path {
+            OutputPath::Port(port) => Some(port),
             _ => None,
         })
     }

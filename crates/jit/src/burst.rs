@@ -29,6 +29,15 @@ pub struct Ended {
     pub ended: [u64; ENDS],
 }
 
+/// Memory of the caller's that a run works with.
+#[derive(Debug)]
+pub struct Lent<'m> {
+    /// What the unit counts in ([`crate::Unit::tallying`]).
+    pub tallies: &'m mut [Tally],
+    /// What closes ways ([`crate::Gate`]).
+    pub gates: &'m [u64],
+}
+
 /// A burst at work.
 pub struct Burst<'a> {
     compiled: &'a Compiled,
@@ -86,25 +95,27 @@ impl<'a> Burst<'a> {
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
-    /// storage or by a failure. What leaves is noted with the packets. `tallies` are what the unit counts
-    /// in ([`crate::Unit::tallying`]): a packet that leaves early came, too. The context has what that
+    /// storage or by a failure. What leaves is noted with the packets. A packet that leaves early
+    /// is counted as one that came. The context has what that
     /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
     /// are.
     ///
     /// # Panics
     ///
-    /// When there are fewer packets, or fewer tallies than the unit counts in.
+    /// When there are fewer packets, or fewer tallies or gates than the unit works with.
     pub fn run(
         &mut self,
         unit: usize,
         packets: &mut Packets,
         range: Range<usize>,
-        tallies: &mut [Tally],
+        lent: Lent<'_>,
         context: &mut PacketContext,
         now_ps: u64,
     ) -> Ended {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
+        let Lent { tallies, gates } = lent;
+        assert!(gates.len() >= self.compiled.gate_rows(unit), "there is a word for every number");
         let tallying = self.compiled.tallying(unit);
         let rows = tallying.map_or(0, |tallying| tallying.rows as usize);
         let tallies = &mut tallies[..rows];
@@ -112,6 +123,7 @@ impl<'a> Burst<'a> {
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
         pass.tallies = tallies.as_mut_ptr();
+        pass.gates = gates.as_ptr();
         pass.ended = [0; ENDS];
         pass.storage = context.storage_mut().as_mut_ptr();
         pass.now_ps = now_ps;

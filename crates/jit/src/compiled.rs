@@ -59,6 +59,8 @@ pub struct Compiled {
     is_fresh: Vec<bool>,
     /// By unit: what it counts.
     tallying: Vec<Option<Tallying>>,
+    /// By unit: how many words of gates it reads.
+    gate_rows: Vec<usize>,
     /// By unit: what fetches ahead for it.
     prefetches: Vec<Option<Code>>,
     /// `None` only while it is dropped.
@@ -155,6 +157,7 @@ impl Compiled {
         };
         let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
         let tallying = units.iter().map(|unit| unit.tallying).collect();
+        let gate_rows = units.iter().map(Unit::gate_rows).collect();
         let units = functions.into_iter().map(code_of).collect();
         let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
         Ok(Compiled {
@@ -163,6 +166,7 @@ impl Compiled {
             units,
             is_fresh,
             tallying,
+            gate_rows,
             prefetches,
             module: Mutex::new(Some(module)),
             _constants: constants,
@@ -296,6 +300,11 @@ impl Compiled {
         self.tallying[unit]
     }
 
+    /// How many words of gates a unit reads.
+    pub(crate) fn gate_rows(&self, unit: usize) -> usize {
+        self.gate_rows[unit]
+    }
+
     /// Whether there is code that fetches ahead for a unit.
     pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
         self.prefetches[unit].is_some()
@@ -415,6 +424,7 @@ impl Pass {
             received: std::ptr::null(),
             sent: std::ptr::null_mut(),
             tallies: std::ptr::null_mut(),
+            gates: std::ptr::null(),
             ended: [0; ENDS],
             first: std::ptr::null_mut(),
             stride_bytes: 0,

@@ -43,6 +43,20 @@ pub enum Condition {
     Differs(SlotId, u64),
     /// A slot of at most 64 bits holds this number or a larger one.
     AtLeast(SlotId, u64),
+    /// A gate of the caller's is closed, or there is none of these numbers.
+    Closed(Gate),
+}
+
+/// A bit that the caller sets to close a way: in the word that a slot names, the bit that another names,
+/// both slots of at most 64 bits. Fresh units have gates ([`crate::Lent`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// Which word.
+    pub row: SlotId,
+    /// How many words there are: a power of two.
+    pub rows: u32,
+    /// Which bit; `None` is bit 0.
+    pub bit: Option<SlotId>,
 }
 
 /// One step of a unit.
@@ -105,6 +119,15 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// How many words of gates it reads.
+    pub(crate) fn gate_rows(&self) -> usize {
+        let rows = |step: &Step| match step {
+            Step::ExitIf(Condition::Closed(gate), _) => gate.rows as usize,
+            _ => 0,
+        };
+        self.steps.iter().map(rows).max().unwrap_or(0)
+    }
+
     /// Whether the deparser of this unit can work in place, where [`Unit::in_place`] asks for that. Code
     /// that cannot appends what it emits to the outgoing bits.
     pub fn can_deparse_in_place(&self, program: &Program) -> bool {

@@ -29,6 +29,26 @@ handle turn(int n) {
 }
 ";
 
+/// The same beside events that wait in the pausable queue (Lucid §3.2) nearly all of the time.
+const WAITING_PROGRAM: &str = "\
+global Array.t<32> cells = Array.create(1024);
+global Array.t<32> waits = Array.create(1024);
+memop plus(int stored, int x) { return stored + x; }
+event turn(int n);
+event wait(int n);
+handle turn(int n) {
+    Array.setm(cells, n[9:0], plus, 1);
+    generate turn(n + 1);
+}
+handle wait(int n) {
+    Array.setm(waits, n[9:0], plus, 1);
+    generate Event.delay(wait(n + 1), 1000000);
+}
+";
+
+/// How many events go round beside those that wait.
+const TURNING: u64 = 512;
+
 /// A round through the recirculation port, in picoseconds.
 const ROUND_PS: u64 = 600_000;
 /// Events of one measurement on compiled code, and on the interpreters.
@@ -52,9 +72,9 @@ fn rate(work: impl FnOnce() -> u64) -> f64 {
     events as f64 / took.as_secs_f64()
 }
 
-fn program(map: &mut SourceMap) -> Arc<Program> {
+fn program(map: &mut SourceMap, text: &str) -> Arc<Program> {
     let symbolics = Symbolics::default();
-    let text = PROGRAM.to_string();
+    let text = text.to_string();
     match front::compile(map, "turn.dpt", text, &NoFiles, &symbolics, &[]) {
         Ok(compiled) => Arc::new(compiled.program),
         Err(found) => panic!("{found:?}"),
@@ -71,28 +91,30 @@ impl Observer for Nobody {
     fn observe(&mut self, _: Observation) {}
 }
 
-fn setup(program: &Arc<Program>, in_flight: u64) -> Arc<Setup> {
-    let generator = Generator {
-        name: "turn".to_string(),
-        arguments: vec![Draw::Sequence { start: 0, step: 1 }],
-        count: in_flight,
-        gap: Gap::Constant(0),
-    };
-    let input = Input {
+/// A simulation that begins with so many of each of these events.
+fn setup(program: &Arc<Program>, events: &[(&str, u64)]) -> Arc<Setup> {
+    let input = |(name, count): &(&str, u64)| Input {
         time_ps: Some(0),
         locations: vec![(0, 0)],
-        kind: InputKind::Generator(generator),
+        kind: InputKind::Generator(Generator {
+            name: name.to_string(),
+            arguments: vec![Draw::Sequence { start: 0, step: 1 }],
+            count: *count,
+            gap: Gap::Constant(0),
+        }),
         places: Places::default(),
     };
-    let run = Run { inputs: vec![input], max_time_ps: u64::MAX, ..Run::default() };
+    let inputs = events.iter().map(input).collect();
+    let run = Run { inputs, max_time_ps: u64::MAX, ..Run::default() };
     match Setup::new(program.clone(), &run) {
         Ok(setup) => Arc::new(setup),
         Err(found) => panic!("{found:?}"),
     }
 }
 
-fn by_reference(program: &Arc<Program>, in_flight: u64) -> f64 {
-    let mut simulation = Simulation::new(setup(program, in_flight));
+fn by_reference(program: &Arc<Program>, events: &[(&str, u64)]) -> f64 {
+    let in_flight = events[0].1;
+    let mut simulation = Simulation::new(setup(program, events));
     simulation.run_until(ROUND_PS, &mut Nobody);
     let before = simulation.handled();
     let rounds = FEWER_EVENTS / in_flight.min(600);
@@ -102,14 +124,14 @@ fn by_reference(program: &Arc<Program>, in_flight: u64) -> f64 {
     })
 }
 
-/// An event as it comes out of the recirculation port.
-fn frame(number: u32) -> Vec<u8> {
+/// An event as it comes out of the recirculation port: which of the program's, from 1, and its argument.
+fn frame(event: u16, number: u32) -> Vec<u8> {
     let mut bytes = wire::PlaceKind::Here.field().to_be_bytes().to_vec();
     bytes.extend([0; 4]);
     bytes.extend(wire::SOURCE_PREFIX.to_be_bytes());
     bytes.extend([0; 4]);
     bytes.extend(lucid::core::LUCID_ETHER_TYPE.to_be_bytes());
-    bytes.extend(1u16.to_be_bytes());
+    bytes.extend(event.to_be_bytes());
     bytes.extend(number.to_be_bytes());
     bytes
 }
@@ -120,6 +142,7 @@ fn device_of(
     map: &SourceMap,
     options: &Options,
     engine: EngineChoice,
+    change: impl FnOnce(&mut DeviceOptions),
 ) -> (Device, Arc<ir::Program>) {
     let compiled = match compile(program, map, options) {
         Ok(compiled) => compiled,
@@ -128,7 +151,8 @@ fn device_of(
     let pipeline = Arc::new(lowered(&compiled).expect("it lowers"));
     let site = Site { recirculation_port: options.recirculation_port, ..Site::default() };
     let built = deploy::device_options(&compiled, &site, false);
-    let built = DeviceOptions { engine, ..built };
+    let mut built = DeviceOptions { engine, ..built };
+    change(&mut built);
     let mut device = Device::new(pipeline.clone(), built).expect("it loads");
     for note in device.notes() {
         println!("slow on this engine: {note}");
@@ -150,7 +174,7 @@ fn compiled(
     events: u64,
 ) -> f64 {
     let options = Options { delay: Delay::Recirculation, ..Options::default() };
-    let (mut device, _) = device_of(program, map, &options, engine);
+    let (mut device, _) = device_of(program, map, &options, engine, |_| {});
     let port = options.recirculation_port;
     let capacity = in_flight.min(256) as usize;
     let bursts = in_flight as usize / capacity;
@@ -158,7 +182,7 @@ fn compiled(
     let mut next = Burst::new(capacity, 128);
     for (at, burst) in now.iter_mut().enumerate() {
         for place in 0..capacity {
-            burst.push(port, &frame((at * capacity + place) as u32)).expect("it fits");
+            burst.push(port, &frame(1, (at * capacity + place) as u32)).expect("it fits");
         }
     }
     let mut time_ps = 0;
@@ -185,6 +209,68 @@ fn compiled(
     let sum: u64 = (0..1024).filter_map(|at| cells.read(at)).map(|cell| cell.low_u64()).sum();
     assert!(sum >= events, "{sum} events were counted");
     turned
+}
+
+/// What the cells of the arrays add up to: how many events were handled.
+fn handled(device: &Device) -> u64 {
+    let registers = (0..device.program().registers.len() as u32).map(ir::RegisterId);
+    let arrays = registers.filter_map(|id| device.cells().register(id));
+    let sum = |array: &state::RegisterCells| -> u64 {
+        (0..1024).filter_map(|at| array.read(at)).map(|cell| cell.low_u64()).sum()
+    };
+    arrays.map(sum).sum()
+}
+
+/// Events a second of a device whose recirculation port is in loopback and has the pausable queue.
+fn waiting(program: &Arc<Program>, map: &SourceMap, waiting: u64, engine: EngineChoice) -> f64 {
+    let options = Options { delay: Delay::Queue, ..Options::default() };
+    let port = options.recirculation_port;
+    let change = |options: &mut DeviceOptions| {
+        options.ingress_interval_ps = 1_000;
+        if let Some(port) = options.traffic_manager.ports.get_mut(&port) {
+            (port.loopback, port.latency_ps) = (true, ROUND_PS);
+        }
+    };
+    let (mut device, _) = device_of(program, map, &options, engine, change);
+    for (event, count) in [(1, TURNING), (2, waiting)] {
+        for number in 0..count {
+            device.inject(port, 0, frame(event, number as u32)).expect("a port");
+        }
+    }
+    // By then all of those are in the queue.
+    device.advance(20 * ROUND_PS).expect("it goes on");
+    let before = handled(&device);
+    let wanted = match engine {
+        EngineChoice::Jit => FEWER_EVENTS,
+        EngineChoice::Interpreter => FEWER_EVENTS / 10,
+    };
+    rate(|| {
+        device.advance(device.now_ps() + wanted / TURNING * ROUND_PS).expect("it goes on");
+        handled(&device) - before
+    })
+}
+
+/// Events that go round while others wait in the pausable queue.
+fn pausable_queue() {
+    let mut map = SourceMap::new();
+    let program = program(&mut map, WAITING_PROGRAM);
+    println!("\n{TURNING} events going round in the device beside events in the pausable queue");
+    println!(
+        "{:>10}  {:>14}  {:>14}  {:>14}  {:>9}",
+        "waiting", "compiled, jit", "interp", "reference", "ratio"
+    );
+    for count in [0, 100, 10_000] {
+        let jit = waiting(&program, &map, count, EngineChoice::Jit);
+        let interp = waiting(&program, &map, count, EngineChoice::Interpreter);
+        let reference = by_reference(&program, &[("turn", TURNING), ("wait", count)]);
+        println!(
+            "{count:>10}  {:>11.2}M/s  {:>11.2}M/s  {:>11.2}M/s  {:>9.2}",
+            jit / 1e6,
+            interp / 1e6,
+            reference / 1e6,
+            jit / reference
+        );
+    }
 }
 
 /// The captures of the firewall's example, by the ports that the packets come in by.
@@ -250,7 +336,7 @@ fn firewalls() {
         Err(found) => panic!("{found:?}"),
     };
     let options = Options { delay: Delay::Recirculation, ..Options::default() };
-    let (mut device, _) = device_of(&program, &map, &options, EngineChoice::Jit);
+    let (mut device, _) = device_of(&program, &map, &options, EngineChoice::Jit, |_| {});
     let lucid = forwarded(&mut device, options.recirculation_port, &packets);
     let path = folder.join("stateful_firewall/stateful_firewall.p4");
     let text = std::fs::read_to_string(&path).expect("the program");
@@ -299,7 +385,7 @@ impl p4::preprocessor::IncludeLoader for NoP4Files {
 
 fn main() {
     let mut map = SourceMap::new();
-    let program = program(&mut map);
+    let program = program(&mut map, PROGRAM);
     println!(
         "{:>10}  {:>14}  {:>14}  {:>14}  {:>9}",
         "in flight", "compiled, jit", "interp", "reference", "ratio"
@@ -315,7 +401,7 @@ fn main() {
         let slow = in_flight.min(1024) * 4_000;
         let slow = slow.min(FEWER_EVENTS / 10);
         let interp = compiled(&program, &map, in_flight, EngineChoice::Interpreter, slow);
-        let reference = by_reference(&program, in_flight);
+        let reference = by_reference(&program, &[("turn", in_flight)]);
         println!(
             "{in_flight:>10}  {:>11.2}M/s  {:>11.2}M/s  {:>11.2}M/s  {:>9.2}",
             jit / 1e6,
@@ -324,5 +410,6 @@ fn main() {
             jit / reference
         );
     }
+    pausable_queue();
     firewalls();
 }

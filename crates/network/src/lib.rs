@@ -6,9 +6,9 @@
 //! what a switch does with a packet (crate `device`), and any source language.
 
 pub mod capture;
+pub mod device_commands;
 pub mod event_queue;
 pub mod link;
 pub mod node;
-pub mod queue_commands;
 pub mod replay;
 pub mod simulation;

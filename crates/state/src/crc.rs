@@ -12,6 +12,7 @@ pub struct Crc {
     width_bits: u32,
     parameters: CrcParameters,
     table: Arc<[u32; 256]>,
+    reflected: Option<Arc<[[u32; 256]; 8]>>,
 }
 
 impl fmt::Debug for Crc {
@@ -30,7 +31,9 @@ impl Crc {
                 (remainder << 1) ^ (carry * polynomial)
             })
         };
-        Crc { width_bits, parameters, table: Arc::new(std::array::from_fn(remainder)) }
+        let is_reflected = parameters.reflect_input && parameters.reflect_output;
+        let reflected = is_reflected.then(|| Arc::new(reflected_tables(polynomial.reverse_bits())));
+        Crc { width_bits, parameters, table: Arc::new(std::array::from_fn(remainder)), reflected }
     }
 
     /// As the program has it.
@@ -52,4 +55,41 @@ impl Crc {
     pub fn table(&self) -> &[u32; 256] {
         &self.table
     }
+
+    /// [`reflected_tables`], where input and output are reflected.
+    pub fn reflected_tables(&self) -> Option<&[[u32; 256]; 8]> {
+        self.reflected.as_deref()
+    }
+}
+
+/// For a reflected polynomial: remainders of single bytes, then of bytes with one to seven zero bytes
+/// behind them.
+pub const fn reflected_tables(polynomial: u32) -> [[u32; 256]; 8] {
+    let mut tables = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut remainder = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            let carry = remainder & 1;
+            remainder >>= 1;
+            if carry != 0 {
+                remainder ^= polynomial;
+            }
+            bit += 1;
+        }
+        tables[0][byte] = remainder;
+        byte += 1;
+    }
+    let mut behind = 1;
+    while behind < 8 {
+        byte = 0;
+        while byte < 256 {
+            let before = tables[behind - 1][byte];
+            tables[behind][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            byte += 1;
+        }
+        behind += 1;
+    }
+    tables
 }

@@ -51,7 +51,7 @@ pub use carry::carry;
 pub use cells::Cells;
 pub use configuration::Configuration;
 pub use counter::CounterValue;
-pub use crc::Crc;
+pub use crc::{Crc, reflected_tables};
 pub use entry::{EntryHandle, EntryRecord, NewEntry};
 pub use error::{ErrorClass, UpdateError};
 pub use meter::{Colour, MeterConfiguration, TokenRate};

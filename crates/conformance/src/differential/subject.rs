@@ -6,7 +6,7 @@ use super::forms::{Form, Forms};
 use control::session::{Answer, Session};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{CounterId, RegisterId, TableId};
-use network::queue_commands::set_queues;
+use network::device_commands::carry_out;
 use std::fmt;
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ fn command(device: &mut Device, session: &mut Session, line: &str) -> Result<(),
         let now_ps = device.now_ps();
         let (store, cells) = device.store_and_cells_mut();
         match session.apply(&located, store, cells, now_ps) {
-            Ok(Answer::Device(command)) => set_queues(device, command)?,
+            Ok(Answer::Device(command)) => carry_out(device, command)?,
             Ok(_) => {}
             Err(error) => return Err(error.to_string()),
         }

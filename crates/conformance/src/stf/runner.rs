@@ -7,7 +7,7 @@ use control::command::{Command, Located};
 use control::session::{Answer, Session};
 use device::{Device, DeviceOptions, DropReason, PacketTrace};
 use ir::Program;
-use network::queue_commands::set_queues;
+use network::device_commands::carry_out;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Running {
                 let (store, cells) = self.device.store_and_cells_mut();
                 let answer = self.session.apply(&located, store, cells, now_ps);
                 if let Answer::Device(command) = answer.map_err(|error| error.to_string())? {
-                    set_queues(&mut self.device, command)
+                    carry_out(&mut self.device, command)
                         .map_err(|why| format!("{}: {why}", located.origin))?;
                 }
             }

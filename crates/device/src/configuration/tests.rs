@@ -85,6 +85,18 @@ fn everything_can_be_said() {
         period = "1us"
         pause = { class = 3, quanta = 7 }
 
+        [[generator_application]]
+        id = 2
+        port = 70
+        timer = "once"
+        offset = "2ns"
+        period = "5us"
+        batches = 3
+        batch_gap = "4ns"
+        packets = 65536
+        packet_gap = "1ns"
+        bytes = "08"
+
         [[pausable_queue]]
         port = 68
         class = 1
@@ -130,6 +142,18 @@ fn everything_can_be_said() {
             train(5, TrainTarget::Ingress, 3000, Some(9), vec![0, 0xff, 0x10]),
             train(68, TrainTarget::Mac, 0, None, frame),
         ];
+        options.generator_applications = vec![GeneratorApplication {
+            id: 2,
+            port: 70,
+            timer: GeneratorTimer::Once,
+            offset_ps: 2000,
+            period_ps: 5_000_000,
+            batches: 3,
+            batch_gap_ps: 4000,
+            packets: 65_536,
+            packet_gap_ps: 1000,
+            bytes: vec![8],
+        }];
         let rate_bps = Some(100_000_000_000);
         let trains = PacketTrain::pausable_queue(68, 1, 100_000_000, 1_000_000, rate_bps);
         options.packet_generator.extend(trains);
@@ -186,6 +210,19 @@ fn mistakes_are_told_together() {
             "DV-E0302 `ingres_latency` is no field",
         ],
     );
+    check_wrong(
+        "[[generator_application]]\nid = 8\nbatches = 0\n\
+         [[generator_application]]\nid = 1\nperiod = \"0ps\"\n\
+         [[generator_application]]\nid = 1\nperiod = \"1us\"\ntimer = \"never\"",
+        &[
+            "DV-E0303 `generator_application.id` has to be a number from 0 to 7",
+            "DV-E0304 `generator_application.period` is missing",
+            "DV-E0303 `generator_application.batches` has to be a number from 1 to 65536",
+            "DV-E0303 `generator_application.period` has to be a time above 0",
+            "DV-E0303 `generator_application.id` has to be the number of no other application",
+            "DV-E0303 `generator_application.timer` has to be \"periodic\" or \"once\"",
+        ],
+    );
     check_wrong("clock = ns", &["DV-E0301 this is not TOML: invalid float, expected `nan`"]);
     check_wrong("[port.x]", &["DV-E0303 `port` has to be named by a number, such as [port.68]"]);
 }
@@ -217,12 +254,13 @@ proptest! {
     #[test]
     fn no_value_makes_it_panic(
         field in prop::sample::select(vec![
-            "clock", "pass_limit", "port", "generator", "pausable_queue", "default_port.rate", "port.1.flow_control",
+            "clock", "pass_limit", "port", "generator", "pausable_queue", "generator_application",
+            "default_port.rate", "port.1.flow_control",
             "port.1.queues", "shared_buffer_bytes", "ingress_interval", "default_port",
         ]),
         value in prop::sample::select(vec![
             "1", "-1", "99999999999999999999", "\"\"", "\"1ns\"", "[]", "[[]]", "[{}]", "{}", "true", "1.5",
-            "1979-05-27", "[{port=1,period=\"0ps\",bytes=\"\"}]", "[{port=1,period=\"18446744s\",open=\"1ps\"}]",
+            "1979-05-27", "[{port=1,period=\"0ps\",bytes=\"\"}]", "[{id=1,period=\"0ps\"}]", "[{port=1,period=\"18446744s\",open=\"1ps\"}]",
             "0x7fffffffffffffff", "[0,1,2,3,4,5,6,-7]",
         ]),
     ) {

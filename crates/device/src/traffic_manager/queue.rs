@@ -70,6 +70,16 @@ impl<T> Queue<T> {
         self.paused || self.flow_paused_until_ps.is_some()
     }
 
+    /// Whether a packet that comes would pass it at once, without a trace, when the path may send.
+    pub fn is_open(&self, now_ps: u64) -> bool {
+        !self.is_held()
+            && !self.congested
+            && self.gap_ps == 0
+            && self.last_eligible_ps.is_none_or(|last| last <= now_ps)
+            && self.depth_limit_packets > 0
+            && self.packets.is_empty()
+    }
+
     /// Whether flow control is all that pauses it.
     pub fn is_held_by_flow_control(&self) -> bool {
         !self.paused && !self.path_paused && self.flow_paused_until_ps.is_some()

@@ -168,3 +168,56 @@ proptest! {
         }
     }
 }
+
+/// Something that is done to port 1, 2 or 3, and time that goes by before.
+fn work() -> impl Strategy<Value = (u8, u32, u32, bool, u64)> {
+    let after_ps = prop_oneof![Just(0u64), 0u64..3_000_000];
+    (0u8..8, 1u32..4, 0u32..3, any::<bool>(), after_ps)
+}
+
+proptest! {
+    /// Gates that are kept are those that are found anew, and a packet that finds one open is gone at once.
+    #[test]
+    fn gates_are_those_of_the_paths(works in prop::collection::vec(work(), 0..40), asks in any::<u64>()) {
+        let slow = PortOptions { rate_bps: Some(1_000_000_000), queue_count: 2, ..PortOptions::default() };
+        let ports = [(2, slow), (3, PortOptions { loopback: true, ..PortOptions::default() })];
+        let default_port = PortOptions { queue_count: 3, ..PortOptions::default() };
+        let ports = ports.into_iter().collect();
+        let options = TrafficManagerOptions { default_port, ports, ..TrafficManagerOptions::default() };
+        let mut manager = TrafficManager::new(options);
+        let mut now_ps = 0;
+        for (at, (work, port, queue, yes, after_ps)) in works.into_iter().enumerate() {
+            now_ps += after_ps;
+            while let Some((time_ps, path)) = manager.next_ready().filter(|next| next.0 <= now_ps) {
+                manager.dequeue(path, time_ps).expect("a scheduled path sends");
+                manager.transmit(path, 125, time_ps);
+            }
+            let path = OutputPath::Port(port);
+            match work {
+                0..3 => { let _ = manager.enqueue(path, queue, 125, now_ps, 0); }
+                3 => { manager.set_paused(path, Some(queue), yes, now_ps); }
+                4 => { manager.set_flow_paused(path, queue, yes.then_some(u64::MAX), now_ps); }
+                5 => { manager.set_paused(path, None, yes, now_ps); }
+                6 => { manager.set_depth_limit(path, Some(queue), u32::from(yes) * 5); }
+                _ => manager.set_rate_bps(path, yes.then_some(10_000_000_000)),
+            }
+            if asks >> (at % 64) & 1 == 0 || !manager.opens_gates(125, now_ps) {
+                continue;
+            }
+            let anew = Gates::new(&manager.options, &manager.paths, now_ps);
+            for passage in [Passage::Prompt, Passage::Gone] {
+                prop_assert_eq!(manager.gates(passage), anew.words(passage));
+            }
+            if manager.gates(Passage::Prompt)[port as usize] >> queue & 1 == 0 {
+                prop_assert!(manager.enqueue(path, queue, 125, now_ps, 7).is_ok());
+                prop_assert_eq!(manager.next_ready(), Some((now_ps, path)));
+                let sent = manager.dequeue(path, now_ps).expect("it sends");
+                prop_assert_eq!((sent.item, sent.queue, sent.depth_packets), (7, queue, 0));
+                let arrives_ps = manager.transmit(path, 125, now_ps);
+                if manager.gates(Passage::Gone)[port as usize] >> queue & 1 == 0 {
+                    prop_assert_eq!(arrives_ps, now_ps);
+                }
+            }
+        }
+    }
+}

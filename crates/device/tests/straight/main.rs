@@ -319,3 +319,35 @@ proptest! {
         check(&code, &DeviceOptions::default(), control_plane, &packets);
     }
 }
+
+/// Code reaches state through the instance that it is handed, so it is compiled once for all.
+#[test]
+fn devices_of_one_program_share_its_code_and_no_state() {
+    let code = of_all_kinds();
+    let packets: Vec<(u32, Vec<u8>)> =
+        (0..14).map(|op| (u32::from(op % 3), packet(op, 2, 20))).collect();
+    let options = DeviceOptions::default();
+    let mut alone = Device::new(code.clone(), options.clone()).expect("loads");
+    control_plane(&mut alone);
+    let expected = in_bursts(&mut alone, &packets, 4);
+    // The straight way, blocks, copies.
+    assert_eq!(alone.compilations(), 3);
+
+    let first = Device::new(code, options.clone()).expect("loads");
+    let mut all = vec![first];
+    for _ in 0..5 {
+        all.push(all[0].another(options.clone()).expect("loads"));
+    }
+    assert_eq!(all[0].compilations(), 1);
+    for device in &mut all {
+        control_plane(device);
+        assert_eq!(in_bursts(device, &packets, 4), expected);
+    }
+    for device in &all {
+        assert_eq!(device.compilations(), 3);
+    }
+    // What goes into the code is not the same.
+    let other = DeviceOptions { drop_port: Some(3), ..options };
+    let other = all[0].another(other).expect("loads");
+    assert_eq!((other.compilations(), all[0].compilations()), (1, 3));
+}

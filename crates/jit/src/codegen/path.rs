@@ -375,7 +375,7 @@ impl FunctionCompiler<'_, '_> {
     fn surely_leaves(&self, condition: &Condition, path: &Path) -> bool {
         let number = |slot: &SlotId| path.number(self.facts, *slot);
         match condition {
-            Condition::Always => false,
+            Condition::Always | Condition::Closed(_) => false,
             Condition::RequestsPending => self.facts.asks && path.requests == Some(true),
             Condition::Equals(slot, wanted) => number(slot) == Some(*wanted),
             Condition::Differs(slot, wanted) => number(slot).is_some_and(|it| it != *wanted),

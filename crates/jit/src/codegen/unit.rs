@@ -8,7 +8,7 @@ use super::function::{Ends, FunctionCompiler, Home};
 use super::path::{Copies, Path};
 use super::values::{ConstantPool, ScratchSlots, Val};
 use crate::runtime::pass::{ENDED, Instance, Pass};
-use crate::unit::{Condition, Step, StepValue, Unit};
+use crate::unit::{Condition, Gate, Step, StepValue, Unit};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
@@ -364,6 +364,23 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
+    /// 1 when a gate that is there is closed, else 0.
+    fn closed(&mut self, gate: &Gate) -> Value {
+        let gates = self.load_word(self.pass, offset_of!(Pass, gates) as i32);
+        let row = self.slot_number(gate.row);
+        let distance = self.builder.ins().ishl_imm_u(row, 3);
+        let place = self.builder.ins().iadd(gates, distance);
+        let word = self.load_word(place, 0);
+        let bits = match gate.bit {
+            Some(bit) => {
+                let bit = self.slot_number(bit);
+                self.builder.ins().ushr(word, bit)
+            }
+            None => word,
+        };
+        self.builder.ins().band_imm_u(bits, 1)
+    }
+
     fn exit_if(&mut self, condition: &Condition, exit: u32) {
         let condition = match condition {
             Condition::Always => self.number(1),
@@ -383,6 +400,22 @@ impl FunctionCompiler<'_, '_> {
             Condition::AtLeast(slot, number) => {
                 let value = self.slot_number(*slot);
                 self.compare(IntCC::UnsignedGreaterThanOrEqual, value, *number)
+            }
+            Condition::Closed(gate) => {
+                for (slot, count) in [(Some(gate.row), u64::from(gate.rows)), (gate.bit, 64)] {
+                    let Some(slot) = slot else { continue };
+                    let width_bits = self.slot_type(slot).width_bits();
+                    if width_bits >= 64 || count >> width_bits == 0 {
+                        let value = self.slot_number(slot);
+                        let is_beyond =
+                            self.compare(IntCC::UnsignedGreaterThanOrEqual, value, count);
+                        self.leave_if(is_beyond, u64::from(exit), None);
+                        if self.is_dead {
+                            return;
+                        }
+                    }
+                }
+                self.closed(gate)
             }
         };
         self.leave_if(condition, u64::from(exit), None);

@@ -3,7 +3,7 @@
 //! lays the bytes out.
 
 use ir::{CalculationId, CrcParameters, CrcPolynomial, HashAlgorithm};
-use state::{Crc, Replication};
+use state::{Crc, Replication, reflected_tables};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::{Mutex, PoisonError};
@@ -254,38 +254,6 @@ pub(crate) unsafe extern "C" fn append_bits(
 static CRC32_TABLES: [[u32; 256]; 8] = reflected_tables(0xedb8_8320);
 static CRC16_TABLES: [[u32; 256]; 8] = reflected_tables(0xa001);
 
-/// For a reflected polynomial: remainders of single bytes, then of bytes with one to seven zero bytes
-/// behind them.
-const fn reflected_tables(polynomial: u32) -> [[u32; 256]; 8] {
-    let mut tables = [[0; 256]; 8];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut remainder = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            let carry = remainder & 1;
-            remainder >>= 1;
-            if carry != 0 {
-                remainder ^= polynomial;
-            }
-            bit += 1;
-        }
-        tables[0][byte] = remainder;
-        byte += 1;
-    }
-    let mut behind = 1;
-    while behind < 8 {
-        byte = 0;
-        while byte < 256 {
-            let before = tables[behind - 1][byte];
-            tables[behind][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
-            byte += 1;
-        }
-        behind += 1;
-    }
-    tables
-}
-
 /// A CRC that compiled code computes itself.
 pub(crate) struct InlineCrc {
     /// The tables of the polynomial.
@@ -348,6 +316,12 @@ fn custom_crc(crc: &Crc, parts: [&[u8]; 2]) -> u32 {
     if let Some((tables, initial)) = standard {
         let crc = |remainder, bytes: &&[u8]| reflected_crc(tables, remainder, bytes);
         return parts.iter().fold(initial, crc) ^ initial;
+    }
+    if let Some(tables) = crc.reflected_tables() {
+        let crc = |remainder, bytes: &&[u8]| reflected_crc(tables, remainder, bytes);
+        let initial = (parameters.initial << (32 - width_bits)).reverse_bits();
+        let result = parts.iter().fold(initial, crc) ^ parameters.final_xor;
+        return result & (u32::MAX >> (32 - width_bits));
     }
     // At the top of 32 bits, so that all widths are computed alike.
     let unused_bits = 32 - width_bits;

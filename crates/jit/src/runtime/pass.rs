@@ -106,6 +106,8 @@ pub(crate) struct Pass {
     pub sent: *mut Sent,
     /// Of a burst: row 0 of what is counted.
     pub tallies: *mut Tally,
+    /// Of a burst: word 0 of the gates.
+    pub gates: *const u64,
     /// Of a burst: packets by the exit without storage that they ended by.
     pub ended: [u64; ENDS],
     /// Of a burst: first byte of packet 0.

@@ -7,7 +7,7 @@ use super::arrival::{Arrival, classify, frame_for_here, is_bare};
 use super::egress::{Passes, is_egress_line};
 use super::ports::check_ports;
 use super::replaying::{Expected, Ran, Replayed};
-use super::switch::{INTERNAL, InstalledSwitch, LoadError, lowered};
+use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, lowered};
 use super::watch::{Plain, Watch, Watcher};
 use crate::compile::{Compiled, Target};
 use crate::core::{EventId, GlobalId};
@@ -141,9 +141,10 @@ impl CompiledSimulation {
             return Err(LoadError { switch: 0, message: wrong.message.clone() });
         }
         let pipeline = Arc::new(lowered(&compiled)?);
-        let mut switches = Vec::new();
+        let mut switches: Vec<Switch> = Vec::new();
         for number in 0..setup.switches {
-            let place = (number, engine);
+            let place =
+                Position { number, engine, like: switches.first().map(|one| &one.installed) };
             switches.push(Switch {
                 installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
                 waiting: VecDeque::new(),

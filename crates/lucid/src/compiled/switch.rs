@@ -76,13 +76,21 @@ pub(super) struct InstalledSwitch {
     state: State,
 }
 
+/// Which switch of a network, and what runs it.
+pub(super) struct Position<'a> {
+    pub(super) number: u32,
+    pub(super) engine: EngineChoice,
+    /// Another switch of it, whose machine code this one shares.
+    pub(super) like: Option<&'a InstalledSwitch>,
+}
+
 impl InstalledSwitch {
     /// A device for a switch of a run, set up. `change` builds it a little differently.
     pub(super) fn new(
         setup: &Setup,
         compiled: &Arc<Compiled>,
         pipeline: &Arc<Program>,
-        (number, engine): (u32, EngineChoice),
+        Position { number, engine, like }: Position<'_>,
         change: &dyn Fn(&mut DeviceOptions),
     ) -> Result<InstalledSwitch, LoadError> {
         let wrong = |message: String| LoadError { switch: number, message };
@@ -95,8 +103,11 @@ impl InstalledSwitch {
             ..deploy::device_options(compiled, &site, false)
         };
         change(&mut options);
-        let device =
-            Device::new(pipeline.clone(), options).map_err(|error| wrong(error.to_string()))?;
+        let device = match like {
+            Some(like) => like.device.another(options),
+            None => Device::new(pipeline.clone(), options),
+        };
+        let device = device.map_err(|error| wrong(error.to_string()))?;
         let mut switch = InstalledSwitch {
             device,
             compiled: compiled.clone(),
@@ -168,7 +179,7 @@ impl InstalledSwitch {
         let answer = self.session.apply(located, store, cells, now_ps);
         match answer.map_err(|error| error.to_string())? {
             Answer::Device(command) => {
-                network::queue_commands::set_queues(&mut self.device, command)
+                network::device_commands::carry_out(&mut self.device, command)
             }
             _ => Ok(()),
         }

@@ -97,7 +97,7 @@ pub(super) fn send(
         return Ok(Some(left));
     };
     let Runner::Jit(compiled) = &mut engine.runner else { return Ok(Some(left)) };
-    let bound = compiled.replicas(&engine.program);
+    let bound = compiled.replicas();
     let bound = bound.map_err(|error| DeviceError::NotCompiled { message: error.message })?;
     let Some(BoundReplicas { bound, least_queue_count, storage, ordered }) = bound else {
         return Ok(Some(left));

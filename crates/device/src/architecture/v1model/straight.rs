@@ -15,8 +15,9 @@ use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
 use crate::statistics::tally_rows;
 use crate::trace::Cause;
+use crate::traffic_manager::GATE_ROWS;
 use ir::{Operation, Program};
-use jit::{Condition, Step, StepValue, Storage, Tallying, Unit};
+use jit::{Condition, Gate, Step, StepValue, Storage, Tallying, Unit};
 
 /// Exit after the ingress block.
 const AFTER_INGRESS: u32 = 1;
@@ -69,11 +70,23 @@ fn part_bytes(program: &Program) -> Option<String> {
     Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
 }
 
-/// The straight way of a program. A field that its interface lacks is 0 and kept nowhere.
+/// The straight way of a program.
 pub(super) fn describe(
     model: &V1Model,
     program: &Program,
     least_queue_count: u32,
+) -> Option<Straight> {
+    let straight = describe_way(model, program, least_queue_count, false)?;
+    let gated = describe_way(model, program, least_queue_count, true)?.unit;
+    Some(Straight { gated: Some(gated), ..straight })
+}
+
+/// The same, with gates or without. A field that its interface lacks is 0 and kept nowhere.
+fn describe_way(
+    model: &V1Model,
+    program: &Program,
+    least_queue_count: u32,
+    gated: bool,
 ) -> Option<Straight> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
     // Ports, groups and priorities are read as 32 bits.
@@ -105,7 +118,8 @@ pub(super) fn describe(
         };
         notes.extend(note.map(str::to_string));
         let replicas = replicas::describe(model, program, least_queue_count);
-        Some(Straight { unit, last_pass, replicas, notes: std::mem::take(&mut notes) })
+        let notes = std::mem::take(&mut notes);
+        Some(Straight { unit, gated: None, last_pass, replicas, notes })
     };
 
     // To the end of ingress.
@@ -138,6 +152,10 @@ pub(super) fn describe(
     {
         let no_queue = u64::from(least_queue_count);
         exit_if(&mut steps, Condition::AtLeast(priority, no_queue), AFTER_INGRESS);
+    }
+    if gated {
+        let gate = Gate { row: egress_spec, rows: GATE_ROWS, bit: priority };
+        exit_if(&mut steps, Condition::Closed(gate), AFTER_INGRESS);
     }
     let in_egress = doings(program, blocks.egress);
     let in_compute = doings(program, blocks.compute);

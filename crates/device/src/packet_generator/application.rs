@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An application of Tofino's packet generator: a timer that makes batches of packets, each with the
+//! generator's header in front, which come to the ingress parser by a port of the pipe. What becomes of
+//! them there is the architecture's.
+
+/// How many applications a generator has.
+pub const GENERATOR_APPLICATIONS: u8 = 8;
+
+/// The port that packets of applications come by, unless set otherwise: on Tofino one of the ports 68 to
+/// 71 of the pipe.
+pub const GENERATOR_PORT: u32 = 68;
+
+/// The most batches of a timer, and packets of a batch: their numbers have 16 bits.
+pub const MOST_BATCHES: u32 = 1 << 16;
+
+/// How often a timer is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GeneratorTimer {
+    /// Again and again.
+    #[default]
+    Periodic,
+    /// One time.
+    Once,
+}
+
+/// What an application makes. Each time its timer is over it makes `batches` batches of `packets`
+/// packets. While it makes them, a timer that is over again is missed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratorApplication {
+    /// Which one, below [`GENERATOR_APPLICATIONS`].
+    pub id: u8,
+    /// The port that the packets come by.
+    pub port: u32,
+    /// How often the timer is over.
+    pub timer: GeneratorTimer,
+    /// When the timer starts, in picoseconds from when the application is set.
+    pub offset_ps: u64,
+    /// From the timer's start to its end, in picoseconds; at least 1.
+    pub period_ps: u64,
+    /// Batches each time; 1 to [`MOST_BATCHES`].
+    pub batches: u32,
+    /// From the last packet of a batch to the first of the next, in picoseconds.
+    pub batch_gap_ps: u64,
+    /// Packets of a batch; 1 to [`MOST_BATCHES`].
+    pub packets: u32,
+    /// From packet to packet of a batch, in picoseconds.
+    pub packet_gap_ps: u64,
+    /// What follows the header.
+    pub bytes: Vec<u8>,
+}
+
+impl Default for GeneratorApplication {
+    /// Application 0 at port 68, one packet without content each microsecond.
+    fn default() -> GeneratorApplication {
+        GeneratorApplication {
+            id: 0,
+            port: GENERATOR_PORT,
+            timer: GeneratorTimer::Periodic,
+            offset_ps: 0,
+            period_ps: 1_000_000,
+            batches: 1,
+            batch_gap_ps: 0,
+            packets: 1,
+            packet_gap_ps: 0,
+            bytes: Vec::new(),
+        }
+    }
+}
+
+/// Where a packet stands among those that an application makes.
+struct Place {
+    /// How often the timer was over before.
+    timer: u64,
+    batch: u64,
+    packet: u64,
+}
+
+impl GeneratorApplication {
+    fn place(&self, number: u64) -> Place {
+        let packets = u64::from(self.packets.max(1));
+        let each_time = packets * u64::from(self.batches.max(1));
+        let within = number % each_time;
+        Place { timer: number / each_time, batch: within / packets, packet: within % packets }
+    }
+
+    /// When a packet comes after the first of its timer.
+    fn after_first_ps(&self, batch: u64, packet: u64) -> u64 {
+        let gaps = u64::from(self.packets.max(1)) - 1;
+        let of_batch = gaps.saturating_mul(self.packet_gap_ps).saturating_add(self.batch_gap_ps);
+        let before = batch.saturating_mul(of_batch);
+        before.saturating_add(packet.saturating_mul(self.packet_gap_ps))
+    }
+
+    /// When a packet comes, after the application was set; the number counts its packets from 0. `None`
+    /// when it makes no more.
+    pub(crate) fn time_ps(&self, number: u64) -> Option<u64> {
+        let Place { timer, batch, packet } = self.place(number);
+        if self.timer == GeneratorTimer::Once && timer > 0 {
+            return None;
+        }
+        let period_ps = self.period_ps.max(1);
+        let last = (u64::from(self.batches.max(1)) - 1, u64::from(self.packets.max(1)) - 1);
+        let periods = self.after_first_ps(last.0, last.1) / period_ps + 1;
+        let ends_ps = periods.checked_mul(timer)?.checked_add(1)?.checked_mul(period_ps)?;
+        ends_ps.checked_add(self.offset_ps)?.checked_add(self.after_first_ps(batch, packet))
+    }
+
+    /// The packet: `pktgen_timer_header_t` and what follows.
+    pub(crate) fn packet(&self, number: u64) -> Vec<u8> {
+        let Place { batch, packet, .. } = self.place(number);
+        let pipe = (self.port >> 7 & 3) as u8;
+        let mut bytes = vec![pipe << 3 | self.id & 7, 0];
+        bytes.extend((batch as u16).to_be_bytes());
+        bytes.extend((packet as u16).to_be_bytes());
+        bytes.extend_from_slice(&self.bytes);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(application: &GeneratorApplication, expected: &[(u64, &[u8])]) {
+        let made: Vec<(u64, Vec<u8>)> = (0..expected.len() as u64 + 1)
+            .map_while(|at| Some((application.time_ps(at)?, application.packet(at))))
+            .take(expected.len())
+            .collect();
+        let expected: Vec<_> = expected.iter().map(|(at, bytes)| (*at, bytes.to_vec())).collect();
+        assert_eq!(made, expected, "{application:?}");
+    }
+
+    #[test]
+    fn a_timer_that_is_over_makes_batches() {
+        let once = GeneratorApplication {
+            id: 5,
+            port: 68 + 2 * 128,
+            timer: GeneratorTimer::Once,
+            offset_ps: 1000,
+            period_ps: 100,
+            batches: 2,
+            batch_gap_ps: 30,
+            packets: 2,
+            packet_gap_ps: 7,
+            bytes: vec![0xab],
+        };
+        // Pipe 2, application 5.
+        check(
+            &once,
+            &[
+                (1100, &[0x15, 0, 0, 0, 0, 0, 0xab]),
+                (1107, &[0x15, 0, 0, 0, 0, 1, 0xab]),
+                (1137, &[0x15, 0, 0, 1, 0, 0, 0xab]),
+                (1144, &[0x15, 0, 0, 1, 0, 1, 0xab]),
+            ],
+        );
+        assert_eq!(once.time_ps(4), None);
+        let periodic = GeneratorApplication { timer: GeneratorTimer::Periodic, ..once.clone() };
+        assert_eq!((periodic.time_ps(4), periodic.time_ps(9)), (Some(1200), Some(1307)));
+        // Its packets take 44 ps, so timers after 20 and 40 ps are missed.
+        let fast = GeneratorApplication { period_ps: 20, ..periodic };
+        let times: Vec<_> = [0, 3, 4, 8].into_iter().map(|at| fast.time_ps(at)).collect();
+        assert_eq!(times, [Some(1020), Some(1064), Some(1080), Some(1140)]);
+    }
+
+    #[test]
+    fn numbers_are_16_bits_and_times_end() {
+        let many = GeneratorApplication { packets: MOST_BATCHES, ..Default::default() };
+        assert_eq!(many.packet(65_535), [0, 0, 0, 0, 0xff, 0xff]);
+        assert_eq!(many.packet(65_536), [0; 6]);
+        assert_eq!(many.time_ps(u64::MAX), None);
+        let huge = GeneratorApplication { batch_gap_ps: u64::MAX, batches: 3, ..many };
+        assert_eq!(huge.time_ps(3 << 16), None);
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a packet generator makes next: its trains and applications by number, and how far each has come.
+//! When an event is due is the machine's business.
+
+use super::application::{GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer};
+use super::{PacketTrain, TrainTarget, packet_number};
+use std::collections::BTreeMap;
+
+/// Sources have 15 bits in numbers of packets; the last ones are applications, the others trains.
+const FIRST_APPLICATION: usize = MOST_TRAINS;
+
+/// How many trains there can be.
+pub(crate) const MOST_TRAINS: usize = (1 << 15) - GENERATOR_APPLICATIONS as usize;
+
+#[derive(Debug)]
+enum What {
+    Train(PacketTrain),
+    /// And when it was set.
+    Application(GeneratorApplication, u64),
+}
+
+#[derive(Debug)]
+struct Source {
+    what: What,
+    /// How many it made.
+    made: u64,
+    /// The number of its first packet among those of equal source.
+    first: u64,
+}
+
+/// A packet that was made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub number: u64,
+    pub port: u32,
+    pub target: TrainTarget,
+    pub bytes: Vec<u8>,
+}
+
+/// The sources of a device by number.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    by_number: BTreeMap<usize, Source>,
+    /// Packets that applications made which are no more.
+    made_before: [u64; GENERATOR_APPLICATIONS as usize],
+}
+
+impl Source {
+    fn time_ps(&self) -> Option<u64> {
+        match &self.what {
+            What::Train(train) => train.time_ps(self.made),
+            What::Application(application, set_ps) => {
+                application.time_ps(self.made)?.checked_add(*set_ps)
+            }
+        }
+    }
+}
+
+impl Sources {
+    pub fn new(trains: &[PacketTrain]) -> Sources {
+        let source =
+            |train: &PacketTrain| Source { what: What::Train(train.clone()), made: 0, first: 0 };
+        let by_number = trains.iter().map(source).enumerate().take(MOST_TRAINS).collect();
+        Sources { by_number, ..Sources::default() }
+    }
+
+    /// The numbers of all of them.
+    pub fn numbers(&self) -> Vec<usize> {
+        self.by_number.keys().copied().collect()
+    }
+
+    /// The number of an application.
+    pub fn number_of(id: u8) -> usize {
+        FIRST_APPLICATION + usize::from(id % GENERATOR_APPLICATIONS)
+    }
+
+    /// Sets an application anew, at a time. Returns its number.
+    pub fn set(&mut self, application: GeneratorApplication, now_ps: u64) -> usize {
+        let id = application.id;
+        self.remove(id);
+        let number = Sources::number_of(id);
+        let first = self.made_before[number - FIRST_APPLICATION];
+        let what = What::Application(application, now_ps);
+        self.by_number.insert(number, Source { what, made: 0, first });
+        number
+    }
+
+    /// Stops an application; returns whether there was one.
+    pub fn remove(&mut self, id: u8) -> bool {
+        let number = Sources::number_of(id);
+        let Some(before) = self.by_number.remove(&number) else { return false };
+        self.made_before[number - FIRST_APPLICATION] += before.made;
+        true
+    }
+
+    /// The port that its packets come by.
+    pub fn port(&self, number: usize) -> u32 {
+        match self.by_number.get(&number).map(|source| &source.what) {
+            Some(What::Train(train)) => train.port,
+            Some(What::Application(application, _)) => application.port,
+            None => 0,
+        }
+    }
+
+    /// Whether it goes on for ever.
+    pub fn is_endless(&self, number: usize) -> bool {
+        match self.by_number.get(&number).map(|source| &source.what) {
+            Some(What::Train(train)) => train.count.is_none(),
+            Some(What::Application(application, _)) => {
+                application.timer == GeneratorTimer::Periodic
+            }
+            None => false,
+        }
+    }
+
+    /// When its next packet comes.
+    pub fn next_ps(&self, number: usize) -> Option<u64> {
+        self.by_number.get(&number)?.time_ps()
+    }
+
+    /// Makes its next packet.
+    pub fn make(&mut self, number: usize) -> Option<Made> {
+        let source = self.by_number.get_mut(&number)?;
+        let place = source.made;
+        source.made += 1;
+        let (port, target, bytes) = match &source.what {
+            What::Train(train) => (train.port, train.target, train.bytes.clone()),
+            What::Application(application, _) => {
+                (application.port, TrainTarget::Ingress, application.packet(place))
+            }
+        };
+        Some(Made { number: packet_number(number, source.first + place), port, target, bytes })
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Output paths: what each is made of and when it may send, and all of them by number. Which of them sends
+//! next is the parent module's.
+
+use super::OutputPath;
+use super::queue::Queue;
+use crate::options::PortOptions;
+use std::collections::BTreeMap;
+
+/// Ports below this are found by their number, others and internal paths by search.
+const FLAT_PORTS: u32 = 512;
+
+#[derive(Debug)]
+pub(super) struct Path<T> {
+    pub options: PortOptions,
+    pub queues: Vec<Queue<T>>,
+    pub paused: bool,
+    pub busy_until_ps: u64,
+    /// What stands for this path in the schedule.
+    pub scheduled_ps: Option<u64>,
+}
+
+/// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
+pub(super) fn gap_ps(rate_pps: u64) -> u64 {
+    if rate_pps == 0 { 0 } else { super::PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
+}
+
+impl<T> Path<T> {
+    pub fn new(options: PortOptions) -> Path<T> {
+        let queues = (0..options.queue_count.max(1))
+            .map(|_| Queue::new(options.queue_depth_packets, gap_ps(options.queue_rate_pps)))
+            .collect();
+        Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
+    }
+
+    /// Whether a packet would pass all queues at once, whichever it comes to.
+    pub fn is_open(&self, now_ps: u64) -> bool {
+        !self.paused
+            && self.busy_until_ps <= now_ps
+            && self.queues.iter().all(|queue| queue.is_open(now_ps))
+    }
+
+    /// The earliest time at which some queue may send.
+    pub fn ready_ps(&self) -> Option<u64> {
+        if self.paused {
+            return None;
+        }
+        self.queues
+            .iter()
+            .filter(|queue| !queue.is_held())
+            .filter_map(|queue| queue.packets.front())
+            .map(|waiting| waiting.eligible_ps.max(self.busy_until_ps))
+            .min()
+    }
+}
+
+/// Paths that have been used.
+#[derive(Debug)]
+pub(super) struct Paths<T> {
+    /// By number, as far as some port was used.
+    ports: Vec<Option<Box<Path<T>>>>,
+    others: BTreeMap<OutputPath, Path<T>>,
+}
+
+impl<T> Paths<T> {
+    pub fn new() -> Paths<T> {
+        Paths { ports: Vec::new(), others: BTreeMap::new() }
+    }
+
+    #[inline]
+    pub fn get(&self, path: OutputPath) -> Option<&Path<T>> {
+        match path {
+            OutputPath::Port(port @ 0..FLAT_PORTS) => self.ports.get(port as usize)?.as_deref(),
+            path => self.others.get(&path),
+        }
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, path: OutputPath) -> Option<&mut Path<T>> {
+        match path {
+            OutputPath::Port(port @ 0..FLAT_PORTS) => {
+                self.ports.get_mut(port as usize)?.as_deref_mut()
+            }
+            path => self.others.get_mut(&path),
+        }
+    }
+
+    /// A path, which begins as said.
+    #[inline]
+    pub fn get_or_insert(
+        &mut self,
+        path: OutputPath,
+        new: impl FnOnce() -> Path<T>,
+    ) -> &mut Path<T> {
+        match path {
+            OutputPath::Port(port @ 0..FLAT_PORTS) => {
+                let at = port as usize;
+                if self.ports.len() <= at {
+                    self.ports.resize_with(at + 1, || None);
+                }
+                self.ports[at].get_or_insert_with(|| Box::new(new()))
+            }
+            path => self.others.entry(path).or_insert_with(new),
+        }
+    }
+
+    /// All of them in order.
+    pub fn iter(&self) -> impl Iterator<Item = (OutputPath, &Path<T>)> {
+        let flat = (0..)
+            .zip(&self.ports)
+            .filter_map(|(port, path)| path.as_deref().map(|path| (OutputPath::Port(port), path)));
+        let first = self.others.range(..OutputPath::Port(0));
+        let last = self.others.range(OutputPath::Port(0)..);
+        first
+            .map(|(path, state)| (*path, state))
+            .chain(flat)
+            .chain(last.map(|(path, state)| (*path, state)))
+    }
+}
