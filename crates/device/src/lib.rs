@@ -12,7 +12,8 @@
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
 //! packet goes block by block the general way, with queues between, or, where nothing would show the
 //! difference, the straight way: from port to port by one function, in its own memory. [`Burst`]s and
-//! single packets take it alike.
+//! single packets take it alike. What shows it is the packet's own queue: while others are paused or full,
+//! code with gates ([`jit::Gate`]) lets through whom nothing holds up.
 //!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.

@@ -6,7 +6,7 @@
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Delay, Options, compile, wire};
-use lucid::compiled::lowered;
+use lucid::compiled::{CompiledSimulation, lowered};
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
@@ -273,6 +273,31 @@ fn pausable_queue() {
     }
 }
 
+/// How long networks of the firewall take to load: code is compiled for the first switch only.
+fn loading() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let (program, map) = stateful_firewall(&folder);
+    let compiled = match compile(&program, &map, &Options::default()) {
+        Ok(compiled) => Arc::new(compiled),
+        Err(found) => panic!("{found:?}"),
+    };
+    println!("\nthe stateful firewall on compiled code");
+    println!("{:>10}  {:>14}  {:>14}", "switches", "load", "compilations");
+    for switches in [1, 10, 100] {
+        let run = Run { switches, ..Run::default() };
+        let setup = match Setup::new(program.clone(), &run) {
+            Ok(setup) => Arc::new(setup),
+            Err(found) => panic!("{found:?}"),
+        };
+        let began = Instant::now();
+        let loaded = CompiledSimulation::new(setup, compiled.clone(), EngineChoice::Jit);
+        let loaded = loaded.expect("it loads");
+        let took_ms = began.elapsed().as_secs_f64() * 1e3;
+        let last = loaded.device(switches - 1).expect("a switch");
+        println!("{switches:>10}  {took_ms:>11.1} ms  {:>14}", last.compilations());
+    }
+}
+
 /// The captures of the firewall's example, by the ports that the packets come in by.
 fn firewall_packets() -> Vec<(u32, Vec<u8>)> {
     let folder =
@@ -322,19 +347,24 @@ fn forwarded(device: &mut Device, recirculation_port: u32, packets: &[(u32, Vec<
     })
 }
 
-/// The stateful firewall of the Lucid examples, compiled, beside the one written by hand in P4.
-fn firewalls() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let packets = firewall_packets();
-    let path = folder.join("lucid/stateful_firewall/stateful_firewall.dpt");
+/// The stateful firewall of the Lucid examples.
+fn stateful_firewall(examples: &Path) -> (Arc<Program>, SourceMap) {
+    let path = examples.join("lucid/stateful_firewall/stateful_firewall.dpt");
     let text = std::fs::read_to_string(&path).expect("the program");
     let mut map = SourceMap::new();
     let symbolics = Symbolics::default();
     let name = path.display().to_string();
-    let program = match front::compile(&mut map, &name, text, &Disk, &symbolics, &[]) {
-        Ok(compiled) => Arc::new(compiled.program),
+    match front::compile(&mut map, &name, text, &Disk, &symbolics, &[]) {
+        Ok(compiled) => (Arc::new(compiled.program), map),
         Err(found) => panic!("{found:?}"),
-    };
+    }
+}
+
+/// The same, compiled, beside the one written by hand in P4.
+fn firewalls() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let packets = firewall_packets();
+    let (program, map) = stateful_firewall(&folder);
     let options = Options { delay: Delay::Recirculation, ..Options::default() };
     let (mut device, _) = device_of(&program, &map, &options, EngineChoice::Jit, |_| {});
     let lucid = forwarded(&mut device, options.recirculation_port, &packets);
@@ -411,5 +441,6 @@ fn main() {
         );
     }
     pausable_queue();
+    loading();
     firewalls();
 }
