@@ -81,8 +81,8 @@ impl Device {
         }
         // Where queues are paused now and then, all rounds look at gates.
         let traffic = &mut self.machine.traffic;
-        let gated =
-            (traffic.has_gates() || !traffic.lets_one_through(0, u64::MAX)) && self.has_gated_way();
+        let gated = (traffic.has_gates() || !traffic.has_open_ports(self.machine.now_ps))
+            && self.has_gated_way();
         let mut single = self.take_single();
         let (engine, machine) = self.current_engine_and_machine();
         engine.prepare_straight_context();

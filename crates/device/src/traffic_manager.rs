@@ -160,14 +160,21 @@ impl<T> TrafficManager<T> {
         self.waiting_packets == 0
             && self.last_busy_ps <= now_ps
             && self.has_room(length_bytes)
-            && match self.ports_are_prompt {
-                Some(true) => true,
-                Some(false) | None => {
-                    let is_prompt = self.are_ports(PortOptions::is_prompt, now_ps);
-                    self.ports_are_prompt = Some(is_prompt);
-                    is_prompt
-                }
+            && self.has_open_ports(now_ps)
+    }
+
+    /// Whether a packet would pass all queues of all ports at once, whichever it comes to, and leave by an
+    /// idle wire. Wires may be busy now.
+    pub(crate) fn has_open_ports(&mut self, now_ps: u64) -> bool {
+        match self.ports_are_prompt {
+            Some(true) => true,
+            Some(false) | None => {
+                let is_open = |path: &Path<T>| path.has_open_queues(now_ps);
+                let is_prompt = self.are_ports(PortOptions::is_prompt, is_open);
+                self.ports_are_prompt = Some(is_prompt);
+                is_prompt
             }
+        }
     }
 
     /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
@@ -180,7 +187,10 @@ impl<T> TrafficManager<T> {
                 Some(true) => true,
                 // A wire that is busy now will not be so later.
                 Some(false) | None => {
-                    let is_ideal = self.are_ports(PortOptions::is_ideal, now_ps);
+                    let is_open = |path: &Path<T>| {
+                        path.busy_until_ps <= now_ps && path.has_open_queues(now_ps)
+                    };
+                    let is_ideal = self.are_ports(PortOptions::is_ideal, is_open);
                     self.ports_are_ideal = Some(is_ideal);
                     is_ideal
                 }
@@ -222,7 +232,11 @@ impl<T> TrafficManager<T> {
         self.options.default_port.is_ideal()
     }
 
-    fn are_ports(&self, are_so: fn(&PortOptions) -> bool, now_ps: u64) -> bool {
+    fn are_ports(
+        &self,
+        are_so: fn(&PortOptions) -> bool,
+        is_open: impl Fn(&Path<T>) -> bool,
+    ) -> bool {
         let options =
             std::iter::once(&self.options.default_port).chain(self.options.ports.values());
         options.into_iter().all(|options| are_so(options) && options.queue_depth_packets > 0)
@@ -230,7 +244,7 @@ impl<T> TrafficManager<T> {
                 .paths
                 .iter()
                 .filter(|(path, _)| matches!(path, OutputPath::Port(_)))
-                .all(|(_, path)| are_so(&path.options) && path.is_open(now_ps))
+                .all(|(_, path)| are_so(&path.options) && is_open(path))
     }
 
     fn path(&mut self, path: OutputPath) -> &mut Path<T> {

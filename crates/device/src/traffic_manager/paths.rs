@@ -33,11 +33,9 @@ impl<T> Path<T> {
         Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
     }
 
-    /// Whether a packet would pass all queues at once, whichever it comes to.
-    pub fn is_open(&self, now_ps: u64) -> bool {
-        !self.paused
-            && self.busy_until_ps <= now_ps
-            && self.queues.iter().all(|queue| queue.is_open(now_ps))
+    /// Whether a packet would pass all queues at once, whichever it comes to, when the wire is idle.
+    pub fn has_open_queues(&self, now_ps: u64) -> bool {
+        !self.paused && self.queues.iter().all(|queue| queue.is_open(now_ps))
     }
 
     /// The earliest time at which some queue may send.
