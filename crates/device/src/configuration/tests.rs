@@ -213,7 +213,8 @@ fn mistakes_are_told_together() {
     check_wrong(
         "[[generator_application]]\nid = 8\nbatches = 0\n\
          [[generator_application]]\nid = 1\nperiod = \"0ps\"\n\
-         [[generator_application]]\nid = 1\nperiod = \"1us\"\ntimer = \"never\"",
+         [[generator_application]]\nid = 2\nperiod = \"1us\"\n\
+         [[generator_application]]\nid = 2\nperiod = \"1us\"\ntimer = \"never\"",
         &[
             "DV-E0303 `generator_application.id` has to be a number from 0 to 7",
             "DV-E0304 `generator_application.period` is missing",
