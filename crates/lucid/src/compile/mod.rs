@@ -80,6 +80,11 @@ pub enum Recirculation {
 /// microseconds (Lucid §3.2).
 pub const DELAY_PERIOD_PS: u64 = 100_000_000;
 
+/// The longest period of a delay queue with which events on Tofino count their rounds by time stamps of 16 bits,
+/// in picoseconds. With longer ones a round is a small part of the period, and they count their time in the
+/// queue alone, as Lucid §3.2 has it.
+const LONGEST_STAMPED_PERIOD_PS: u64 = 50_000_000;
+
 /// Choices of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -124,6 +129,14 @@ pub struct UserP4 {
     pub defines: Vec<(String, Option<String>)>,
     /// What was found where included files were looked for, or why a file cannot be read.
     pub included: BTreeMap<String, Result<Arc<str>, String>>,
+}
+
+impl Options {
+    /// Whether a delayed event on Tofino has a time stamp with it, so that the time between two stays in a
+    /// queue counts.
+    pub(crate) fn has_stamps(&self) -> bool {
+        self.delay == Delay::Recirculation || self.delay_period_ps <= LONGEST_STAMPED_PERIOD_PS
+    }
 }
 
 impl Default for Options {

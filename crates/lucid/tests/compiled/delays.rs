@@ -120,3 +120,24 @@ fn delayed_events_for_other_places() {
         16,
     );
 }
+
+/// A round takes 600 ns, which a period of the delay queue does not have: the time going round counts too.
+#[test]
+fn queues_with_short_periods() {
+    let source = "global Array.t<32> late = Array.create(32);
+         event a(int<8> x);
+         event b(int<8> x);
+         event c();
+         handle c() { skip; }
+         handle a(int<8> x) { generate c(); generate Event.delay(b(x), 5000); }
+         handle b(int<8> x) { Array.set(late, (int<32>) x, 1); }";
+    let run = r#"{"max time": "1ms", "events": [{"type": "generator", "name": "a",
+        "args": [{"sequence": 0}], "count": 20, "gap": "1300ns", "timestamp": "1us"}]}"#;
+    for target in [Target::V1Model, Target::Tna] {
+        for delay_period_ps in [100_000, 1_000_000, 7_000_000, 50_000_000, 60_000_000] {
+            let options =
+                Options { target, delay: Delay::Queue, delay_period_ps, ..Options::default() };
+            assert_eq!(check(source, run, &options), 60, "{options:?}");
+        }
+    }
+}

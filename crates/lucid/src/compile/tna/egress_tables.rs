@@ -7,7 +7,6 @@ use super::context::Context;
 use super::egress_parser::HERE;
 use super::scheduler::MEMBER_ENTRIES;
 use super::scheduler_tables::{extern_type, values_table};
-use crate::compile::Delay;
 use source::Span;
 
 /// What egress has to do with a packet: nothing.
@@ -28,11 +27,11 @@ pub(super) fn task_direct(slot: u32) -> u32 {
     TASK_COPIES + 1 + slot
 }
 
-/// Where delays go round the source address has the time while they last; what leaves has none.
+/// Where delayed events have time stamps the source address has the time while they last; what leaves has none.
 pub(super) fn source_again(context: &Context<'_>) -> &'static str {
-    match context.options.delay {
-        Delay::Queue => "",
-        Delay::Recirculation => "hdr.frame.source_kind = SOURCE;",
+    match context.options.has_stamps() {
+        false => "",
+        true => "hdr.frame.source_kind = SOURCE;",
     }
 }
 
@@ -100,18 +99,18 @@ pub(super) fn member(context: &mut Context<'_>, stage: usize) -> Option<String> 
 
 /// The time that a delayed event has waited.
 pub(super) fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String> {
-    let (table, action, body) = match (context.options.delay, second) {
-        (Delay::Queue, _) => (
+    let (table, action, body) = match (context.options.has_stamps(), second) {
+        (false, _) => (
             "wait",
             "waited",
             "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_intr_md.deq_timedelta;",
         ),
-        (Delay::Recirculation, false) => (
+        (true, false) => (
             "wait",
             "waited",
             "eg_md.elapsed_ns = eg_prsr_md.global_tstamp[15:0] - hdr.bridge.arrived_ns;",
         ),
-        (Delay::Recirculation, true) => (
+        (true, true) => (
             "count_down",
             "counted",
             "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_md.elapsed_ns; \
@@ -119,7 +118,7 @@ pub(super) fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Opt
         ),
     };
     // Once it has waited its egress handler is still to run.
-    let is_last = context.options.delay == Delay::Queue || second;
+    let is_last = !context.options.has_stamps() || second;
     let marks = context.events.has_egress() && is_last;
     let (key, entries) = match marks {
         true => (
@@ -154,7 +153,7 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
     if context.parts.contains(&super::Part::Scheduler(super::SchedulerPart::Leave)) {
         text.push_str("bit<1> kept; bit<1> leaves;");
     }
-    if context.options.delay == Delay::Recirculation {
+    if context.options.has_stamps() {
         text.push_str("bit<16> elapsed_ns;");
     }
     if context.events.has_egress() {

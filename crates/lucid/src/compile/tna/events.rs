@@ -189,7 +189,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     context.put(Span::NONE, "header number_h { bit<16> number; }");
     let slot_count = events.slots.len() as u32;
     let mut bridge = String::from("header bridge_h { bit<8> task;");
-    if context.options.delay == Delay::Recirculation {
+    if context.options.has_stamps() {
         bridge.push_str("bit<16> arrived_ns;");
     }
     for slot in 0..slot_count {

@@ -175,11 +175,11 @@ impl States<'_, '_> {
         self.put(Span::NONE, start);
         let route = |route: Route| format!("ig_md.route = {};", route as u32);
         let waits = route(Route::Wait);
-        let delayed = match self.context.options.delay {
-            Delay::Queue => format!("state delayed {{ {waits} transition accept; }}"),
+        let delayed = match self.context.options.has_stamps() {
+            false => format!("state delayed {{ {waits} transition accept; }}"),
             // What came round has the time when it left egress in its source address; one that comes for
             // the first time, out of several copies for instance, has none.
-            Delay::Recirculation => format!(
+            true => format!(
                 "state delayed {{ {waits} transition select(hdr.frame.source_kind) {{ \
                  SOURCE : came_first; default : came_round; }} }} \
                  state came_first {{ hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0]; \
@@ -227,12 +227,12 @@ impl States<'_, '_> {
 
     /// A state that sends on what has a delay left; one that another switch or host wrote does not count.
     fn by_delay(&self, name: &str, due: &str) -> String {
-        match self.context.options.delay {
-            Delay::Queue => format!(
+        match self.context.options.has_stamps() {
+            false => format!(
                 "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
                  (SOURCE, 0) : {due}; (SOURCE, _) : delayed; default : {due}; }} }}"
             ),
-            Delay::Recirculation => format!(
+            true => format!(
                 "state {name} {{ transition select(hdr.frame.source_kind, hdr.frame.delay_ns) {{ \
                  (_, 0) : {due}; (SOURCE, _) : delayed; default : {name}_again; }} }} \
                  state {name}_again {{ transition select(ig_intr_md.ingress_port) {{ \

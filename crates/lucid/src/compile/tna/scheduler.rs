@@ -303,12 +303,12 @@ impl Adder<'_> {
             let kind = self.variable("kind of the frame", 16);
             last_keys.push(ternary(kind, 16));
         }
-        let by_queue = options.delay == crate::compile::Delay::Queue;
-        let keys = if by_queue { last_keys.clone() } else { vec![exact(task, 8)] };
+        let by_queue_alone = !options.has_stamps();
+        let keys = if by_queue_alone { last_keys.clone() } else { vec![exact(task, 8)] };
         let table = OwnTable { keys, entries: 2, actions: 2, action_data_bits: 0 };
         let unit = self.unit("wait", Gress::Egress, table, 2);
         let first = self.behind(SchedulerPart::Wait, unit);
-        if !by_queue {
+        if !by_queue_alone {
             // The time of this pass first, then what is left.
             let table = OwnTable { keys: last_keys, entries: 2, actions: 2, action_data_bits: 0 };
             let unit = self.unit("wait", Gress::Egress, table, 3);

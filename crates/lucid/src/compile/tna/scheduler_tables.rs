@@ -328,7 +328,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
             }
         }
         let (name, body, arguments) =
-            serialisation(what, has_egress, (context.options.delay, context.back()));
+            serialisation(what, has_egress, (context.options.has_stamps(), context.back()));
         if !actions.iter().any(|(known, _)| *known == name) {
             actions.push((name.clone(), body));
         }
@@ -356,7 +356,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
 fn serialisation(
     what: Serialisation,
     has_egress: bool,
-    (delay, back): (Delay, &str),
+    (has_stamps, back): (bool, &str),
 ) -> (String, String, String) {
     let round = format!("ig_tm_md.ucast_egress_port = {back};");
     let queue = "ig_tm_md.qid = EVENT_QUEUE;";
@@ -373,11 +373,9 @@ fn serialisation(
         }
         Serialisation::Delayed(slot) => {
             let name = format!("delay_slot{slot}");
-            let began = match delay {
-                Delay::Queue => "",
-                Delay::Recirculation => {
-                    "hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0];"
-                }
+            let began = match has_stamps {
+                false => "",
+                true => "hdr.bridge.arrived_ns = ig_intr_md.ingress_mac_tstamp[15:0];",
             };
             let body = format!(
                 "action {name}() {{ {round} ig_tm_md.qid = DELAY_QUEUE; hdr.bridge.slot{slot} = 0; \
