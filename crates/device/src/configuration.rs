@@ -8,7 +8,7 @@ mod tests;
 mod units;
 
 use crate::explanation::{CONFIGURATION_MISSING, CONFIGURATION_STANDS_STILL, CONFIGURATION_VALUE};
-use crate::flow_control::{FlowControlOptions, PauseFrame, pause_end_ps};
+use crate::flow_control::{FlowControlOptions, PauseFrame};
 use crate::options::{DeviceOptions, PortOptions, TimestampUnit};
 use crate::packet_generator::{
     GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MOST_BATCHES, MOST_TRAINS,
@@ -258,8 +258,7 @@ impl Reader {
         of_port.flow_control.get_or_insert_default();
         let rate_bps = of_port.rate_bps;
         // On a fast port a frame pauses for a short time.
-        let longest_ps = pause_end_ps(u16::MAX, rate_bps, 0).unwrap_or(0).max(1);
-        if period_ps / longest_ps > MOST_RENEWALS {
+        if period_ps / PauseFrame::longest_ps(rate_bps) > MOST_RENEWALS {
             let wanted = format!(
                 "at most {MOST_RENEWALS} times as long as a frame of flow control can pause this port"
             );

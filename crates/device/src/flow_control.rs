@@ -39,6 +39,12 @@ pub struct PauseFrame {
 }
 
 impl PauseFrame {
+    /// How long one frame can pause a queue of a port of this rate, in picoseconds: for ever where there is
+    /// no rate.
+    pub fn longest_ps(rate_bps: Option<u64>) -> u64 {
+        pause_end_ps(u16::MAX, rate_bps, 0).unwrap_or(u64::MAX).max(1)
+    }
+
     /// A frame for one class.
     pub fn of_class(class: u8, quanta: u16) -> PauseFrame {
         let mut frame = PauseFrame::default();

@@ -11,7 +11,7 @@ pub use application::{
 };
 pub(crate) use sources::{MOST_TRAINS, Sources};
 
-use crate::flow_control::{PauseFrame, pause_end_ps};
+use crate::flow_control::PauseFrame;
 
 /// Numbers of generated packets have this bit, so that those of received packets count from 0: then
 /// 15 bits for the train (0x7ff8 and the id for an application) and 48 for the place in it.
@@ -64,7 +64,7 @@ impl PacketTrain {
             count,
             bytes: PauseFrame::of_class(class, quanta).bytes([0; 6]),
         };
-        let longest_ps = pause_end_ps(u16::MAX, rate_bps, 0).unwrap_or(u64::MAX).max(1);
+        let longest_ps = PauseFrame::longest_ps(rate_bps);
         let mut trains = vec![
             train(0, u16::MAX, Some(1)),
             train(open_ps, u16::MAX, None),

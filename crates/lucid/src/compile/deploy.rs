@@ -4,6 +4,7 @@
 //! a device of ours is built for it. What the program does with all that is `scheduler`'s.
 
 use super::scheduler::SERIALISER_PORTS;
+use super::tna::generator::{self, OPEN_PART};
 use super::wire::{
     DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
     OUTSIDE_PORT,
@@ -13,7 +14,10 @@ use crate::core::{ExternId, GlobalKind, Program};
 use crate::interpreter::{Group, Value};
 use crate::simulation::Setup;
 use device::options::TimestampUnit;
-use device::{DeviceOptions, FlowControlOptions, PacketTrain, PortOptions};
+use device::{
+    DeviceOptions, FlowControlOptions, GeneratorApplication, GeneratorTimer, PacketTrain,
+    PortOptions,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -28,9 +32,6 @@ const PIPELINE_INTERVAL_PS: u64 = 1000;
 
 /// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
 const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
-
-/// The part of the delay queue's period in which it is open.
-const OPEN_PART: u64 = 100;
 
 /// Where a switch is in a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -282,15 +283,23 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
     };
     let period_ps = compiled.delay_period_ps;
     if options.delay == Delay::Queue && period_ps > 0 {
-        let class = (options.delay_queue & 7) as u8;
         port.flow_control = Some(FlowControlOptions::default());
-        built.packet_generator = PacketTrain::pausable_queue(
-            site.recirculation_port,
-            class,
-            period_ps,
-            period_ps / OPEN_PART,
-            port.rate_bps,
-        );
+        match options.target {
+            Target::V1Model => {
+                built.packet_generator = PacketTrain::pausable_queue(
+                    site.recirculation_port,
+                    generator::class(options),
+                    period_ps,
+                    period_ps / OPEN_PART,
+                    port.rate_bps,
+                );
+            }
+            // The program sends the frames to the port.
+            Target::Tna => {
+                built.generator_applications =
+                    generator::applications(options, period_ps, port.rate_bps).into();
+            }
+        }
     }
     built.traffic_manager.ports.insert(site.recirculation_port, port);
     built
@@ -316,13 +325,47 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
     }
     let period_ps = compiled.delay_period_ps;
     if options.delay == Delay::Queue && period_ps > 0 {
-        let _ = write!(
-            text,
-            "\n# Delayed events wait in this queue (Lucid §3.2).\n[[pausable_queue]]\nport = {port}\n\
-             class = {}\nperiod = \"{period_ps}ps\"\nopen = \"{}ps\"\n",
-            options.delay_queue & 7,
-            period_ps / OPEN_PART
-        );
+        match options.target {
+            Target::V1Model => drop(write!(
+                text,
+                "\n# Delayed events wait in this queue (Lucid §3.2).\n[[pausable_queue]]\nport = {port}\n\
+                 class = {}\nperiod = \"{period_ps}ps\"\nopen = \"{}ps\"\n",
+                generator::class(options),
+                period_ps / OPEN_PART
+            )),
+            Target::Tna => {
+                let of_port = device_options(compiled, site, true).traffic_manager;
+                let rate_bps = of_port.ports.get(&port).and_then(|of_port| of_port.rate_bps);
+                text.push_str(
+                    "# Delayed events wait in a queue of this port (Lucid §3.2), which frames of the packet\n\
+                     # generator release and pause: the program sends them here.\nflow_control = true\n",
+                );
+                for application in generator::applications(options, period_ps, rate_bps) {
+                    application_section(&mut text, &application);
+                }
+            }
+        }
     }
     text
+}
+
+/// An application of the packet generator as a section of a device file.
+fn application_section(text: &mut String, application: &GeneratorApplication) {
+    let timer = match application.timer {
+        GeneratorTimer::Periodic => "periodic",
+        GeneratorTimer::Once => "once",
+    };
+    let bytes: String = application.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let _ = write!(
+        text,
+        "\n[[generator_application]]\nid = {}\nport = {}\ntimer = \"{timer}\"\nperiod = \"{}ps\"\n\
+         batches = {}\nbatch_gap = \"{}ps\"\npackets = {}\npacket_gap = \"{}ps\"\nbytes = \"{bytes}\"\n",
+        application.id,
+        application.port,
+        application.period_ps,
+        application.batches,
+        application.batch_gap_ps,
+        application.packets,
+        application.packet_gap_ps,
+    );
 }

@@ -38,6 +38,8 @@ pub(super) struct Flight {
     pub(super) cause: Option<u64>,
     /// The occurrence that it is, if that is known.
     pub(super) occurrence: Option<u64>,
+    /// Whether it is a frame of flow control that a packet generator made, which ends at the port's MAC.
+    pub(super) is_flow_control: bool,
 }
 
 /// What a device was given, by the device's number of the packet.
@@ -155,7 +157,7 @@ impl CompiledSimulation {
                 direct_loss: Stream::new(setup.seed, Purpose::DirectLoss, number.into()),
             });
         }
-        Ok(CompiledSimulation {
+        let mut simulation = CompiledSimulation {
             topology: setup.topology(),
             switches,
             queue: EventQueue::new(),
@@ -171,7 +173,12 @@ impl CompiledSimulation {
             stopped: None,
             setup,
             compiled,
-        })
+        };
+        for at in 0..simulation.setup.switches {
+            // Packet generators begin by themselves.
+            simulation.wake_in_time(at);
+        }
+        Ok(simulation)
     }
 
     /// What it runs.
@@ -226,7 +233,7 @@ impl CompiledSimulation {
 
     /// Whether nothing is on its way and nothing waits, but for what packet generators will make.
     pub(super) fn is_quiet(&self) -> bool {
-        self.flights.is_empty()
+        self.flights.iter().all(|(_, flight)| flight.is_flow_control)
             && self.inputs.peek().is_none()
             && self.switches.iter().all(|one| one.installed.device.buffered_bytes() == 0)
     }
@@ -347,13 +354,18 @@ impl CompiledSimulation {
         (at, port): (u32, u32),
         bytes: Vec<u8>,
     ) {
-        let flight = Flight { port, bytes, cause: None, occurrence: None };
+        let (cause, occurrence, is_flow_control) = (None, None, false);
+        let flight = Flight { port, bytes, cause, occurrence, is_flow_control };
         let flight = self.flights.insert(flight) as u32;
         self.arrive(setup, watch, at, flight);
     }
 
     /// A packet is at a switch: taken now if the pipeline is free, otherwise after those that wait.
     fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+        if self.flights.get(flight as usize).is_some_and(|flight| flight.is_flow_control) {
+            self.obey(setup, watch, at, flight);
+            return;
+        }
         let switch = &mut self.switches[at as usize];
         if !switch.waiting.is_empty() {
             switch.waiting.push_back(flight);
@@ -362,6 +374,19 @@ impl CompiledSimulation {
         } else {
             switch.waiting.push_back(flight);
             self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+        }
+    }
+
+    /// The MAC of a port takes a frame of flow control, and the device does what it was waiting with.
+    fn obey(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+        let Flight { port, bytes, .. } = self.flights.remove(flight as usize);
+        let device = &mut self.switches[at as usize].installed.device;
+        if let Err(error) = device.inject(port, self.now_ps, bytes) {
+            let message = error.to_string();
+            self.fault(at, &message);
+        } else if self.let_work(at) {
+            let passes = self.passes_of(at);
+            self.tell_all(setup, watch, at, passes);
         }
     }
 
@@ -397,7 +422,7 @@ impl CompiledSimulation {
 
     /// A packet goes into a device's pipeline.
     fn take(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        let Flight { port, bytes, cause, occurrence } = self.flights.remove(flight as usize);
+        let Flight { port, bytes, cause, occurrence, .. } = self.flights.remove(flight as usize);
         self.passes += 1;
         let target = self.compiled.options.target;
         let arrival = classify((setup, target), &self.surroundings(setup, at, port), &bytes);

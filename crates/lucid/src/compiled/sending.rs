@@ -10,6 +10,7 @@ use crate::interpreter::EventValue;
 use crate::simulation::inputs::{Phase, rank};
 use crate::simulation::{DropReason, NO_PORT, ObservationKind, Occurrence, Setup, event_of};
 use crate::syntax::ast::EventSort;
+use device::{GENERATED_PACKET, PauseFrame, Transmitted};
 use std::sync::Arc;
 
 /// The shortest Ethernet frame, in bytes, without its checksum: shorter packets take as long on a link.
@@ -19,14 +20,8 @@ const SHORTEST_PACKET_BYTES: u64 = 60;
 type Carried = Result<((u32, u32), u64), DropReason>;
 
 impl CompiledSimulation {
-    /// Sends what a device sent on its way. `senders`: of each packet, in order, the occurrence whose egress handler sent it.
-    pub(super) fn send_all(
-        &mut self,
-        setup: &Setup,
-        watch: &mut Watch<'_>,
-        at: u32,
-        senders: &[Option<u64>],
-    ) {
+    /// The next thing that a device does by itself is due.
+    pub(super) fn wake_in_time(&mut self, at: u32) {
         let switch = &mut self.switches[at as usize];
         let next_ps = switch.installed.device.next_event_ps();
         if let Some(next_ps) = next_ps
@@ -35,12 +30,27 @@ impl CompiledSimulation {
             switch.wakes_at_ps = Some(next_ps);
             self.queue.push(next_ps, rank(Phase::Egress, at, 0), WAKE);
         }
+    }
+
+    /// Sends what a device sent on its way. `senders`: of each packet, in order, the occurrence whose egress handler sent it.
+    pub(super) fn send_all(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        at: u32,
+        senders: &[Option<u64>],
+    ) {
+        self.wake_in_time(at);
+        let switch = &mut self.switches[at as usize];
         let mut transmitted = switch.installed.device.drain_transmitted();
         transmitted.sort_by_key(|packet| packet.sequence);
         // Nothing waits in a queue: what was given before is done.
         let is_idle = switch.installed.device.buffered_bytes() == 0;
         for (number, packet) in transmitted.into_iter().enumerate() {
             let Some(given) = self.switches[at as usize].given.get(&packet.packet) else {
+                if packet.packet & GENERATED_PACKET != 0 {
+                    self.send_flow_control(setup, at, packet);
+                }
                 continue;
             };
             let given = given.clone();
@@ -67,6 +77,22 @@ impl CompiledSimulation {
         }
     }
 
+    /// A frame of flow control that a packet generator made goes round. What else a generator makes does not
+    /// belong to the run.
+    fn send_flow_control(&mut self, setup: &Setup, at: u32, packet: Transmitted) {
+        let Transmitted { port, time_ps, bytes, .. } = packet;
+        if port == setup.recirculation_ports[at as usize] && PauseFrame::read(&bytes).is_some() {
+            let comes_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
+            let (cause, occurrence, is_flow_control) = (None, None, true);
+            self.fly(
+                at,
+                port,
+                comes_ps,
+                Flight { port, bytes, cause, occurrence, is_flow_control },
+            );
+        }
+    }
+
     /// A packet left a device.
     fn send(
         &mut self,
@@ -77,14 +103,25 @@ impl CompiledSimulation {
         bytes: Vec<u8>,
     ) {
         let Sent { at, port, time_ps, cause, occurrence, event } = sent;
+        let is_flow_control = false;
         if port == setup.recirculation_ports[at as usize] {
             let comes_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
-            self.fly(at, port, comes_ps, Flight { port, bytes, cause, occurrence });
+            self.fly(
+                at,
+                port,
+                comes_ps,
+                Flight { port, bytes, cause, occurrence, is_flow_control },
+            );
             return;
         }
         let carried = self.carried(setup, (at, port), time_ps, &bytes);
         if let Some(Ok((to, arrives_ps))) = carried {
-            self.fly(to.0, to.1, arrives_ps, Flight { port: to.1, bytes, cause, occurrence });
+            self.fly(
+                to.0,
+                to.1,
+                arrives_ps,
+                Flight { port: to.1, bytes, cause, occurrence, is_flow_control },
+            );
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));

@@ -5,7 +5,7 @@
 use crate::{Disk, compiled, core};
 use device::EngineChoice;
 use lucid::compile::deploy::{self, Site};
-use lucid::compile::{Clock, Delay, Options, Recirculation, UserP4};
+use lucid::compile::{Clock, Delay, Options, Recirculation, Target, UserP4};
 use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::{GlobalId, Program};
 use lucid::simulation::{Observation, Observer, Setup};
@@ -110,19 +110,25 @@ fn one_of_several_leaves_at_once() {
 fn device_files_say_how_devices_are_built() {
     let text = "event tick(); handle tick() { generate Event.delay(tick(), 1000); }";
     let site = Site { recirculation_port: 7, ..Site::default() };
-    for recirculation in [Recirculation::Port, Recirculation::Primitive] {
-        for delay in [Delay::Queue, Delay::Recirculation] {
+    let check = |options: &Options| {
+        let mut map = SourceMap::new();
+        let program = core(&mut map, "tick.dpt", text, &Disk);
+        let compiled = compiled(&map, &program, options).expect("it compiles");
+        let text = deploy::device_file(&compiled, &site);
+        let file = map.add("device.toml", text.as_str());
+        let read = device::configuration::read(file, &text);
+        let built = deploy::device_options(&compiled, &site, true);
+        assert_eq!(read.map_err(|said| format!("{said:?}")), Ok(built), "{text}");
+    };
+    for delay in [Delay::Queue, Delay::Recirculation] {
+        for recirculation in [Recirculation::Port, Recirculation::Primitive] {
             for clock in [Clock::Nanoseconds, Clock::Microseconds] {
-                let options = Options { recirculation, delay, clock, ..Options::default() };
-                let mut map = SourceMap::new();
-                let program = core(&mut map, "tick.dpt", text, &Disk);
-                let compiled = compiled(&map, &program, &options).expect("it compiles");
-                let text = deploy::device_file(&compiled, &site);
-                let file = map.add("device.toml", text.as_str());
-                let read = device::configuration::read(file, &text);
-                let built = deploy::device_options(&compiled, &site, true);
-                assert_eq!(read.map_err(|said| format!("{said:?}")), Ok(built), "{text}");
+                check(&Options { recirculation, delay, clock, ..Options::default() });
             }
+        }
+        for delay_period_ps in [100_000_000, 1_000_000_000] {
+            let target = Target::Tna;
+            check(&Options { target, delay, delay_period_ps, ..Options::default() });
         }
     }
 }

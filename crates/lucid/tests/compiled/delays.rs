@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small programs with delays, in both ways of waiting, for both targets: never early, never lost.
 
-use crate::oracle::{Judged, judge};
+use crate::oracle::{Judged, Nobody, judge};
 use device::EngineChoice;
-use lucid::compile::{Delay, Options, Target};
+use lucid::compile::{Delay, Options, Target, tna};
+use lucid::compiled::CompiledSimulation;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
+use lucid::simulation::Setup;
 use lucid::specification::{Format, Run, read};
 use source::{RenderOptions, SourceMap, render_text};
+use std::sync::Arc;
 
 /// Read and elaborated.
 pub fn program_and_run(source: &str, run: &str) -> (SourceMap, Program, Run) {
@@ -138,6 +141,65 @@ fn queues_with_short_periods() {
             let options =
                 Options { target, delay: Delay::Queue, delay_period_ps, ..Options::default() };
             assert_eq!(check(source, run, &options), 60, "{options:?}");
+        }
+    }
+}
+
+/// The program for Tofino sends the packet generator's frames to the recirculation port, and nothing else
+/// times its queue.
+#[test]
+fn programs_for_tofino_time_their_queue() {
+    let (map, program, run) = program_and_run(
+        "event tick(int<8> n);
+         handle tick(int<8> n) { if (n != 0) { generate Event.delay(tick(n - 1), 2000); } }",
+        r#"{"max time": "1ms", "events": [{"name": "tick", "args": [3], "timestamp": "250us"}]}"#,
+    );
+    let options = Options { target: Target::Tna, ..Options::default() };
+    let compiled = tna::compile_unlimited(&program, map, &options).expect("a program");
+    let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
+    let engine = EngineChoice::Interpreter;
+    let mut simulation =
+        CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("a device");
+    simulation.run(&mut Nobody);
+    let device = simulation.device(0).expect("a switch");
+    assert_eq!(device.options().packet_generator, []);
+    // One at the beginning, and two in each period, of which the last are still on their way.
+    assert_eq!(device.statistics().flow_control_frames, 1 + 2 * 9);
+    assert_eq!(simulation.handled(), 4);
+}
+
+/// Packets of flow control that come from outside, or go round as a packet event, are the program's.
+#[test]
+fn packets_of_flow_control_from_outside_are_packets() {
+    let source = "packet event control(int<48> d, int<48> s, int<16> t, int<16> opcode, Payload.t rest);
+         packet event other(int<48> d, int<48> s, int<16> t, Payload.t rest);
+         global Array.t<32> seen = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         handle other(int<48> d, int<48> s, int<16> t, Payload.t rest) {
+             Array.setm(seen, 1, plus, 1);
+         }
+         handle control(int<48> d, int<48> s, int<16> t, int<16> opcode, Payload.t rest) {
+             Array.setm(seen, 0, plus, 1);
+             if (opcode != 2) { generate control(d, s, t, 2, rest); }
+         }
+         parser main(bitstring pkt) {
+             int<48> d = read(pkt);
+             int<48> s = read(pkt);
+             int<16> t = read(pkt);
+             match t with
+             | 0x8808 -> { int<16> opcode = read(pkt); generate(control(d, s, t, opcode, Payload.parse(pkt))); }
+             | _ -> { generate(other(d, s, t, Payload.parse(pkt))); }
+         }";
+    for port in [68, 69, 196] {
+        let run = format!(
+            r#"{{"max time": "1ms", "recirculation ports": {port}, "events": [
+                {{"type": "packet", "bytes": "00000000000011121314151688080101aabbccdd", "locations": ["0:3"]}},
+                {{"type": "packet", "bytes": "01020304050611121314151608000806aabbccdd",
+                  "timestamp": 5000}}]}}"#
+        );
+        for target in [Target::V1Model, Target::Tna] {
+            let options = Options { target, ..Options::default() };
+            assert_eq!(check(source, &run, &options), 3, "{options:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Nobody watches but the oracle.
-struct Nobody;
+pub struct Nobody;
 
 impl Observer for Nobody {
     fn wants(&self) -> bool {

@@ -141,6 +141,7 @@ pub(super) const RESERVED: &[&str] = &[
     "SOURCE",
     "ETHERTYPE_LUCID",
     "ETHERTYPE_FLOW_CONTROL",
+    "GENERATOR_PORT",
     "pause_h",
     "member",
     "at_switch",

@@ -207,7 +207,12 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     context.put(Span::NONE, bridge);
     let mut fields = String::from("struct headers_t { bridge_h bridge; ");
     if context.options.delay == Delay::Queue {
-        context.put(Span::NONE, "header pause_h { bit<48> destination; }");
+        let pause = super::generator::header(context.options);
+        context.comment(
+            "pause_h",
+            "A frame of flow control for the delay queue (IEEE 802.1Q, clause 36), as long as it is read.",
+        );
+        context.put(Span::NONE, pause);
         fields.push_str("pause_h pause; ");
     }
     fields.push_str("frame_h frame; number_h number;");
@@ -270,6 +275,8 @@ fn constants(context: &mut Context<'_>) {
     context.put(Span::NONE, format!("const bit<16> ETHERTYPE_LUCID = {ether_type:#06x};"));
     if context.options.delay == Delay::Queue {
         context.put(Span::NONE, "const bit<16> ETHERTYPE_FLOW_CONTROL = 0x8808;");
+        let port = super::generator::port(context.options);
+        context.put(Span::NONE, format!("const PortId_t GENERATOR_PORT = {port};"));
     }
     let options = context.options;
     let port = options.recirculation_port;

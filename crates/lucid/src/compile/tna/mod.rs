@@ -25,6 +25,7 @@ mod context;
 mod egress_parser;
 mod egress_tables;
 mod events;
+pub(super) mod generator;
 mod hashes;
 pub mod lines;
 mod memory;

@@ -51,6 +51,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "leave_flood_bare",
             "leave_switches",
             "pause",
+            "release",
             "came_round",
             "came_first",
             "here_again",
@@ -152,28 +153,30 @@ impl States<'_, '_> {
 
     /// States that read a frame; other packets go on in `other`.
     fn frames(&mut self, other: &str) {
-        let mut start = String::from(
-            "state start { pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); \
-             hdr.bridge.setValid(); ig_md.ingress_port = ig_intr_md.ingress_port;",
-        );
-        let mut pause = "";
-        if self.context.options.delay == Delay::Queue {
-            // The packet generator's header stands in place of the destination address.
-            pause = "ETHERTYPE_FLOW_CONTROL : pause;";
-            let route = Route::Pause as u32;
-            self.put(
-                Span::NONE,
-                format!(
-                    "state pause {{ pkt.extract(hdr.pause); ig_md.route = {route}; transition accept; }}"
-                ),
-            );
-        }
-        start.push_str(&format!(
-            "transition select(pkt.lookahead<bit<112>>()[15:0]) {{ ETHERTYPE_LUCID : frame; {pause} \
-             default : {other}; }} }}"
-        ));
-        self.put(Span::NONE, start);
         let route = |route: Route| format!("ig_md.route = {};", route as u32);
+        let ether_type = "pkt.lookahead<bit<112>>()[15:0]";
+        let select = match self.context.options.delay {
+            Delay::Queue => format!(
+                "select(ig_intr_md.ingress_port, {ether_type}) {{ (_, ETHERTYPE_LUCID) : frame; \
+                 (GENERATOR_PORT, ETHERTYPE_FLOW_CONTROL) : pause; default : {other}; }}"
+            ),
+            Delay::Recirculation => {
+                format!("select({ether_type}) {{ ETHERTYPE_LUCID : frame; default : {other}; }}")
+            }
+        };
+        self.put(
+            Span::NONE,
+            format!(
+                "state start {{ pkt.extract(ig_intr_md); pkt.advance(PORT_METADATA_SIZE); \
+                 hdr.bridge.setValid(); ig_md.ingress_port = ig_intr_md.ingress_port; \
+                 transition {select} }}"
+            ),
+        );
+        if self.context.options.delay == Delay::Queue {
+            for state in super::generator::states(&route(Route::Pause)) {
+                self.put(Span::NONE, state);
+            }
+        }
         let waits = route(Route::Wait);
         let delayed = match self.context.options.has_stamps() {
             false => format!("state delayed {{ {waits} transition accept; }}"),

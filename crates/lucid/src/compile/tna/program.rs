@@ -112,9 +112,13 @@ fn with_user(context: &mut Context<'_>, apply: &mut Vec<String>) {
             continue;
         }
         context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
-        let call = format!(
+        let mut call = format!(
             "{hook}_here.apply(hdr, ig_md, ig_intr_md, ig_prsr_md, ig_dprsr_md, ig_tm_md);"
         );
+        if context.options.delay == Delay::Queue {
+            // Frames that time the delay queue are not the user's.
+            call = format!("if (!hdr.pause.isValid()) {{ {call} }}");
+        }
         if hook == "after" {
             apply.push(call);
             continue;

@@ -47,7 +47,7 @@ pub(super) enum Route {
     Outside = 12,
     /// The same for a packet event.
     OutsideBare = 13,
-    /// A PFC frame for the delay queue, from the packet generator or a processor.
+    /// A PFC frame for the delay queue, from the packet generator.
     Pause = 14,
     /// It has waited, and its egress handler is to run.
     Again = 15,

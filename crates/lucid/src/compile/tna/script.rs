@@ -4,9 +4,11 @@
 //! ([`crate::compile::deploy`]), and the release of the delay queue by the packet generator. None of it
 //! was tested on hardware, and the script says so.
 
+use super::generator;
 use crate::compile::deploy::{self, Site};
 use crate::compile::{Compiled, Delay};
 use crate::core::Program;
+use device::{GeneratorApplication, GeneratorTimer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -129,34 +131,42 @@ fn ports(compiled: &Compiled, text: &mut String) {
     }
 }
 
-/// Pairs of PFC frames: one that releases the queue, and a little later one that pauses it again.
+/// PFC frames that release the queue and pause it again: what the device's applications make.
 fn delay_queue(compiled: &Compiled, site: &Site, text: &mut String) {
     let options = deploy::device_options(compiled, site, true);
-    text.push_str(
-        "\n# the packet generator sends PFC frames that time the delay queue (Lucid section 3.2); the program\n\
-         # sends them to the recirculation port\n\
-         bfrt.tf1.pktgen.port_cfg.mod(dev_port=RECIRCULATION_PORT, pktgen_enable=True)\n",
+    let port = generator::port(&compiled.options);
+    let _ = write!(
+        text,
+        "\n# the packet generator makes PFC frames that time the delay queue (Lucid section 3.2); the program\n\
+         # sends them to the recirculation port. The generator's own header stands in place of the first\n\
+         # six bytes; the program puts the address back.\n\
+         bfrt.tf1.pktgen.port_cfg.mod(dev_port={port}, pktgen_enable=True)\n",
     );
-    for (number, train) in options.packet_generator.iter().enumerate() {
-        // The generator's own header stands in place of the first six bytes; the program puts the
-        // address back.
+    for application in &options.generator_applications {
         let bytes: Vec<String> =
-            train.bytes.iter().skip(6).map(|byte| format!("{byte:#04x}")).collect();
-        let offset = 64 * number;
+            application.bytes.iter().map(|byte| format!("{byte:#04x}")).collect();
+        let GeneratorApplication { id, batches, packets, .. } = application;
+        let timer = match application.timer {
+            GeneratorTimer::Periodic => "periodic",
+            GeneratorTimer::Once => "one_shot",
+        };
+        let offset = 64 * u32::from(*id);
         let _ = writeln!(
             text,
             "frame = bytearray([{}])\n\
              bfrt.tf1.pktgen.pkt_buffer.add(pkt_buffer_offset={offset}, pkt_buffer_size=len(frame), \
              buffer=frame)\n\
-             # begins {} ns after the others\n\
-             bfrt.tf1.pktgen.app_cfg.add_with_trigger_timer_periodic(app_id={number}, \
+             bfrt.tf1.pktgen.app_cfg.add_with_trigger_timer_{timer}(app_id={id}, \
              timer_nanosec={}, app_enable=True, pkt_len=len(frame), pkt_buffer_offset={offset}, \
-             pipe_local_source_port=RECIRCULATION_PORT % 128, increment_source_port=False, \
-             batch_count_cfg=0, packets_per_batch_cfg=0, ibg={}, ibg_jitter=0, ipg=0, ipg_jitter=0)",
+             pipe_local_source_port={}, increment_source_port=False, \
+             batch_count_cfg={}, packets_per_batch_cfg={}, ibg={}, ibg_jitter=0, ipg={}, ipg_jitter=0)",
             bytes.join(", "),
-            train.offset_ps / 1000,
-            train.period_ps / 1000,
-            train.offset_ps / 1000,
+            application.period_ps / 1000,
+            port % 128,
+            batches - 1,
+            packets - 1,
+            application.batch_gap_ps / 1000,
+            application.packet_gap_ps / 1000,
         );
     }
 }
