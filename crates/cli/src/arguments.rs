@@ -264,6 +264,24 @@ pub struct Run {
     pub lucid: LucidRun,
 }
 
+/// P4_16 of the user's around the event dispatcher of a compiled Lucid program.
+#[derive(Clone, Debug, Default, Args)]
+pub struct UserP4Files {
+    /// P4_16 with a `control before`, to run in front of the event dispatcher.
+    #[arg(long, value_name = "FILE.p4")]
+    pub p4_before: Option<PathBuf>,
+    /// P4_16 with a `control after`, to run behind it.
+    #[arg(long, value_name = "FILE.p4")]
+    pub p4_after: Option<PathBuf>,
+}
+
+impl UserP4Files {
+    /// Those that are named.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.p4_before, &self.p4_after].into_iter().flatten()
+    }
+}
+
 /// What only runs of Lucid programs have.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Only for Lucid programs")]
@@ -274,6 +292,9 @@ pub struct LucidRun {
     /// What to compile the program for.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<LucidTarget>,
+    /// P4 of the user's around the dispatcher; -I and -D are for it.
+    #[command(flatten)]
+    pub user_p4: UserP4Files,
     /// Values of symbolic sizes and constants, over those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
@@ -416,12 +437,9 @@ pub struct Emit {
     /// Print the program after this pass of the compiler instead; `list` names them.
     #[arg(long, value_name = "PASS")]
     pub after: Option<String>,
-    /// P4_16 with a `control before`, to run in front of the event dispatcher.
-    #[arg(long, value_name = "FILE.p4")]
-    pub p4_before: Option<PathBuf>,
-    /// P4_16 with a `control after`, to run behind it.
-    #[arg(long, value_name = "FILE.p4")]
-    pub p4_after: Option<PathBuf>,
+    /// P4 of the user's around the dispatcher.
+    #[command(flatten)]
+    pub user_p4: UserP4Files,
     /// How those two are read.
     #[command(flatten)]
     pub reading: Reading,

@@ -336,3 +336,37 @@ fn many_programs_are_checked_at_once() {
     assert_eq!(errors, [(&Value::from("wrong.dpt"), &Value::from(1))]);
     assert!(text(&ran.stderr).contains("nowhere.dpt"));
 }
+
+const RENAMED: &str = "control before(inout headers_t hdr, inout metadata_t meta,
+    inout standard_metadata_t standard_metadata) {
+    apply { if (meta.event == EVENT_count && hdr.count.slot == FROM) { hdr.count.slot = 2; } }
+}
+";
+
+/// What the user's P4 changes is changed, and handlers are compared with it.
+#[test]
+fn p4_of_the_users_around_the_dispatcher() {
+    let expected = RUN.replace("[0, 4, 0, 2]", "[0, 4, 2, 0]");
+    let folder = folder(&[("count.yaml", &expected), ("before.p4", RENAMED)]);
+    let run = "run count.dpt --p4-before before.p4 -D FROM=3";
+    let ran = plane(folder.path(), run);
+    assert_eq!(ran.status.code(), Some(0), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let compared = plane(folder.path(), &format!("{run} --verify"));
+    let said = text(&compared.stderr);
+    assert_eq!(compared.status.code(), Some(0), "{said}");
+    assert!(said.contains("as the reference interpreter: 3 handlers"), "{said}");
+    assert!(said.contains("P4 of yours changed something: 1"), "{said}");
+    for (words, status, message) in [
+        (format!("{run} --target tna"), 1, "before.p4:1"),
+        (format!("{run} --record all.jsonl"), 2, "leave out --record"),
+        (format!("{run} --state-out before.p4"), 2, "name the file `before.p4`"),
+        (format!("{run} --engine reference"), 2, "are for compiled programs"),
+        ("run count.dpt -D FROM=3".to_string(), 2, "-D is for P4 programs"),
+        ("run count.dpt --p4-after none.p4".to_string(), 1, "none.p4"),
+    ] {
+        let wrong = plane(folder.path(), &words);
+        let said = text(&wrong.stderr);
+        assert_eq!(wrong.status.code(), Some(status), "{words}: {said}");
+        assert!(said.contains(message), "{words}: {said}");
+    }
+}

@@ -57,6 +57,8 @@ fn usage(arguments: &Run) -> Result<Places<'_>, String> {
         ("--engine reference", arguments.engine == Some(Engine::Reference)),
         ("--spec", lucid.spec.is_some()),
         ("--target", lucid.target.is_some()),
+        ("--p4-before", lucid.user_p4.p4_before.is_some()),
+        ("--p4-after", lucid.user_p4.p4_after.is_some()),
         ("--symbolics", lucid.symbolics.is_some()),
         ("--until", lucid.until.is_some()),
         ("--json", lucid.json),

@@ -483,7 +483,8 @@ fn digest<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()>
     lowering.digest(&label, &shape, value)
 }
 
-fn log<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
+/// A line of the log: its text, and the values in it.
+pub(super) fn log<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
     let format = match lowering.extern_value(call, 0)? {
         Value::String(format) => format,
         _ => return Err(lowering.missing_fact("the text of a message")),

@@ -24,6 +24,7 @@ pub mod deploy;
 pub mod expressions;
 pub mod names;
 pub mod normal;
+mod observed;
 pub mod scheduler;
 pub mod support;
 pub mod tna;
@@ -105,8 +106,9 @@ pub struct Options {
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
     pub recirculation: Recirculation,
-    /// Whether egress handlers on v1model log what they run on, for whoever records dispatches: from
-    /// outside it cannot be seen.
+    /// Whether what cannot be seen from outside is logged, for whoever records dispatches: what egress
+    /// handlers on v1model run on, and what happens at P4 of the user's. A program for TNA then calls
+    /// `log_msg`, which devices of ours know and no Tofino has.
     pub observed: bool,
     /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
     /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
@@ -132,6 +134,16 @@ pub struct UserP4 {
 }
 
 impl Options {
+    /// Whether P4 of the user's runs around the dispatcher.
+    pub fn has_user_p4(&self) -> bool {
+        self.before.is_some() || self.after.is_some()
+    }
+
+    /// Whether the program tells what happens at P4 of the user's.
+    pub(crate) fn observes_user_p4(&self) -> bool {
+        self.observed && self.has_user_p4()
+    }
+
     /// Whether a delayed event on Tofino has a time stamp with it, so that the time between two stays in a
     /// queue counts.
     pub(crate) fn has_stamps(&self) -> bool {

@@ -4,17 +4,15 @@
 //!
 //! [`Options::observed`]: crate::compile::Options::observed
 
-use super::network::{CompiledSimulation, Given};
+use super::network::CompiledSimulation;
 use super::replaying::Ran;
+use super::user::{ByUser, is_told, told_event};
 use super::watch::Watch;
 use crate::compile::wire::{EGRESS_LOG, OUTSIDE_PORT};
-use crate::core::{EventId, Type};
-use crate::interpreter::{EventValue, Place, Value};
 use crate::simulation::schedule::Dispatch;
 use crate::simulation::{NO_PORT, Setup, Stage};
 use device::tap::{Tapped, TappedEvent};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// An egress handler that ran.
 #[derive(Debug)]
@@ -31,6 +29,8 @@ struct EgressRun {
 pub(super) struct Passes {
     /// Random numbers drawn at ingress, by packet.
     pub(super) ingress_draws: HashMap<u64, Vec<u128>>,
+    /// What the program tells of passes through ingress, by packet.
+    pub(super) ingress_lines: HashMap<u64, Vec<String>>,
     egress: Vec<EgressRun>,
     /// Of each packet that left, in order, the egress handler that ran on it.
     senders: Vec<Option<usize>>,
@@ -52,45 +52,24 @@ impl Passes {
                     }
                     None => passes.ingress_draws.entry(packet).or_default().push(value.into()),
                 },
-                TappedEvent::Logged { text } => {
-                    if let (Some(port), true) = (egress_port, is_egress_line(&text)) {
+                TappedEvent::Logged { text } => match egress_port {
+                    Some(port) if text.starts_with(EGRESS_LOG) => {
                         running = Some(passes.egress.len());
                         let draws = Vec::new();
-                        passes.egress.push(EgressRun { packet, time_ps, port, line: text, draws });
+                        let run = EgressRun { packet, time_ps, port, line: text, draws };
+                        passes.egress.push(run);
                     }
-                }
+                    None if is_told(&text) => {
+                        passes.ingress_lines.entry(packet).or_default().push(text);
+                    }
+                    _ => {}
+                },
                 TappedEvent::Sent { .. } => passes.senders.push(running),
                 TappedEvent::Queued { .. } | TappedEvent::Dropped { .. } => {}
             }
         }
         passes
     }
-}
-
-/// Whether a line of the log is one by which an egress handler tells what it runs on.
-pub(super) fn is_egress_line(text: &str) -> bool {
-    text.starts_with(EGRESS_LOG)
-}
-
-/// The event that an egress handler ran on, by what it logged.
-fn logged_event(setup: &Setup, given: &Given, line: &str) -> Option<Arc<EventValue>> {
-    let (number, rest) = line.strip_prefix(EGRESS_LOG)?.split_once(": ")?;
-    let number: u32 = number.parse().ok()?;
-    let mut values = rest.split(' ').map(str::parse::<u128>);
-    let payload_is_empty = values.next()?.ok()? == 1;
-    let declared = setup.program.events.get(number as usize)?;
-    let mut arguments = Vec::new();
-    for parameter in &declared.parameters {
-        arguments.push(match parameter.ty {
-            Type::Int(_) => Value::Int(values.next()?.ok()?),
-            Type::Bool => Value::Bool(values.next()?.ok()? != 0),
-            Type::Payload if payload_is_empty => Value::Payload(Arc::from([])),
-            Type::Payload => Value::Payload(given.payload.clone().unwrap_or_else(|| [].into())),
-            Type::Event | Type::Group => return None,
-        });
-    }
-    let event = EventId(number);
-    Some(Arc::new(EventValue { event, arguments, delay_ns: 0, place: Place::Here }))
 }
 
 impl CompiledSimulation {
@@ -109,7 +88,8 @@ impl CompiledSimulation {
                 occurrences.push(None);
                 continue;
             };
-            let Some(event) = logged_event(setup, &given, &run.line) else {
+            let line = (EGRESS_LOG, run.line.as_str());
+            let Some((event, _)) = told_event(setup, given.payload.as_ref(), line, 0) else {
                 let message = format!("an egress handler logged `{}`", run.line);
                 self.fault(at, &message);
                 return Vec::new();
@@ -129,7 +109,9 @@ impl CompiledSimulation {
                 draws: run.draws,
             };
             let cause = if known.is_some() { given.cause } else { cause };
-            self.dispatched(setup, watch, Ran { occurrence, cause, is_packet: false, dispatch });
+            let by_user = ByUser { made: given.is_users, ..ByUser::default() };
+            let ran = Ran { occurrence, cause, is_packet: false, dispatch, by_user };
+            self.dispatched(setup, watch, ran);
             occurrences.push(Some(occurrence));
         }
         let occurrence = |run: Option<usize>| occurrences.get(run?).copied().flatten();

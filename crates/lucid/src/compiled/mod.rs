@@ -9,11 +9,13 @@
 mod arrival;
 mod cells;
 mod egress;
+mod flight;
 mod network;
 mod ports;
 mod replaying;
 mod sending;
 mod switch;
+mod user;
 mod verify;
 mod watch;
 

@@ -4,10 +4,12 @@
 //! means is `arrival`'s, what the program does with it is the device's.
 
 use super::arrival::{Arrival, classify, frame_for_here, is_bare};
-use super::egress::{Passes, is_egress_line};
+use super::egress::Passes;
+use super::flight::{Flight, Given, Whose};
 use super::ports::check_ports;
 use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, lowered};
+use super::user::{ByUser, Pass, is_told};
 use super::watch::{Plain, Watch, Watcher};
 use crate::compile::{Compiled, Target};
 use crate::core::{EventId, GlobalId};
@@ -28,44 +30,6 @@ use slab::Slab;
 use source::{Code, Diagnostic, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-
-/// A packet on its way to a switch's port.
-#[derive(Clone, Debug)]
-pub(super) struct Flight {
-    pub(super) port: u32,
-    pub(super) bytes: Vec<u8>,
-    /// The occurrence whose handler sent it.
-    pub(super) cause: Option<u64>,
-    /// The occurrence that it is, if that is known.
-    pub(super) occurrence: Option<u64>,
-    /// Whether it is a frame of flow control that a packet generator made, which ends at the port's MAC.
-    pub(super) is_flow_control: bool,
-}
-
-/// What a device was given, by the device's number of the packet.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) cause: Option<u64>,
-    pub(super) occurrence: u64,
-    /// The event whose handler ran, if one did.
-    pub(super) handled: Option<EventId>,
-    /// The event that has no handler here, and the port that it came by.
-    pub(super) unhandled: Option<(EventId, u32)>,
-    /// Whether it is known which occurrence it is.
-    pub(super) is_known: bool,
-    /// What is behind its parameters, if it has a payload.
-    pub(super) payload: Option<Arc<[u8]>>,
-}
-
-impl Given {
-    /// By which occurrence's handler what leaves was generated, unless it leaves as it came.
-    pub(super) fn by(&self) -> Option<u64> {
-        match self.handled {
-            Some(_) => Some(self.occurrence),
-            None => self.cause,
-        }
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Switch {
@@ -99,6 +63,8 @@ pub struct CompiledSimulation {
     occurrences: u64,
     pub(super) handled: u64,
     passes: u64,
+    /// Passes in which P4 of the user's changed something.
+    pub(super) by_user: u64,
     /// The reference interpreter beside the devices.
     pub(super) replayer: Replayer,
     /// Events that handlers generated, by the occurrence whose handler it was, until devices send them.
@@ -139,6 +105,11 @@ impl CompiledSimulation {
             let message = "egress handlers are not seen unless they are compiled to be observed";
             return Err(LoadError { switch: 0, message: message.to_string() });
         }
+        if compiled.options.has_user_p4() && !compiled.options.observed {
+            let message =
+                "what P4 of the user's does is not seen unless it is compiled to be observed";
+            return Err(LoadError { switch: 0, message: message.to_string() });
+        }
         if let Some(wrong) = check_ports(&setup).iter().next() {
             return Err(LoadError { switch: 0, message: wrong.message.clone() });
         }
@@ -167,6 +138,7 @@ impl CompiledSimulation {
             occurrences: 0,
             handled: 0,
             passes: 0,
+            by_user: 0,
             replayer: Replayer::new(&setup),
             expected: HashMap::new(),
             batch: Vec::new(),
@@ -233,7 +205,7 @@ impl CompiledSimulation {
 
     /// Whether nothing is on its way and nothing waits, but for what packet generators will make.
     pub(super) fn is_quiet(&self) -> bool {
-        self.flights.iter().all(|(_, flight)| flight.is_flow_control)
+        self.flights.iter().all(|(_, flight)| flight.whose == Whose::FlowControl)
             && self.inputs.peek().is_none()
             && self.switches.iter().all(|one| one.installed.device.buffered_bytes() == 0)
     }
@@ -328,7 +300,7 @@ impl CompiledSimulation {
         if prepared.ingress.is_none() && prepared.control.is_none() {
             let occurrence = Occurrence(self.next_occurrence());
             self.switches[at as usize].counts.left += 1;
-            watch.observer.leaves_unhandled((at, port), event, &arguments);
+            watch.observer.is_to_leave((at, port), event, &arguments);
             watch.see(self.now_ps, at, || ObservationKind::Left {
                 occurrence,
                 event: event_of(setup, event, &arguments, 0),
@@ -354,15 +326,16 @@ impl CompiledSimulation {
         (at, port): (u32, u32),
         bytes: Vec<u8>,
     ) {
-        let (cause, occurrence, is_flow_control) = (None, None, false);
-        let flight = Flight { port, bytes, cause, occurrence, is_flow_control };
+        let (cause, occurrence, whose) = (None, None, Whose::Program);
+        let flight = Flight { port, bytes, cause, occurrence, whose };
         let flight = self.flights.insert(flight) as u32;
         self.arrive(setup, watch, at, flight);
     }
 
     /// A packet is at a switch: taken now if the pipeline is free, otherwise after those that wait.
     fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        if self.flights.get(flight as usize).is_some_and(|flight| flight.is_flow_control) {
+        let whose = self.flights.get(flight as usize).map(|flight| flight.whose);
+        if whose == Some(Whose::FlowControl) {
             self.obey(setup, watch, at, flight);
             return;
         }
@@ -422,7 +395,9 @@ impl CompiledSimulation {
 
     /// A packet goes into a device's pipeline.
     fn take(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
-        let Flight { port, bytes, cause, occurrence, .. } = self.flights.remove(flight as usize);
+        let flight = self.flights.remove(flight as usize);
+        let Flight { port, bytes, cause, occurrence, whose } = flight;
+        let is_users = whose == Whose::User;
         self.passes += 1;
         let target = self.compiled.options.target;
         let arrival = classify((setup, target), &self.surroundings(setup, at, port), &bytes);
@@ -438,7 +413,8 @@ impl CompiledSimulation {
             Arrival::NoHandler { .. } | Arrival::Transit(None) | Arrival::Dropped => None,
         };
         let (handled, unhandled) = (None, None);
-        let mut given = Given { cause, occurrence, handled, unhandled, is_known, payload };
+        let mut given =
+            Given { cause, occurrence, handled, unhandled, is_known, payload, is_users };
         let mut ran = None;
         match &arrival {
             Arrival::Dispatch { event, arguments, port, is_packet } => {
@@ -452,13 +428,11 @@ impl CompiledSimulation {
                     cause: None,
                     draws: Vec::new(),
                 };
-                ran = Some(Ran { occurrence, cause, is_packet: *is_packet, dispatch });
+                let (is_packet, by_user) = (*is_packet, ByUser::default());
+                ran = Some(Ran { occurrence, cause, is_packet, dispatch, by_user });
             }
-            Arrival::NoHandler { event, arguments, port } => {
+            Arrival::NoHandler { event, port, .. } => {
                 given.unhandled = Some((*event, *port));
-                if *port != NO_PORT {
-                    watch.observer.leaves_unhandled((at, *port), *event, arguments);
-                }
             }
             Arrival::Transit(_) => {}
             Arrival::Dropped => {
@@ -478,11 +452,25 @@ impl CompiledSimulation {
                 return;
             }
         };
-        switch.given.insert(number, given);
         if !self.let_work(at) {
             return;
         }
         let mut passes = self.passes_of(at);
+        if self.compiled.options.has_user_p4() {
+            let lines = passes.ingress_lines.remove(&number).unwrap_or_default();
+            let pass = Pass { at: (at, port), arrival: &arrival, is_users, lines: &lines };
+            if !self.account_for_user(setup, watch, pass, &mut given, &mut ran) {
+                return;
+            }
+        }
+        if let Arrival::NoHandler { event, arguments, port } = &arrival
+            && *port != NO_PORT
+            && !given.is_users
+            && given.handled.is_none()
+        {
+            watch.observer.is_to_leave((at, *port), *event, arguments);
+        }
+        self.switches[at as usize].given.insert(number, given);
         if let Some(mut ran) = ran {
             ran.dispatch.draws = passes.ingress_draws.remove(&number).unwrap_or_default();
             self.dispatched(setup, watch, ran);
@@ -521,7 +509,7 @@ impl CompiledSimulation {
     fn tell_prints(&mut self, watch: &mut Watch<'_>, at: u32) {
         let switch = &mut self.switches[at as usize];
         for line in switch.installed.device.drain_log() {
-            if self.compiled.options.observed && is_egress_line(&line.text) {
+            if self.compiled.options.observed && is_told(&line.text) {
                 continue;
             }
             let Some(given) = switch.given.get(&line.packet) else { continue };

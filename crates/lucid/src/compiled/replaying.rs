@@ -7,6 +7,7 @@
 use super::arrival::{frame, is_bare};
 use super::network::CompiledSimulation;
 use super::ports::generated_there;
+use super::user::ByUser;
 use super::watch::Watch;
 use crate::compile::wire::{LARGEST_PORT, OUTSIDE_PORT, PlaceKind};
 use crate::core::{GlobalId, GlobalKind};
@@ -31,6 +32,7 @@ pub(super) struct Replayed {
     pub(super) generated: Vec<Generated>,
     /// Cells that it accessed.
     pub(super) touched: Vec<(GlobalId, u64)>,
+    pub(super) by_user: ByUser,
     /// Why it cannot have run so.
     pub(super) misfit: Option<Violation>,
 }
@@ -53,6 +55,7 @@ pub(super) struct Ran {
     pub(super) is_packet: bool,
     /// Its cause is not set.
     pub(super) dispatch: Dispatch,
+    pub(super) by_user: ByUser,
 }
 
 impl CompiledSimulation {
@@ -73,7 +76,7 @@ impl CompiledSimulation {
         if self.stopped.is_some() {
             return;
         }
-        let Ran { occurrence, cause, is_packet, dispatch } = ran;
+        let Ran { occurrence, cause, is_packet, dispatch, by_user } = ran;
         let (at, time_ps) = (dispatch.switch, dispatch.time_ps);
         let number = self.handled as usize;
         self.handled += 1;
@@ -113,10 +116,10 @@ impl CompiledSimulation {
             }
         }
         for one in &generated {
-            self.tell_generated(setup, watch, occurrence, &dispatch, one);
+            self.tell_generated(setup, watch, (occurrence, by_user.diverted), &dispatch, one);
         }
         if watch.judges {
-            self.batch.push(Replayed { number, dispatch, generated, touched, misfit });
+            self.batch.push(Replayed { number, dispatch, generated, touched, by_user, misfit });
         }
     }
 
@@ -171,12 +174,12 @@ impl CompiledSimulation {
     }
 
     /// Counts the copies of a generated event and tells them; devices will send them. One for a switch
-    /// that is not there is lost at once.
+    /// that is not there is lost at once. `is_diverted`: P4 of the user's does with them what it will.
     fn tell_generated(
         &mut self,
         setup: &Setup,
         watch: &mut Watch<'_>,
-        by: u64,
+        (by, is_diverted): (u64, bool),
         dispatch: &Dispatch,
         one: &Generated,
     ) {
@@ -247,7 +250,7 @@ impl CompiledSimulation {
                     event: Some(event),
                     reason: DropReason::Unreachable,
                 });
-            } else {
+            } else if !is_diverted {
                 let arguments = one.arguments.clone();
                 let expected = Expected { occurrence, arguments, route, due_ps, event };
                 self.expected.entry(by).or_default().push(expected);

@@ -2,11 +2,12 @@
 //! What devices send goes on its way: round by the recirculation port, over links, out of the network.
 
 use super::arrival::{bare_event, frame, is_bare};
-use super::network::{CompiledSimulation, Flight, Given, WAKE};
+use super::flight::{Flight, Given, Whose};
+use super::network::{CompiledSimulation, WAKE};
 use super::watch::Watch;
 use crate::compile::wire::{DIRECT_PORT, OUTSIDE_PORT, PlaceKind};
 use crate::core::EventId;
-use crate::interpreter::EventValue;
+use crate::interpreter::{Arguments, EventValue};
 use crate::simulation::inputs::{Phase, rank};
 use crate::simulation::{DropReason, NO_PORT, ObservationKind, Occurrence, Setup, event_of};
 use crate::syntax::ast::EventSort;
@@ -58,10 +59,13 @@ impl CompiledSimulation {
             let by = sender.or_else(|| given.by());
             // What was known on its way is what it was. Anything else is something that the handler
             // generated, or goes round to become it.
-            let known = sender.is_none() && given.handled.is_none() && given.is_known;
+            let known =
+                sender.is_none() && given.handled.is_none() && given.is_known && !given.is_users;
             let end = (at, packet.port);
             let claimed = match by {
-                Some(by) if !known && watch.wanted => self.claim(setup, by, end, &packet.bytes),
+                Some(by) if !known && watch.wanted && !given.is_users => {
+                    self.claim(setup, by, end, &packet.bytes)
+                }
                 _ => None,
             };
             let (occurrence, event) = match claimed {
@@ -83,13 +87,8 @@ impl CompiledSimulation {
         let Transmitted { port, time_ps, bytes, .. } = packet;
         if port == setup.recirculation_ports[at as usize] && PauseFrame::read(&bytes).is_some() {
             let comes_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
-            let (cause, occurrence, is_flow_control) = (None, None, true);
-            self.fly(
-                at,
-                port,
-                comes_ps,
-                Flight { port, bytes, cause, occurrence, is_flow_control },
-            );
+            let (cause, occurrence, whose) = (None, None, Whose::FlowControl);
+            self.fly(at, port, comes_ps, Flight { port, bytes, cause, occurrence, whose });
         }
     }
 
@@ -103,25 +102,16 @@ impl CompiledSimulation {
         bytes: Vec<u8>,
     ) {
         let Sent { at, port, time_ps, cause, occurrence, event } = sent;
-        let is_flow_control = false;
+        let whose = if given.is_users { Whose::User } else { Whose::Program };
         if port == setup.recirculation_ports[at as usize] {
             let comes_ps = time_ps.saturating_add(setup.timing.generate_delay_ps);
-            self.fly(
-                at,
-                port,
-                comes_ps,
-                Flight { port, bytes, cause, occurrence, is_flow_control },
-            );
+            self.fly(at, port, comes_ps, Flight { port, bytes, cause, occurrence, whose });
             return;
         }
         let carried = self.carried(setup, (at, port), time_ps, &bytes);
         if let Some(Ok((to, arrives_ps))) = carried {
-            self.fly(
-                to.0,
-                to.1,
-                arrives_ps,
-                Flight { port: to.1, bytes, cause, occurrence, is_flow_control },
-            );
+            let flight = Flight { port: to.1, bytes, cause, occurrence, whose };
+            self.fly(to.0, to.1, arrives_ps, flight);
             return;
         }
         let occurrence = Occurrence(occurrence.unwrap_or_else(|| self.next_occurrence()));
@@ -144,6 +134,13 @@ impl CompiledSimulation {
         };
         let is_frame = frame(setup, &bytes).is_some();
         if let Some(event) = event {
+            if whose == Whose::User {
+                // Where it leaves, and as what, is up to the user.
+                let mut arguments = Arguments::default();
+                let slots = &setup.prepared.events[event.event.0 as usize].slots;
+                arguments.set(&event.arguments, slots);
+                watch.observer.is_to_leave((at, port), event.event, &arguments);
+            }
             watch.see(time_ps, at, || ObservationKind::Left {
                 occurrence,
                 event,

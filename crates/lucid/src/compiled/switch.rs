@@ -98,8 +98,8 @@ impl InstalledSwitch {
         let mut options = DeviceOptions {
             engine,
             seed: setup.seed,
-            // Random numbers and egress handlers are seen there, for schedules.
-            tap: needs_tap(&setup.program),
+            // Random numbers, egress handlers and what P4 of the user's does are seen there.
+            tap: compiled.options.has_user_p4() || needs_tap(&setup.program),
             ..deploy::device_options(compiled, &site, false)
         };
         change(&mut options);

@@ -7,13 +7,16 @@
 
 use super::network::CompiledSimulation;
 use super::replaying::Replayed;
+use super::user::{Taken, event_text};
 use super::watch::Watcher;
 use crate::core::EventId;
 use crate::interpreter::{Arguments, EventValue, packet_bytes};
 use crate::simulation::route::{Route, for_each_route};
-use crate::simulation::schedule::{Recorder, Schedule, Tolerance, check_legal};
+use crate::simulation::schedule::{
+    Interference, Recorder, Removed, Schedule, Tolerance, check_legal_around,
+};
 use crate::simulation::{
-    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup, Stage,
+    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup, Stage, event_of,
 };
 use crate::syntax::ast::EventSort;
 use std::collections::BTreeMap;
@@ -48,6 +51,9 @@ pub struct Verified {
     pub cells: u64,
     /// Packets out of the network compared.
     pub packets: u64,
+    /// Passes in which P4 of the user's changed a packet or where it goes. What handlers did in them was compared,
+    /// and not what became of what the user changed.
+    pub by_user: u64,
     /// The first difference, if there is one.
     pub difference: Option<Difference>,
 }
@@ -78,6 +84,8 @@ struct Verifier<'s, 'o> {
     cells: u64,
     packets: u64,
     difference: Option<Difference>,
+    /// What P4 of the user's did.
+    interference: Interference,
     /// How many more of each handlers sent than were seen.
     leaving: BTreeMap<Leaving, i64>,
 }
@@ -121,9 +129,17 @@ impl Verifier<'_, '_> {
 }
 
 impl Watcher for Verifier<'_, '_> {
-    fn leaves_unhandled(&mut self, (at, port): (u32, u32), event: EventId, arguments: &Arguments) {
+    fn is_to_leave(&mut self, (at, port): (u32, u32), event: EventId, arguments: &Arguments) {
         let bytes = self.bytes_of(event, arguments);
         *self.leaving.entry((at, port, bytes)).or_default() += 1;
+    }
+
+    fn takes(&mut self, taken: Taken) {
+        let Taken { time_ps, at: (switch, port), occurrence, cause, event, arguments } = taken;
+        let cause = self.recorder.cause(occurrence, cause);
+        let before = self.recorder.schedule().dispatches.len();
+        let event = (event, arguments);
+        self.interference.taken.push(Removed { before, time_ps, switch, port, cause, event });
     }
 
     fn judges(&self) -> bool {
@@ -139,10 +155,17 @@ impl Watcher for Verifier<'_, '_> {
             }
         }
         for one in ran {
-            if !self.has_equal_cells(simulation, one) {
+            if !self.has_equal_cells(simulation, one) || !self.has_equal_generated(one) {
                 return false;
             }
-            self.expect_leaving(simulation, one);
+            if one.by_user.made {
+                self.interference.made.insert(one.number);
+            }
+            if one.by_user.diverted {
+                self.interference.diverted.insert(one.number);
+            } else {
+                self.expect_leaving(simulation, one);
+            }
         }
         true
     }
@@ -170,6 +193,31 @@ impl Verifier<'_, '_> {
             }
         }
         true
+    }
+
+    /// Whether a handler generated what the interpreter generates, where the program tells of it.
+    fn has_equal_generated(&mut self, one: &Replayed) -> bool {
+        let Some(seen) = &one.by_user.generated else { return true };
+        let text = |event: &EventValue| event_text(self.setup, event);
+        let mut found: Vec<String> = seen.iter().map(|event| text(event)).collect();
+        let replayed = one.generated.iter();
+        let replayed = replayed.map(|one| event_of(self.setup, one.event, &one.arguments, 0));
+        let mut expected: Vec<String> = replayed.map(|event| text(&event)).collect();
+        found.sort();
+        expected.sort();
+        if found == expected {
+            return true;
+        }
+        let message = format!(
+            "`{}` at switch {}, {} ps, generates [{}] on the device and [{}] by the reference interpreter",
+            text(&one.dispatch.event),
+            one.dispatch.switch,
+            one.dispatch.time_ps,
+            found.join(", "),
+            expected.join(", "),
+        );
+        self.difference = Some(Difference { dispatch: Some(one.number), message });
+        false
     }
 
     /// What a handler generated is due where it leaves the network.
@@ -221,14 +269,16 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
         cells: 0,
         packets: 0,
         difference: None,
+        interference: Interference::default(),
         leaving: BTreeMap::new(),
     };
     let outcome = simulation.run_watched(setup.max_time_ps(), &mut verifier);
-    let Verifier { recorder, mut difference, leaving, cells, packets, .. } = verifier;
+    let Verifier { recorder, mut difference, interference, leaving, cells, packets, .. } = verifier;
     let schedule = recorder.into_schedule();
     if difference.is_none() {
         let tolerance = tolerance(&setup, simulation.compiled().delay_period_ps);
-        difference = check_legal(&setup, tolerance, &schedule).err().map(|violation| Difference {
+        let legal = check_legal_around(&setup, tolerance, &schedule, &interference);
+        difference = legal.err().map(|violation| Difference {
             dispatch: violation.dispatch,
             message: format!("{} (rule `{}`)", violation.message, violation.rule.name()),
         });
@@ -250,5 +300,6 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
             Difference { dispatch: None, message }
         });
     }
-    Verified { outcome, schedule, cells, packets, difference }
+    let by_user = simulation.by_user;
+    Verified { outcome, schedule, cells, packets, by_user, difference }
 }

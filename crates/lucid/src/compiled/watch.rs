@@ -3,14 +3,19 @@
 
 use super::network::CompiledSimulation;
 use super::replaying::Replayed;
+use super::user::Taken;
 use crate::core::EventId;
 use crate::interpreter::Arguments;
 use crate::simulation::{Observation, ObservationKind, Observer};
 
 /// An observer that looks at the devices after each handler.
 pub(super) trait Watcher: Observer {
-    /// An event that has no handler came to a switch by a port: it leaves the network there.
-    fn leaves_unhandled(&mut self, at: (u32, u32), event: EventId, arguments: &Arguments);
+    /// An event leaves the network at a switch by a port although no handler generated it: it has no
+    /// handler, or P4 of the user's sends it there.
+    fn is_to_leave(&mut self, at: (u32, u32), event: EventId, arguments: &Arguments);
+
+    /// P4 of the user's took an event that had arrived.
+    fn takes(&mut self, taken: Taken);
 
     /// Whether it looks at all: otherwise [`Watcher::after_dispatches`] is not called, and a handler
     /// that cannot have run stops the run.
@@ -39,7 +44,9 @@ impl Observer for Plain<'_> {
 }
 
 impl Watcher for Plain<'_> {
-    fn leaves_unhandled(&mut self, _: (u32, u32), _: EventId, _: &Arguments) {}
+    fn is_to_leave(&mut self, _: (u32, u32), _: EventId, _: &Arguments) {}
+
+    fn takes(&mut self, _: Taken) {}
 
     fn judges(&self) -> bool {
         false

@@ -9,13 +9,15 @@ mod legality;
 mod replay;
 
 pub use json::BadSchedule;
+pub(crate) use legality::check_legal_around;
 pub use legality::{Tolerance, check_legal};
 pub(crate) use replay::Replayer;
 pub use replay::{Replay, Sent, replay};
 
 use super::observation::{Observation, ObservationKind, Observer, Stage};
-use crate::interpreter::EventValue;
-use std::collections::HashMap;
+use crate::core::EventId;
+use crate::interpreter::{Arguments, EventValue};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -122,6 +124,30 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
+/// What stands between the events of the network and those that are dispatched, and is no part of the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interference {
+    /// Dispatches of events that were made there.
+    pub(crate) made: BTreeSet<usize>,
+    /// Dispatches of which what they generated was changed, or went elsewhere.
+    pub(crate) diverted: BTreeSet<usize>,
+    /// Events that were taken, in order.
+    pub(crate) taken: Vec<Removed>,
+}
+
+/// An event that was on its way and is there no more.
+#[derive(Clone, Debug)]
+pub(crate) struct Removed {
+    /// The number of the dispatch before which it was.
+    pub(crate) before: usize,
+    pub(crate) time_ps: u64,
+    pub(crate) switch: u32,
+    pub(crate) port: u32,
+    /// As of a [`Dispatch`].
+    pub(crate) cause: Option<usize>,
+    pub(crate) event: (EventId, Arguments),
+}
+
 /// An observer that records the schedule of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
@@ -143,6 +169,12 @@ impl Recorder {
         &self.schedule
     }
 
+    /// Which dispatch generated an occurrence, or if that is unknown the last of its cause.
+    pub(crate) fn cause(&self, occurrence: u64, cause: Option<u64>) -> Option<usize> {
+        let by = || self.handled.get(&cause?).copied();
+        self.origins.get(&occurrence).copied().or_else(by)
+    }
+
     /// What was recorded, to keep.
     pub fn into_schedule(self) -> Schedule {
         self.schedule
@@ -153,8 +185,7 @@ impl Observer for Recorder {
     fn observe(&mut self, observation: Observation) {
         match observation.kind {
             ObservationKind::Handled { occurrence, cause, event, port, stage, draws, .. } => {
-                let by = || self.handled.get(&cause?.0).copied();
-                let cause = self.origins.get(&occurrence.0).copied().or_else(by);
+                let cause = self.cause(occurrence.0, cause.map(|cause| cause.0));
                 self.handled.insert(occurrence.0, self.schedule.dispatches.len());
                 self.schedule.dispatches.push(Dispatch {
                     time_ps: observation.time_ps,

@@ -4,12 +4,12 @@
 use super::super::layout;
 use super::emitted::{self, Emitted};
 use super::inputs::{Trouble, Wanted, ready, symbolics_beside, texts_of};
-use super::{FileKind, is_readable};
+use super::{FileKind, is_readable, user_p4};
 use crate::arguments::{Emit, EmitClock, EmitDelay, EmitLayout, EmitRecirculation, EmitTarget};
 use crate::{Ending, files, output};
 use lucid::compile::normal::AfterPass;
 use lucid::compile::{
-    self, Clock, Compiled, Delay, Options, Recirculation, Target, UserP4, atomic, normal, tna,
+    self, Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna,
 };
 use lucid::core::Program;
 use lucid::simulation::Setup;
@@ -78,7 +78,9 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
     };
     let (compiled, stages) = match compiled(arguments, &program, &map, &options, quiet) {
         Ok(made) => made,
-        Err(problems) => return Err(Trouble::Found(with_user_p4(map, &options), problems)),
+        Err(problems) => {
+            return Err(Trouble::Found(user_p4::with_sources(map, &options), problems));
+        }
     };
     if !quiet {
         output::diagnostics(&compiled.built.map, &compiled.warnings);
@@ -160,7 +162,7 @@ fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
             }
         }
     }
-    let user_p4 = [&arguments.p4_before, &arguments.p4_after].into_iter().flatten().cloned();
+    let user_p4 = arguments.user_p4.files().cloned();
     if let Some(specification) = &arguments.spec {
         let wanted =
             Wanted { program: Some(path), specification: Some(specification), ..Wanted::default() };
@@ -190,16 +192,6 @@ fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
 }
 
 fn options(arguments: &Emit) -> Result<Options, Trouble> {
-    let user = |path: &Option<std::path::PathBuf>| {
-        path.as_ref()
-            .map(|path| {
-                let text = files::read_text(path)?;
-                let (name, reading) = (path.display().to_string(), arguments.reading.options());
-                Ok(UserP4::read(&name, &text, &reading, &files::DiskLoader))
-            })
-            .transpose()
-            .map_err(Trouble::Message)
-    };
     let mut options = Options {
         target: match arguments.target {
             EmitTarget::V1model => Target::V1Model,
@@ -217,8 +209,6 @@ fn options(arguments: &Emit) -> Result<Options, Trouble> {
             EmitRecirculation::Port => Recirculation::Port,
             EmitRecirculation::Primitive => Recirculation::Primitive,
         },
-        before: user(&arguments.p4_before)?,
-        after: user(&arguments.p4_after)?,
         ..Options::default()
     };
     if arguments.bmv2 {
@@ -226,13 +216,7 @@ fn options(arguments: &Emit) -> Result<Options, Trouble> {
         options.clock = Clock::Microseconds;
         options.recirculation = Recirculation::Primitive;
     }
-    Ok(options)
-}
-
-/// With the user's P4 among the sources.
-fn with_user_p4(mut map: SourceMap, options: &Options) -> SourceMap {
-    compile::v1model::add_files(&mut map, options);
-    map
+    user_p4::with_files(options, &arguments.user_p4, &arguments.reading).map_err(Trouble::Message)
 }
 
 /// Prints what a pass made.

@@ -3,6 +3,7 @@
 //! the same observations; this hides which it is.
 
 use super::inputs::{Ready, Trouble};
+use super::user_p4;
 use crate::arguments::{Engine, LucidTarget};
 use crate::output;
 use lucid::compile::{Options, Target, compile};
@@ -37,7 +38,7 @@ impl Machine {
     /// What is asked for. Warnings of the compiler are printed unless `quiet`.
     pub fn new(
         engine: Engine,
-        target: LucidTarget,
+        options: Options,
         is_compared: bool,
         ready: &Ready,
         quiet: bool,
@@ -45,8 +46,7 @@ impl Machine {
         if engine == Engine::Reference {
             return Ok(Machine::reference(ready));
         }
-        let options = Options { target: target.target(), observed: true, ..Options::default() };
-        let options = ready.setup.delay_options(options);
+        let options = ready.setup.delay_options(Options { observed: true, ..options });
         let ports = check_ports(&ready.setup);
         if ports.has_errors() {
             return Err(Trouble::Found(ready.map.clone(), ports));
@@ -60,8 +60,12 @@ impl Machine {
             for (at, one) in found.into_iter().enumerate() {
                 told.push(if at == 0 { one.help(help) } else { one });
             }
-            Trouble::Found(ready.map.clone(), told)
+            Trouble::Found(user_p4::with_sources(ready.map.clone(), &options), told)
         })?;
+        let target_name = match options.target {
+            Target::V1Model => LucidTarget::V1model.name(),
+            Target::Tna => LucidTarget::Tna.name(),
+        };
         if !quiet {
             output::diagnostics(&compiled.built.map, &compiled.built.warnings);
         }
@@ -69,7 +73,7 @@ impl Machine {
             CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine.choice())
                 .map_err(|error| Trouble::Message(error.to_string()))?;
         let verdict = if is_compared { Verdict::Asked } else { Verdict::Unasked };
-        Ok(Machine::Compiled(target.name(), Box::new(simulation), verdict))
+        Ok(Machine::Compiled(target_name, Box::new(simulation), verdict))
     }
 
     /// The reference interpreter.
@@ -98,10 +102,14 @@ impl Machine {
         Some(match &verified.difference {
             None => Ok(format!(
                 "as the reference interpreter: {} handlers in a legal schedule, {} cells and {} \
-                 packets compared",
+                 packets compared{}",
                 verified.schedule.dispatches.len(),
                 verified.cells,
-                verified.packets
+                verified.packets,
+                match verified.by_user {
+                    0 => String::new(),
+                    passes => format!("; passes in which P4 of yours changed something: {passes}"),
+                }
             )),
             Some(difference) => Err(format!(
                 "the compiled program differs from the reference interpreter: {difference}; this is \

@@ -15,6 +15,7 @@ mod measured;
 mod replay;
 pub mod run;
 pub mod test;
+mod user_p4;
 
 use source::Explanation;
 use std::path::Path;

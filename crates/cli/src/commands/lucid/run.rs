@@ -5,8 +5,10 @@
 use super::captures::Leaving;
 use super::inputs::{Ready, Wanted, ready};
 use super::machine::Machine;
+use super::user_p4;
 use crate::arguments::{Engine, Run};
 use crate::{Ending, files, output};
+use lucid::compile::Options;
 use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
     state_text,
@@ -69,6 +71,8 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
 
 /// Options of P4 programs mean nothing here.
 fn usage(arguments: &Run) -> Result<(), String> {
+    let lucid = &arguments.lucid;
+    let has_p4 = lucid.user_p4.files().next().is_some();
     for (flag, given) in [
         ("--entries", !arguments.entries.is_empty()),
         ("--after", !arguments.after.is_empty()),
@@ -76,15 +80,25 @@ fn usage(arguments: &Run) -> Result<(), String> {
         ("--trace-json", arguments.trace_json),
         ("--cpu-port", arguments.cpu_port.is_some()),
         ("--device", arguments.device.is_some()),
-        ("-I", !arguments.reading.include_dirs.is_empty()),
-        ("-D", !arguments.reading.defines.is_empty()),
+        ("-I", !has_p4 && !arguments.reading.include_dirs.is_empty()),
+        ("-D", !has_p4 && !arguments.reading.defines.is_empty()),
     ] {
         if given {
             let program = arguments.program.display();
             return Err(format!("{flag} is for P4 programs, and `{program}` is a Lucid program"));
         }
     }
-    let lucid = &arguments.lucid;
+    let is_compiled = arguments.engine != Some(Engine::Reference) && lucid.replay.is_none();
+    if has_p4 && !is_compiled {
+        return Err("--p4-before and --p4-after are for compiled programs: leave out --engine \
+                    reference and --replay"
+            .to_string());
+    }
+    if has_p4 && lucid.record.is_some() {
+        return Err("a schedule has what handlers do and nothing of what P4 of yours does: leave \
+                    out --record, or --p4-before and --p4-after"
+            .to_string());
+    }
     if arguments.engine == Some(Engine::Reference) && lucid.target.is_some() {
         return Err(
             "--target says what to compile for, and the reference interpreter compiles nothing"
@@ -107,6 +121,7 @@ fn usage(arguments: &Run) -> Result<(), String> {
     let mut written: Vec<&Path> = [&lucid.state_out, &lucid.timeline, &lucid.record, &lucid.replay]
         .into_iter()
         .filter_map(|path| path.as_deref())
+        .chain(lucid.user_p4.files().map(PathBuf::as_path))
         .collect();
     written.sort();
     if let Some(pair) = written.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -162,13 +177,11 @@ impl Observer for Quieter<'_> {
 fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, String> {
     let lucid = &arguments.lucid;
     let program = ready.setup.program().clone();
-    let mut machine = match Machine::new(
-        arguments.engine.unwrap_or(Engine::Jit),
-        lucid.target.unwrap_or_default(),
-        arguments.verify,
-        ready,
-        quiet,
-    ) {
+    let options =
+        Options { target: lucid.target.unwrap_or_default().target(), ..Options::default() };
+    let options = user_p4::with_files(options, &lucid.user_p4, &arguments.reading)?;
+    let engine = arguments.engine.unwrap_or(Engine::Jit);
+    let mut machine = match Machine::new(engine, options, arguments.verify, ready, quiet) {
         Ok(machine) => machine,
         Err(trouble) => {
             trouble.print();

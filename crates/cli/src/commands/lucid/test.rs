@@ -4,8 +4,9 @@
 use super::inputs::{Trouble, Wanted, ready};
 use super::machine::Machine;
 use super::run::verdicts_text;
-use crate::arguments::{Engine, LucidTarget};
+use crate::arguments::Engine;
 use crate::output;
+use lucid::compile::Options;
 use lucid::report::{Detail, Observers, TextLog, Verdicts};
 use lucid::simulation::Outcome;
 use source::{Diagnostics, RenderOptions, SourceMap};
@@ -47,8 +48,8 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
     if ready.run.expectations.is_empty() {
         tested.notes.push("it expects nothing: add `expect`".to_string());
     }
-    let target = LucidTarget::default();
-    let mut machine = match Machine::new(engine, target, false, &ready, true) {
+    let options = Options::default();
+    let mut machine = match Machine::new(engine, options, false, &ready, true) {
         Ok(machine) => machine,
         Err(Trouble::Message(message)) => {
             tested.failures.push(message);

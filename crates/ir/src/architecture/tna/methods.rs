@@ -437,6 +437,11 @@ pub(super) fn function<'a>(
             let size = if &*call.name == "sizeInBits" { bits } else { bits.div_ceil(8) };
             Ok(Some(Value::Scalar(Operand::Constant(Bits::from_u64(32, u64::from(size))))))
         }
+        // Not Tofino's: a program declares it that is to tell what it does.
+        "log_msg" => {
+            super::super::v1model::log(lowering, call)?;
+            Ok(Some(Value::Void))
+        }
         _ => Ok(None),
     }
 }

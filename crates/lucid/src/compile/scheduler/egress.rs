@@ -3,6 +3,7 @@
 //! delay; egress handlers run; packet events lose their frame as they leave, and packets are as long as
 //! their event.
 
+use crate::compile::observed::told;
 use crate::compile::v1model::Context;
 use crate::compile::wire::{self, FRAME_BYTES};
 use crate::compile::{Clock, Recirculation};
@@ -179,16 +180,10 @@ fn time(context: &mut Context<'_>) {
 /// What an egress handler logs that is observed: its event's number in the program, whether the payload is
 /// empty, the parameters with bits.
 pub(in crate::compile) fn log_text(context: &Context<'_>, event: usize) -> String {
-    let shape = &context.shapes.events[event];
-    let mut format = format!("{}{event}: {{}}", wire::EGRESS_LOG);
+    let header = context.shapes.events[event].header.as_ref().map(|(_, name)| name.as_str());
     let mut values = vec!["meta.empty".to_string()];
-    if let Some((_, header)) = &shape.header {
-        for (field, _) in shape.fields.iter().flatten() {
-            format.push_str(" {}");
-            values.push(format!("hdr.{header}.{field}"));
-        }
-    }
-    format!("log_msg(\"{format}\", {{ {} }});", values.join(", "))
+    values.extend(super::observed::parameters(context, event, header));
+    told(&format!("{}{event}", wire::EGRESS_LOG), &values)
 }
 
 /// Runs egress handlers, on what is due and leaves now. What is for a switch by number meets none.

@@ -3,6 +3,7 @@
 //! here, and sends what the packet then is: one event on its way, several to the serialiser, or a
 //! frame in transit. Which frame each copy keeps is `egress`'s.
 
+use super::observed;
 use crate::compile::expressions::wire_bits;
 use crate::compile::v1model::Context;
 use crate::compile::wire::{self, FRAME_BYTES};
@@ -52,7 +53,8 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
          meta.ingress_port = standard_metadata.ingress_port;",
     );
     if context.options.before.is_some() {
-        context.put(Span::NONE, "before_here.apply(hdr, meta, standard_metadata);");
+        let call = observed::user(context, "before");
+        context.put(Span::NONE, call);
     }
     arrival(context);
     let waited = match waiters(context) {
@@ -77,7 +79,8 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
     }
     route(context);
     if context.options.after.is_some() {
-        context.put(Span::NONE, "after_here.apply(hdr, meta, standard_metadata);");
+        let call = observed::user(context, "after");
+        context.put(Span::NONE, call);
     }
     context.put(Span::NONE, "} }");
     let comment = "The dispatcher: frames that are for another place or another time go on their way; for \
@@ -219,7 +222,14 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
                 ));
             }
         }
+        let is_observed = context.options.observes_user_p4();
+        if is_observed {
+            then.extend(events.iter().map(|at| observed::handler(context, *at)));
+        }
         then.push_str(&format!("{name}_here.apply(hdr, meta, standard_metadata);"));
+        if is_observed {
+            then.push_str(&observed::generated(context));
+        }
         for at in events {
             if let Some((_, header)) = &context.shapes.events[*at].header {
                 then.push_str(&format!("hdr.{header}.setInvalid();"));

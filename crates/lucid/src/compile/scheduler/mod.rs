@@ -5,6 +5,7 @@
 
 pub(super) mod egress;
 pub(super) mod ingress;
+mod observed;
 
 use super::expressions::wire_bits;
 use super::v1model::Context;

@@ -102,6 +102,7 @@ pub(super) const RESERVED: &[&str] = &[
     "ig_tm_md",
     "ingress_intrinsic_metadata_t",
     "invalidate",
+    "log_msg",
     "max",
     "min",
     "number_h",

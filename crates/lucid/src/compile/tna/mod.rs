@@ -29,6 +29,7 @@ pub(super) mod generator;
 mod hashes;
 pub mod lines;
 mod memory;
+mod observed;
 mod operations;
 mod parsers;
 mod program;

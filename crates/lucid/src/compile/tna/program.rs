@@ -5,8 +5,8 @@
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Piece};
 use super::{
-    Part, SchedulerPart, egress_parser, events, memory, parsers, scheduler, scheduler_tables,
-    tables,
+    Part, SchedulerPart, egress_parser, events, memory, observed, parsers, scheduler,
+    scheduler_tables, tables,
 };
 use crate::compile::atomic::program::{AtomicProgram, Operation, VariableKind};
 use crate::compile::atomic::{self};
@@ -45,6 +45,9 @@ pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diag
     metadata(&mut context, Gress::Ingress);
     metadata(&mut context, Gress::Egress);
     context.pieces.extend(ingress_parser);
+    if context.options.observes_user_p4() {
+        context.put(Span::NONE, "extern void log_msg<T>(string text, in T data);");
+    }
     let user = user(&mut context, &mut map);
     context.pieces.extend(ingress);
     ingress_deparser(&mut context);
@@ -105,26 +108,29 @@ fn user(context: &mut Context<'_>, map: &mut SourceMap) -> Vec<FileId> {
     files
 }
 
+/// Where in what ingress applies the user's control stands in front of handlers.
+fn before_handlers(apply: &[String]) -> usize {
+    let values = apply.iter().position(|one| one.starts_with("switch_values.apply"));
+    values.map_or(0, |at| at + 1)
+}
+
 /// Puts the user's controls around what ingress applies; `self` and externs are known to them.
 fn with_user(context: &mut Context<'_>, apply: &mut Vec<String>) {
+    if context.options.observes_user_p4() {
+        apply.insert(before_handlers(apply), observed::handlers(context));
+        apply.push(observed::generated(context));
+    }
     for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
         if given.is_none() {
             continue;
         }
         context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
-        let mut call = format!(
-            "{hook}_here.apply(hdr, ig_md, ig_intr_md, ig_prsr_md, ig_dprsr_md, ig_tm_md);"
-        );
-        if context.options.delay == Delay::Queue {
-            // Frames that time the delay queue are not the user's.
-            call = format!("if (!hdr.pause.isValid()) {{ {call} }}");
-        }
+        let call = observed::user(context, hook);
         if hook == "after" {
             apply.push(call);
             continue;
         }
-        let values = apply.iter().position(|one| one.starts_with("switch_values.apply"));
-        apply.insert(values.map_or(0, |at| at + 1), call);
+        apply.insert(before_handlers(apply), call);
     }
 }
 

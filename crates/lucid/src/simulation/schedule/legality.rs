@@ -10,7 +10,7 @@ use super::super::observation::Stage;
 use super::super::setup::Setup;
 use super::super::simulator::EVENT_TIME_PS;
 use super::replay::{Replayer, surroundings};
-use super::{Dispatch, Rule, Schedule, Violation};
+use super::{Dispatch, Interference, Removed, Rule, Schedule, Violation};
 use crate::core::EventId;
 use crate::interpreter::{Arguments, Parsed, parse};
 use arrivals::{LinkTimes, Way, Window};
@@ -83,6 +83,16 @@ pub fn check_legal(
     tolerance: Tolerance,
     schedule: &Schedule,
 ) -> Result<(), Violation> {
+    check_legal_around(setup, tolerance, schedule, &Interference::default())
+}
+
+/// The same of a run in which something that is not part of the program makes events and takes them.
+pub(crate) fn check_legal_around(
+    setup: &Setup,
+    tolerance: Tolerance,
+    schedule: &Schedule,
+    interference: &Interference,
+) -> Result<(), Violation> {
     let switches = setup.switches as usize;
     let mut judge = Judge {
         replayer: Replayer::new(setup),
@@ -98,6 +108,7 @@ pub fn check_legal(
         besides: BTreeSet::new(),
         free_at_ps: vec![0; switches],
     };
+    let mut taken = interference.taken.iter().peekable();
     let mut before_ps = 0;
     for (number, dispatch) in schedule.dispatches.iter().enumerate() {
         let violation = |rule, message| Err(Violation::new(Some(number), rule, message));
@@ -111,11 +122,17 @@ pub fn check_legal(
         if dispatch.switch >= setup.switches {
             return violation(Rule::Fit, format!("there is no switch {}", dispatch.switch));
         }
+        while let Some(removed) = taken.next_if(|one| one.before <= number) {
+            judge.take(removed);
+        }
         judge.admit_inputs(dispatch.time_ps);
-        let arrival = judge.find(number, dispatch)?;
-        judge.check_time(number, dispatch, arrival)?;
-        judge.remove(arrival);
-        let stopped = judge.run(number, dispatch)?;
+        if !interference.made.contains(&number) {
+            let arrival = judge.find(number, dispatch)?;
+            judge.check_time(number, dispatch, arrival)?;
+            judge.remove(arrival);
+        }
+        let is_diverted = interference.diverted.contains(&number);
+        let stopped = judge.run(number, dispatch, is_diverted)?;
         if stopped {
             return match schedule.dispatches.get(number + 1) {
                 None => Ok(()),
@@ -126,6 +143,7 @@ pub fn check_legal(
             };
         }
     }
+    taken.for_each(|removed| judge.take(removed));
     judge.admit_inputs(setup.timing.max_time_ps);
     judge.check_end()
 }
@@ -318,8 +336,31 @@ impl Judge<'_> {
         self.besides.remove(&key);
     }
 
-    /// Runs the handler; what it generates is due. Whether the run stops here.
-    fn run(&mut self, number: usize, dispatch: &Dispatch) -> Result<bool, Violation> {
+    /// An event is on its way no more: the one that is due first of those that are the same, at this place if
+    /// there is one. It may be one that has no handler and is not due anywhere.
+    fn take(&mut self, removed: &Removed) {
+        self.admit_inputs(removed.time_ps);
+        let (event, arguments) = &removed.event;
+        let places = self.by_place.iter().filter(|(place, _)| place.3 == removed.cause);
+        let found = places.flat_map(|(place, ids)| ids.iter().map(move |id| (place, id)));
+        let found = found.filter_map(|(place, id)| {
+            let arrival = self.arrivals.get(id)?;
+            let is_here = (place.0, place.1) == (removed.switch, removed.port);
+            let is_it = arrival.event == *event && arrival.arguments == *arguments;
+            is_it.then_some((!is_here, arrival.window.latest_ps, *id))
+        });
+        if let Some((_, _, id)) = found.min() {
+            self.remove(id);
+        }
+    }
+
+    /// Runs the handler; what it generates is due unless it was diverted. Whether the run stops here.
+    fn run(
+        &mut self,
+        number: usize,
+        dispatch: &Dispatch,
+        is_diverted: bool,
+    ) -> Result<bool, Violation> {
         let generated = self.replayer.dispatch(self.setup, number, dispatch)?;
         let (event, time_ps) = (dispatch.event.event, dispatch.time_ps);
         let prepared = &self.setup.prepared.events[event.0 as usize];
@@ -336,7 +377,7 @@ impl Judge<'_> {
             let place = (dispatch.switch, dispatch.port, Stage::Control, dispatch.cause);
             self.besides(place, (event, arguments), window);
         }
-        for one in generated {
+        for one in generated.into_iter().filter(|_| !is_diverted) {
             self.generated(number, dispatch, one);
         }
         Ok(self.setup.timing.stop_on_out_of_range && self.replayer.was_out_of_range())
