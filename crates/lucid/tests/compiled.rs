@@ -13,6 +13,8 @@ mod egress_dispatches;
 #[path = "compiled/generated.rs"]
 mod generated;
 mod generator;
+#[path = "compiled/links.rs"]
+mod links;
 #[path = "compiled/oracle.rs"]
 mod oracle;
 #[path = "compiled/ports.rs"]

@@ -13,6 +13,7 @@ use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Targe
 use crate::core::{ExternId, GlobalKind, Program};
 use crate::interpreter::{Group, Value};
 use crate::simulation::Setup;
+use crate::simulation::topology::Topology;
 use device::options::TimestampUnit;
 use device::{
     DeviceOptions, FlowControlOptions, GeneratorApplication, GeneratorTimer, PacketTrain,
@@ -55,9 +56,7 @@ impl Site {
     /// directly to switches that no links lead to.
     pub fn of(setup: &Setup, switch: u32) -> Site {
         let mut topology = setup.topology();
-        let mut route = |other| topology.port_to_switch(switch, other).unwrap_or(DIRECT_PORT);
-        let others = (0..setup.switches).filter(|other| *other != switch);
-        let routes = others.map(|other| (other, route(other))).collect();
+        let routes = routes(&mut topology, switch, setup.switches);
         Site {
             switch,
             recirculation_port: setup.recirculation_ports[switch as usize],
@@ -92,6 +91,19 @@ impl Site {
             },
         }
     }
+}
+
+/// By which port each other switch is reached as links are now.
+pub(crate) fn routes(topology: &mut Topology, switch: u32, switches: u32) -> BTreeMap<u32, u32> {
+    let mut route = |other| topology.port_to_switch(switch, other).unwrap_or(DIRECT_PORT);
+    let others = (0..switches).filter(|other| *other != switch);
+    others.map(|other| (other, route(other))).collect()
+}
+
+/// The commands that fill the forwarding table.
+pub(crate) fn forwarding(routes: &BTreeMap<u32, u32>) -> String {
+    let line = |(switch, port)| format!("table_add forward forward_to {switch} => {port}\n");
+    routes.iter().map(line).collect()
 }
 
 /// Commands in the making; multicast nodes are numbered as they are made.
@@ -158,9 +170,7 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     if !site.routes.is_empty() {
         commands.line("# other switches, and the ports on the way there");
     }
-    for (switch, port) in &site.routes {
-        commands.line(&format!("table_add forward forward_to {switch} => {port}"));
-    }
+    commands.text.push_str(&forwarding(&site.routes));
     initial_values(&mut commands, compiled, program);
     if !compiled.hashes.is_empty() {
         commands.line("# polynomials of the hashes");

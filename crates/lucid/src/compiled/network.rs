@@ -11,7 +11,7 @@ use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, lowered};
 use super::user::{ByUser, Pass, is_told};
 use super::watch::{Plain, Watch, Watcher};
-use crate::compile::{Compiled, Target};
+use crate::compile::{Compiled, Target, deploy};
 use crate::core::{EventId, GlobalId};
 use crate::interpreter::{Arguments, Parsed, State, Surroundings, Value, packet_bytes, parse};
 use crate::simulation::codes::MISFIT;
@@ -41,6 +41,8 @@ pub(super) struct Switch {
     pub(super) wakes_at_ps: Option<u64>,
     pub(super) given: HashMap<u64, Given>,
     pub(super) counts: Counts,
+    /// Whether its forwarding table is as the links are.
+    knows_links: bool,
     /// For events that get to other switches directly.
     pub(super) direct_loss: Stream,
 }
@@ -125,6 +127,7 @@ impl CompiledSimulation {
                 wakes_at_ps: None,
                 given: HashMap::new(),
                 counts: Counts::default(),
+                knows_links: true,
                 direct_loss: Stream::new(setup.seed, Purpose::DirectLoss, number.into()),
             });
         }
@@ -281,6 +284,7 @@ impl CompiledSimulation {
             }
             Input::Link { ends, up } => {
                 self.topology.set_up(ends[0], up);
+                self.switches.iter_mut().for_each(|switch| switch.knows_links = false);
                 watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
             }
         }
@@ -393,12 +397,26 @@ impl CompiledSimulation {
         }
     }
 
+    /// The control plane of a switch knows which links are up before the next packet is taken.
+    fn learn_links(&mut self, setup: &Setup, at: u32) {
+        let switch = &mut self.switches[at as usize];
+        if switch.knows_links {
+            return;
+        }
+        switch.knows_links = true;
+        let routes = deploy::routes(&mut self.topology, at, setup.switches);
+        if let Err(message) = switch.installed.reroute(routes) {
+            self.fault(at, &message);
+        }
+    }
+
     /// A packet goes into a device's pipeline.
     fn take(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
         let flight = self.flights.remove(flight as usize);
         let Flight { port, bytes, cause, occurrence, whose } = flight;
         let is_users = whose == Whose::User;
         self.passes += 1;
+        self.learn_links(setup, at);
         let target = self.compiled.options.target;
         let arrival = classify((setup, target), &self.surroundings(setup, at, port), &bytes);
         let is_known = cause.is_none() || occurrence.is_some();

@@ -15,6 +15,7 @@ use control::session::{Answer, Session};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
 use source::{Code, Diagnostic, Diagnostics, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The code of a run that stops by a mistake of ours.
@@ -72,6 +73,8 @@ pub(super) struct InstalledSwitch {
     program: Arc<crate::core::Program>,
     session: Session,
     cells: CellPlaces,
+    /// By which port it reaches other switches.
+    routes: BTreeMap<u32, u32>,
     /// Tables as commands left them. Its cells mean nothing but while a command runs.
     state: State,
 }
@@ -114,6 +117,7 @@ impl InstalledSwitch {
             program: setup.program.clone(),
             session: Session::new(pipeline.clone()),
             cells: CellPlaces::new(compiled, pipeline),
+            routes: site.routes.clone(),
             state: State::new(&setup.program),
         };
         switch.command(&deploy::commands(compiled, &setup.program, &site)).map_err(wrong)?;
@@ -162,6 +166,16 @@ impl InstalledSwitch {
             ReadyCommand::ArrayGet { .. } | ReadyCommand::TableGet { .. } => {}
         }
         Ok(answered)
+    }
+
+    /// Writes the forwarding table anew, if the ways to other switches are others now.
+    pub(super) fn reroute(&mut self, routes: BTreeMap<u32, u32>) -> Result<(), String> {
+        if routes == self.routes {
+            return Ok(());
+        }
+        self.command(&format!("table_clear forward\n{}", deploy::forwarding(&routes)))?;
+        self.routes = routes;
+        Ok(())
     }
 
     /// Carries out control commands, a line each.

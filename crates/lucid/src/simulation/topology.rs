@@ -195,9 +195,11 @@ impl Topology {
         Some(Ok(time_ps))
     }
 
-    /// The port that the path of [`Topology::carry_to_switch`] begins with, with every link up.
+    /// The port that the path of [`Topology::carry_to_switch`] begins with; where no path is up, the one that
+    /// it would begin with if every link were. `None` if the specification's links do not join the two.
     pub(crate) fn port_to_switch(&mut self, from: u32, to: u32) -> Option<u32> {
-        let number = self.next_hop(from, to, false)?;
+        let joined = self.next_hop(from, to, false)?;
+        let number = self.next_hop(from, to, true).unwrap_or(joined);
         let ports = self.ports.get(from as usize)?;
         ports.iter().find(|(_, direction)| *direction == number).map(|(port, _)| *port)
     }

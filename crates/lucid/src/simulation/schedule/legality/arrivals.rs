@@ -83,18 +83,27 @@ impl LinkTimes {
         LinkTimes { states }
     }
 
+    /// The states of a window, from the first to the last.
+    fn within(&self, window: Window) -> std::ops::RangeInclusive<usize> {
+        let at =
+            |time_ps| self.states.partition_point(|state| state.0 <= time_ps).saturating_sub(1);
+        at(window.earliest_ps)..=at(window.latest_ps)
+    }
+
+    /// Whether some link changes.
+    fn change(&self, window: Window) -> bool {
+        let within = self.within(window);
+        within.start() != within.end()
+    }
+
     fn between(
         &mut self,
         window: Window,
         ask: &mut dyn FnMut(&mut Topology) -> Option<Option<PathQuality>>,
     ) -> Between {
-        let at = |states: &[(u64, Topology)], time_ps| {
-            states.partition_point(|state| state.0 <= time_ps).saturating_sub(1)
-        };
-        let first = at(&self.states, window.earliest_ps);
-        let last = at(&self.states, window.latest_ps);
+        let within = self.within(window);
         let mut found: Option<Option<PathQuality>> = None;
-        for (_, topology) in &mut self.states[first..=last] {
+        for (_, topology) in &mut self.states[within] {
             let Some(now) = ask(topology) else { return Between::None };
             if found.is_some_and(|before| before != now) {
                 return Between::Mixed;
@@ -198,7 +207,19 @@ impl Judge<'_> {
             return;
         }
         let mut ask = |topology: &mut Topology| topology.path_quality(from, to);
-        let (window, way) = match self.links.between(window, &mut ask) {
+        let mut now = self.links.between(window, &mut ask);
+        if self.tolerance.late_ps > 0 && !matches!(now, Between::None) {
+            // A machine carries events from switch to switch, and links may change meanwhile.
+            let there = match &now {
+                Between::Up(quality) => window.later(*quality),
+                Between::Down | Between::Mixed | Between::None => window,
+            };
+            let latest_ps = there.latest_ps.saturating_add(self.tolerance.late_ps);
+            if self.links.change(Window { latest_ps, ..window }) {
+                now = Between::Mixed;
+            }
+        }
+        let (window, way) = match now {
             Between::Down => return,
             Between::Mixed => (window.uncertain(), None),
             Between::Up(quality) => (window.later(quality), way.filter(|_| quality.jitter_ps == 0)),
