@@ -11,6 +11,7 @@ use crate::machine::Machine;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Reception, Traveller};
+use crate::tap::EgressPacket;
 use crate::traffic_manager::Dequeued;
 use crate::view::View;
 use interpreter::PacketContext;
@@ -55,6 +56,11 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         port: u32,
         packet: Dequeued<Traveller>,
     ) -> Result<(), DeviceError>;
+
+    /// The packet as it comes to the egress parser, where nothing but bytes does.
+    fn at_egress(&self, _: &Traveller) -> Option<EgressPacket> {
+        None
+    }
 
     /// The way of a packet that goes straight from a port to a port, as one unit, where the
     /// architecture has such a way. It takes the inputs of [`Straight`], and exits before it does

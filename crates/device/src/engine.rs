@@ -157,8 +157,13 @@ impl Engine {
         packet: Dequeued<Traveller>,
     ) -> Result<(), DeviceError> {
         if let Some(tap) = &mut machine.tap {
-            let what =
-                TappedEvent::Egress { port, queue: packet.queue, enqueued_ps: packet.enqueued_ps };
+            let what = TappedEvent::Egress {
+                port,
+                queue: packet.queue,
+                enqueued_ps: packet.enqueued_ps,
+                depth_packets: packet.depth_packets,
+                packet: self.architecture.at_egress(&packet.item),
+            };
             let reception = &packet.item.reception;
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }

@@ -60,6 +60,6 @@ pub use packet_generator::{
     MOST_BATCHES, PacketTrain, TrainTarget,
 };
 pub use statistics::{DropReason, PortStatistics, Statistics};
-pub use tap::{ComesBy, Tapped, TappedEvent};
+pub use tap::{ComesBy, EgressPacket, Tapped, TappedEvent};
 pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, OutputPath, QueueStatistics};

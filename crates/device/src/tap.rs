@@ -61,6 +61,10 @@ pub enum TappedEvent {
         queue: u32,
         /// When it was queued, in picoseconds.
         enqueued_ps: u64,
+        /// How many packets stand in the queue behind it.
+        depth_packets: u32,
+        /// What goes to egress, where only bytes do.
+        packet: Option<EgressPacket>,
     },
     /// It leaves by a port.
     Sent {
@@ -81,6 +85,15 @@ pub enum TappedEvent {
         /// Why.
         reason: DropReason,
     },
+}
+
+/// A packet as it comes to an egress parser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EgressPacket {
+    /// Which copy it is of those of a multicast group.
+    pub replica: u32,
+    /// It, without the architecture's metadata in front.
+    pub bytes: Vec<u8>,
 }
 
 /// How a packet comes to ingress.

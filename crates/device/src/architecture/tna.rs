@@ -29,6 +29,7 @@ use crate::options::{DeviceOptions, PortOptions};
 use crate::output::{DeviceError, DigestMessage, LoadError};
 use crate::packet::{Arrival, Entrance, Traveller, Wishes};
 use crate::statistics::DropReason;
+use crate::tap::EgressPacket;
 use crate::trace::Cause;
 use crate::traffic_manager::{Dequeued, OutputPath};
 use crate::view::View;
@@ -326,6 +327,11 @@ impl Architecture for Tna {
         }
         machine.transmit(port, queue, packet.reception, bytes, run.pass);
         Ok(())
+    }
+
+    fn at_egress(&self, packet: &Traveller) -> Option<EgressPacket> {
+        let (prefix, bytes) = packet.context.packet.split_at_checked(EGRESS_PREFIX_BYTES)?;
+        Some(EgressPacket { replica: metadata::replication_id(prefix), bytes: bytes.to_vec() })
     }
 
     fn straight(&self, _: &Program, _: u32) -> Option<Straight> {

@@ -18,8 +18,9 @@ fn tapped(device: &mut Device) -> String {
             TappedEvent::Queued { path, queue, length_bytes } => {
                 format!("queued {path} {queue} {length_bytes}")
             }
-            TappedEvent::Egress { port, queue, enqueued_ps } => {
-                format!("egress {port} {queue} since {enqueued_ps}")
+            TappedEvent::Egress { port, queue, enqueued_ps, depth_packets, packet } => {
+                assert_eq!(packet, None);
+                format!("egress {port} {queue} since {enqueued_ps} before {depth_packets}")
             }
             TappedEvent::Sent { port, queue, arrives_ps, comes_back, bytes } => {
                 format!("sent {port} {queue} until {arrives_ps} {comes_back} {}", short(&bytes))
@@ -47,17 +48,17 @@ fn a_round_is_told_pass_by_pass() {
         "0 #0 pass 0: ingress 1 Wire since 0 0144+123
          0 #0 pass 0: draws
          0 #0 pass 0: queued port 68 7 125
-         0 #0 pass 1: egress 68 7 since 0
+         0 #0 pass 1: egress 68 7 since 0 before 0
          0 #0 pass 1: sent 68 7 until 10000 true 0044+123
          1000 #1 pass 0: ingress 1 Wire since 0 0044+34
          1000 #1 pass 0: draws
          1000 #1 pass 0: queued port 2 0 36
-         1000 #1 pass 1: egress 2 0 since 1000
+         1000 #1 pass 1: egress 2 0 since 1000 before 0
          1000 #1 pass 1: sent 2 0 until 1000 false 0044+34
          10000 #0 pass 2: ingress 68 Loopback since 10000 0044+123
          10000 #0 pass 2: draws
          10000 #0 pass 2: queued port 2 0 125
-         10000 #0 pass 3: egress 2 0 since 10000
+         10000 #0 pass 3: egress 2 0 since 10000 before 0
          10000 #0 pass 3: sent 2 0 until 10000 false 0044+123",
     );
 }
@@ -82,9 +83,9 @@ fn drops_and_copies_are_told() {
          0 #0 pass 0: draws
          0 #0 pass 0: queued port 68 7 125
          0 #0 pass 0: queued port 68 7 125
-         0 #0 pass 1: egress 68 7 since 0
+         0 #0 pass 1: egress 68 7 since 0 before 1
          0 #0 pass 1: sent 68 7 until 10000 true 0044+123
-         10000 #0 pass 2: egress 68 7 since 0
+         10000 #0 pass 2: egress 68 7 since 0 before 0
          10000 #0 pass 2: sent 68 7 until 20000 true 0044+123
          10000 #0 pass 3: ingress 68 Loopback since 10000 0044+123
          10000 #0 pass 3: dropped pass limit

@@ -4,7 +4,7 @@
 use crate::harness::{on_both, program};
 use device::{
     Device, DeviceError, DeviceOptions, FlowControlOptions, GENERATED_PACKET, GeneratorApplication,
-    GeneratorTimer, OutputPath, PauseFrame, PortOptions, TrafficManagerOptions,
+    GeneratorTimer, OutputPath, PauseFrame, PortOptions, TappedEvent, TrafficManagerOptions,
 };
 
 const PROGRAM: &str = include_str!("generator.p4");
@@ -146,5 +146,27 @@ fn generated_frames_of_flow_control_end_at_the_mac() {
         let counted = device.queue_statistics(OutputPath::Port(68), 2).expect("a queue");
         assert_eq!((counted.flow_control_pauses, counted.paused_ps), (1, 1_500_000));
         assert_eq!(device.statistics().flow_control_frames, 2);
+    });
+}
+
+/// Only bytes come to egress, and taps tell them.
+#[test]
+fn taps_tell_what_comes_to_egress() {
+    let options = DeviceOptions { tap: true, ..options(vec![twice_two(GeneratorTimer::Once)]) };
+    on_both(&program(PROGRAM), &options, &[], |mut device| {
+        device.run_to_completion().expect("nothing fails");
+        let sent = device.drain_transmitted();
+        let came: Vec<_> = device
+            .drain_taps()
+            .into_iter()
+            .filter_map(|tapped| match tapped.what {
+                TappedEvent::Egress { packet, .. } => packet,
+                _ => None,
+            })
+            .collect();
+        assert_eq!(came.len(), 4);
+        for (came, sent) in came.iter().zip(&sent) {
+            assert_eq!((came.replica, &came.bytes), (0, &sent.bytes));
+        }
     });
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Egress handlers that a device ran: each logs what it runs on ([`Options::observed`]), and taps tell in
-//! which pass of which packet that was, which random numbers it drew, and what left in that pass.
+//! Egress handlers that a device ran. Taps tell in which pass of which packet one ran, which random numbers
+//! it drew, how deep the queue was, and what left in that pass. On what it ran is told by the line that a
+//! handler for v1model logs ([`Options::observed`]); for Tofino by the bytes that came to egress
+//! ([`super::departure`]).
 //!
 //! [`Options::observed`]: crate::compile::Options::observed
 
+use super::departure::handled_at_egress;
 use super::network::CompiledSimulation;
 use super::replaying::Ran;
 use super::user::{ByUser, is_told, told_event};
@@ -11,17 +14,27 @@ use super::watch::Watch;
 use crate::compile::wire::{EGRESS_LOG, OUTSIDE_PORT};
 use crate::simulation::schedule::Dispatch;
 use crate::simulation::{NO_PORT, Setup, Stage};
-use device::tap::{Tapped, TappedEvent};
+use device::tap::{EgressPacket, Tapped, TappedEvent};
 use std::collections::HashMap;
 
-/// An egress handler that ran.
+/// An egress handler that ran, or a pass of a packet in which one may have run.
 #[derive(Debug)]
 struct EgressRun {
     packet: u64,
     time_ps: u64,
     port: u32,
-    line: String,
+    on: RanOn,
     draws: Vec<u128>,
+    depth_packets: u32,
+}
+
+/// What tells on what it ran.
+#[derive(Debug)]
+enum RanOn {
+    /// It logged this.
+    Line(String),
+    /// This came to egress, where a handler may have run or not.
+    Packet(EgressPacket),
 }
 
 /// What a device's taps tell of handlers.
@@ -40,11 +53,25 @@ impl Passes {
     pub(super) fn read(taps: Vec<Tapped>) -> Passes {
         let mut passes = Passes::default();
         // Where the pass at hand is: the port at egress, and the handler that ran there.
-        let (mut egress_port, mut running) = (None, None);
+        let (mut egress, mut running) = (None, None);
         for Tapped { time_ps, packet, what, .. } in taps {
             match what {
-                TappedEvent::Ingress { .. } => (egress_port, running) = (None, None),
-                TappedEvent::Egress { port, .. } => (egress_port, running) = (Some(port), None),
+                TappedEvent::Ingress { .. } => (egress, running) = (None, None),
+                TappedEvent::Egress { port, depth_packets, packet: came, .. } => {
+                    (egress, running) = (Some((port, depth_packets)), None);
+                    if let Some(came) = came {
+                        running = Some(passes.egress.len());
+                        let (draws, on) = (Vec::new(), RanOn::Packet(came));
+                        passes.egress.push(EgressRun {
+                            packet,
+                            time_ps,
+                            port,
+                            on,
+                            draws,
+                            depth_packets,
+                        });
+                    }
+                }
                 TappedEvent::Drawn { value } => match running {
                     Some(run) => {
                         let run: &mut EgressRun = &mut passes.egress[run];
@@ -52,12 +79,18 @@ impl Passes {
                     }
                     None => passes.ingress_draws.entry(packet).or_default().push(value.into()),
                 },
-                TappedEvent::Logged { text } => match egress_port {
-                    Some(port) if text.starts_with(EGRESS_LOG) => {
+                TappedEvent::Logged { text } => match egress {
+                    Some((port, depth_packets)) if text.starts_with(EGRESS_LOG) => {
                         running = Some(passes.egress.len());
-                        let draws = Vec::new();
-                        let run = EgressRun { packet, time_ps, port, line: text, draws };
-                        passes.egress.push(run);
+                        let (draws, on) = (Vec::new(), RanOn::Line(text));
+                        passes.egress.push(EgressRun {
+                            packet,
+                            time_ps,
+                            port,
+                            on,
+                            draws,
+                            depth_packets,
+                        });
                     }
                     None if is_told(&text) => {
                         passes.ingress_lines.entry(packet).or_default().push(text);
@@ -88,9 +121,23 @@ impl CompiledSimulation {
                 occurrences.push(None);
                 continue;
             };
-            let line = (EGRESS_LOG, run.line.as_str());
-            let Some((event, _)) = told_event(setup, given.payload.as_ref(), line, 0) else {
-                let message = format!("an egress handler logged `{}`", run.line);
+            let event = match &run.on {
+                RanOn::Line(line) => {
+                    let line = (EGRESS_LOG, line.as_str());
+                    told_event(setup, given.payload.as_ref(), line, 0).map(|told| told.0)
+                }
+                RanOn::Packet(EgressPacket { replica, bytes }) => {
+                    match handled_at_egress(setup, self.compiled(), *replica, bytes) {
+                        Some(event) => Some(event),
+                        None => {
+                            occurrences.push(None);
+                            continue;
+                        }
+                    }
+                }
+            };
+            let Some(event) = event else {
+                let message = format!("an egress handler logged something else: {:?}", run.on);
                 self.fault(at, &message);
                 return Vec::new();
             };
@@ -107,6 +154,7 @@ impl CompiledSimulation {
                 event,
                 cause: None,
                 draws: run.draws,
+                dequeue_depth: run.depth_packets.into(),
             };
             let cause = if known.is_some() { given.cause } else { cause };
             let by_user = ByUser { made: given.is_users, ..ByUser::default() };

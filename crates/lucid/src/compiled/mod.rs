@@ -8,6 +8,7 @@
 
 mod arrival;
 mod cells;
+mod departure;
 mod egress;
 mod flight;
 mod network;

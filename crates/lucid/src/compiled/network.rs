@@ -445,6 +445,7 @@ impl CompiledSimulation {
                     event: event_of(setup, *event, arguments, 0),
                     cause: None,
                     draws: Vec::new(),
+                    dequeue_depth: 0,
                 };
                 let (is_packet, by_user) = (*is_packet, ByUser::default());
                 ran = Some(Ran { occurrence, cause, is_packet, dispatch, by_user });

@@ -94,6 +94,7 @@ impl CompiledSimulation {
             stage: dispatch.stage,
             is_packet,
             draws: dispatch.draws.clone(),
+            dequeue_depth: dispatch.dequeue_depth,
         });
         self.replayer.machine.wants_accesses = watch.tells_accesses || watch.judges;
         let (generated, misfit) = match self.replayer.dispatch(setup, number, &dispatch) {

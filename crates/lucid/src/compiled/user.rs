@@ -188,6 +188,7 @@ impl CompiledSimulation {
                         event,
                         cause: None,
                         draws: Vec::new(),
+                        dequeue_depth: 0,
                     },
                     by_user,
                 });

@@ -84,6 +84,7 @@ pub(crate) fn observations() -> Vec<Observation> {
         stage,
         is_packet: occurrence == 0,
         draws: Vec::new(),
+        dequeue_depth: 0,
     };
     let generated = |occurrence, by, event, destination| Generated {
         occurrence: Occurrence(occurrence),

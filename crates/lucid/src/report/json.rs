@@ -59,6 +59,7 @@ pub fn object(program: &Program, observation: &Observation) -> Value {
             stage,
             is_packet,
             draws,
+            dequeue_depth,
         } => {
             put("occurrence", json!(occurrence.0));
             put("cause", json!(cause.map(|cause| cause.0)));
@@ -68,6 +69,9 @@ pub fn object(program: &Program, observation: &Observation) -> Value {
             put("packet", json!(is_packet));
             if !draws.is_empty() {
                 put("draws", draws.iter().map(|draw| integer_json(*draw)).collect());
+            }
+            if *dequeue_depth != 0 {
+                put("dequeue_depth", json!(dequeue_depth));
             }
         }
         ObservationKind::Generated { occurrence, by, event: generated, destination } => {

@@ -26,7 +26,7 @@
 //!   down, cut to the width of its use; it is the same in a whole handler. `Sys.random()` gives
 //!   numbers of the width of its use that are even and independent of everything else; a schedule
 //!   may hold any. `Sys.dequeue_depth()` is how many events wait at the switch, not counting this
-//!   one; a schedule does not say it, and replaying gives zero.
+//!   one; a schedule says it and may say anything, as the queues of switches differ.
 //! - **Hashes** are CRCs of 32 bits whose polynomial comes from the seed, over these bits, most
 //!   significant first: each argument at its width (booleans one bit, groups 32 bits a member), zeros up
 //!   to a whole byte. The module that computes them (`interpreter::hash`) says which polynomial. The

@@ -42,6 +42,8 @@ pub enum ObservationKind {
         is_packet: bool,
         /// Random numbers drawn, in order, for replay.
         draws: Vec<u128>,
+        /// What `Sys.dequeue_depth()` is.
+        dequeue_depth: u64,
     },
     /// A handler generated an event.
     Generated {

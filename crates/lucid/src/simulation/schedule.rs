@@ -38,6 +38,8 @@ pub struct Dispatch {
     pub cause: Option<usize>,
     /// Random numbers that it drew, in order.
     pub draws: Vec<u128>,
+    /// What `Sys.dequeue_depth()` was.
+    pub dequeue_depth: u64,
 }
 
 /// Dispatches in order of time.
@@ -184,7 +186,16 @@ impl Recorder {
 impl Observer for Recorder {
     fn observe(&mut self, observation: Observation) {
         match observation.kind {
-            ObservationKind::Handled { occurrence, cause, event, port, stage, draws, .. } => {
+            ObservationKind::Handled {
+                occurrence,
+                cause,
+                event,
+                port,
+                stage,
+                draws,
+                dequeue_depth,
+                ..
+            } => {
                 let cause = self.cause(occurrence.0, cause.map(|cause| cause.0));
                 self.handled.insert(occurrence.0, self.schedule.dispatches.len());
                 self.schedule.dispatches.push(Dispatch {
@@ -195,6 +206,7 @@ impl Observer for Recorder {
                     event,
                     cause,
                     draws,
+                    dequeue_depth,
                 });
             }
             ObservationKind::Generated { occurrence, by, .. } => {

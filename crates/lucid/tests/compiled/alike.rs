@@ -4,7 +4,7 @@
 
 use crate::delays::program_and_run;
 use device::EngineChoice;
-use lucid::compile::{self, Options, Target};
+use lucid::compile::{self, DELAY_PERIOD_PS, Delay, Options, Target};
 use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::Program;
 use lucid::report::{Detail, TextLog};
@@ -55,8 +55,11 @@ fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
     Happened { counts: counts.collect(), fault: outcome(map, ended), lines: told.lines }
 }
 
-fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target) -> Happened {
-    let options = setup.delay_options(Options { target, observed: true, ..Options::default() });
+fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<Delay>) -> Happened {
+    let mut options = setup.delay_options(Options { target, observed: true, ..Options::default() });
+    if let Some(delay) = delay {
+        options = Options { delay, delay_period_ps: DELAY_PERIOD_PS, ..options };
+    }
     let made = || {
         let compiled = match target {
             Target::V1Model => compile::compile(setup.program(), map, &options),
@@ -81,6 +84,17 @@ fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target) -> Happened {
 /// Counters and faults are equal, and so are the lines of the trace with one of these words in them,
 /// up to their times and order.
 pub fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expected: &[&str]) {
+    check_delayed(source, run, (targets, None), words, expected);
+}
+
+/// The same with a way of waiting of its own.
+pub fn check_delayed(
+    source: &str,
+    run: &str,
+    (targets, delay): (&[Target], Option<Delay>),
+    words: &[&str],
+    expected: &[&str],
+) {
     let (map, program, run): (SourceMap, Program, Run) = program_and_run(source, run);
     let setup = Setup::new(Arc::new(program), &run)
         .unwrap_or_else(|said| panic!("{}", render_text(&map, &said, RenderOptions::default())));
@@ -101,7 +115,7 @@ pub fn check(source: &str, run: &str, targets: &[Target], words: &[&str], expect
         assert!(said.contains(wanted), "no {wanted:?}:\n{said}");
     }
     for target in targets {
-        let found = compiled(&map, &setup, *target);
+        let found = compiled(&map, &setup, *target, delay);
         let all = found.lines.join("\n");
         assert_eq!(meant.counts, found.counts, "{target:?}: {all}");
         assert_eq!(meant.fault, found.fault, "{target:?}: {all}");

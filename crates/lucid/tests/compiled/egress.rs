@@ -1,64 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Egress handlers of programs for TNA: they run on what is due as it leaves, once, and what they generate
-//! leaves instead. At the end all cells are what they are for the reference interpreter, and as many events
-//! left by each port. The programs do not depend on the order of events.
+//! Egress handlers on both targets, in both ways of waiting: they run on what is due as it leaves, once, and
+//! what they generate leaves instead. They are judged handler by handler, and what left is what leaves in
+//! the reference interpreter.
 
-use crate::delays::program_and_run;
-use device::EngineChoice;
-use lucid::compile::{Delay, Options, Target, tna};
-use lucid::compiled::CompiledSimulation;
-use lucid::simulation::{Observation, ObservationKind, Observer, Outcome, Setup, Simulation};
-use source::{RenderOptions, render_text};
-use std::sync::Arc;
+use crate::alike::check_delayed;
+use lucid::compile::{Delay, Target};
 
-/// What left the network: switch, port, event, arguments.
-#[derive(Default)]
-struct Left(Vec<String>);
-
-impl Observer for Left {
-    fn observe(&mut self, observation: Observation) {
-        if let ObservationKind::Left { event, port, bytes, .. } = &observation.kind {
-            let what = match bytes {
-                Some(bytes) => format!("{bytes:02x?}"),
-                None => format!("{:?} {:?}", event.event, event.arguments),
-            };
-            self.0.push(format!("{}:{port} {what}", observation.switch));
-        }
-    }
-}
-
-/// How many events left is checked besides.
-fn check(source: &str, run: &str, left: usize) {
-    let (map, program, run) = program_and_run(source, run);
-    let setup = Setup::new(Arc::new(program), &run)
-        .unwrap_or_else(|said| panic!("{}", render_text(&map, &said, RenderOptions::default())));
-    let setup = Arc::new(setup);
-    let mut meant = Left::default();
-    let mut reference = Simulation::new(setup.clone());
-    assert_eq!(reference.run(&mut meant), Outcome::Finished);
-    meant.0.sort();
-    assert_eq!(meant.0.len(), left, "{:?}", meant.0);
+/// What is to be said besides.
+fn check(source: &str, run: &str, said: &[&str]) {
     for delay in [Delay::Recirculation, Delay::Queue] {
-        for engine in [EngineChoice::Jit, EngineChoice::Interpreter] {
-            let options = Options { target: Target::Tna, delay, ..Options::default() };
-            let compiled = tna::compile_unlimited(setup.program(), map.clone(), &options);
-            let compiled = compiled.unwrap_or_else(|said| {
-                panic!("{}", render_text(&map, &said, RenderOptions::default()))
-            });
-            assert!(compiled.built.warnings.is_empty(), "{:?}", compiled.built.warnings);
-            let simulation = CompiledSimulation::new(setup.clone(), Arc::new(compiled), engine);
-            let mut simulation = simulation.unwrap_or_else(|error| panic!("{error}"));
-            let mut found = Left::default();
-            // Frames that time the delay queue never end.
-            let ended = simulation.run(&mut found);
-            assert!(matches!(ended, Outcome::Finished | Outcome::TimeOver), "{ended:?}");
-            found.0.sort();
-            assert_eq!(found.0, meant.0, "{delay:?}");
-            for at in 0..setup.switches() {
-                let (found, meant) = (simulation.state(at), reference.state(at));
-                assert_eq!(format!("{found:?}"), format!("{meant:?}"), "{delay:?}");
-            }
-        }
+        let targets = &[Target::V1Model, Target::Tna];
+        check_delayed(source, run, (targets, Some(delay)), &["left by", "dropped"], said);
     }
 }
 
@@ -82,7 +34,7 @@ fn what_goes_round_meets_its_egress_handler() {
             {"name": "work", "args": [7], "timestamp": 0},
             {"name": "work", "args": [9], "timestamp": 50},
             {"name": "work", "args": [3], "timestamp": 2000}]}"#,
-        0,
+        &["left: 0"],
     );
 }
 
@@ -104,7 +56,7 @@ fn what_has_waited_meets_its_egress_handler() {
          }
          handle other(int<8> n) { skip; }",
         r#"{"max time": "5ms", "events": [{"name": "mark", "args": [3, 0]}]}"#,
-        0,
+        &["left: 0"],
     );
 }
 
@@ -143,7 +95,7 @@ fn what_leaves_by_a_port_meets_its_egress_handler() {
             {"name": "go", "args": [3], "timestamp": 20000},
             {"name": "go", "args": [4], "timestamp": 30000},
             {"name": "go", "args": [5], "timestamp": 40000}]}"#,
-        2,
+        &["left: 2"],
     );
 }
 
@@ -172,6 +124,6 @@ fn packets_meet_their_egress_handlers() {
         r#"{"max time": "1ms", "events": [
             {"type": "packet", "bytes": "0102030405061112131415160800aabbccdd", "timestamp": 0},
             {"type": "packet", "bytes": "0102030405061112131415160806aabbccdd", "timestamp": 5000}]}"#,
-        2,
+        &["left: 2"],
     );
 }

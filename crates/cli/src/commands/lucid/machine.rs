@@ -12,7 +12,7 @@ use lucid::core::GlobalId;
 use lucid::interpreter::State;
 use lucid::report::{Observers, Verdicts};
 use lucid::simulation::{Counts, Observer, Outcome, Simulation};
-use source::{Diagnostic, Diagnostics};
+use source::Diagnostics;
 use std::sync::Arc;
 
 /// A run at work.
@@ -50,9 +50,6 @@ impl Machine {
         let ports = check_ports(&ready.setup);
         if ports.has_errors() {
             return Err(Trouble::Found(ready.map.clone(), ports));
-        }
-        if is_compared && options.target == Target::Tna {
-            unseen_egress_handlers(ready)?;
         }
         let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";
@@ -207,23 +204,5 @@ impl Machine {
             Machine::Reference(simulation) => simulation.warnings().clone(),
             Machine::Compiled(..) => Diagnostics::new(),
         }
-    }
-}
-
-/// Egress handlers of programs for Tofino are not seen from outside, so such runs cannot be compared.
-fn unseen_egress_handlers(ready: &Ready) -> Result<(), Trouble> {
-    let mut found = Diagnostics::new();
-    for event in ready.setup.program().events.iter().filter(|one| one.egress_handler.is_some()) {
-        let message = format!(
-            "`{}` has an egress handler, and on Tofino nobody sees when it runs: this run cannot be \
-             compared",
-            event.declared_name
-        );
-        let error = Diagnostic::error(lucid::compile::codes::EGRESS, event.span, message);
-        found.push(error.help("compare the program compiled for v1model, or leave out --verify"));
-    }
-    match found.has_errors() {
-        true => Err(Trouble::Found(ready.map.clone(), found)),
-        false => Ok(()),
     }
 }

@@ -115,6 +115,7 @@ fn observe(schedule: &Schedule, observers: &mut Observers<'_>) {
                 stage: dispatch.stage,
                 is_packet: false,
                 draws: dispatch.draws.clone(),
+                dequeue_depth: dispatch.dequeue_depth,
             },
         });
     }

@@ -214,6 +214,11 @@ pub(super) fn note_resubmission(bytes: &mut [u8], header: &[u8]) {
     }
 }
 
+/// `egress_rid` of `egress_intrinsic_metadata_t`.
+pub(super) fn replication_id(prefix: &[u8]) -> u32 {
+    prefix.get(19..21).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]).into())
+}
+
 /// The bytes of `egress_intrinsic_metadata_t` in front of a packet for egress.
 pub(super) struct EgressPrefix<'a>(pub &'a mut Vec<u8>);
 

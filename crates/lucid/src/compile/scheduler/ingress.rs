@@ -192,8 +192,9 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
     }
     for at in 0..context.program.events.len() {
         let event = &context.program.events[at];
-        if event.sort == EventSort::Exit && event.handler.is_some() {
-            // Its own leave, those of others are handled.
+        let differs = event.handler.is_some() || event.egress_handler.is_some();
+        if event.sort == EventSort::Exit && differs {
+            // Its own leave, and meet their egress handler; those of others are handled or leave without.
             let constant = context.shapes.events[at].constant.clone();
             let frame = frame("PLACE_PORT", &wire::OUTSIDE_PORT.to_string(), &constant);
             let condition = format!(

@@ -2,12 +2,13 @@
 //! The egress parser takes apart what ingress made. By the copy's replica number it extracts the one slot
 //! that the copy is for and advances over the others, so that no table has to take them off, however many
 //! there are; and it knows whether an egress handler runs. What the tables behind it do is in
-//! `egress_tables`, what the tasks are too.
+//! `egress_tables`, the tasks in `bridge`.
 
-use super::context::Context;
-use super::egress_tables::{
+use super::bridge::{
     TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT, task_direct,
 };
+use super::context::Context;
+use super::events::EventHeader;
 use super::scheduler::{may_be_several, slot_shapes};
 use crate::compile::wire::FRAME_BYTES;
 use crate::core::EventId;
@@ -48,22 +49,25 @@ pub(super) fn write(context: &mut Context<'_>) {
     );
 }
 
-/// Numbers of the events that have an egress handler, with the states that read them for it.
-fn handled(context: &Context<'_>, kinds: &str, prefix: &str) -> String {
-    let events = context.events.events.iter().filter(|event| event.has_egress);
-    events
-        .map(|event| match kinds {
-            "" => format!("{} : {prefix}_{};", event.number, event.name),
-            kinds => format!("({kinds}, {}) : {prefix}_{};", event.number, event.name),
-        })
-        .collect()
+/// A case for an event, with what else is matched in front of its number.
+fn case(kinds: &str, event: &EventHeader, state: &str) -> String {
+    match kinds {
+        "" => format!("{} : {state}_{};", event.number, event.name),
+        kinds => format!("({kinds}, {}) : {state}_{};", event.number, event.name),
+    }
+}
+
+/// Numbers of events with the states that read them for their egress handler.
+fn handled(context: &Context<'_>, kinds: &str, runs: impl Fn(&EventHeader) -> bool) -> String {
+    let events = context.events.events.iter().filter(|event| runs(event));
+    events.map(|event| case(kinds, event, "run")).collect()
 }
 
 /// A packet that is one event in its frame: its egress handler runs if it is due as it goes round, and
 /// as it leaves.
 fn framed(context: &Context<'_>) -> String {
-    let round = handled(context, HERE, "run");
-    let leave = handled(context, "", "run");
+    let round = handled(context, HERE, EventHeader::meets_egress_going_round);
+    let leave = handled(context, "", |event| event.has_egress);
     let mut text = format!(
         "state round {{ pkt.extract(hdr.frame); \
          transition select(hdr.frame.place_kind, hdr.frame.number) {{ {round} default : accept; }} }} \
@@ -111,15 +115,17 @@ fn slot(context: &Context<'_>, slot: u32) -> String {
         // Replica 0 leaves by a port; the others are for other slots.
         let task = task_direct(slot);
         cases.push_str(&format!("(1, {task}, 0) : leave{slot}; (1, {task}, _) : skip{slot};"));
-        let leave = handled_here(context, slot, "");
-        let cases = leave + &kept(context, slot, "");
+        let runs = |event: &EventHeader| event.has_egress;
+        let cases = handled_here(context, slot, "", runs)
+            + &kept(context, slot, "", |event| !event.has_egress);
         text.push_str(&format!(
             "state leave{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; eg_md.leaves = 1; {} }}",
             select("hdr.frame.number", &cases, &next)
         ));
     }
     cases.push_str(&format!("(1, _, {}) : keep{slot}; (1, _, _) : skip{slot};", slot + 1));
-    let run_now = handled_here(context, slot, &format!("{HERE}, 0"));
+    let runs = EventHeader::meets_egress_going_round;
+    let run_now = handled_here(context, slot, &format!("{HERE}, 0"), runs);
     let (keys, any) = match run_now.is_empty() {
         true => ("hdr.frame.number", ""),
         false => ("hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number", "_, _"),
@@ -128,7 +134,7 @@ fn slot(context: &Context<'_>, slot: u32) -> String {
         "state slot{slot} {{ transition select(hdr.bridge.slot{slot}, hdr.bridge.task, \
          eg_intr_md.egress_rid) {{ {cases} default : {next}; }} }} \
          state keep{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; {} }}",
-        select(keys, &(run_now + &kept(context, slot, any)), &next)
+        select(keys, &(run_now + &kept(context, slot, any, |_| true)), &next)
     ));
     for id in here {
         if events.event(*id).ty.is_some() {
@@ -154,26 +160,28 @@ fn select(keys: &str, cases: &str, otherwise: &str) -> String {
 }
 
 /// Cases for the events of a slot whose egress handlers run.
-fn handled_here(context: &Context<'_>, slot: u32, kinds: &str) -> String {
-    let events = &context.events;
-    let here = events.slots[slot as usize].iter().map(|id| events.event(*id));
-    here.filter(|event| event.has_egress)
-        .map(|event| match kinds {
-            "" => format!("{} : run{slot}_{};", event.number, event.name),
-            kinds => format!("({kinds}, {}) : run{slot}_{};", event.number, event.name),
-        })
+fn handled_here(
+    context: &Context<'_>,
+    slot: u32,
+    kinds: &str,
+    runs: impl Fn(&EventHeader) -> bool,
+) -> String {
+    let here = context.events.slots[slot as usize].iter().map(|id| context.events.event(*id));
+    here.filter(|event| runs(event))
+        .map(|event| case(kinds, event, &format!("run{slot}")))
         .collect()
 }
 
-/// Cases for the events of a slot that have parameters.
-fn kept(context: &Context<'_>, slot: u32, kinds: &str) -> String {
-    let events = &context.events;
-    let here = events.slots[slot as usize].iter().map(|id| events.event(*id));
-    here.filter(|event| event.ty.is_some() && (!kinds.is_empty() || !event.has_egress))
-        .map(|event| match kinds {
-            "" => format!("{} : keep{slot}_{};", event.number, event.name),
-            kinds => format!("({kinds}, {}) : keep{slot}_{};", event.number, event.name),
-        })
+/// Cases for those events of a slot that have parameters.
+fn kept(
+    context: &Context<'_>,
+    slot: u32,
+    kinds: &str,
+    which: impl Fn(&EventHeader) -> bool,
+) -> String {
+    let here = context.events.slots[slot as usize].iter().map(|id| context.events.event(*id));
+    here.filter(|event| event.ty.is_some() && which(event))
+        .map(|event| case(kinds, event, &format!("keep{slot}")))
         .collect()
 }
 

@@ -3,29 +3,12 @@
 //! switches, and how a packet leaves: without the frame that its event has inside the network, or not at
 //! all, where a copy has no event and where an egress handler generated none.
 
+use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
 use super::scheduler::MEMBER_ENTRIES;
 use super::scheduler_tables::{extern_type, values_table};
 use source::Span;
-
-/// What egress has to do with a packet: nothing.
-pub(super) const TASK_PASS: u32 = 0;
-/// It waited.
-pub(super) const TASK_WAIT: u32 = 1;
-/// A copy for one member of a group of switches.
-pub(super) const TASK_MEMBER: u32 = 2;
-/// An event that goes round; its egress handler runs.
-pub(super) const TASK_ROUND: u32 = 3;
-/// An event in its frame that leaves by a port; its egress handler runs.
-pub(super) const TASK_LEAVE: u32 = 4;
-/// This bit: copies of a packet with several slots.
-pub(super) const TASK_COPIES: u32 = 0x80;
-
-/// Copies, of which the one with replica number 0 leaves by a port with the event of this slot.
-pub(super) fn task_direct(slot: u32) -> u32 {
-    TASK_COPIES + 1 + slot
-}
 
 /// Where delayed events have time stamps the source address has the time while they last; what leaves has none.
 pub(super) fn source_again(context: &Context<'_>) -> &'static str {

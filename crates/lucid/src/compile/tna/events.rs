@@ -34,6 +34,15 @@ pub(super) struct EventHeader {
     pub(super) is_handled: bool,
     /// Whether one is compiled for egress.
     pub(super) has_egress: bool,
+    /// Whether it leaves the network where it is generated.
+    pub(super) is_exit: bool,
+}
+
+impl EventHeader {
+    /// Whether its egress handler runs as it goes round. An exit event only goes round to leave.
+    pub(super) fn meets_egress_going_round(&self) -> bool {
+        self.has_egress && !self.is_exit
+    }
 }
 
 /// A header that the program's own parsers read.
@@ -90,6 +99,7 @@ impl EventHeaders {
                 has_payload: event.parameters.iter().any(|one| one.ty == Type::Payload),
                 is_handled: handled(EventId(at as u32), Gress::Ingress),
                 has_egress: handled(EventId(at as u32), Gress::Egress),
+                is_exit: event.sort == EventSort::Exit,
             });
         }
         let mut slots: Vec<Vec<EventId>> = Vec::new();
@@ -188,18 +198,7 @@ pub(super) fn write(context: &mut Context<'_>, chunks: Vec<Chunk>) {
     context.comment("frame_h", "In front of every event on a wire.");
     context.put(Span::NONE, "header number_h { bit<16> number; }");
     let slot_count = events.slots.len() as u32;
-    let mut bridge = String::from("header bridge_h { bit<8> task;");
-    if context.options.has_stamps() {
-        bridge.push_str("bit<16> arrived_ns;");
-    }
-    for slot in 0..slot_count {
-        bridge.push_str(&format!("bit<1> slot{slot};"));
-    }
-    let padding_bits = slot_count.next_multiple_of(8) - slot_count;
-    if padding_bits > 0 {
-        bridge.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
-    }
-    bridge.push('}');
+    let bridge = super::bridge::declaration(context.options, slot_count);
     context.comment(
         "bridge_h",
         "From ingress to egress: what egress has to do, and which slots hold a generated event.",

@@ -20,6 +20,7 @@
 //! An event for another switch goes round once, and the dispatcher looks its port up: one table knows
 //! the ports, and it is in front of the handlers, where it takes no stage of its own.
 
+pub(crate) mod bridge;
 pub mod codes;
 mod context;
 mod egress_parser;

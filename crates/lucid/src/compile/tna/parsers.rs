@@ -3,6 +3,7 @@
 //! way, a packet for the program's parser `main`). Frames are as [`crate::compile::wire`] says; what
 //! egress reads is in `egress_parser`.
 
+use super::bridge::TASK_LEAVE;
 use super::codes::NOT_ON_TARGET;
 use super::context::Context;
 use super::events::Chunk;
@@ -16,7 +17,6 @@ use crate::core::{
     EventId, Expression, ExpressionKind, LocalId, ParserAction, ParserBlock, ParserId, ParserStep,
     Pattern, Type,
 };
-use crate::syntax::ast::EventSort;
 use source::{Diagnostic, Span};
 use std::collections::HashMap;
 
@@ -40,6 +40,7 @@ pub(super) fn ingress(context: &mut Context<'_>) -> Vec<Chunk> {
             "reject",
             "outside",
             "outside_bare",
+            "outside_leaves",
             "unframe",
             "delayed",
             "elsewhere",
@@ -247,7 +248,8 @@ impl States<'_, '_> {
 
     /// What has waited meets its egress handler on one more way round.
     fn later(&mut self) {
-        let events = self.context.events.events.iter().filter(|event| event.has_egress);
+        let events = self.context.events.events.iter();
+        let events = events.filter(|event| event.meets_egress_going_round());
         let cases: String = events.map(|event| format!("{} : again;", event.number)).collect();
         let route = Route::Again as u32;
         let by_delay = self.by_delay("later", "waited");
@@ -332,42 +334,48 @@ impl States<'_, '_> {
         let mut outside = Vec::new();
         for (at, event) in events.iter().enumerate() {
             let id = EventId(at as u32);
-            let is_exit = self.context.program.events[at].sort == EventSort::Exit;
-            let way_out = if event.is_bare { "outside_bare" } else { "outside" };
-            let next = match (is_exit, event.is_bare, event.is_handled) {
-                (true, is_bare, true) => {
+            // No exit event is a packet event.
+            let next = match (event.is_exit, event.is_bare, event.is_handled) {
+                (true, _, false) if !event.has_egress => "outside".to_string(),
+                (true, _, is_handled) => {
                     // Its own leave, those of others are handled.
-                    let there = if is_bare { "unframe".into() } else { self.event_state(id) };
-                    outside.push(way_out);
+                    let there = if is_handled { self.event_state(id) } else { "outside".into() };
                     let state = self.names.fresh(&format!("exit_{}", event.name));
+                    let own = if event.has_egress { "outside_leaves" } else { "outside" };
+                    outside.extend([own, "outside"]);
                     self.put(
                         Span::NONE,
                         format!(
                             "state {state} {{ transition select(ig_intr_md.ingress_port) {{ \
-                             {back} : {way_out}; default : {there}; }} }}"
+                             {back} : {own}; default : {there}; }} }}"
                         ),
                     );
                     state
                 }
-                (true, _, false) | (false, false, false) => {
-                    outside.push(way_out);
-                    way_out.to_string()
-                }
                 (false, true, _) => "unframe".to_string(),
                 (false, false, true) => self.event_state(id),
+                (false, false, false) => "outside".to_string(),
             };
+            if next == "outside" {
+                outside.push("outside");
+            }
             cases.push_str(&format!("{} : {next};", event.number));
         }
-        for (name, route) in [("outside", Route::Outside), ("outside_bare", Route::OutsideBare)] {
-            if outside.contains(&name) {
-                self.put(
-                    Span::NONE,
-                    format!(
-                        "state {name} {{ ig_md.route = {}; transition accept; }}",
-                        route as u32
-                    ),
-                );
-            }
+        let route = Route::Outside as u32;
+        if outside.contains(&"outside") {
+            self.put(
+                Span::NONE,
+                format!("state outside {{ ig_md.route = {route}; transition accept; }}"),
+            );
+        }
+        if outside.contains(&"outside_leaves") {
+            self.put(
+                Span::NONE,
+                format!(
+                    "state outside_leaves {{ ig_md.route = {route}; hdr.bridge.task = {TASK_LEAVE}; \
+                     transition accept; }}"
+                ),
+            );
         }
         let handled = Route::Handled as u32;
         self.put(

@@ -2,10 +2,9 @@
 //! The scheduler's tables of ingress as P4_16: dispatch, forwarding, serialisation
 //! ([`crate::compile::wire`]). Those of egress are in `egress_tables`.
 
+use super::bridge::{TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct};
 use super::context::Context;
-use super::egress_tables::{
-    self, TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct,
-};
+use super::egress_tables;
 use super::scheduler::{FORWARD_ENTRIES, SchedulerPart, SlotShape, slot_shapes, spreads};
 use crate::compile::Delay;
 use crate::compile::expressions::type_text;
@@ -224,7 +223,8 @@ fn dispatch(context: &mut Context<'_>, stage: usize) -> Option<String> {
         (
             "leave_outside",
             Route::Outside,
-            format!("ig_tm_md.ucast_egress_port = {}; {here}", wire::OUTSIDE_PORT),
+            // The parser knows whether its egress handler is to run.
+            format!("ig_tm_md.ucast_egress_port = {}; {left}", wire::OUTSIDE_PORT),
         ),
         (
             "leave_outside_bare",

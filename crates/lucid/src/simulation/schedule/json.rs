@@ -156,6 +156,10 @@ fn dispatch(program: &Program, line: &str) -> Result<Dispatch, String> {
             draws.flatten().ok_or("`draws` should be a list of numbers")?
         }
     };
+    let dequeue_depth = match json.get("dequeue_depth") {
+        None => 0,
+        Some(_) => field("dequeue_depth")?,
+    };
     Ok(Dispatch {
         time_ps: field("time_ps")?,
         switch: small("switch")?,
@@ -164,6 +168,7 @@ fn dispatch(program: &Program, line: &str) -> Result<Dispatch, String> {
         event: Arc::new(event(program, &json)?),
         cause,
         draws,
+        dequeue_depth,
     })
 }
 
@@ -172,7 +177,7 @@ impl Dispatch {
     pub fn to_json(&self, program: &Program) -> String {
         let stage = STAGES.iter().find(|known| known.1 == self.stage).map_or("", |known| known.0);
         let draws: Vec<Json> = self.draws.iter().map(|draw| json_number(*draw)).collect();
-        json!({
+        let mut object = json!({
             "time_ps": self.time_ps,
             "switch": self.switch,
             "port": self.port,
@@ -181,8 +186,11 @@ impl Dispatch {
             "args": arguments_to_json(program, &self.event),
             "cause": self.cause,
             "draws": draws,
-        })
-        .to_string()
+        });
+        if self.dequeue_depth != 0 {
+            object["dequeue_depth"] = json!(self.dequeue_depth);
+        }
+        object.to_string()
     }
 }
 

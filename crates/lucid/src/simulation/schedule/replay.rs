@@ -140,7 +140,10 @@ impl Replayer {
         let slots = &setup.prepared.events[event.0 as usize].slots;
         arguments.set(&dispatch.event.arguments, slots);
         let at = dispatch.switch as usize;
-        let around = surroundings(setup, dispatch.switch, dispatch.port, dispatch.time_ps);
+        let around = Surroundings {
+            dequeue_depth: dispatch.dequeue_depth,
+            ..surroundings(setup, dispatch.switch, dispatch.port, dispatch.time_ps)
+        };
         let mut recorded = Recorded { draws: &dispatch.draws, position: 0, misfit: None };
         self.machine.run(
             &setup.prepared,
@@ -167,7 +170,7 @@ impl Replayer {
     }
 }
 
-/// What a handler sees of a switch besides its state.
+/// What a handler sees of a switch besides its state, where nothing waits.
 pub(crate) fn surroundings(
     setup: &Setup,
     switch: u32,

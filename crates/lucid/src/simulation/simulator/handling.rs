@@ -81,6 +81,7 @@ impl Simulation {
     ) {
         let Handling { at, event, port, .. } = *handling;
         let around = self.surroundings(setup, at, port);
+        let dequeue_depth = around.dequeue_depth;
         let switch = &mut self.switches[at as usize];
         self.machine.run(
             &setup.prepared,
@@ -102,6 +103,7 @@ impl Simulation {
             stage: handling.stage,
             is_packet: handling.is_packet,
             draws: draws.clone(),
+            dequeue_depth,
         });
         if !self.machine.output.notes.is_empty() {
             self.tell_notes(setup, watch, handling);
