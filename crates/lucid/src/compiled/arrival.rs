@@ -12,7 +12,7 @@ use crate::simulation::{NO_PORT, Setup};
 use crate::syntax::ast::EventSort;
 
 /// Bytes before an event's number: two addresses and a type.
-const ADDRESS_BYTES: usize = FRAME_BYTES - 2;
+pub(super) const ADDRESS_BYTES: usize = FRAME_BYTES - 2;
 
 /// A frame taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

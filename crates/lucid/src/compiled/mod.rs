@@ -11,6 +11,7 @@ mod cells;
 mod departure;
 mod egress;
 mod flight;
+mod misfits;
 mod network;
 mod ports;
 mod replaying;

@@ -6,6 +6,7 @@
 use super::arrival::{Arrival, classify, frame_for_here, is_bare};
 use super::egress::Passes;
 use super::flight::{Flight, Given, Whose};
+use super::misfits::{not_itself, short_for_tofino};
 use super::ports::check_ports;
 use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, lowered};
@@ -14,7 +15,6 @@ use super::watch::{Plain, Watch, Watcher};
 use crate::compile::{Compiled, Target, deploy};
 use crate::core::{EventId, GlobalId};
 use crate::interpreter::{Arguments, Parsed, State, Surroundings, Value, packet_bytes, parse};
-use crate::simulation::codes::MISFIT;
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
 use crate::simulation::random::{Purpose, Stream};
 use crate::simulation::schedule::{Dispatch, Replayer};
@@ -23,7 +23,6 @@ use crate::simulation::{
     Counts, DropReason, EVENT_TIME_PS, NO_PORT, ObservationKind, Observer, Occurrence, Outcome,
     Setup, Stage, event_of,
 };
-use crate::specification::InputKind;
 use device::{Device, DeviceOptions, EngineChoice};
 use network::event_queue::EventQueue;
 use slab::Slab;
@@ -419,6 +418,10 @@ impl CompiledSimulation {
         self.learn_links(setup, at);
         let target = self.compiled.options.target;
         let arrival = classify((setup, target), &self.surroundings(setup, at, port), &bytes);
+        if let Some(fault) = short_for_tofino((setup, target), at, &arrival, &bytes) {
+            self.stopped.get_or_insert(Box::new(fault));
+            return;
+        }
         let is_known = cause.is_none() || occurrence.is_some();
         let occurrence = occurrence.unwrap_or_else(|| self.next_occurrence());
         let now_ps = self.now_ps;
@@ -552,20 +555,4 @@ fn payload_of(arguments: &Arguments) -> Option<Arc<[u8]>> {
         Value::Payload(bytes) => Some(bytes.clone()),
         _ => None,
     })
-}
-
-/// Of the bytes of a packet event that comes in from outside the parser makes something else.
-fn not_itself(setup: &Setup, event: EventId) -> Diagnostic {
-    let declared = &setup.program.events[event.0 as usize];
-    let name = &declared.declared_name;
-    let input = setup.run.inputs.iter().find(|input| {
-        matches!(&input.kind, InputKind::Event { name, .. } if **name == *declared.name
-            || **name == *declared.declared_name)
-    });
-    let span = input.map_or(declared.span, |input| input.places.whole);
-    let message = format!("the parser `main` does not make `{name}` of the bytes of this event");
-    Diagnostic::error(MISFIT, span, message)
-        .label(declared.span, "a packet event: a compiled switch gets its bytes")
-        .help("give what comes in as a packet (`\"type\": \"packet\"`, `bytes`)")
-        .help("--engine reference handles the event as it is named")
 }

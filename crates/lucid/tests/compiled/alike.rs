@@ -298,7 +298,13 @@ fn packet_events_without_a_handler_leave() {
         "event seen(int<8> n);
          packet event raw(int<8> n, Payload.t rest);
          packet event known(int<8> n, Payload.t rest);
-         handle known(int<8> n, Payload.t rest) { generate seen(n); }
+         handle known(int<8> n, Payload.t rest) {
+             generate seen(n);
+             generate_switch(1, seen(n + 1));
+             generate_port(2, seen(n + 2));
+             generate raw(n + 1, rest);
+             generate raw(n + 3, rest);
+         }
          parser main(bitstring pkt) {
              int<8> n = read(pkt);
              match n with
@@ -307,15 +313,32 @@ fn packet_events_without_a_handler_leave() {
              | _ -> { drop; }
          }",
         r#"{"switches": 2, "links": {"0:1": "1:1"}, "max time": "50us", "events": [
-            {"name": "raw", "args": [5, "aabb"], "locations": ["0:3"]},
-            {"name": "raw", "args": [8, "aabb"], "locations": ["0:4"]},
-            {"type": "packet", "bytes": "08aabbcc", "locations": ["1:5"]},
-            {"type": "packet", "bytes": "09aabbcc", "locations": ["1:5"]},
-            {"name": "known", "args": [7, "aabb"], "locations": ["0:5"]}]}"#,
-        &[Target::V1Model],
+            {"name": "raw", "args": [5, "00112233445566778899aabbccdd"], "locations": ["0:3"]},
+            {"name": "raw", "args": [8, "00112233445566778899aabbccdd"], "locations": ["0:4"]},
+            {"type": "packet", "bytes": "0800112233445566778899aabbccdd", "locations": ["1:5"]},
+            {"type": "packet", "bytes": "0900112233445566778899aabbccdd", "locations": ["1:5"]},
+            {"name": "known", "args": [7, "00112233445566778899aabbccdd"], "locations": ["0:5"]}]}"#,
+        BOTH,
         &["left", "dropped"],
         &["left by port 3: raw", "left by port 5: raw", "dropped: 1"],
     );
+}
+
+/// The fault that stops a compiled run which the reference runs to the end.
+fn check_fault(source: &str, run: &str, target: Target, expected: &[&str]) {
+    let (map, program, run) = program_and_run(source, run);
+    let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
+    assert_eq!(reference(&map, &setup).fault, None);
+    let options = Options { target, observed: true, ..Options::default() };
+    let compiled = compile::compile(setup.program(), &map, &options).expect("a program");
+    let engine = EngineChoice::Interpreter;
+    let mut simulation = CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("runs");
+    let program = simulation.setup().program().clone();
+    let mut told = Told { program: &program, lines: Vec::new() };
+    let fault = outcome(&map, simulation.run(&mut told)).expect("a fault");
+    for part in expected {
+        assert!(fault.contains(part), "no {part:?}: {fault}");
+    }
 }
 
 /// A packet event that is named comes in as its bytes; the parser has to make the event of them.
@@ -329,17 +352,32 @@ fn packet_events_of_which_the_parser_makes_something_else() {
              generate(raw(m, n));
          }";
     let run = r#"{"events": [{"name": "raw", "args": [5, 5]}, {"name": "raw", "args": [5, 6]}]}"#;
-    let (map, program, run) = program_and_run(source, run);
-    let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
-    assert_eq!(reference(&map, &setup).fault, None);
-    let options = Options { observed: true, ..Options::default() };
-    let compiled = compile::compile(setup.program(), &map, &options).expect("a program");
-    let engine = EngineChoice::Interpreter;
-    let mut simulation = CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("runs");
-    let program = simulation.setup().program().clone();
-    let mut told = Told { program: &program, lines: Vec::new() };
-    let fault = outcome(&map, simulation.run(&mut told)).expect("a fault");
-    assert!(fault.contains("does not make `raw`") && fault.contains("run.json:1:"), "{fault}");
+    check_fault(source, run, Target::V1Model, &["does not make `raw`", "run.json:1:"]);
+    let said = ["`raw` comes to switch 0 as a packet of 2 bytes", "14", "run.json:1:"];
+    check_fault(source, run, Target::Tna, &said);
+}
+
+/// Events of other sorts that the parser makes and that have no handler leave in a frame.
+#[test]
+fn events_without_a_handler_of_parsers_leave() {
+    check(
+        "event seen(int<8> n, int<4> m);
+         event known(int<48> d);
+         handle known(int<48> d) { skip; }
+         parser main(bitstring pkt) {
+             int<8> n = read(pkt);
+             skip(8, pkt);
+             match n with
+             | 7 -> { generate(known(7)); }
+             | _ -> { generate(seen(n, 3)); }
+         }",
+        r#"{"max time": "50us", "events": [
+            {"type": "packet", "bytes": "0800112233445566778899aabbccdd", "locations": ["0:5"]},
+            {"type": "packet", "bytes": "0700112233445566778899aabbccdd", "locations": ["0:5"]}]}"#,
+        BOTH,
+        &["left", "dropped", "handled", "known"],
+        &["left by port 5: seen(n=8, m=3)"],
+    );
 }
 
 /// Without links between them events get to other switches directly.

@@ -12,6 +12,7 @@ use crate::core::{EventId, Program, Type};
 use crate::syntax::ast::EventSort;
 use pisa::Gress;
 use source::Span;
+use std::collections::BTreeSet;
 
 /// How an event is laid out.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ pub(super) struct EventHeaders {
     pub(super) slots: Vec<Vec<EventId>>,
     /// Events that egress handlers generate, ascending.
     pub(super) leaving: Vec<EventId>,
+    /// Events without a handler that the program's parsers make: they leave the network at once.
+    pub(super) passing: BTreeSet<EventId>,
 }
 
 impl EventHeaders {
@@ -119,7 +122,7 @@ impl EventHeaders {
                 here.sort();
             }
         }
-        EventHeaders { events, slots, leaving }
+        EventHeaders { events, slots, leaving, passing: BTreeSet::new() }
     }
 
     pub(super) fn event(&self, id: EventId) -> &EventHeader {

@@ -34,6 +34,7 @@ mod observed;
 mod operations;
 mod parsers;
 mod program;
+mod program_parsers;
 mod scheduler;
 mod scheduler_tables;
 pub mod script;

@@ -223,6 +223,12 @@ fn ingress_deparser(context: &mut Context<'_>) {
         context.put(Span::NONE, "pkt.emit(hdr.pause);");
     }
     context.put(Span::NONE, "pkt.emit(hdr.frame);");
+    for id in context.events.passing.clone() {
+        if context.events.event(id).ty.is_some() {
+            let header = context.events.incoming_header(id);
+            context.put(Span::NONE, format!("pkt.emit({header});"));
+        }
+    }
     emit_slots(context);
     context.put(Span::NONE, "} }");
 }
