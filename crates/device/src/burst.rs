@@ -3,10 +3,8 @@
 //! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
 
 use crate::architecture::{OUTPUT_PORT, OUTPUT_QUEUE};
-use crate::statistics::StraightStatistics;
 use jit::Packets;
 use std::fmt;
-use std::ops::Range;
 
 /// Room before each packet, for headers that it gets.
 pub const HEADROOM_BYTES: usize = 256;
@@ -102,6 +100,12 @@ impl Burst {
         self.packets.set_first_bytes(packet, bytes);
     }
 
+    /// The same for the first packets, as many as there are arrays.
+    #[inline]
+    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
+        self.packets.set_all_first_bytes(all);
+    }
+
     /// Fetches the first bytes of the packets into the cache, for whoever forwards the burst soon, but has
     /// something else to do before.
     #[inline]
@@ -168,23 +172,19 @@ impl Burst {
     }
 
     /// The packets as compiled code takes them.
-    pub(crate) fn packets(&mut self) -> &mut Packets {
+    pub(crate) fn packets(&self) -> &Packets {
+        &self.packets
+    }
+
+    /// The same, to run on.
+    pub(crate) fn packets_mut(&mut self) -> &mut Packets {
         &mut self.packets
     }
 
-    /// Counts packets that a device has taken, and what left since there were `already` outputs.
-    pub(crate) fn count(
-        &self,
-        taken: Range<usize>,
-        already: usize,
-        statistics: &mut StraightStatistics,
-    ) {
-        for packet in taken {
-            statistics.received(self.port(packet), self.packets.length_bytes(packet));
-        }
-        for sent in self.outputs().skip(already) {
-            statistics.sent(sent.port, sent.bytes.len() as u32);
-        }
+    /// How many packets left.
+    #[inline]
+    pub(crate) fn sent_count(&self) -> usize {
+        self.packets.sent_count()
     }
 
     /// Notes that something left on behalf of a packet.

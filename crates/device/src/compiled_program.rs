@@ -105,8 +105,6 @@ impl Bound {
 pub(crate) struct BoundStraight {
     pub bound: Bound,
     pub last_pass: u64,
-    /// Rows that it counts in; `None` when it does not count.
-    pub tally_rows: Option<u32>,
 }
 
 /// Code of the way of copies.
@@ -224,6 +222,5 @@ impl CompiledProgram {
 }
 
 fn bind_straight(described: &Straight, code: Arc<Compiled>) -> BoundStraight {
-    let tally_rows = described.unit.tallying.map(|tallying| tallying.rows);
-    BoundStraight { bound: Bound::new(code), last_pass: described.last_pass, tally_rows }
+    BoundStraight { bound: Bound::new(code), last_pass: described.last_pass }
 }

@@ -15,7 +15,7 @@ use crate::packet::{Arrival, Reception};
 use crate::traffic_manager::Passage;
 use crate::view::View;
 use interpreter::{Outcome, PacketContext};
-use jit::{Ending, Lent};
+use jit::Ending;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,9 +61,10 @@ fn run_straight(
     way: Way,
 ) -> Option<Leaving> {
     engine.prepare_straight_context();
-    let forwarding = engine.store.forwarding();
+    let largest_port = engine.largest_port();
+    let forwarding = engine.store.forwarding_guard();
     let Runner::Jit(compiled) = &mut engine.runner else { return None };
-    let BoundStraight { bound, tally_rows, .. } = compiled.straight(way != Way::Plain)?;
+    let BoundStraight { bound, .. } = compiled.straight(way != Way::Plain)?;
     let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
     let run = Cell::new(Run { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
     // The environment is told places in the burst.
@@ -84,28 +85,26 @@ fn run_straight(
     let mut running =
         jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
     running.inputs()[INPUT_TIME] = timestamp;
-    let already = burst.outputs().len();
+    let already = burst.sent_count();
     let straight = &mut machine.straight;
     let gates = match way {
         Way::Plain => &[],
         Way::Gated(passage) => machine.traffic.gates(passage),
     };
-    let lent = Lent { tallies: straight.tallies(tally_rows.unwrap_or(0)), gates };
-    let ended = running.run(0, burst.packets(), packets.clone(), lent, context, now_ps);
+    let ended = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
     drop(running);
     let jit::Ended { packet, ending, outputs, ended } = ended;
-    machine.sent += (burst.outputs().len() - already) as u64;
+    machine.sent += (burst.sent_count() - already) as u64;
     straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);
     engine.last_straight_drop_passes = if ended[AT_INGRESS_DROP] > 0 { 1 } else { 2 };
     let is_done = ending == Ending::Done;
-    if tally_rows.is_none() {
-        burst.count(packets.start..packet + usize::from(!is_done), already, straight);
-    }
+    let taken = packets.start..packet + usize::from(!is_done);
+    straight.count(burst, taken, already, largest_port);
     if is_done {
         return None;
     }
     let context = engine.straight_context.take()?;
-    let view = View::Forwarding(forwarding);
+    let view = View::Forwarding(forwarding.into_shared());
     Some(Leaving { packet, ending, context, outputs, view })
 }
 

@@ -15,7 +15,7 @@ use crate::output::DeviceError;
 use crate::packet::Arrival;
 use crate::traffic_manager::Passage;
 use crate::view::View;
-use jit::{Ending, Lent};
+use jit::Ending;
 use std::cell::Cell;
 
 /// After so many the control plane is asked again.
@@ -86,15 +86,14 @@ impl Device {
         let mut single = self.take_single();
         let (engine, machine) = self.current_engine_and_machine();
         engine.prepare_straight_context();
-        let most_header_bytes = engine.most_header_bytes();
+        let (most_header_bytes, largest_port) = (engine.most_header_bytes(), engine.largest_port());
         let forwarding = engine.store.forwarding();
         let mut log = std::mem::take(&mut machine.log);
         let clock = Cell::new(machine.now_ps);
         let run = Cell::new(Run { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
         let mut left = None;
         if let Runner::Jit(compiled) = &mut engine.runner
-            && let Some(BoundStraight { bound, tally_rows: Some(tally_rows), .. }) =
-                compiled.straight(gated)
+            && let Some(BoundStraight { bound, .. }) = compiled.straight(gated)
             && let Some(context) = engine.straight_context.as_mut()
         {
             let mut environment = BlockEnvironment {
@@ -131,8 +130,8 @@ impl Device {
                 let _ = single.push(arrival.port, &arrival.bytes);
                 running.inputs()[INPUT_TIME] = machine.timestamp();
                 let gates = if gated { machine.traffic.gates(Passage::Prompt) } else { &[] };
-                let lent = Lent { tallies: machine.straight.tallies(*tally_rows), gates };
-                let ended = running.run(0, single.packets(), 0..1, lent, context, now_ps);
+                let ended = running.run(0, single.packets_mut(), 0..1, gates, context, now_ps);
+                machine.straight.count(&single, 0..1, 0, largest_port);
                 let (in_ingress, in_egress) = drops_of(&ended.ended);
                 machine.straight.dropped(in_ingress, in_egress);
                 if ended.ending != Ending::Done {

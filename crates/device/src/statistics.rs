@@ -2,9 +2,11 @@
 //! What a device counts about its packets: per port what came in and went out, per reason what was
 //! dropped. Counters of the program are state of the program and not here.
 
-use jit::Tally;
+use crate::architecture::OUTPUT_PORT;
+use crate::burst::Burst;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 /// Why a packet ended inside the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,50 +151,95 @@ impl Statistics {
     }
 }
 
-/// A device with more ports counts them in an ordered map, and not in compiled code.
+/// A device with more ports counts them in an ordered map.
 const MOST_FLAT_PORTS: u32 = 1 << 12;
 
-/// Rows for compiled code to count in, one a port; `None` when ports are too many.
-pub(crate) fn tally_rows(largest_port: u32) -> Option<u32> {
-    (largest_port < MOST_FLAT_PORTS).then(|| (largest_port + 1).next_power_of_two())
-}
+/// Bits of a number of bytes in a word that has a number of packets above it.
+const BYTES_BITS: u32 = 44;
+
+/// One packet in such a word.
+const ONE_PACKET: u64 = 1 << BYTES_BITS;
+
+/// So many packets, of no more bytes than a packet in memory has, fit into such a word.
+const MOST_RECENT_PACKETS: usize = 1 << 19;
+const MOST_RECENT_BYTES: usize = 1 << (BYTES_BITS - 19);
 
 /// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StraightStatistics {
-    /// By port, as far as compiled code counts.
-    tallies: Vec<Tally>,
-    /// What is not in `tallies`.
-    further_ports: BTreeMap<u32, PortStatistics>,
+    /// What came in by port, of a device with few enough of them, each a number of packets above a number
+    /// of bytes; a power of two.
+    recently_received: Vec<u64>,
+    /// What left, likewise.
+    recently_sent: Vec<u64>,
+    /// How many packets more fit into both for sure.
+    room: usize,
+    /// What is in neither.
+    ports: BTreeMap<u32, PortStatistics>,
     drops: [u64; 2],
 }
 
 impl StraightStatistics {
-    /// The rows that compiled code counts in.
+    /// Counts packets of a burst that a device with ports up to this one has taken, and what left since
+    /// there were `already` outputs.
     #[inline]
-    pub fn tallies(&mut self, rows: u32) -> &mut [Tally] {
-        if self.tallies.len() < rows as usize {
-            self.tallies.resize(rows as usize, Tally::default());
+    pub fn count(&mut self, burst: &Burst, taken: Range<usize>, already: usize, largest_port: u32) {
+        let packets = taken.len() + burst.sent_count() - already;
+        if self.room < packets || burst.largest_bytes() >= MOST_RECENT_BYTES {
+            return self.count_slowly(burst, taken, already, largest_port);
         }
-        &mut self.tallies
+        self.room -= packets;
+        // Not while the packets run: the processor would take back again and again what it did of the next
+        // ones, which may count in the same row.
+        let packets = burst.packets();
+        packets.count_received(taken, &mut self.recently_received, ONE_PACKET);
+        packets.count_sent(already, OUTPUT_PORT, &mut self.recently_sent, ONE_PACKET);
     }
 
-    /// Counts a packet that came in at a port.
-    pub fn received(&mut self, port: u32, length_bytes: u32) {
-        let counters = self.further_ports.entry(port).or_default();
+    /// The same where arrays are full, or will not do.
+    #[cold]
+    fn count_slowly(
+        &mut self,
+        burst: &Burst,
+        taken: Range<usize>,
+        already: usize,
+        largest_port: u32,
+    ) {
+        let recent: Vec<_> = self.recent().collect();
+        add_to_ports(recent.into_iter(), &mut self.ports);
+        // From here on these count anew.
+        (self.recently_received, self.recently_sent, self.room) = Default::default();
+        for (port, length_bytes) in burst.packets().received(taken) {
+            self.received(port, length_bytes);
+        }
+        for (port, length_bytes) in burst.packets().sent_lengths(already, OUTPUT_PORT) {
+            self.sent(port, length_bytes);
+        }
+        if largest_port < MOST_FLAT_PORTS {
+            let rows = (largest_port as usize + 1).next_power_of_two();
+            (self.recently_received, self.recently_sent) = (vec![0; rows], vec![0; rows]);
+            self.room = MOST_RECENT_PACKETS;
+        }
+    }
+
+    fn received(&mut self, port: u32, length_bytes: u32) {
+        let counters = self.ports.entry(port).or_default();
         counters.received_packets += 1;
         counters.received_bytes += u64::from(length_bytes);
     }
 
     /// Counts a packet that left by a port.
     pub fn sent(&mut self, port: u32, length_bytes: u32) {
-        if let Some(row) = self.tallies.get_mut(port as usize) {
-            row.sent_packets += 1;
-            row.sent_bytes += u64::from(length_bytes);
+        if let Some(sent) = self.recently_sent.get_mut(port as usize)
+            && self.room > 0
+            && (length_bytes as usize) < MOST_RECENT_BYTES
+        {
+            self.room -= 1;
+            *sent += ONE_PACKET + u64::from(length_bytes);
             return;
         }
-        let counters = self.further_ports.entry(port).or_default();
+        let counters = self.ports.entry(port).or_default();
         counters.sent_packets += 1;
         counters.sent_bytes += u64::from(length_bytes);
     }
@@ -204,37 +251,47 @@ impl StraightStatistics {
         self.drops[1] += after_egress;
     }
 
+    /// What the arrays have of each port that has something there.
+    fn recent(&self) -> impl Iterator<Item = (u32, PortStatistics)> {
+        let rows = self.recently_received.iter().zip(&self.recently_sent);
+        let counters = |(received, sent): (&u64, &u64)| PortStatistics {
+            received_packets: received >> BYTES_BITS,
+            received_bytes: received & (ONE_PACKET - 1),
+            sent_packets: sent >> BYTES_BITS,
+            sent_bytes: sent & (ONE_PACKET - 1),
+        };
+        let is_used = |row: &(u32, PortStatistics)| row.1 != PortStatistics::default();
+        (0..).zip(rows.map(counters)).filter(is_used)
+    }
+
     /// How many packets began on the straight way; a packet that comes back counts again.
     pub fn begun(&self) -> u64 {
-        let further = self.further_ports.values().map(|port| port.received_packets);
-        self.tallies.iter().map(|row| row.received_packets).chain(further).sum()
+        let recent = self.recently_received.iter().map(|received| received >> BYTES_BITS);
+        self.ports.values().map(|port| port.received_packets).chain(recent).sum()
     }
 
     /// Adds what was counted here.
     pub fn add_to(&self, statistics: &mut Statistics) {
-        let flat = (0u32..).zip(&self.tallies).map(|(port, row)| {
-            let counters = PortStatistics {
-                received_packets: row.received_packets,
-                received_bytes: row.received_bytes,
-                sent_packets: row.sent_packets,
-                sent_bytes: row.sent_bytes,
-            };
-            (port, counters)
-        });
-        let further = self.further_ports.iter().map(|(port, counters)| (*port, *counters));
-        let is_used = |counters: &PortStatistics| *counters != PortStatistics::default();
-        for (port, counters) in flat.chain(further).filter(|port| is_used(&port.1)) {
-            let sum = statistics.ports.entry(port).or_default();
-            sum.received_packets += counters.received_packets;
-            sum.received_bytes += counters.received_bytes;
-            sum.sent_packets += counters.sent_packets;
-            sum.sent_bytes += counters.sent_bytes;
-        }
+        let ports = self.ports.iter().map(|(port, counters)| (*port, *counters));
+        add_to_ports(ports.chain(self.recent()), &mut statistics.ports);
         let reasons = [DropReason::IngressDrop, DropReason::EgressDrop];
         for (reason, count) in reasons.into_iter().zip(self.drops) {
             if count > 0 {
                 *statistics.drops.entry(reason).or_default() += count;
             }
         }
+    }
+}
+
+fn add_to_ports(
+    counted: impl Iterator<Item = (u32, PortStatistics)>,
+    ports: &mut BTreeMap<u32, PortStatistics>,
+) {
+    for (port, counters) in counted {
+        let sum = ports.entry(port).or_default();
+        sum.received_packets += counters.received_packets;
+        sum.received_bytes += counters.received_bytes;
+        sum.sent_packets += counters.sent_packets;
+        sum.sent_bytes += counters.sent_bytes;
     }
 }

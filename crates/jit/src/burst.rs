@@ -6,7 +6,7 @@
 use crate::compiled::{Compiled, Ending};
 use crate::instance::BoundInstance;
 use crate::packets::Packets;
-use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings, Tally};
+use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings};
 use interpreter::{Environment, PacketContext};
 use state::Cells;
 use state::forwarding::ForwardingState;
@@ -27,15 +27,6 @@ pub struct Ended {
     pub outputs: [u32; OUTPUTS],
     /// Packets that ended by an exit without storage, by these exits.
     pub ended: [u64; ENDS],
-}
-
-/// Memory of the caller's that a run works with.
-#[derive(Debug)]
-pub struct Lent<'m> {
-    /// What the unit counts in ([`crate::Unit::tallying`]).
-    pub tallies: &'m mut [Tally],
-    /// What closes ways ([`crate::Gate`]).
-    pub gates: &'m [u64],
 }
 
 /// A burst at work.
@@ -96,33 +87,28 @@ impl<'a> Burst<'a> {
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
     /// storage or by a failure. What leaves is noted with the packets. A packet that leaves early
-    /// is counted as one that came. The context has what that
+    /// is not among those. `gates` are what closes ways ([`crate::Gate`]). The context has what that
     /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
     /// are.
     ///
     /// # Panics
     ///
-    /// When there are fewer packets, or fewer tallies or gates than the unit works with.
+    /// When there are fewer packets, or fewer gates than the unit works with.
     pub fn run(
         &mut self,
         unit: usize,
         packets: &mut Packets,
         range: Range<usize>,
-        lent: Lent<'_>,
+        gates: &[u64],
         context: &mut PacketContext,
         now_ps: u64,
     ) -> Ended {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
-        let Lent { tallies, gates } = lent;
         assert!(gates.len() >= self.compiled.gate_rows(unit), "there is a word for every number");
-        let tallying = self.compiled.tallying(unit);
-        let rows = tallying.map_or(0, |tallying| tallying.rows as usize);
-        let tallies = &mut tallies[..rows];
         let wants_prefetch = self.wants_prefetch(unit);
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
-        pass.tallies = tallies.as_mut_ptr();
         pass.gates = gates.as_ptr();
         pass.ended = [0; ENDS];
         pass.storage = context.storage_mut().as_mut_ptr();
@@ -135,12 +121,11 @@ impl<'a> Burst<'a> {
                 true => range.end.min(at + PACKETS_AHEAD),
                 false => range.end,
             };
-            pass.count = end as u64;
             if wants_prefetch {
-                pass.index = at as u64;
+                packets.point_at(pass, &(at..end));
                 self.compiled.prefetch(unit, pass, &mut self.around);
             }
-            pass.index = at as u64;
+            packets.point_at(pass, &(at..end));
             let code = self.compiled.enter(unit, pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
                 context.cursor_bits = pass.cursor_bits as usize;
@@ -150,7 +135,7 @@ impl<'a> Burst<'a> {
                 self.around.requests.clear();
                 let message = std::mem::take(&mut self.around.message);
                 let ending = Ending::new(code, pass, message);
-                let outputs = packets.take_back(pass, tallying, tallies);
+                let outputs = packets.take_back(pass);
                 return Ended {
                     packet: pass.running() as usize,
                     ending,
@@ -160,7 +145,7 @@ impl<'a> Burst<'a> {
             }
             at = end;
         }
-        let outputs = packets.take_back(pass, tallying, tallies);
+        let outputs = packets.take_back(pass);
         Ended { packet: range.end, ending: Ending::Done, outputs, ended: pass.ended }
     }
 }

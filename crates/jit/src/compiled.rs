@@ -3,6 +3,7 @@
 //! them. What the code is made of is in `codegen`.
 
 use crate::codegen::call::{SELDOM, SeldomCalls, build_seldom_call, seldom_signature};
+use crate::codegen::prefetch::make_prefetches;
 use crate::codegen::unit::{self as function, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
@@ -11,13 +12,14 @@ use crate::runtime::pass::{
     OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
     TAILROOM_BYTES,
 };
-use crate::unit::{Storage, Tallying, Unit};
+use crate::unit::{Storage, Unit};
 use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
 use interpreter::{Environment, Outcome, PacketContext};
 use ir::{ExternId, OriginId, Program, StorageLayout};
 use state::Cells;
@@ -57,8 +59,6 @@ pub struct Compiled {
     units: Vec<Code>,
     /// By unit: whether it begins with zeros, and so runs on bursts.
     is_fresh: Vec<bool>,
-    /// By unit: what it counts.
-    tallying: Vec<Option<Tallying>>,
     /// By unit: how many words of gates it reads.
     gate_rows: Vec<usize>,
     /// By unit: what fetches ahead for it.
@@ -156,7 +156,6 @@ impl Compiled {
             unsafe { transmute::<*const u8, Code>(address) }
         };
         let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
-        let tallying = units.iter().map(|unit| unit.tallying).collect();
         let gate_rows = units.iter().map(Unit::gate_rows).collect();
         let units = functions.into_iter().map(code_of).collect();
         let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
@@ -165,7 +164,6 @@ impl Compiled {
             layout,
             units,
             is_fresh,
-            tallying,
             gate_rows,
             prefetches,
             module: Mutex::new(Some(module)),
@@ -295,11 +293,6 @@ impl Compiled {
         self.is_fresh[unit]
     }
 
-    /// What a unit counts.
-    pub(crate) fn tallying(&self, unit: usize) -> Option<Tallying> {
-        self.tallying[unit]
-    }
-
     /// How many words of gates a unit reads.
     pub(crate) fn gate_rows(&self, unit: usize) -> usize {
         self.gate_rows[unit]
@@ -408,9 +401,21 @@ fn define_function(
     id: FuncId,
     context: &mut Context,
 ) -> Result<(), CompileError> {
+    let failed =
+        |failure: &dyn fmt::Debug| error(format!("the code generator failed: {failure:?}"));
+    let isa = module.isa();
+    let least_alignment = u64::from(isa.function_alignment().minimum).max(isa.symbol_alignment());
+    context.compile(isa, &mut ControlPlane::default()).map_err(|failure| failed(&failure.inner))?;
+    let Some(compiled) = context.compiled_code() else { return Err(failed(&"no code")) };
+    let buffer = &compiled.buffer;
+    let mut code = buffer.data().to_vec();
+    make_prefetches(&mut code, buffer.traps()).ok_or_else(|| failed(&"an unknown load"))?;
+    let relocation = |relocation| ModuleReloc::from_mach_reloc(relocation, &context.func, id);
+    let relocations: Vec<_> = buffer.relocs().iter().map(relocation).collect();
+    let alignment = least_alignment.max(u64::from(buffer.alignment));
     module
-        .define_function(id, context)
-        .map_err(|failure| error(format!("the code generator failed: {failure:?}")))
+        .define_function_bytes(id, alignment, &code, &relocations)
+        .map_err(|failure| failed(&failure))
 }
 
 impl Pass {
@@ -419,11 +424,9 @@ impl Pass {
         Pass {
             packet: std::ptr::null_mut(),
             length_bytes: 0,
-            index: 0,
-            count: 0,
             received: std::ptr::null(),
+            received_end: std::ptr::null(),
             sent: std::ptr::null_mut(),
-            tallies: std::ptr::null_mut(),
             gates: std::ptr::null(),
             ended: [0; ENDS],
             first: std::ptr::null_mut(),

@@ -24,10 +24,10 @@ mod packets;
 pub(crate) mod runtime;
 mod unit;
 
-pub use burst::{Burst, Ended, Lent};
+pub use burst::{Burst, Ended};
 pub use compiled::{CompileError, Compiled, Ending};
 pub use instance::BoundInstance;
 pub use large_pages::prefer_large_pages;
 pub use packets::{Packets, SentPacket};
-pub use runtime::pass::{ENDS, NUMBERS, OUTPUTS, TAILROOM_BYTES, Tally};
-pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Gate, Step, StepValue, Storage, Tallying, Unit};
+pub use runtime::pass::{ENDS, NUMBERS, OUTPUTS, TAILROOM_BYTES};
+pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Gate, Step, StepValue, Storage, Unit};

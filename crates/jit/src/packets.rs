@@ -2,9 +2,8 @@
 //! Packets in memory of their own, side by side, as compiled code takes them: room for packets, what
 //! came, and what left. Which port a number means, and when packets run, is decided elsewhere.
 
-use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES, Tally};
+use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
 use crate::runtime::prefetch;
-use crate::unit::Tallying;
 use std::ops::Range;
 
 const CACHE_LINE_BYTES: usize = 64;
@@ -98,6 +97,16 @@ impl Packets {
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
     }
 
+    /// The same for the first packets, as many as there are arrays.
+    #[inline]
+    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
+        assert!(all.len() <= self.received.len(), "there are so many packets");
+        let packets = self.memory[self.first..].chunks_mut(self.stride_bytes);
+        for (packet, bytes) in packets.zip(all) {
+            packet[..BYTES].copy_from_slice(bytes);
+        }
+    }
+
     /// Fetches the first bytes of the packets into the cache, for whoever goes to read or write them soon.
     #[inline]
     pub fn fetch(&self) {
@@ -132,9 +141,39 @@ impl Packets {
         self.received[packet].input
     }
 
-    /// How long a packet was as it came.
-    pub fn length_bytes(&self, packet: usize) -> u32 {
-        self.received[packet].length_bytes
+    /// Input 0 and the length in bytes of packets as they came.
+    pub fn received(&self, packets: Range<usize>) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        self.received[packets].iter().map(Received::numbers)
+    }
+
+    /// An output and the length in bytes of what left, from one on.
+    pub fn sent_lengths(
+        &self,
+        first: usize,
+        output: usize,
+    ) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        assert!(output < OUTPUTS, "there are so many outputs");
+        self.sent[first..self.sent_count].iter().map(move |sent| sent.numbers(output))
+    }
+
+    /// Adds up packets as they came: each adds `one` and its length in bytes to the row of its input 0. A
+    /// number's row is its remainder; rows are as many as a power of two.
+    #[inline]
+    pub fn count_received(&self, packets: Range<usize>, rows: &mut [u64], one: u64) {
+        count(&self.received[packets], rows, one, Received::numbers);
+    }
+
+    /// The same for what left, from one on, by an output.
+    #[inline]
+    pub fn count_sent(&self, first: usize, output: usize, rows: &mut [u64], one: u64) {
+        assert!(output < OUTPUTS, "there are so many outputs");
+        let numbers = |sent: &Sent| sent.numbers(output);
+        count(&self.sent[first..self.sent_count], rows, one, numbers);
+    }
+
+    /// How many packets left.
+    pub fn sent_count(&self) -> usize {
+        self.sent_count
     }
 
     /// A packet as it came, as long as nothing ran on it.
@@ -147,7 +186,7 @@ impl Packets {
     pub fn send_copy(&mut self, packet: usize, outputs: [u32; OUTPUTS], bytes: &[u8]) {
         let start = self.copied.len() as u64;
         self.copied.extend_from_slice(bytes);
-        let packet = packet as u32 | Sent::IS_COPIED;
+        let packet = number_of(self.received.as_ptr().wrapping_add(packet)) | Sent::IS_COPIED;
         self.make_room(1);
         self.sent[self.sent_count] =
             Sent { start, length_bytes: bytes.len() as u32, packet, outputs };
@@ -165,7 +204,8 @@ impl Packets {
     /// What left, in order.
     #[inline]
     pub fn sent(&self) -> impl ExactSizeIterator<Item = SentPacket<'_>> {
-        self.sent[..self.sent_count].iter().map(|sent| {
+        let first = number_of(self.received.as_ptr());
+        self.sent[..self.sent_count].iter().map(move |sent| {
             let length = sent.length_bytes as usize;
             let bytes = if sent.packet & Sent::IS_COPIED != 0 {
                 &self.copied[sent.start as usize..][..length]
@@ -176,7 +216,8 @@ impl Packets {
                 // nothing else writes such records.
                 unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(offset), length) }
             };
-            let packet = (sent.packet & !Sent::IS_COPIED) as usize;
+            let distance = (sent.packet & !Sent::IS_COPIED).wrapping_sub(first);
+            let packet = distance as usize / size_of::<Received>();
             SentPacket { packet, outputs: sent.outputs, bytes }
         })
     }
@@ -198,38 +239,58 @@ impl Packets {
         pass.first = self.memory.as_mut_ptr().wrapping_add(self.first);
         pass.stride_bytes = self.stride_bytes as u64;
         pass.headroom_bytes = self.headroom_bytes as u64;
-        pass.received = self.received.as_ptr();
         pass.sent = self.sent.as_mut_ptr().wrapping_add(self.sent_count);
     }
 
-    /// Takes over what a run noted, which these packets were lent to, and counts what left in these
-    /// rows. Returns the outputs of the packet that left its unit early, if one did.
-    pub(crate) fn take_back(
-        &mut self,
-        pass: &Pass,
-        tallying: Option<Tallying>,
-        rows: &mut [Tally],
-    ) -> [u32; OUTPUTS] {
-        let before = self.sent_count;
+    /// Lets a run go on with these packets.
+    #[inline]
+    pub(crate) fn point_at(&self, pass: &mut Pass, packets: &Range<usize>) {
+        pass.packet = pass.first.wrapping_add(packets.start * self.stride_bytes);
+        pass.received = self.received.as_ptr().wrapping_add(packets.start);
+        pass.received_end = self.received.as_ptr().wrapping_add(packets.end);
+    }
+
+    /// Takes over what a run noted, which these packets were lent to. Returns the outputs of the packet
+    /// that left its unit early, if one did.
+    pub(crate) fn take_back(&mut self, pass: &Pass) -> [u32; OUTPUTS] {
         self.sent_count = (pass.sent as usize - self.sent.as_ptr() as usize) / size_of::<Sent>();
-        if let Some(Tallying { output, .. }) = tallying {
-            // Not while the packets run: a row is known at the end of what a packet does, and the processor
-            // would take back again and again what it did of the next ones, which may count there too.
-            tally(rows, &self.sent[before..self.sent_count], output);
-        }
         self.sent[self.sent_count].outputs
     }
 }
 
-fn tally(rows: &mut [Tally], sent: &[Sent], output: usize) {
-    assert!(rows.len().is_power_of_two() && output < OUTPUTS, "a number's row is its remainder");
+impl Received {
+    fn numbers(&self) -> (u32, u32) {
+        (self.input, self.length_bytes)
+    }
+}
+
+impl Sent {
+    #[inline(always)]
+    fn numbers(&self, output: usize) -> (u32, u32) {
+        (self.outputs[output], self.length_bytes)
+    }
+}
+
+/// Adds to the rows of some things, each with the number of its row and a length.
+#[inline(always)]
+fn count<T>(things: &[T], rows: &mut [u64], one: u64, numbers: impl Fn(&T) -> (u32, u32)) {
+    assert!(rows.len().is_power_of_two(), "a number's row is its remainder");
     let mask = rows.len() - 1;
     let rows = &mut rows[..=mask];
-    for sent in sent {
-        let row = &mut rows[sent.outputs[output] as usize & mask];
-        row.sent_packets += 1;
-        row.sent_bytes += u64::from(sent.length_bytes);
+    let mut add = |thing: &T| {
+        let (row, length_bytes) = numbers(thing);
+        rows[row as usize & mask] += one + u64::from(length_bytes);
+    };
+    let (fours, rest) = things.as_chunks::<4>();
+    for four in fours {
+        four.iter().for_each(&mut add);
     }
+    rest.iter().for_each(add);
+}
+
+/// What compiled code notes in [`Sent::packet`].
+fn number_of(received: *const Received) -> u32 {
+    received as usize as u32
 }
 
 #[cfg(test)]
@@ -244,12 +305,20 @@ mod tests {
         packets.set_first_bytes(0, &[1, 2]);
         assert_eq!(packets.bytes(0), [&[1, 2][..], &[7; 98]].concat());
         assert_eq!((packets.bytes(1), packets.input(1)), (&[][..], 2));
+        packets.set_all_first_bytes(&[[3, 4, 5]]);
+        assert_eq!(packets.bytes(0)[..4], [3, 4, 5, 7]);
+        assert_eq!(packets.received(0..2).collect::<Vec<_>>(), [(1, 100), (2, 0)]);
         packets.send_copy(1, [9, 0, 0, 0], &[6, 6]);
         packets.send_copy(0, [8, 1, 0, 0], &[5]);
         let seen: Vec<_> =
             packets.sent().map(|sent| (sent.packet, sent.outputs[0], sent.bytes)).collect();
         assert_eq!(seen, [(1, 9, &[6, 6][..]), (0, 8, &[5])]);
         assert_eq!(packets.last_sent(), Some([8, 1, 0, 0]));
+        let mut rows = [0; 2];
+        packets.count_received(0..2, &mut rows, 1000);
+        packets.count_sent(1, 1, &mut rows, 1_000_000);
+        assert_eq!(rows, [1000, 1100 + 1_000_001]);
+        assert_eq!(packets.sent_lengths(1, 1).collect::<Vec<_>>(), [(1, 1)]);
         packets.forget_sent();
         assert_eq!((packets.sent().len(), packets.len()), (0, 2));
         packets.clear();

@@ -88,16 +88,6 @@ pub enum Storage {
     Fresh,
 }
 
-/// What a fresh unit counts: packets and their bytes as they come, in the row of their input 0, and as
-/// they leave, in the row of an output. Rows are the caller's ([`crate::Tally`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tallying {
-    /// The output.
-    pub output: usize,
-    /// How many rows there are: a power of two. A number's row is its remainder.
-    pub rows: u32,
-}
-
 /// A list of steps that becomes one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -114,8 +104,6 @@ pub struct Unit {
     /// function then tells where the outgoing packet starts and how long it is. Else what it emits
     /// is appended to the outgoing bits.
     pub in_place: bool,
-    /// What it counts, of a fresh unit.
-    pub tallying: Option<Tallying>,
 }
 
 impl Unit {
@@ -142,7 +130,6 @@ impl Unit {
             storage: Storage::Kept,
             observed: Vec::new(),
             in_place: false,
-            tallying: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::change::Change;
 use crate::draft::Draft;
-use crate::forwarding::{ForwardingState, Publication};
+use crate::forwarding::{ForwardingGuard, ForwardingState, Publication};
 use crate::table::TableState;
 use crate::validation::{allowed_action, declared_keys};
 use crate::{
@@ -60,11 +60,18 @@ impl Store {
     /// The current version of the forwarding side. Takes the time of building it at the first call, and
     /// constant time after that. Whoever holds it for long makes writers copy it.
     pub fn forwarding(&self) -> Arc<ForwardingState> {
-        self.forwarding.load().unwrap_or_else(|| {
-            // Nobody writes to the master while it is copied.
-            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-            self.forwarding.begin(&current)
-        })
+        self.forwarding.load().unwrap_or_else(|| self.begin_forwarding())
+    }
+
+    /// The same, to look at for a moment.
+    pub fn forwarding_guard(&self) -> ForwardingGuard {
+        self.forwarding.guard(|| self.begin_forwarding())
+    }
+
+    fn begin_forwarding(&self) -> Arc<ForwardingState> {
+        // Nobody writes to the master while it is copied.
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        self.forwarding.begin(&current)
     }
 
     /// Has whoever changes the forwarding side tell of large memory that lookups go to, by address and bytes,

@@ -169,9 +169,7 @@ impl Engine for Jit {
             self.ring[ahead].fetch();
             let burst = &mut self.ring[self.next];
             burst.rewind();
-            for (at, bytes) in self.pristine[self.next].iter().enumerate() {
-                burst.set_first_bytes(at, bytes);
-            }
+            burst.set_all_first_bytes(&self.pristine[self.next]);
             self.device.forward(burst).expect("the program asserts nothing");
             for output in burst.outputs() {
                 sent += 1;

@@ -3,19 +3,12 @@
 //! what is noted of one that leaves. What happens between is the unit's matter.
 
 use super::function::FunctionCompiler;
-use crate::runtime::pass::{ENDED, OUTPUTS, Pass, Received, Sent, Tally};
-use crate::unit::{FIRST_WITHOUT_STORAGE, Tallying};
+use crate::runtime::pass::{ENDED, OUTPUTS, Pass, Received, Sent};
+use crate::unit::FIRST_WITHOUT_STORAGE;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
-
-/// The packet of a burst that runs.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// Input 0, which is its own.
-    pub input: Value,
-}
 
 /// An output of the unit.
 #[derive(Clone, Copy, Debug)]
@@ -33,16 +26,22 @@ pub(crate) struct Output {
 /// The loop, at the start of one packet.
 pub(crate) struct Loop {
     head: Block,
-    /// The packet that runs.
-    pub place: Place,
     /// Address of its first byte.
     pub packet: Value,
     /// Its length.
     pub length_bytes: Value,
+    /// Address of the packet as it came.
+    pub received: Value,
 }
 
 fn load(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize) -> Value {
     builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset as i32)
+}
+
+/// Loads a number of a packet as it came, where it is used. Nobody changes it.
+fn load_own(builder: &mut FunctionBuilder<'_>, received: Value, offset: usize) -> Value {
+    let flags = MemFlagsData::trusted().with_readonly().with_can_move();
+    builder.ins().uload32(flags, received, offset as i32)
 }
 
 fn store(builder: &mut FunctionBuilder<'_>, value: Value, address: Value, offset: usize) {
@@ -57,23 +56,15 @@ fn add_to(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize, numb
 
 impl Loop {
     /// Begins the loop; code goes on at the start of a packet.
-    pub fn new(builder: &mut FunctionBuilder<'_>, pass: Value, tallying: Option<Tallying>) -> Loop {
-        let first_index = load(builder, pass, offset_of!(Pass, index));
-        let first = load(builder, pass, offset_of!(Pass, first));
-        let stride = load(builder, pass, offset_of!(Pass, stride_bytes));
-        let distance = builder.ins().imul(first_index, stride);
-        let first_packet = builder.ins().iadd(first, distance);
-        store(builder, first_packet, pass, offset_of!(Pass, packet));
-        let head = builder.create_block();
-        let body = builder.create_block();
-        let done = builder.create_block();
+    pub fn new(builder: &mut FunctionBuilder<'_>, pass: Value) -> Loop {
+        let [head, body, done] = [(); 3].map(|()| builder.create_block());
         builder.ins().jump(head, &[]);
         builder.switch_to_block(head);
         // Which packet runs stays in memory, and what is asked once a packet is loaded each time: that
         // is cheaper than to keep them in registers.
-        let index = load(builder, pass, offset_of!(Pass, index));
-        let count = load(builder, pass, offset_of!(Pass, count));
-        let is_left = builder.ins().icmp(IntCC::UnsignedLessThan, index, count);
+        let received = load(builder, pass, offset_of!(Pass, received));
+        let end = load(builder, pass, offset_of!(Pass, received_end));
+        let is_left = builder.ins().icmp(IntCC::NotEqual, received, end);
         builder.ins().brif(is_left, body, &[], done, &[]);
         builder.seal_block(body);
         builder.seal_block(done);
@@ -82,34 +73,18 @@ impl Loop {
         builder.ins().return_(&[ended]);
         builder.switch_to_block(body);
         let packet = load(builder, pass, offset_of!(Pass, packet));
-        let all_received = load(builder, pass, offset_of!(Pass, received));
-        let distance = builder.ins().imul_imm_s(index, size_of::<Received>() as i64);
-        let received = builder.ins().iadd(all_received, distance);
-        let flags = MemFlagsData::trusted();
-        let length_offset = offset_of!(Received, length_bytes) as i32;
-        let length_bytes = builder.ins().uload32(flags, received, length_offset);
-        let input_offset = offset_of!(Received, input) as i32;
-        let input = builder.ins().uload32(flags, received, input_offset);
-        if let Some(tallying) = tallying {
-            let rows = load(builder, pass, offset_of!(Pass, tallies));
-            let within = builder.ins().band_imm_u(input, i64::from(tallying.rows - 1));
-            let distance = builder.ins().imul_imm_s(within, size_of::<Tally>() as i64);
-            let row = builder.ins().iadd(rows, distance);
-            let one = builder.ins().iconst(types::I64, 1);
-            add_to(builder, row, offset_of!(Tally, received_packets), one);
-            add_to(builder, row, offset_of!(Tally, received_bytes), length_bytes);
-        }
-        Loop { head, place: Place { input }, packet, length_bytes }
+        let length_bytes = load_own(builder, received, offset_of!(Received, length_bytes));
+        Loop { head, packet, length_bytes, received }
     }
 
     /// Ends the loop: packets that are done lead to `finish`.
     pub fn close(self, builder: &mut FunctionBuilder<'_>, pass: Value, finish: Block) {
         builder.seal_block(finish);
         builder.switch_to_block(finish);
-        let one = builder.ins().iconst(types::I64, 1);
-        add_to(builder, pass, offset_of!(Pass, index), one);
         let stride = load(builder, pass, offset_of!(Pass, stride_bytes));
         add_to(builder, pass, offset_of!(Pass, packet), stride);
+        let one = builder.ins().iconst(types::I64, size_of::<Received>() as i64);
+        add_to(builder, pass, offset_of!(Pass, received), one);
         builder.ins().jump(self.head, &[]);
         builder.seal_block(self.head);
     }
@@ -119,14 +94,15 @@ impl FunctionCompiler<'_, '_> {
     /// Lets the pass know how long the packet of a burst is that runs, for the runtime and whoever goes
     /// on after an exit.
     pub fn publish_length(&mut self) {
-        if self.place.is_some() {
-            self.store_word(self.length_bytes, self.pass, offset_of!(Pass, length_bytes) as i32);
+        if self.facts.is_fresh {
+            let length = self.length_bytes;
+            self.store_word(length, self.pass, offset_of!(Pass, length_bytes) as i32);
         }
     }
 
     /// Puts the outputs so far where the packet is noted when it leaves; those for exits only at an exit.
     pub fn put_outputs(&mut self, at_exit: bool) {
-        if self.place.is_none() || self.prefetching || self.outputs.is_empty() {
+        if !self.facts.is_fresh || self.prefetching || self.outputs.is_empty() {
             return;
         }
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
@@ -161,19 +137,38 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
+    /// Asks anew where the packet of a burst is, at the start of a way of its own, and how long when somebody
+    /// wants to know: such values then need no register on other ways, nor a place on the stack because
+    /// of those.
+    pub fn find_packet(&mut self) {
+        if self.facts.is_fresh {
+            let packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
+            let before = std::mem::replace(&mut self.packet, packet);
+            self.path.packet_moved(before, packet);
+            self.received = self.load_word(self.pass, offset_of!(Pass, received) as i32);
+            let offset = offset_of!(Received, length_bytes);
+            self.length_bytes = load_own(&mut self.builder, self.received, offset);
+        }
+    }
+
+    /// Input 0 of the packet of a burst that runs.
+    pub fn own_input(&mut self) -> Value {
+        load_own(&mut self.builder, self.received, offset_of!(Received, input))
+    }
+
     /// Notes that the packet leaves, from this address on with so many bytes.
     pub fn send(&mut self, start: Value, length_bytes: Value) {
-        if self.place.is_none() {
+        if !self.facts.is_fresh {
             return;
         }
         let flags = MemFlagsData::trusted();
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
         self.put_outputs_at(sent, false);
         self.store_word(start, sent, offset_of!(Sent, start) as i32);
-        let index = self.load_word(self.pass, offset_of!(Pass, index) as i32);
-        for (value, offset) in
-            [(length_bytes, offset_of!(Sent, length_bytes)), (index, offset_of!(Sent, packet))]
-        {
+        for (value, offset) in [
+            (length_bytes, offset_of!(Sent, length_bytes)),
+            (self.received, offset_of!(Sent, packet)),
+        ] {
             self.builder.ins().istore32(flags, value, sent, offset as i32);
         }
         let one = self.number(size_of::<Sent>() as u64);

@@ -74,7 +74,7 @@ impl FunctionCompiler<'_, '_> {
     /// Writes what the deparser emitted, and tells where the outgoing packet is.
     pub fn deparse_in_place(&mut self) {
         let packet = self.packet;
-        if self.place.is_some() {
+        if self.facts.is_fresh {
             // Loaded again once, as it is hardly ever still in a register.
             self.packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
         }
@@ -114,7 +114,10 @@ impl FunctionCompiler<'_, '_> {
         let total = self.at(None, end);
         let payload = match self.path.cursor {
             Some(0) => self.length_bytes,
-            _ => self.builder.ins().isub(self.length_bytes, cursor),
+            _ => {
+                let length = self.length_bytes;
+                self.builder.ins().isub(length, cursor)
+            }
         };
 
         let start = match self.is_laid_out(&emissions, end) {
@@ -131,7 +134,10 @@ impl FunctionCompiler<'_, '_> {
                 let more = i64::from(known_bytes) - i64::from(cursor);
                 match more {
                     0 => self.length_bytes,
-                    _ => self.builder.ins().iadd_imm_s(self.length_bytes, more),
+                    _ => {
+                        let length = self.length_bytes;
+                        self.builder.ins().iadd_imm_s(length, more)
+                    }
                 }
             }
             _ => self.builder.ins().iadd(payload, total),

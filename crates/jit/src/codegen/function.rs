@@ -2,7 +2,7 @@
 //! The function under construction: what every part of the code generator shares. Instructions are in
 //! the files beside.
 
-use super::burst_loop::{Output, Place};
+use super::burst_loop::Output;
 use super::call::{RuntimeFunction, SeldomCalls, Signatures};
 use super::facts::Facts;
 use super::path::{Copies, Path, Way};
@@ -100,6 +100,10 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub packet: Value,
     /// Its length in bytes.
     pub length_bytes: Value,
+    /// Address of the packet of a burst as it came.
+    pub received: Value,
+    /// Whether these are the values of one way of many: see [`FunctionCompiler::find_packet`].
+    pub is_apart: bool,
     /// Address of the storage, in a unit that keeps it; others hardly ever want it.
     pub storage: Option<Value>,
     /// How far the packet has been read: bytes when all is whole bytes, else kept in the pass.
@@ -149,8 +153,6 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub outputs: Vec<Output>,
     /// Which step of the unit is under construction.
     pub step: usize,
-    /// Which packet runs, in a unit that runs on bursts.
-    pub place: Option<Place>,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
     /// Where a packet that is done leads to. Of a burst the next packet follows; else it is a block with
@@ -345,7 +347,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         let number = code;
         let code = self.number(code);
         let is_counted = (u64::from(FIRST_WITHOUT_STORAGE)..FIRST_RESERVED).contains(&number);
-        if is_counted && !self.prefetching && self.place.is_some() {
+        if is_counted && !self.prefetching && self.facts.is_fresh {
             self.count_end(number);
         }
         match is_done && !self.prefetching {
@@ -359,7 +361,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
     /// Ends a packet that is done, of a burst to go on with the next one.
     pub fn finish(&mut self, code: Value) {
         let arguments = [code.into()];
-        let given = if self.place.is_some() { &[] } else { &arguments[..] };
+        let given = if self.facts.is_fresh { &[] } else { &arguments[..] };
         self.builder.ins().jump(self.finish, given);
     }
 

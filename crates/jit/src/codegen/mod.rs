@@ -14,6 +14,7 @@ pub(crate) mod function;
 mod hashes;
 mod packet;
 pub(crate) mod path;
+pub(crate) mod prefetch;
 mod pure;
 mod region;
 mod slots;

@@ -108,7 +108,8 @@ impl FunctionCompiler<'_, '_> {
         let known_end = self.path.cursor.and_then(|cursor| cursor.checked_add(length_bytes));
         if let Some(end) = known_end {
             if end > self.path.least_bytes {
-                let is_short = self.compare(IntCC::UnsignedLessThan, self.length_bytes, end.into());
+                let length = self.length_bytes;
+                let is_short = self.compare(IntCC::UnsignedLessThan, length, end.into());
                 self.reject_if(is_short, error);
                 self.path.least_bytes = end;
             }
@@ -119,7 +120,8 @@ impl FunctionCompiler<'_, '_> {
             return (address, self.number(u64::from(end)));
         }
         let end = self.builder.ins().iadd_imm_s(cursor, i64::from(length_bytes));
-        let is_short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, self.length_bytes);
+        let length = self.length_bytes;
+        let is_short = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
         self.reject_if(is_short, error);
         let address = self.builder.ins().iadd(self.packet, cursor);
         (address, end)

@@ -129,6 +129,11 @@ impl Path {
         }
     }
 
+    /// The packet's address is known as another value from now on.
+    pub fn packet_moved(&mut self, before: Value, after: Value) {
+        self.sums.iter_mut().for_each(|sum| sum.packet_moved(before, after));
+    }
+
     /// Keeps what holds on another way too.
     fn narrow(&mut self, other: &Path) {
         self.pristine.intersect(&other.pristine);

@@ -38,6 +38,19 @@ pub(crate) struct KnownSum {
     sum: RawSum,
 }
 
+impl KnownSum {
+    /// The address of what it sums up is known as another value from now on.
+    pub fn packet_moved(&mut self, before: Value, after: Value) {
+        for (input, _, _) in &mut self.inputs {
+            if let Input::Packet(bits) = input
+                && bits.address == before
+            {
+                bits.address = after;
+            }
+        }
+    }
+}
+
 /// The parts of a sum with what each input adds, and how many numbers are added up.
 struct Parts {
     parts: Vec<ChecksumPart>,

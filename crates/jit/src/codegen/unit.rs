@@ -100,19 +100,18 @@ fn build_once(
     };
     let leave = builder.create_block();
     builder.append_block_param(leave, types::I64);
-    let (packet, length_bytes, storage, place, next, finish);
-    let tallying = unit.tallying.filter(|_| !prefetching);
+    let (packet, length_bytes, received, storage, next, finish);
     if facts.is_fresh {
-        let head = Loop::new(&mut builder, pass, tallying);
+        let head = Loop::new(&mut builder, pass);
         (packet, length_bytes, storage) = (head.packet, head.length_bytes, None);
+        received = head.received;
         finish = builder.create_block();
-        place = Some(head.place);
         next = Some(head);
     } else {
         packet = word(&mut builder, offset_of!(Pass, packet));
         length_bytes = word(&mut builder, offset_of!(Pass, length_bytes));
         storage = Some(word(&mut builder, offset_of!(Pass, storage)));
-        (place, next, finish) = (None, None, leave);
+        (received, next, finish) = (pass, None, leave);
     }
     let cursor_bytes = builder.declare_var(types::I64);
     let has_requests = builder.declare_var(types::I64);
@@ -150,6 +149,8 @@ fn build_once(
         instance,
         packet,
         length_bytes,
+        received,
+        is_apart: false,
         storage,
         cursor_bytes,
         sources,
@@ -173,7 +174,6 @@ fn build_once(
         lookups_ahead: Vec::new(),
         outputs: Vec::new(),
         step: 0,
-        place,
         leave,
         finish,
         constants,
@@ -222,12 +222,24 @@ impl FunctionCompiler<'_, '_> {
                     }
                     let outputs = self.outputs.clone();
                     self.copies.reserve(number, ways.len());
+                    // The first way apart is where most ways part; later ones are short.
+                    let are_apart = ways.len() > 1 && !self.is_apart;
+                    let (packet, length_bytes) = (self.packet, self.length_bytes);
+                    let received = self.received;
                     for way in ways {
                         self.step = number;
                         self.copies.release(number, 1);
                         self.enter(way);
+                        if are_apart {
+                            self.find_packet();
+                            self.is_apart = true;
+                        }
                         self.outputs = outputs.clone();
                         self.steps(unit, number + 1, measures.clone());
+                        if are_apart {
+                            (self.packet, self.length_bytes) = (packet, length_bytes);
+                            (self.received, self.is_apart) = (received, false);
+                        }
                     }
                     return;
                 }
@@ -300,8 +312,8 @@ impl FunctionCompiler<'_, '_> {
             StepValue::Constant(number) => self.number(*number),
             StepValue::Slot(from) => self.slot_number(*from),
             StepValue::PacketLength => self.length_bytes,
-            StepValue::Input(at) => match (at, self.place) {
-                (0, Some(place)) => place.input,
+            StepValue::Input(at) => match (at, self.facts.is_fresh) {
+                (0, true) => self.own_input(),
                 _ => {
                     let offset = offset_of!(Pass, inputs) + at * 8;
                     self.load_lasting(self.pass, offset as i32)
@@ -312,12 +324,14 @@ impl FunctionCompiler<'_, '_> {
                 if let (Some(plus), Some(minus)) = known
                     && plus >= minus
                 {
+                    let length = self.length_bytes;
                     return match plus - minus {
-                        0 => self.length_bytes,
-                        more => self.builder.ins().iadd_imm_s(self.length_bytes, more as i64),
+                        0 => length,
+                        more => self.builder.ins().iadd_imm_s(length, more as i64),
                     };
                 }
-                let sum = self.builder.ins().iadd(self.length_bytes, measures[plus]);
+                let length = self.length_bytes;
+                let sum = self.builder.ins().iadd(length, measures[plus]);
                 let less = measures[minus];
                 let is_less = self.builder.ins().icmp(IntCC::UnsignedLessThan, sum, less);
                 let difference = self.builder.ins().isub(sum, less);

@@ -38,7 +38,7 @@ pub const OUTCOME_EXITED: u64 = 1;
 pub const OUTCOME_REJECTED: u64 = 1 << 32;
 
 /// A packet of a burst as it came.
-#[repr(C)]
+#[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     /// Its length.
@@ -58,29 +58,16 @@ pub(crate) struct Sent {
     pub start: u64,
     /// Its length.
     pub length_bytes: u32,
-    /// Which packet of the burst it was; with [`Sent::IS_COPIED`] a copy.
+    /// Which packet of the burst it was: the low half of the address of its [`Received`]; with
+    /// [`Sent::IS_COPIED`] a copy.
     pub packet: u32,
     /// Outputs of the unit.
     pub outputs: [u32; OUTPUTS],
 }
 
 impl Sent {
-    /// In [`Sent::packet`]: the bytes are among the copies'.
-    pub const IS_COPIED: u32 = 1 << 31;
-}
-
-/// What is counted of the packets of a burst that have the same number ([`crate::Tallying`]).
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Packets that came.
-    pub received_packets: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Packets that left.
-    pub sent_packets: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
+    /// In [`Sent::packet`], where addresses of whole words have a zero: the bytes are among the copies'.
+    pub const IS_COPIED: u32 = 1;
 }
 
 /// How many exits without storage a unit may have.
@@ -96,16 +83,12 @@ pub(crate) struct Pass {
     pub packet: *mut u8,
     /// Length of the packet.
     pub length_bytes: u64,
-    /// Of a burst: which packet runs; before, which one runs first.
-    pub index: u64,
-    /// Of a burst: behind which packet it ends.
-    pub count: u64,
-    /// Of a burst: packet 0 as it came.
+    /// Of a burst: the packet that runs as it came; before, the one that runs first.
     pub received: *const Received,
+    /// Of a burst: behind its last packet as it came.
+    pub received_end: *const Received,
     /// Of a burst: where to note the next packet that leaves.
     pub sent: *mut Sent,
-    /// Of a burst: row 0 of what is counted.
-    pub tallies: *mut Tally,
     /// Of a burst: word 0 of the gates.
     pub gates: *const u64,
     /// Of a burst: packets by the exit without storage that they ended by.

@@ -16,6 +16,7 @@ mod record_store;
 mod state;
 mod table;
 
+pub use publication::ForwardingGuard;
 pub(crate) use publication::Publication;
 pub use record::{
     INDIRECT_ACTION, NO_ACTION, PackedBits, PackedLayout, RecordLayout, words_of_width,

@@ -6,7 +6,8 @@
 use super::ForwardingState;
 use crate::Configuration;
 use crate::change::Change;
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwapOption, Guard};
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -28,6 +29,32 @@ const ENTRIES_A_SLEEP: usize = 1000;
 /// Changes that the spare copy may miss before it is given up: then copying is the cheaper way.
 const LEAST_MISSED_CHANGES: usize = 4096;
 const ENTRIES_A_MISSED_CHANGE: usize = 8;
+
+/// A version that is looked at for a moment: cheaper to come by than a share of it, and to be given back
+/// soon, as others wait for it.
+#[derive(Debug)]
+pub struct ForwardingGuard(Guard<Option<Arc<ForwardingState>>>);
+
+impl ForwardingGuard {
+    fn of(state: Arc<ForwardingState>) -> ForwardingGuard {
+        ForwardingGuard(Guard::from_inner(Some(state)))
+    }
+
+    /// A share of the version, for whoever needs it for longer.
+    pub fn into_shared(self) -> Arc<ForwardingState> {
+        Guard::into_inner(self.0).expect(ALWAYS_THERE)
+    }
+}
+
+const ALWAYS_THERE: &str = "guards are made of versions";
+
+impl Deref for ForwardingGuard {
+    type Target = ForwardingState;
+
+    fn deref(&self) -> &ForwardingState {
+        self.0.as_ref().expect(ALWAYS_THERE)
+    }
+}
 
 /// What only the writer touches.
 #[derive(Debug, Default)]
@@ -63,6 +90,15 @@ impl Publication {
     /// The published version. Never waits for a writer.
     pub(crate) fn load(&self) -> Option<Arc<ForwardingState>> {
         self.published.load_full()
+    }
+
+    /// The same for a moment, or what `begin` makes.
+    pub(crate) fn guard(&self, begin: impl FnOnce() -> Arc<ForwardingState>) -> ForwardingGuard {
+        let published = self.published.load();
+        match published.is_some() {
+            true => ForwardingGuard(published),
+            false => ForwardingGuard::of(begin()),
+        }
     }
 
     pub(crate) fn exists(&self) -> bool {

@@ -6,18 +6,17 @@
 use super::metadata::{Field, InstanceType};
 use super::{Leaving, V1Model, replicas};
 use crate::architecture::{
-    Architecture, EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME,
-    LeftStraight, OUTPUT_PORT, OUTPUT_QUEUE, Straight,
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME, LeftStraight,
+    OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
 use crate::engine::{Engine, Run};
 use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
-use crate::statistics::tally_rows;
 use crate::trace::Cause;
 use crate::traffic_manager::GATE_ROWS;
 use ir::{Operation, Program};
-use jit::{Condition, Gate, Step, StepValue, Storage, Tallying, Unit};
+use jit::{Condition, Gate, Step, StepValue, Storage, Unit};
 
 /// Exit after the ingress block.
 const AFTER_INGRESS: u32 = 1;
@@ -105,8 +104,6 @@ fn describe_way(
     }
     // Whoever goes on reads standard metadata, and headers that the unit knows of itself.
     let observed = metadata.slots();
-    let tallying =
-        tally_rows(model.largest_port()).map(|rows| Tallying { output: OUTPUT_PORT, rows });
     let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
         let unit = Unit {
             name: "straight".to_string(),
@@ -114,7 +111,6 @@ fn describe_way(
             storage: Storage::Fresh,
             observed: observed.clone(),
             in_place,
-            tallying,
         };
         notes.extend(note.map(str::to_string));
         let replicas = replicas::describe(model, program, least_queue_count);
@@ -199,7 +195,6 @@ fn describe_way(
         storage: Storage::Fresh,
         observed: Vec::new(),
         in_place: true,
-        tallying: None,
     };
     if !in_deparser.asks && whole.can_deparse_in_place(program) {
         return finish(steps, 1, true, None);

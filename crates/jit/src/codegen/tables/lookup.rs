@@ -125,7 +125,7 @@ impl FunctionCompiler<'_, '_> {
             }
             _ => return self.ask_to_fetch(table, layout.packing, &words),
         };
-        self.call(runtime::prefetch_address(), &[address]);
+        self.prefetch_at(address);
     }
 
     /// Asks the runtime to find out what a lookup reads first.
@@ -173,11 +173,22 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().jump(search.hit, &[record.into()]);
     }
 
+    /// Ends a search with an item, which is a leaf or [`NO_MATCH`].
+    fn end_with_item(&mut self, search: Search, item: Value) {
+        let hit = self.builder.create_block();
+        let zero = self.number(0);
+        let is_miss = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
+        self.builder.ins().brif(is_miss, search.miss, &[], hit, &[]);
+        self.switch_to_sealed(hit);
+        self.end_with_word(search, item);
+    }
+
     /// Ends a search with a leaf, or with [`NO_MATCH`].
     fn end_with_either(&mut self, search: Search, leaf: Value) {
         let hit = self.builder.create_block();
-        let is_hit = self.is_match(leaf);
-        self.builder.ins().brif(is_hit, hit, &[], search.miss, &[]);
+        let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
+        let is_miss = self.builder.ins().icmp(IntCC::Equal, leaf, no_match);
+        self.builder.ins().brif(is_miss, search.miss, &[], hit, &[]);
         self.switch_to_sealed(hit);
         self.end_with_leaf(search, leaf);
     }
@@ -257,10 +268,10 @@ impl FunctionCompiler<'_, '_> {
         self.builder.switch_to_block(block);
     }
 
-    /// Loads item `index` of an array of 32-bit items.
+    /// Loads item `index` of an array of items of 32 bits, as a signed number: leaves are not negative.
     fn load_item(&mut self, array: Value, index: Value) -> Value {
         let address = self.item_address(array, index);
-        self.builder.ins().load(types::I32, MemFlagsData::trusted(), address, 0)
+        self.builder.ins().sload32(MemFlagsData::trusted(), address, 0)
     }
 
     fn item_address(&mut self, array: Value, index: Value) -> Value {
@@ -278,7 +289,6 @@ impl FunctionCompiler<'_, '_> {
     /// Which item of a block an aligned key chooses; `first` says where the block is.
     fn place_in_block(&mut self, first: Value, aligned: Value) -> Value {
         let start = self.builder.ins().band_imm_u(first, i64::from(!IS_NO_LEAF));
-        let start = self.builder.ins().uextend(types::I64, start);
         let below = i64::from(ALIGNED_BITS - FRONT_BITS - BLOCK_BITS);
         let at = self.builder.ins().ushr_imm_u(aligned, below);
         let at = self.builder.ins().band_imm_u(at, (1 << BLOCK_BITS) - 1);
@@ -295,7 +305,7 @@ impl FunctionCompiler<'_, '_> {
 
         self.switch_to_sealed(inside);
         let item = self.load_item(array, key);
-        self.end_with_either(search, item);
+        self.end_with_item(search, item);
 
         self.switch_to_sealed(outside);
         self.builder.ins().brif(length, search.miss, &[], asking, &[]);
@@ -450,13 +460,15 @@ impl FunctionCompiler<'_, '_> {
     fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
         let [reading, in_block, settled, hit, special, no_match, asking] =
             [(); 7].map(|()| self.builder.create_block());
-        let item = self.builder.append_block_param(settled, types::I32);
+        let item = self.builder.append_block_param(settled, types::I64);
+        self.builder.set_cold_block(special);
+        self.builder.set_cold_block(no_match);
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(array, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
         let (first, aligned) = self.front_item(array, key, width_bits);
-        let asked = self.builder.ins().iconst(types::I32, i64::from(ASK));
+        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
         // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
         let is_block = self.builder.ins().icmp(IntCC::SignedLessThan, first, asked);
         self.builder.ins().brif(is_block, in_block, &[], settled, &[first.into()]);
@@ -467,12 +479,12 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().jump(settled, &[second.into()]);
 
         self.switch_to_sealed(settled);
-        let zero = self.builder.ins().iconst(types::I32, 0);
+        let zero = self.number(0);
         let is_special = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
         self.builder.ins().brif(is_special, special, &[], hit, &[]);
 
         self.switch_to_sealed(hit);
-        self.end_with_leaf(search, item);
+        self.end_with_word(search, item);
 
         self.switch_to_sealed(special);
         let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
