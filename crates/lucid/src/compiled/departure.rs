@@ -18,9 +18,9 @@ const NUMBER_AT: usize = FRAME_BYTES - 2;
 
 /// A frame in front of its event's parameters.
 struct Framed<'b> {
-    /// Whether its egress handler runs as it goes round. An exit event only goes round to leave.
+    /// Whether its egress handler runs as it goes round: nothing of its delay is left, and no place. An exit
+    /// event only goes round to leave.
     meets_going_round: bool,
-    has_delay: bool,
     event: EventId,
     /// Number and parameters.
     numbered: &'b [u8],
@@ -37,8 +37,8 @@ fn take<'b>(setup: &Setup, bytes: &mut &'b [u8]) -> Option<Framed<'b>> {
     *bytes = rest;
     Some(Framed {
         meets_going_round: u16::from(head[1] & 7) == PlaceKind::Here as u16
+            && head[8..12] == [0; 4]
             && setup.program.events[at].sort != EventSort::Exit,
-        has_delay: head[8..12] != [0; 4],
         event: EventId(at as u32),
         numbered: &taken[NUMBER_AT..],
     })
@@ -63,7 +63,7 @@ pub(super) fn handled_at_egress(
                 let framed = take(setup, &mut rest)?;
                 let runs = match leaves {
                     Some(direct) if direct == slot => replica == 0,
-                    _ => replica == slot + 1 && framed.meets_going_round && !framed.has_delay,
+                    _ => replica == slot + 1 && framed.meets_going_round,
                 };
                 if runs {
                     handled = Some(framed);

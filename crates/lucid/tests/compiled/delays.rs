@@ -40,12 +40,20 @@ fn check(source: &str, run: &str, options: &Options) -> usize {
     }
 }
 
+fn check_delayed(source: &str, run: &str, target: Target, handlers: usize) {
+    for delay in [Delay::Recirculation, Delay::Queue] {
+        let options = Options { target, delay, ..Options::default() };
+        assert_eq!(check(source, run, &options), handlers, "{options:?}");
+    }
+}
+
+pub fn check_for_tna(source: &str, run: &str, handlers: usize) {
+    check_delayed(source, run, Target::Tna, handlers);
+}
+
 pub fn check_everywhere(source: &str, run: &str, handlers: usize) {
     for target in [Target::V1Model, Target::Tna] {
-        for delay in [Delay::Recirculation, Delay::Queue] {
-            let options = Options { target, delay, ..Options::default() };
-            assert_eq!(check(source, run, &options), handlers, "{options:?}");
-        }
+        check_delayed(source, run, target, handlers);
     }
 }
 

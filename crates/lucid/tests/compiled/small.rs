@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small programs for what hardware does in ways of its own, for both targets and both ways of waiting.
 
-use crate::delays::check_everywhere;
+use crate::delays::{check_everywhere, check_for_tna};
 
 /// Pieces that cross words, constants, a single word, none that is whole.
 #[test]
@@ -114,6 +114,35 @@ fn many_events_of_one_handler() {
             {"name": "go", "args": [2]}, {"name": "go", "args": [3], "timestamp": 90000},
             {"name": "go", "args": [4], "timestamp": 180000}]}"#,
         40,
+    );
+}
+
+/// Too many delays and ports for a table of Tofino to ask for all of them.
+#[test]
+fn many_delays_of_one_handler() {
+    check_for_tna(
+        "global Array.t<32> seen = Array.create(64);
+         memop plus(int stored, int more) { return stored + more; }
+         event one(int<8> n);
+         event go(int<8> which, int t, int<9> port);
+         handle one(int<8> n) { Array.setm(seen, (int<32>)n, plus, 1); }
+         @egress handle one(int<8> n) { generate one(n + 1); }
+         handle go(int<8> which, int t, int<9> port) {
+             if (which == 1) { for (i < 17) { generate Event.delay(one(which), t); } }
+             if (which != 2) { generate Event.delay(one(which), t); }
+             if (which == 3) {
+                 for (i < 3) { generate_port(port, Event.delay(one(which), t)); }
+             }
+             if (which == 4) { generate_ports(flood 7, Event.delay(one(which), t)); }
+         }",
+        r#"{"max time": "800us", "events": [
+            {"name": "go", "args": [1, 3000, 5]},
+            {"name": "go", "args": [2, 2000, 5], "timestamp": 90000},
+            {"name": "go", "args": [1, 0, 5], "timestamp": 180000},
+            {"name": "go", "args": [3, 0, 5], "timestamp": 280000},
+            {"name": "go", "args": [3, 1700, 5], "timestamp": 380000},
+            {"name": "go", "args": [4, 0, 5], "timestamp": 480000}]}"#,
+        91,
     );
 }
 

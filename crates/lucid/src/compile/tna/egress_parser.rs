@@ -66,11 +66,12 @@ fn handled(context: &Context<'_>, kinds: &str, runs: impl Fn(&EventHeader) -> bo
 /// A packet that is one event in its frame: its egress handler runs if it is due as it goes round, and
 /// as it leaves.
 fn framed(context: &Context<'_>) -> String {
-    let round = handled(context, HERE, EventHeader::meets_egress_going_round);
+    let round = handled(context, &format!("{HERE}, 0"), EventHeader::meets_egress_going_round);
     let leave = handled(context, "", |event| event.has_egress);
     let mut text = format!(
         "state round {{ pkt.extract(hdr.frame); \
-         transition select(hdr.frame.place_kind, hdr.frame.number) {{ {round} default : accept; }} }} \
+         transition select(hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number) {{ {round} \
+         default : accept; }} }} \
          state leave {{ pkt.extract(hdr.frame); eg_md.leaves = 1; \
          transition select(hdr.frame.number) {{ {leave} default : accept; }} }}"
     );

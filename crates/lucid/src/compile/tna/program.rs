@@ -309,7 +309,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
     let groups = atomic::Groups::of(context.program);
     let floods = scheduler::slot_shapes(context.atomic)
         .iter()
-        .any(|shape| shape.direct.contains(&crate::compile::wire::PlaceKind::Flood));
+        .any(|shape| shape.ports.contains(&crate::compile::wire::PlaceKind::Flood));
     Ok(Compiled {
         warnings: source::Diagnostics::new(),
         built,

@@ -62,8 +62,47 @@ pub(super) struct SlotShape {
     pub(super) writes_kind: bool,
     /// Whether some statement writes a delay.
     pub(super) writes_delay: bool,
-    /// Kinds of ports that an event may leave by without waiting.
+    /// Whether `serialise` asks whether there is one. Otherwise an event with a delay goes round once more.
+    pub(super) asks_delay: bool,
+    /// Kinds of ports that an event may leave by.
+    pub(super) ports: Vec<PlaceKind>,
+    /// Those that it leaves by at once where it has no delay. By the others it leaves when it came round.
     pub(super) direct: Vec<PlaceKind>,
+}
+
+impl SlotShape {
+    /// Bits of the key of `serialise`.
+    fn key_bits(&self) -> u32 {
+        let kind = if self.direct.is_empty() { 0 } else { 3 };
+        1 + kind + if self.asks_delay { 32 } else { 0 }
+    }
+}
+
+/// Bits of a ternary key, and blocks of TCAM (44 bits, 512 entries) that a table of Tofino may have.
+const MOST_KEY_BITS: u32 = 512;
+const MOST_BLOCKS: usize = 24;
+
+/// Whether a table has room for what `serialise` asks.
+fn has_room(shapes: &[SlotShape]) -> bool {
+    let key_bits: u32 = shapes.iter().map(SlotShape::key_bits).sum();
+    let rules = super::scheduler_tables::rule_count(shapes);
+    key_bits <= MOST_KEY_BITS && key_bits.div_ceil(44) as usize * rules.div_ceil(512) <= MOST_BLOCKS
+}
+
+/// Where there are too many slots for one table the last ones are asked less: what would wait or leave at
+/// once goes round first.
+fn make_room(shapes: &mut [SlotShape]) {
+    for leaves_at_once in [false, true] {
+        for at in (0..shapes.len()).rev() {
+            if has_room(shapes) {
+                return;
+            }
+            if leaves_at_once || shapes[at].direct.is_empty() {
+                shapes[at].asks_delay = false;
+                shapes[at].direct.clear();
+            }
+        }
+    }
 }
 
 /// What may stand in each slot's frame, ingress.
@@ -92,8 +131,8 @@ pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
                             Some(Operand::Constant(value)) => value == u128::from(kind.field()),
                             _ => true,
                         };
-                        if may_be && !shape.direct.contains(&kind) {
-                            shape.direct.push(kind);
+                        if may_be && !shape.ports.contains(&kind) {
+                            shape.ports.push(kind);
                         }
                     }
                 }
@@ -107,6 +146,11 @@ pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
         _ => None,
     });
     shapes.truncate(generated.max().map_or(0, |slot| slot as usize + 1));
+    for shape in &mut shapes {
+        shape.asks_delay = shape.writes_delay;
+        shape.direct.clone_from(&shape.ports);
+    }
+    make_room(&mut shapes);
     shapes
 }
 
@@ -249,7 +293,7 @@ impl Adder<'_> {
                 let kind = self.variable(&format!("kind of slot{at}"), 3);
                 keys.push(ternary(kind, 3));
             }
-            if shape.writes_delay {
+            if shape.asks_delay {
                 let delay = self.variable(&format!("delay of slot{at}"), 32);
                 keys.push(ternary(delay, 32));
             }

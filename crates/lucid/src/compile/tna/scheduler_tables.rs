@@ -76,6 +76,13 @@ pub(super) enum Serialisation {
     Direct(u32, PlaceKind, u32),
 }
 
+/// How many rules `serialise` has.
+pub(super) fn rule_count(slots: &[SlotShape]) -> usize {
+    let direct: usize = slots.iter().map(|shape| shape.direct.len()).sum();
+    let alone: usize = slots.iter().map(|shape| 1 + usize::from(shape.asks_delay)).sum();
+    direct * slots.len() + alone + slots.len().saturating_sub(1)
+}
+
 /// The rules of `serialise`, in order.
 pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serialisation)> {
     let count = slots.len();
@@ -85,7 +92,7 @@ pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serial
         for kind in &shape.direct {
             let mut base = any.clone();
             base[at] =
-                SlotTest { is_there: Some(true), kind: Some(*kind), is_due: shape.writes_delay };
+                SlotTest { is_there: Some(true), kind: Some(*kind), is_due: shape.asks_delay };
             for highest in (0..count).rev().filter(|highest| *highest != at) {
                 let mut tests = base.clone();
                 tests[highest].is_there = Some(true);
@@ -98,7 +105,7 @@ pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serial
     for (at, shape) in slots.iter().enumerate() {
         let mut alone = vec![SlotTest { is_there: Some(false), ..SlotTest::default() }; count];
         alone[at].is_there = Some(true);
-        if shape.writes_delay {
+        if shape.asks_delay {
             let mut due = alone.clone();
             due[at].is_due = true;
             rules.push((due, Serialisation::Round(at as u32)));
@@ -307,7 +314,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
         if !shape.direct.is_empty() {
             keys.push_str(&format!("hdr.slot{at}.place_kind[2:0] : ternary;"));
         }
-        if shape.writes_delay {
+        if shape.asks_delay {
             keys.push_str(&format!("hdr.slot{at}.delay_ns : ternary;"));
         }
     }
@@ -323,7 +330,7 @@ fn serialise(context: &mut Context<'_>, stage: usize) -> Option<String> {
             if !shape.direct.is_empty() {
                 keyset.push(test.kind.map_or("_".into(), |kind| (kind as u32).to_string()));
             }
-            if shape.writes_delay {
+            if shape.asks_delay {
                 keyset.push(if test.is_due { "0".into() } else { "_".into() });
             }
         }
