@@ -341,7 +341,8 @@ pub struct Layout {
     /// Look for the fewest stages, and prove that there are none fewer.
     #[arg(long)]
     pub exact: bool,
-    /// With --exact: how long to look, in seconds; then the best so far is taken.
+    /// With --exact: how long to look, in seconds; then the best so far is taken. The greedy layout that the
+    /// search begins with is not bounded.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -428,7 +429,7 @@ pub struct Emit {
     #[arg(long, value_name = "WAY")]
     pub layout: Option<EmitLayout>,
     /// With --layout exact: how long to look for fewer stages, in seconds, 60 if not said; then the
-    /// best so far is taken.
+    /// best so far is taken. The greedy layout that the search begins with is not bounded.
     #[arg(long, value_name = "SECONDS", requires = "layout", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
     /// A program for BMv2 as it is: --clock us --delay recirculation --recirculation primitive.

@@ -3,7 +3,8 @@
 //! `register` mean something there already. One [`Names`] a scope; it gives each name once.
 
 use p4::token::TokenKind;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Names of `core.p4` that no declaration of ours may hide.
 pub const CORE_NAMES: &[&str] = &[
@@ -39,30 +40,62 @@ pub const CORE_NAMES: &[&str] = &[
     "implementation",
 ];
 
+/// Names that have been given. What is taken gets a number behind it, and each name is looked for from the number
+/// on that it got last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unique {
+    taken: HashSet<Arc<str>>,
+    /// The number to try next, by name.
+    next: HashMap<Arc<str>, u32>,
+}
+
+impl Unique {
+    /// A name for this one: itself, or with the first number from 2 on behind `separator` that is free. It is one
+    /// that `may_be` used.
+    pub(super) fn fresh(
+        &mut self,
+        wanted: &str,
+        separator: char,
+        may_be: impl Fn(&str) -> bool,
+    ) -> Arc<str> {
+        let wanted: Arc<str> = wanted.into();
+        if may_be(&wanted) && self.taken.insert(wanted.clone()) {
+            return wanted;
+        }
+        let next = self.next.entry(wanted.clone()).or_insert(2);
+        loop {
+            let found: Arc<str> = format!("{wanted}{separator}{next}").into();
+            *next += 1;
+            if may_be(&found) && self.taken.insert(found.clone()) {
+                return found;
+            }
+        }
+    }
+}
+
+impl FromIterator<Arc<str>> for Unique {
+    fn from_iter<I: IntoIterator<Item = Arc<str>>>(taken: I) -> Unique {
+        Unique { taken: taken.into_iter().collect(), next: HashMap::new() }
+    }
+}
+
 /// Names that have been given in a scope, and those that must not be.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    taken: HashSet<String>,
+    given: Unique,
 }
 
 impl Names {
     /// A scope where these names, those of [`CORE_NAMES`] and keywords are taken.
     pub fn new(reserved: &[&str]) -> Names {
-        let taken = CORE_NAMES.iter().chain(reserved).map(|name| (*name).to_string()).collect();
-        Names { taken }
+        Names { given: CORE_NAMES.iter().chain(reserved).map(|name| Arc::from(*name)).collect() }
     }
 
     /// A name for this one: its letters, digits and `_`, other characters as one `_`; with `_2`, `_3`, ...
     /// behind it if that is taken.
     pub fn fresh(&mut self, name: &str) -> String {
-        let wanted = identifier(name);
-        let mut found = wanted.clone();
-        let mut number = 2;
-        while TokenKind::keyword(&found).is_some() || !self.taken.insert(found.clone()) {
-            found = format!("{wanted}_{number}");
-            number += 1;
-        }
-        found
+        let is_no_keyword = |name: &str| TokenKind::keyword(name).is_none();
+        self.given.fresh(&identifier(name), '_', is_no_keyword).to_string()
     }
 }
 

@@ -91,11 +91,20 @@ impl<'a> Elaborator<'a> {
             span,
             "loops and functions become too many statements here",
         );
-        let diagnostic = diagnostic.note(format!(
+        let mut diagnostic = diagnostic.note(format!(
             "functions are inlined and loops unrolled, to at most {} statements and {STEP_LIMIT} \
              expressions a handler",
             super::STATEMENT_LIMIT
         ));
+        if let Some(first) =
+            builder.calls.first().filter(|_| builder.calls.len() > super::SHOWN_CALLS)
+        {
+            let calls = builder.calls.len();
+            let message = format!("{calls} calls deep from here");
+            diagnostic = diagnostic.label(*first, message).note(
+                "a function that calls another one twice is twice as large, and so at each level",
+            );
+        }
         self.report_in(builder, diagnostic.help("use smaller bounds, or a chain of events"))
     }
 

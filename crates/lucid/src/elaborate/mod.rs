@@ -50,6 +50,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use values::Value;
 
+/// Calls that a message about an inlined function shows, innermost first.
+const SHOWN_CALLS: usize = 4;
+
 /// Most statements of a handler.
 pub const STATEMENT_LIMIT: u32 = 200_000;
 
@@ -240,7 +243,6 @@ impl<'a> Elaborator<'a> {
 
     /// Reports an error with the calls, outermost first, that lead to it.
     fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Stop {
-        const SHOWN_CALLS: usize = 4;
         for call in calls.iter().rev().take(SHOWN_CALLS) {
             if *call != diagnostic.primary.span {
                 diagnostic = diagnostic.label(*call, "called from here");

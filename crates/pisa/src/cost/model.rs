@@ -18,12 +18,15 @@ pub struct Model<'a> {
     pub target: &'a Target,
     /// Of ascending lists of units; none where there would be too many rules.
     products: RefCell<HashMap<Vec<UnitId>, Option<Rc<Product>>>>,
+    /// Of ascending lists of units.
+    costs: RefCell<HashMap<Vec<UnitId>, TableCost>>,
 }
 
 impl<'a> Model<'a> {
     /// Remembers nothing yet.
     pub fn new(problem: &'a Problem, target: &'a Target) -> Model<'a> {
-        Model { problem, target, products: RefCell::new(HashMap::new()) }
+        let (products, costs) = (RefCell::default(), RefCell::default());
+        Model { problem, target, products, costs }
     }
 
     /// What a table of these units takes. Their order does not matter; the cross product is that of
@@ -32,6 +35,15 @@ impl<'a> Model<'a> {
         let mut units = units.to_vec();
         units.sort_unstable();
         units.dedup();
+        if let Some(known) = self.costs.borrow().get(&units) {
+            return known.clone();
+        }
+        let cost = self.cost(&units);
+        self.costs.borrow_mut().insert(units, cost.clone());
+        cost
+    }
+
+    fn cost(&self, units: &[UnitId]) -> TableCost {
         let known: Vec<&Unit> =
             units.iter().filter_map(|unit| self.problem.units.get(unit.0 as usize)).collect();
         let mut cost = TableCost::default();
@@ -50,7 +62,7 @@ impl<'a> Model<'a> {
                 }
                 self.own_table(table, &mut cost);
             }
-            None => self.static_table(&units, &mut cost),
+            None => self.static_table(units, &mut cost),
         }
         self.arrays(&known, &mut cost);
         let exact = cost.matched.values().map(|bits| bits.exact).sum();

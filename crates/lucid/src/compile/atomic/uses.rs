@@ -4,9 +4,9 @@
 use super::program::{
     AtomicProgram, Hash, Index, Operand, Operation, Statement, Variable, VariableKind,
 };
+use crate::compile::names::Unique;
 use pisa::{Guard, GuardRule, VariableId};
-use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 impl Operation {
     /// Operands in order, those of a register action not included.
@@ -149,7 +149,7 @@ impl AtomicProgram {
 
 /// Gives variables of one name numbers. Only temporaries share names.
 fn name_apart(variables: &mut [Variable]) {
-    let mut taken: HashSet<Arc<str>> = variables
+    let mut names: Unique = variables
         .iter()
         .filter(|variable| variable.kind != VariableKind::Temporary)
         .map(|variable| variable.name.clone())
@@ -158,12 +158,7 @@ fn name_apart(variables: &mut [Variable]) {
         if variable.kind != VariableKind::Temporary {
             continue;
         }
-        let mut number = 2;
-        let base = variable.name.clone();
-        while !taken.insert(variable.name.clone()) {
-            variable.name = format!("{base}~{number}").into();
-            number += 1;
-        }
+        variable.name = names.fresh(&variable.name, '~', |_| true);
     }
 }
 

@@ -2,18 +2,17 @@
 //! New locals of a body, with names of their own, and short ways to write the expressions and
 //! statements that passes make.
 
+use crate::compile::names::Unique;
 use crate::core::{
     Body, Constant, Expression, ExpressionKind, Local, LocalId, Statement, StatementKind, Type,
 };
 use crate::syntax::ast::BinaryOperator;
 use source::Span;
-use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Adds locals to a body.
 pub(super) struct NewLocals<'a> {
     locals: &'a mut Vec<Local>,
-    names: HashSet<Arc<str>>,
+    names: Unique,
 }
 
 impl<'a> NewLocals<'a> {
@@ -28,12 +27,7 @@ impl<'a> NewLocals<'a> {
 
     /// A new local with this name, or with a number behind it if the name is taken.
     pub(super) fn add(&mut self, name: &str, ty: Type, span: Span) -> LocalId {
-        let mut unique: Arc<str> = name.into();
-        let mut count = 1;
-        while !self.names.insert(unique.clone()) {
-            count += 1;
-            unique = format!("{name}~{count}").into();
-        }
+        let unique = self.names.fresh(name, '~', |_| true);
         self.locals.push(Local { name: unique, ty, span });
         LocalId((self.locals.len() - 1) as u32)
     }

@@ -9,11 +9,12 @@ use super::super::program::{
     StatementId, Variable, VariableKind,
 };
 use super::super::tree::{AtomicGraph, Node};
+use crate::compile::names::Unique;
 use crate::compile::normal::GenerateSlots;
 use crate::core::{Body, Event, EventId, GlobalId, LocalId, Program, Type};
 use pisa::{Condition, Gress, Guard, GuardRule, VariableId};
 use source::{Code, Diagnostic, Diagnostics, Span};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub(super) struct Translator<'a> {
@@ -23,7 +24,7 @@ pub(super) struct Translator<'a> {
     pub(super) formulas: Formulas,
     pub(super) diagnostics: Diagnostics,
     pub(super) groups: Groups,
-    names: HashSet<Arc<str>>,
+    names: Unique,
     kinds: HashMap<(VariableKind, u32), VariableId>,
     arrays: HashMap<GlobalId, ArrayId>,
     // Of the handler at hand.
@@ -45,7 +46,7 @@ impl<'a> Translator<'a> {
             formulas: Formulas::default(),
             diagnostics: Diagnostics::new(),
             groups: Groups::of(program),
-            names: HashSet::new(),
+            names: Unique::default(),
             kinds: HashMap::new(),
             arrays: HashMap::new(),
             locals: Vec::new(),
@@ -106,12 +107,7 @@ impl<'a> Translator<'a> {
     }
 
     fn add(&mut self, name: &str, width_bits: u32, kind: VariableKind) -> VariableId {
-        let mut unique: Arc<str> = name.into();
-        let mut number = 2;
-        while !self.names.insert(unique.clone()) {
-            unique = format!("{name}~{number}").into();
-            number += 1;
-        }
+        let unique = self.names.fresh(name, '~', |_| true);
         let id = VariableId(self.graph.program.variables.len() as u32);
         let variable = Variable { name: unique, width_bits, kind, span: self.span };
         self.graph.program.variables.push(variable);
