@@ -30,9 +30,16 @@ const TRIES: u64 = 24;
 /// tried once at least.
 const PLACED: u64 = 24 * 300;
 
+/// Tables whose costs are found before no further try is begun: what takes the time in programs whose tables
+/// have much to be compared with.
+const COSTS: usize = 15_000;
+
+/// Tries in any case: one with each policy.
+const LEAST_TRIES: u64 = 3;
+
 /// How often so many clusters are placed.
 fn tries(clusters: usize) -> u64 {
-    (PLACED / (clusters as u64).max(1)).clamp(3, TRIES)
+    (PLACED / (clusters as u64).max(1)).clamp(LEAST_TRIES, TRIES)
 }
 
 /// A layout within the target's stages. If there is none, diagnostics for all that did not fit.
@@ -69,6 +76,9 @@ fn best(model: &Model<'_>) -> Result<(Clusters, Placement), Diagnostics> {
     let least = bound::least_stages_of(model, &clusters);
     let mut best: Option<((u32, usize, usize), Placement)> = None;
     for attempt in 0..tries(clusters.clusters.len()) {
+        if attempt >= LEAST_TRIES && model.computed() > COSTS {
+            break;
+        }
         let (order, policy) = order::attempt(&clusters, attempt);
         let placement = place::place(model, &clusters, &order, policy)
             .map_err(|stuck| message::too_large(model, &clusters, &stuck))?;

@@ -43,6 +43,11 @@ impl<'a> Model<'a> {
         cost
     }
 
+    /// Of how many tables costs were found.
+    pub fn computed(&self) -> usize {
+        self.costs.borrow().len()
+    }
+
     fn cost(&self, units: &[UnitId]) -> TableCost {
         let known: Vec<&Unit> =
             units.iter().filter_map(|unit| self.problem.units.get(unit.0 as usize)).collect();
