@@ -162,3 +162,35 @@ fn inputs_are_not_overwritten() {
     assert_eq!(layout.status.code(), Some(1));
     assert_eq!(std::fs::read_to_string(&input).expect("still there"), text);
 }
+
+/// Files for switches that there are no more go; what somebody else wrote stays.
+#[test]
+fn files_of_earlier_switches_are_removed() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let folder = out.path().join("nat");
+    let emit = format!("emit examples/lucid/nat/nat.dpt --target tna -o {}", folder.display());
+    succeeds(&emit);
+    for (from, to) in [
+        ("commands-0.txt", "commands-1.txt"),
+        ("device-0.toml", "device-12.toml"),
+        ("commands-0.txt", "commands-x.txt"),
+    ] {
+        std::fs::copy(folder.join(from), folder.join(to)).expect("a file");
+    }
+    std::fs::write(folder.join("commands-2.txt"), "mine").expect("a file");
+    succeeds(&emit.replace(" --target tna", ""));
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let expected = [
+        "README.md",
+        "commands-0.txt",
+        "commands-2.txt",
+        "commands-x.txt",
+        "device-0.toml",
+        "nat.p4",
+    ];
+    assert_eq!(names, expected);
+}

@@ -34,6 +34,12 @@ const PIPELINE_INTERVAL_PS: u64 = 1000;
 /// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
 const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
 
+/// The first line of [`commands`].
+pub const COMMANDS_BEGIN: &str = "# this switch: its number, its recirculation port, its externs";
+
+/// The first line of a [`device_file`].
+pub const DEVICE_BEGINS: &str = "# A device for the program; docs/device-files.md describes it.";
+
 /// Where a switch is in a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
@@ -137,7 +143,7 @@ impl Commands {
 /// The commands for a switch, a line each, with comments.
 pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     let mut commands = Commands::default();
-    commands.line("# this switch: its number, its recirculation port, its externs");
+    commands.line(COMMANDS_BEGIN);
     // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
     let is_tna = compiled.options.target == Target::Tna;
     let mut own = match is_tna {
@@ -319,7 +325,7 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
 pub fn device_file(compiled: &Compiled, site: &Site) -> String {
     let options = &compiled.options;
     let port = site.recirculation_port;
-    let mut text = String::from("# A device for the program; docs/device-files.md describes it.\n");
+    let mut text = format!("{DEVICE_BEGINS}\n");
     text.push_str(match options.clock {
         Clock::Nanoseconds => "clock = \"ns\"\n",
         Clock::Microseconds => "clock = \"us\"\n",

@@ -102,12 +102,17 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         stages,
     };
     let texts = emitted.texts();
-    emitted::write(folder, &texts, &files)?;
+    let removed = emitted::write(folder, &texts, &files)?;
     if !quiet {
         if let Some(stages) = &emitted.stages {
             output::note(stages);
         }
         output::note(&format!("{} files in {}", texts.len(), folder.display()));
+        if !removed.is_empty() {
+            let names: Vec<String> =
+                removed.iter().map(|path| path.display().to_string()).collect();
+            output::note(&format!("removed, of an earlier plane emit: {}", names.join(", ")));
+        }
     }
     Ok(())
 }

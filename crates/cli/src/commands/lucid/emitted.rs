@@ -126,8 +126,39 @@ fn alone(recirculation_port: u32, program: &Program) -> Site {
     Site { recirculation_port, externs, ..Site::default() }
 }
 
-/// Writes all files or none. Neither an input nor a README that somebody wrote is overwritten.
-pub fn write(folder: &Path, texts: &[(String, String)], inputs: &[PathBuf]) -> Result<(), Trouble> {
+/// Files of switches: how their names begin and end, and what they begin with.
+const OF_SWITCHES: [(&str, &str, &str); 3] = [
+    ("commands-", ".txt", deploy::COMMANDS_BEGIN),
+    ("device-", ".toml", deploy::DEVICE_BEGINS),
+    ("bfrt-", ".py", tna::script::SCRIPT_BEGINS),
+];
+
+/// Files in a folder that were written for switches that there are no more, or for another target.
+fn stale(folder: &Path, texts: &[(String, String)]) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_stale = |path: &PathBuf| {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+        OF_SWITCHES.iter().any(|(begin, end, first)| {
+            let number = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+                && texts.iter().all(|(written, _)| written != name)
+                && path.is_file()
+                && files::read_text(path).is_ok_and(|text| text.starts_with(first))
+        })
+    };
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_stale).collect();
+    found.sort();
+    found
+}
+
+/// Writes all files or none; what it wrote for more switches before goes. Neither an input nor a README that
+/// somebody wrote is overwritten. The names of files that went.
+pub fn write(
+    folder: &Path,
+    texts: &[(String, String)],
+    inputs: &[PathBuf],
+) -> Result<Vec<PathBuf>, Trouble> {
     for (name, _) in texts {
         files::not_overwritten(&folder.join(name), inputs.iter().map(PathBuf::as_path))?;
     }
@@ -138,5 +169,16 @@ pub fn write(folder: &Path, texts: &[(String, String)], inputs: &[PathBuf]) -> R
             readme.display()
         )));
     }
-    files::write_texts(folder, texts).map_err(Trouble::Message)
+    let stale = match readme.is_file() {
+        true => stale(folder, texts),
+        false => Vec::new(),
+    };
+    let stale: Vec<PathBuf> = stale.into_iter().filter(|path| !inputs.contains(path)).collect();
+    files::write_texts(folder, texts).map_err(Trouble::Message)?;
+    for path in &stale {
+        std::fs::remove_file(path).map_err(|error| {
+            Trouble::Message(format!("cannot remove `{}`: {error}", path.display()))
+        })?;
+    }
+    Ok(stale)
 }

@@ -12,12 +12,15 @@ use device::{GeneratorApplication, GeneratorTimer};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+/// How a [`script`] begins.
+pub const SCRIPT_BEGINS: &str = "# Sets up switch ";
+
 /// The script for a switch. `name` is the program's name as it was loaded.
 pub fn script(compiled: &Compiled, program: &Program, site: &Site, name: &str) -> String {
     let commands = deploy::commands(compiled, program, site);
     let name = crate::compile::names::identifier(name);
     let mut text = format!(
-        "# Sets up switch {switch} for the program `{name}`. Run it in the shell of the switch:\n\
+        "{SCRIPT_BEGINS}{switch} for the program `{name}`. Run it in the shell of the switch:\n\
          #   bfshell -b THIS_FILE\n\
          # NOT TESTED ON HARDWARE: written from public documentation of the bfrt tables. Compare the names\n\
          # of tables and fields with those of your version (`bfrt.info()`).\n\n\
