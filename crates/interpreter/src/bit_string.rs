@@ -73,10 +73,27 @@ impl BitString {
         }
     }
 
+    /// Appends the low `width_bits` (at most 64) bits of a number.
+    #[inline]
+    pub fn push_word(&mut self, value: u64, width_bits: u32) {
+        if !self.length_bits.is_multiple_of(8) || !width_bits.is_multiple_of(8) {
+            return self.push_number(u128::from(value), width_bits);
+        }
+        if width_bits == 0 {
+            return;
+        }
+        let end = self.bytes.len() + width_bits as usize / 8;
+        // All eight bytes at once, and back to those that count.
+        self.bytes.extend_from_slice(&(value << (64 - width_bits)).to_be_bytes());
+        self.bytes.truncate(end);
+        self.length_bits += width_bits as usize;
+    }
+
     /// Appends a value.
     pub fn push(&mut self, value: &Bits) {
         let width_bits = value.width_bits();
         match value.to_u128() {
+            Some(number) if width_bits <= 64 => self.push_word(number as u64, width_bits),
             Some(number) if width_bits <= 128 => self.push_number(number, width_bits),
             _ => {
                 let bytes = value.to_bytes_be();

@@ -133,8 +133,7 @@ impl<'a> Burst<'a> {
                 context.draw_count = self.around.draw_count;
                 std::mem::swap(&mut context.requests, &mut self.around.requests);
                 self.around.requests.clear();
-                let message = std::mem::take(&mut self.around.message);
-                let ending = Ending::new(code, pass, message);
+                let ending = Ending::new(code, pass, &mut self.around.message);
                 let outputs = packets.take_back(pass);
                 return Ended {
                     packet: pass.running() as usize,

@@ -9,8 +9,7 @@ use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
 use crate::runtime::pass::{
     ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, NUMBERS,
-    OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, SCRATCH_BYTES, Surroundings,
-    TAILROOM_BYTES,
+    OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, Surroundings, TAILROOM_BYTES,
 };
 use crate::unit::{Storage, Unit};
 use cranelift_codegen::Context;
@@ -203,9 +202,8 @@ impl Compiled {
         cells: &mut Cells,
         environment: &mut dyn Environment,
     ) -> Outcome {
-        let inputs = [0; NUMBERS];
-        let around = (instance, forwarding, cells, environment);
-        let (ending, outcome) = self.run_kept(unit, &inputs, context, around);
+        let mut runs = self.begin(instance, forwarding, cells, environment);
+        let ending = runs.run(unit, &[0; NUMBERS], context);
         match ending {
             Ending::StepLimit { .. } => Outcome::StepLimit,
             Ending::AssertionFailed { origin, is_assume, .. } => {
@@ -214,7 +212,7 @@ impl Compiled {
             Ending::ExternFailed { target, message, .. } => {
                 Outcome::ExternFailed { target, message }
             }
-            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match outcome {
+            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match runs.pass.outcome {
                 OUTCOME_RETURNED => Outcome::Returned,
                 OUTCOME_EXITED => Outcome::Exited,
                 rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
@@ -222,60 +220,30 @@ impl Compiled {
         }
     }
 
-    /// Runs a unit that keeps its storage on a packet in its context, with these inputs.
-    pub fn run_with_inputs(
-        &self,
-        unit: usize,
-        inputs: &[u64; NUMBERS],
-        context: &mut PacketContext,
-        around: (&mut BoundInstance, &ForwardingState, &mut Cells, &mut dyn Environment),
-    ) -> Ending {
-        self.run_kept(unit, inputs, context, around).0
-    }
-
-    /// How the unit ended, and the last block of it ([`Pass::outcome`]).
-    fn run_kept(
-        &self,
-        unit: usize,
-        inputs: &[u64; NUMBERS],
-        context: &mut PacketContext,
-        around: (&mut BoundInstance, &ForwardingState, &mut Cells, &mut dyn Environment),
-    ) -> (Ending, u64) {
-        let (instance, forwarding, cells, environment) = around;
-        assert!(!self.is_fresh[unit], "a fresh unit runs on bursts only");
-        assert_eq!(context.storage().len(), self.layout.words(), "of one program");
-        debug_assert_eq!(**context.layout(), *self.layout);
-        // What is read after the end is memory of the packet's own buffer.
-        context.packet.reserve(TAILROOM_BYTES);
+    /// Begins runs of units that keep their storage, on one version of the tables and the cells of one
+    /// instance.
+    pub fn begin<'a>(
+        &'a self,
+        instance: &'a mut BoundInstance,
+        forwarding: &'a ForwardingState,
+        cells: &'a mut Cells,
+        environment: &'a mut dyn Environment,
+    ) -> Runs<'a> {
         let (pass, _) = instance.refresh(&self.program, forwarding, cells);
-        *pass = Pass::new();
-        pass.inputs = *inputs;
-        pass.packet = context.packet.as_mut_ptr();
-        pass.length_bytes = context.packet.len() as u64;
-        pass.storage = context.storage_mut().as_mut_ptr();
-        pass.cursor_bits = context.cursor_bits as u64;
-        pass.counted_bytes = environment.packet_length_bytes();
-        pass.now_ps = environment.now_ps();
-        let mut around = Surroundings {
+        let around = Surroundings {
             program: &self.program,
             layout: &self.layout,
             cells,
             forwarding,
             environment,
-            requests: std::mem::take(&mut context.requests),
-            emitted: std::mem::take(&mut context.emitted),
-            draw_count: context.draw_count,
+            requests: Vec::new(),
+            emitted: Default::default(),
+            draw_count: 0,
             message: String::new(),
             pass: std::ptr::null(),
             drawing: 0,
         };
-        let code = self.enter(unit, pass, &mut around);
-        context.cursor_bits = pass.cursor_bits as usize;
-        context.draw_count = around.draw_count;
-        context.requests = std::mem::take(&mut around.requests);
-        context.emitted = std::mem::take(&mut around.emitted);
-        let message = std::mem::take(&mut around.message);
-        (Ending::new(code, pass, message), pass.outcome)
+        Runs { compiled: self, pass, around }
     }
 
     /// Runs a function of the code.
@@ -311,6 +279,53 @@ impl Compiled {
             // SAFETY: as for `enter`.
             unsafe { code(pass) };
         }
+    }
+}
+
+/// Runs of units that keep their storage, one after another.
+pub struct Runs<'a> {
+    compiled: &'a Compiled,
+    pass: &'a mut Pass,
+    around: Surroundings<'a>,
+}
+
+impl fmt::Debug for Runs<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Runs").finish_non_exhaustive()
+    }
+}
+
+impl Runs<'_> {
+    /// Runs a unit on a packet in its context, with these inputs.
+    pub fn run(
+        &mut self,
+        unit: usize,
+        inputs: &[u64; NUMBERS],
+        context: &mut PacketContext,
+    ) -> Ending {
+        let Runs { compiled, pass, around } = self;
+        assert!(!compiled.is_fresh[unit], "a fresh unit runs on bursts only");
+        assert_eq!(context.storage().len(), compiled.layout.words(), "of one program");
+        debug_assert_eq!(**context.layout(), *compiled.layout);
+        // What is read after the end is memory of the packet's own buffer.
+        context.packet.reserve(TAILROOM_BYTES);
+        pass.begin();
+        pass.inputs = *inputs;
+        pass.packet = context.packet.as_mut_ptr();
+        pass.length_bytes = context.packet.len() as u64;
+        pass.storage = context.storage_mut().as_mut_ptr();
+        pass.cursor_bits = context.cursor_bits as u64;
+        pass.counted_bytes = around.environment.packet_length_bytes();
+        pass.now_ps = around.environment.now_ps();
+        around.requests = std::mem::take(&mut context.requests);
+        around.emitted = std::mem::take(&mut context.emitted);
+        around.draw_count = context.draw_count;
+        let code = compiled.enter(unit, pass, around);
+        context.cursor_bits = pass.cursor_bits as usize;
+        context.draw_count = around.draw_count;
+        context.requests = std::mem::take(&mut around.requests);
+        context.emitted = std::mem::take(&mut around.emitted);
+        Ending::new(code, pass, &mut around.message)
     }
 }
 
@@ -419,30 +434,19 @@ fn define_function(
 }
 
 impl Pass {
-    /// A pass without anything.
-    pub fn new() -> Pass {
-        Pass {
-            packet: std::ptr::null_mut(),
-            length_bytes: 0,
-            received: std::ptr::null(),
-            received_end: std::ptr::null(),
-            sent: std::ptr::null_mut(),
-            gates: std::ptr::null(),
-            ended: [0; ENDS],
-            first: std::ptr::null_mut(),
-            stride_bytes: 0,
-            storage: std::ptr::null_mut(),
-            cursor_bits: 0,
-            headroom_bytes: 0,
-            counted_bytes: 0,
-            now_ps: 0,
-            detail: 0,
-            block: 0,
-            outcome: OUTCOME_RETURNED,
-            inputs: [0; NUMBERS],
-            surroundings: std::ptr::null_mut(),
-            scratch: [0; SCRATCH_BYTES],
-        }
+    /// Begins anew, without anything of a burst. What headers were moved through may hold anything.
+    fn begin(&mut self) {
+        self.received = std::ptr::null();
+        self.received_end = std::ptr::null();
+        self.sent = std::ptr::null_mut();
+        self.gates = std::ptr::null();
+        self.ended = [0; ENDS];
+        self.first = std::ptr::null_mut();
+        self.stride_bytes = 0;
+        self.headroom_bytes = 0;
+        self.detail = 0;
+        self.block = 0;
+        self.outcome = OUTCOME_RETURNED;
     }
 }
 
@@ -481,7 +485,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    pub(crate) fn new(code: u64, pass: &Pass, message: String) -> Ending {
+    pub(crate) fn new(code: u64, pass: &Pass, message: &mut String) -> Ending {
         let block = pass.block as usize;
         match code {
             ENDED => Ending::Done,
@@ -493,6 +497,7 @@ impl Ending {
                 is_assume: pass.detail >> 32 != 0,
             },
             ENDED_EXTERN => {
+                let message = std::mem::take(message);
                 Ending::ExternFailed { block, target: ExternId(pass.detail as u32), message }
             }
             exit => Ending::Exit(exit as u32),

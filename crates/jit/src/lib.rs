@@ -25,7 +25,7 @@ pub(crate) mod runtime;
 mod unit;
 
 pub use burst::{Burst, Ended};
-pub use compiled::{CompileError, Compiled, Ending};
+pub use compiled::{CompileError, Compiled, Ending, Runs};
 pub use instance::BoundInstance;
 pub use large_pages::prefer_large_pages;
 pub use packets::{Packets, SentPacket};

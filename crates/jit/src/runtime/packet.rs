@@ -156,7 +156,7 @@ pub(crate) extern "C" fn emit(pass: u64, header: u64) {
         match field.ty {
             ValueType::Bits(width_bits) if width_bits <= 64 => {
                 let value = layout.number(storage, slot);
-                surroundings.emitted.push_number(u128::from(value), width_bits);
+                surroundings.emitted.push_word(value, width_bits);
             }
             _ => surroundings.emitted.push(&layout.value(storage, slot)),
         }

@@ -7,7 +7,7 @@ use super::V1Model;
 use super::metadata::{Field, InstanceType};
 use super::straight::doings;
 use crate::architecture::{EXIT_EGRESS_DROP, LeftStraight, Replicas};
-use crate::compiled_program::BoundReplicas;
+use crate::compiled_program::{Bound, BoundReplicas};
 use crate::engine::{Engine, Run, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
@@ -120,6 +120,20 @@ pub(super) fn send(
     storage.clear();
     storage.extend_from_slice(context.storage());
     machine.statistics.replicated += ordered.len() as u64;
+    let mut log = std::mem::take(&mut machine.log);
+    let run = Cell::new(Run { packet: number, pass_number: 0, counted_bytes, pass: None });
+    let clock = Cell::new(machine.now_ps);
+    let mut environment = BlockEnvironment {
+        clock: &clock,
+        seed: machine.options.seed,
+        device_id: machine.options.device_id,
+        run: &run,
+        burst: None,
+        log: &mut log,
+        tap: None,
+    };
+    let Bound { code, instance } = bound;
+    let mut runs = code.begin(instance, forwarding, &mut engine.cells, &mut environment);
     for (replica, pass_number) in ordered.iter().zip(1..) {
         context.storage_mut().copy_from_slice(storage);
         context.emitted.clear();
@@ -127,21 +141,8 @@ pub(super) fn send(
         let port = replica.egress_port;
         inputs[INPUT_PORT] = u64::from(port);
         inputs[INPUT_INSTANCE] = u64::from(replica.instance);
-        let run = Cell::new(Run { packet: number, pass_number, counted_bytes, pass: None });
-        let clock = Cell::new(machine.now_ps);
-        let mut environment = BlockEnvironment {
-            clock: &clock,
-            seed: machine.options.seed,
-            device_id: machine.options.device_id,
-            run: &run,
-            burst: None,
-            log: &mut machine.log,
-            tap: None,
-        };
-        let instance = &mut bound.instance;
-        let around = (instance, &**forwarding, &mut engine.cells, &mut environment as _);
-        let ending = bound.code.run_with_inputs(0, &inputs, &mut context, around);
-        match ending {
+        run.set(Run { packet: number, pass_number, counted_bytes, pass: None });
+        match runs.run(0, &inputs, &mut context) {
             Ending::Done => {
                 context.emitted.push_rest(&context.packet, context.cursor_bits);
                 let bytes = machine.copy_of(context.emitted.as_bytes());
@@ -163,6 +164,10 @@ pub(super) fn send(
             _ => machine.straight.dropped(0, 1),
         }
     }
+    drop(runs);
+    // Whoever wrote in the meantime wrote behind what stood there.
+    std::mem::swap(&mut machine.log, &mut log);
+    machine.log.append(&mut log);
     engine.recycle(context);
     Ok(None)
 }

@@ -78,10 +78,10 @@ impl FunctionCompiler<'_, '_> {
         let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
         match (layout.direct(leaf_bits), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(search, *key),
-            (DirectForm::Joined { seed, leaf_bits }, [key]) => {
-                self.find_in_joined(search, *key, seed, leaf_bits);
+            (DirectForm::Joined { leaf_bits }, [key]) => {
+                self.find_in_joined(search, *key, leaf_bits);
             }
-            (DirectForm::Buckets { seed }, [key]) => self.find_in_buckets(search, *key, seed),
+            (DirectForm::Buckets, [key]) => self.find_in_buckets(search, *key),
             (DirectForm::DoubleBuckets { seed }, [low, high]) => {
                 self.find_in_double_buckets(search, [*low, *high], seed);
             }
@@ -105,12 +105,12 @@ impl FunctionCompiler<'_, '_> {
         let items = self.shortcut(table, offset_of!(Shortcut, items));
         let address = match (layout.direct(leaf_bits), &words[..]) {
             (DirectForm::Array, [key]) => self.item_address(items, *key),
-            (DirectForm::Joined { seed, .. }, [key]) => {
-                let hash = self.hash_word(*key, seed);
+            (DirectForm::Joined { .. }, [key]) => {
+                let hash = self.spread_word(*key);
                 self.bucket(table, items, hash, JOINED_BUCKET_BYTES)
             }
-            (DirectForm::Buckets { seed }, [key]) => {
-                let hash = self.hash_word(*key, seed);
+            (DirectForm::Buckets, [key]) => {
+                let hash = self.spread_word(*key);
                 self.bucket(table, items, hash, BUCKET_BYTES)
             }
             (DirectForm::DoubleBuckets { seed }, [low, high]) => {
@@ -319,12 +319,10 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().bxor(low, high)
     }
 
-    /// The hash of a key of one word.
-    fn hash_word(&mut self, key: Value, seed: u64) -> Value {
-        let seed = self.number(seed);
+    /// A key of one word, spread over the highest bits.
+    fn spread_word(&mut self, key: Value) -> Value {
         let multiplier = self.number(HASH_MULTIPLIER);
-        let seeded = self.builder.ins().bxor(key, seed);
-        self.fold(seeded, multiplier)
+        self.builder.ins().imul(key, multiplier)
     }
 
     /// The hash of a key of two words.
@@ -336,52 +334,84 @@ impl FunctionCompiler<'_, '_> {
         self.fold(seeded_low, seeded_high)
     }
 
-    /// [`DirectForm::Joined`].
-    fn find_in_joined(&mut self, search: Search, key: Value, seed: u64, leaf_bits: u32) {
-        let [reading, hit, elsewhere, asking] = [(); 4].map(|()| self.builder.create_block());
+    /// [`DirectForm::Joined`]: the bucket that the key leads to, and when that is full the one behind it.
+    fn find_in_joined(&mut self, search: Search, key: Value, leaf_bits: u32) {
+        let [reading, hit, behind, asking] = [(); 4].map(|()| self.builder.create_block());
+        let found = self.builder.append_block_param(hit, types::I64);
         let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(buckets, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
-        let hash = self.hash_word(key, seed);
+        let hash = self.spread_word(key);
         let bucket = self.bucket(search.table, buckets, hash, JOINED_BUCKET_BYTES);
         let wanted = match leaf_bits {
             0 => key,
             _ => self.builder.ins().ishl_imm_u(key, i64::from(leaf_bits)),
         };
+        self.find_in_joined_bucket((bucket, wanted, leaf_bits), hit, (behind, search.miss));
+
+        self.builder.set_cold_block(behind);
+        self.switch_to_sealed(behind);
+        // Behind the last one comes the first one; that is left to who is asked.
+        let again = self.builder.create_block();
+        self.builder.set_cold_block(again);
+        let shift = self.shortcut(search.table, offset_of!(Shortcut, length));
+        let ones = self.number(u64::MAX);
+        let last = self.builder.ins().ushr(ones, shift);
+        let distance = self.builder.ins().isub(bucket, buckets);
+        let index = self
+            .builder
+            .ins()
+            .ushr_imm_u(distance, i64::from(JOINED_BUCKET_BYTES.trailing_zeros()));
+        let is_last = self.builder.ins().icmp(IntCC::Equal, index, last);
+        self.builder.ins().brif(is_last, asking, &[], again, &[]);
+        self.switch_to_sealed(again);
+        let next = self.builder.ins().iadd_imm_s(bucket, JOINED_BUCKET_BYTES as i64);
+        self.find_in_joined_bucket((next, wanted, leaf_bits), hit, (asking, search.miss));
+
+        self.switch_to_sealed(hit);
+        self.end_with_word(search, found);
+        self.ask_aside(search, Packing::Word, &[key], asking);
+    }
+
+    /// Looks into one bucket for a key, above so many bits of its leaf: goes on with the leaf, or where the
+    /// bucket is full, or not.
+    fn find_in_joined_bucket(
+        &mut self,
+        (bucket, wanted, leaf_bits): (Value, Value, u32),
+        hit: Block,
+        (full, free): (Block, Block),
+    ) {
         // Where the keys are equal they leave the leaf, else something above it: so the least counts.
-        let mut least = None;
+        let mut leaf = None;
         for slot in 0..JOINED_SLOTS {
             let word = self.load_word(bucket, (slot * 8) as i32);
             let left = self.builder.ins().bxor(wanted, word);
-            least = Some(match least {
+            leaf = Some(match leaf {
                 None => left,
                 Some(least) => self.builder.ins().umin(least, left),
             });
         }
-        let Some(leaf) = least else { return };
+        let Some(leaf) = leaf else { return };
+        let elsewhere = self.builder.create_block();
         let is_found = self.compare(IntCC::UnsignedLessThan, leaf, 1 << leaf_bits);
-        self.builder.ins().brif(is_found, hit, &[], elsewhere, &[]);
+        self.builder.ins().brif(is_found, hit, &[leaf.into()], elsewhere, &[]);
 
         self.switch_to_sealed(elsewhere);
         let last = self.load_word(bucket, (JOINED_SLOTS as i32 - 1) * 8);
         let is_full = self.compare(IntCC::NotEqual, last, u64::MAX);
-        self.builder.ins().brif(is_full, asking, &[], search.miss, &[]);
-
-        self.switch_to_sealed(hit);
-        self.end_with_word(search, leaf);
-        self.ask_aside(search, Packing::Word, &[key], asking);
+        self.builder.ins().brif(is_full, full, &[], free, &[]);
     }
 
     /// [`DirectForm::Buckets`].
-    fn find_in_buckets(&mut self, search: Search, key: Value, seed: u64) {
+    fn find_in_buckets(&mut self, search: Search, key: Value) {
         let reading = self.builder.create_block();
         let asking = self.builder.create_block();
         let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(buckets, reading, &[], asking, &[]);
 
         self.switch_to_sealed(reading);
-        let hash = self.hash_word(key, seed);
+        let hash = self.spread_word(key);
         let bucket = self.bucket(search.table, buckets, hash, BUCKET_BYTES);
         let equal = |compiler: &mut Self, slot: usize| {
             let own_key = compiler.load_word(bucket, (slot * 8) as i32);

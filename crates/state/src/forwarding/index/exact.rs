@@ -4,7 +4,7 @@
 //! moves up what had to go elsewhere and leaves no tombstones.
 
 use super::NO_MATCH;
-use super::hash::{hash_double, hash_word};
+use super::hash::{hash_double, spread_word};
 use super::rivals::{Rivals, Winner};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -19,8 +19,8 @@ pub(crate) trait InlineKey: Copy + Eq + Hash + Default + Debug {
 
 impl InlineKey for u64 {
     #[inline(always)]
-    fn hash_bits(self, seed: u64) -> u64 {
-        hash_word(self, seed)
+    fn hash_bits(self, _seed: u64) -> u64 {
+        spread_word(self)
     }
 
     #[inline(always)]

@@ -13,6 +13,13 @@ fn fold(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// A word spread over the highest bits: the multiplier is odd, so words that differ in few neighbouring
+/// bits go to different places wherever these stand.
+#[inline(always)]
+pub(crate) fn spread_word(word: u64) -> u64 {
+    word.wrapping_mul(FIRST_MULTIPLIER)
+}
+
 /// The hash of one word.
 #[inline(always)]
 pub(crate) fn hash_word(word: u64, seed: u64) -> u64 {

@@ -48,27 +48,21 @@ pub enum DirectForm {
     /// The key is the index of its item, which is a leaf or [`super::NO_MATCH`]; so is what is past the
     /// end. Without items there is a length of 0.
     Array,
-    /// A hash table. Half by half, the product of the key, with this seed by exclusive or, and
-    /// [`super::HASH_MULTIPLIER`] is brought together by exclusive or; shifted right by
-    /// [`super::Direct::length`] it is the index of a bucket of [`super::BUCKET_BYTES`]: of
+    /// A hash table. The low half of the product of the key and [`super::HASH_MULTIPLIER`], shifted right by
+    /// [`super::Direct::length`], is the index of a bucket of [`super::BUCKET_BYTES`]: of
     /// [`super::WORD_SLOTS`] keys, then as many leaves. The first slot with the key counts. When none
     /// has it and the last slot's leaf is [`super::NO_MATCH`], nothing matches; else one has to ask.
-    Buckets {
-        /// What is put to the key.
-        seed: u64,
-    },
+    Buckets,
     /// A hash table of buckets of [`super::JOINED_BUCKET_BYTES`], found as in `Buckets`, of
     /// [`super::JOINED_SLOTS`] words, each of them a key above so many bits of its leaf, or all ones. When
     /// none has the key and the last one is all ones, nothing matches; else one has to ask.
     Joined {
-        /// What is put to the key.
-        seed: u64,
         /// Bits of leaves.
         leaf_bits: u32,
     },
     /// The same as `Buckets` of keys of two words: the product is that of the low word, with the seed by exclusive
-    /// or, and the high word, with [`super::HASH_SECOND_MULTIPLIER`] by exclusive or; a bucket has
-    /// [`super::DOUBLE_SLOTS`] keys.
+    /// or, and the high word, with [`super::HASH_SECOND_MULTIPLIER`] by exclusive or, and its halves are
+    /// brought together by exclusive or; a bucket has [`super::DOUBLE_SLOTS`] keys.
     DoubleBuckets {
         /// What is put to the low word.
         seed: u64,
@@ -237,9 +231,9 @@ impl KeyLayout {
                 DirectForm::Front { width_bits: field.width_bits }
             }
             _ if !self.is_exact() => DirectForm::None,
-            _ if self.is_joined(leaf_bits) => DirectForm::Joined { seed: self.seed(), leaf_bits },
+            _ if self.is_joined(leaf_bits) => DirectForm::Joined { leaf_bits },
             _ => match self.packing {
-                Packing::Word => DirectForm::Buckets { seed: self.seed() },
+                Packing::Word => DirectForm::Buckets,
                 Packing::DoubleWord => DirectForm::DoubleBuckets { seed: self.seed() },
                 Packing::Words(_) => DirectForm::None,
             },
