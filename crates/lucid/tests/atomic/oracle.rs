@@ -42,6 +42,7 @@ struct Switch<'a> {
     number: u32,
     port: u32,
     time_ns: u128,
+    dequeue_depth: u128,
     draws: VecDeque<u128>,
     missing_draws: usize,
     /// What each statement drew in this dispatch.
@@ -68,6 +69,7 @@ impl<'a> Switch<'a> {
             number,
             port: 0,
             time_ns: 0,
+            dequeue_depth: 0,
             draws: VecDeque::new(),
             missing_draws: 0,
             drawn: BTreeMap::new(),
@@ -84,7 +86,7 @@ impl Surroundings for Switch<'_> {
                 u128::from(lucid::specification::DEFAULT_RECIRCULATION_PORT)
             }
             Given::Time => self.time_ns,
-            Given::DequeueDepth => 0,
+            Given::DequeueDepth => self.dequeue_depth,
             Given::Extern(id) => {
                 let name = &*self.program.externs[id.0 as usize].name;
                 let values = self.run.externs.get(name).expect("the run gives it");
@@ -302,8 +304,15 @@ pub fn same_as_interpreter(
             (0..switches).map(|number| Switch::new(&normal, run_of, number)).collect();
         dispatches = 0;
         for (at, observation) in seen.0.iter().enumerate() {
-            let ObservationKind::Handled { occurrence, event, port, stage, draws, .. } =
-                &observation.kind
+            let ObservationKind::Handled {
+                occurrence,
+                event,
+                port,
+                stage,
+                draws,
+                dequeue_depth,
+                ..
+            } = &observation.kind
             else {
                 continue;
             };
@@ -315,6 +324,7 @@ pub fn same_as_interpreter(
             let switch = &mut here[observation.switch as usize];
             switch.port = *port;
             switch.time_ns = u128::from(observation.time_ps / 1000);
+            switch.dequeue_depth = u128::from(*dequeue_depth);
             switch.draws = draws.iter().copied().collect();
             let parameters: Vec<u128> =
                 event.arguments.iter().map(|value| number(value).unwrap_or(0)).collect();

@@ -173,3 +173,24 @@ fn recirculation_ports_of_their_own() {
         11,
     );
 }
+
+/// On Tofino a key that is asked for single bits and for a range becomes few entries.
+#[test]
+fn bits_and_ranges_of_one_variable() {
+    check_everywhere(
+        "global Array.t<32> seen = Array.create(8);
+         memop plus(int stored, int more) { return stored + more; }
+         event go(int x);
+         handle go(int x) {
+             if (x < 5) { Array.setm(seen, 1, plus, 1); }
+             else {
+                 match x with
+                 | 0b*******************************1 -> { if (x > 77) { Array.setm(seen, 2, plus, 1); } }
+                 | _ -> { Array.setm(seen, 3, plus, 1); }
+             }
+         }",
+        r#"{"max time": "5ms", "events": [{"name": "go", "args": [4]}, {"name": "go", "args": [5]},
+            {"name": "go", "args": [6]}, {"name": "go", "args": [79]}]}"#,
+        4,
+    );
+}

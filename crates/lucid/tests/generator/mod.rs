@@ -27,6 +27,8 @@ pub struct Features {
     pub event_values: bool,
     /// Arrays whose cells are 8 or 16 bits wide, pair arrays and counters.
     pub all_state: bool,
+    /// Egress handlers, with arrays of their own.
+    pub egress: bool,
 }
 
 impl Features {
@@ -38,6 +40,7 @@ impl Features {
         network: true,
         event_values: true,
         all_state: true,
+        egress: true,
     };
 }
 
@@ -95,8 +98,11 @@ struct Generator<'a> {
     variables: Vec<Variable>,
     event_variables: Vec<String>,
     group_variables: Vec<String>,
-    /// The first state that the path may still touch.
+    /// The first state that the path may still touch, and the end of those that are the handler's.
     next_state: usize,
+    end_state: usize,
+    /// Whether it is an egress handler.
+    at_egress: bool,
     names: u32,
     /// How many events the path has generated.
     generated: u32,
@@ -104,7 +110,7 @@ struct Generator<'a> {
     may_generate: bool,
 }
 
-/// Most events that a handler generates.
+/// Most events that a handler generates; an egress handler generates one.
 const MOST_GENERATED: u32 = 3;
 
 /// Switches of a network.
@@ -123,6 +129,8 @@ pub fn generate(tape: &[u32], features: Features) -> Generated {
         event_variables: Vec::new(),
         group_variables: Vec::new(),
         next_state: 0,
+        end_state: 0,
+        at_egress: false,
         names: 0,
         generated: 0,
         may_generate: false,
@@ -156,7 +164,9 @@ impl Generator<'_> {
     }
 
     fn program(&mut self) {
-        for _ in 0..1 + self.choose(4) {
+        let at_ingress = 1 + self.choose(4);
+        let at_egress = if self.features.egress { self.choose(3) } else { 0 };
+        for _ in 0..at_ingress + at_egress {
             let kinds = if self.features.all_state { 6 } else { 1 };
             let state = match self.choose(kinds) {
                 3 => State::Array { width: 16, length: 4 },
@@ -190,7 +200,13 @@ impl Generator<'_> {
             self.line(&format!("event event{at}({declared});"));
         }
         for at in 0..self.events.len() {
+            (self.at_egress, self.next_state, self.end_state) = (false, 0, at_ingress);
             self.handler(at);
+            if self.features.egress && self.choose(3) == 1 {
+                let end = self.states.len();
+                (self.at_egress, self.next_state, self.end_state) = (true, at_ingress, end);
+                self.handler(at);
+            }
         }
     }
 
@@ -211,10 +227,16 @@ impl Generator<'_> {
         }
         self.event_variables.clear();
         self.group_variables.clear();
-        (self.next_state, self.generated, self.may_generate) = (0, 0, false);
+        (self.generated, self.may_generate) = (0, false);
         let declared = self.declared(event);
-        self.line(&format!("handle event{event}({declared}) {{"));
+        let egress = if self.at_egress { "@egress " } else { "" };
+        self.line(&format!("{egress}handle event{event}({declared}) {{"));
         self.depth += 1;
+        if self.at_egress && self.choose(3) == 1 {
+            let name = self.name("d");
+            self.line(&format!("int {name} = (int<32>) Sys.dequeue_depth();"));
+            self.variables.push(Variable { name, width: 32 });
+        }
         let count = 1 + self.choose(5);
         self.statements(count, 3);
         let outside = self.variables.len();
@@ -242,7 +264,7 @@ impl Generator<'_> {
             let format = vec!["%d"; integers.len()].join(" ");
             self.line(&format!("printf(\"{format}\", {});", integers.join(", ")));
         }
-        while self.next_state < self.states.len() {
+        while self.next_state < self.end_state {
             self.access();
         }
     }

@@ -68,7 +68,7 @@ impl Generator<'_> {
     }
 
     pub(super) fn access(&mut self) {
-        let left = self.states.len() - self.next_state;
+        let left = self.end_state - self.next_state;
         if left == 0 {
             return self.declaration();
         }
@@ -193,10 +193,12 @@ impl Generator<'_> {
         }
     }
 
-    /// A constructor over expressions, one hop less.
+    /// A constructor over expressions, one hop less. What an egress handler generates is the event that
+    /// leaves.
     fn constructor(&mut self) -> String {
         let event = self.choose(self.events.len());
-        let mut text = format!("event{event}(hops - 1");
+        let hops = if self.at_egress { "hops" } else { "hops - 1" };
+        let mut text = format!("event{event}({hops}");
         for width in self.events[event].parameters.clone() {
             text.push_str(", ");
             text.push_str(&self.value(width, 1));
@@ -212,6 +214,9 @@ impl Generator<'_> {
             2 if known > 0 => self.known_event(),
             _ => self.constructor(),
         };
+        if self.at_egress {
+            return event;
+        }
         if self.choose(3) == 2 {
             let delay = match self.choose(2) {
                 0 => format!("{}", self.choose(3000)),
@@ -330,12 +335,13 @@ impl Generator<'_> {
     }
 
     pub(super) fn generate(&mut self) {
-        if !self.may_generate || self.generated >= MOST_GENERATED {
+        let most = if self.at_egress { 1 } else { MOST_GENERATED };
+        if !self.may_generate || self.generated >= most {
             return self.declaration();
         }
         self.generated += 1;
         let event = self.event();
-        let ways = if self.features.network { 6 } else { 1 };
+        let ways = if self.features.network && !self.at_egress { 6 } else { 1 };
         let text = match self.choose(ways) {
             2 => {
                 let switch = self.switch();

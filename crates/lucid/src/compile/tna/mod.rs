@@ -28,6 +28,7 @@ mod egress_tables;
 mod events;
 pub(super) mod generator;
 mod hashes;
+mod keysets;
 pub mod lines;
 mod memory;
 mod observed;

@@ -4,6 +4,7 @@
 //! and tables of the program, whose entries are to come. Each has the stage that the layout gave it.
 
 use super::context::{Base, Context, Touched, control_name, ones};
+use super::keysets::{self, KeyOf};
 use super::operations::{self, sequential};
 use super::scheduler::Part;
 use super::scheduler_tables;
@@ -105,6 +106,12 @@ struct Key {
     is_range: bool,
 }
 
+impl Key {
+    fn keysets(&self) -> KeyOf {
+        KeyOf { width_bits: self.width_bits, is_range: self.is_range }
+    }
+}
+
 /// A rule of a table of ours: conditions in the order of its keys, and what it runs.
 struct Rule {
     conditions: Vec<Condition>,
@@ -139,9 +146,8 @@ fn merged(
     for variable in variables {
         let base = context.base(variable, gress);
         let width_bits = base.width_bits.min(context.width(variable));
-        let is_range = rules
-            .iter()
-            .any(|rule| matches!(rule.conditions.get(&variable), Some(Condition::Range { .. })));
+        let conditions = rules.iter().filter_map(|rule| rule.conditions.get(&variable));
+        let is_range = keysets::are_ranges(conditions, width_bits);
         keys.push(Key { variable, base, width_bits, is_range });
     }
     let rules: Vec<Rule> = rules
@@ -211,13 +217,15 @@ fn merged(
     let mut default = String::from("NoAction()");
     for rule in &rules {
         let name = actions.get(&rule.runs).map_or("NoAction", String::as_str);
-        let all: Vec<Vec<String>> =
-            used.iter().map(|at| keysets(&rule.conditions[*at], &keys[*at])).collect();
+        let all: Vec<Vec<String>> = used
+            .iter()
+            .map(|at| keysets::of(&rule.conditions[*at], &keys[*at].keysets()))
+            .collect();
         if !used.iter().any(|at| asks(&rule.conditions[*at])) {
             default = format!("{name}()");
             break;
         }
-        for combination in combinations(&all) {
+        for combination in keysets::combinations(&all) {
             let keyset = match combination.as_slice() {
                 [one] => one.clone(),
                 many => format!("({})", many.join(", ")),
@@ -306,58 +314,6 @@ fn ruled(conditions: &BTreeMap<VariableId, Condition>, keys: &[Key]) -> Option<V
         });
     }
     Some(list)
-}
-
-/// A condition as keysets; a mask under a range key may take several.
-fn keysets(condition: &Condition, key: &Key) -> Vec<String> {
-    let width_bits = key.width_bits;
-    let all = ones(width_bits);
-    let text = |value: u128| literal(value, width_bits);
-    match *condition {
-        Condition::Ternary { mask: 0, .. } => vec!["_".into()],
-        Condition::Ternary { value, mask } if mask & all == all => vec![match key.is_range {
-            true => format!("{} .. {}", text(value), text(value)),
-            false => text(value),
-        }],
-        Condition::Ternary { value, mask } if key.is_range => ranges(value, mask, width_bits)
-            .into_iter()
-            .map(|(low, high)| format!("{} .. {}", text(low), text(high)))
-            .collect(),
-        Condition::Ternary { value, mask } => {
-            vec![format!("{} &&& {}", text(value), text(mask))]
-        }
-        Condition::Range { low, high } => vec![format!("{} .. {}", text(low), text(high))],
-    }
-}
-
-/// The values of a ternary condition as ranges.
-fn ranges(value: u128, mask: u128, width_bits: u32) -> Vec<(u128, u128)> {
-    // Free bits below the lowest bit that counts are one block; those above have each value.
-    let low_bits = mask.trailing_zeros().min(width_bits);
-    let free: Vec<u32> = (low_bits..width_bits).filter(|bit| mask >> bit & 1 == 0).collect();
-    (0u128..1 << free.len())
-        .map(|choice| {
-            let base = free
-                .iter()
-                .enumerate()
-                .fold(value, |base, (at, bit)| base | (choice >> at & 1) << bit);
-            (base, base | ones(low_bits))
-        })
-        .collect()
-}
-
-fn combinations(lists: &[Vec<String>]) -> Vec<Vec<String>> {
-    lists.iter().fold(vec![Vec::new()], |all, list| {
-        all.iter()
-            .flat_map(|start| {
-                list.iter().map(|one| {
-                    let mut longer = start.clone();
-                    longer.push(one.clone());
-                    longer
-                })
-            })
-            .collect()
-    })
 }
 
 /// The handler that all statements belong to.
