@@ -32,9 +32,14 @@ pub fn program_and_run(source: &str, run: &str) -> (SourceMap, Program, Run) {
 
 /// How many handlers ran.
 fn check(source: &str, run: &str, options: &Options) -> usize {
+    check_on(source, run, options, EngineChoice::Jit)
+}
+
+/// The same by one of the engines.
+pub fn check_on(source: &str, run: &str, options: &Options, engine: EngineChoice) -> usize {
     let (map, program, specification) = program_and_run(source, run);
     let folder = std::path::Path::new("");
-    match judge(&map, &program, &specification, folder, options, EngineChoice::Jit) {
+    match judge(&map, &program, &specification, folder, options, engine) {
         Ok(Judged::Same(verified, _)) => verified.schedule.dispatches.len(),
         Ok(Judged::Refused(said)) | Err(said) => panic!("{options:?}: {said}\n{source}"),
     }
