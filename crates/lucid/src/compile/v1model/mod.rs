@@ -8,6 +8,7 @@
 
 mod accesses;
 mod calculations;
+mod generated;
 mod handlers;
 mod parsers;
 pub(super) mod shapes;
