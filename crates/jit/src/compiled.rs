@@ -4,7 +4,7 @@
 
 use crate::codegen::call::{SELDOM, SeldomCalls, build_seldom_call, seldom_signature};
 use crate::codegen::prefetch::make_prefetches;
-use crate::codegen::unit::{self as function, Surroundings as Around};
+use crate::codegen::unit::{self as function, Purpose, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
 use crate::instance::BoundInstance;
 use crate::runtime::pass::{
@@ -350,16 +350,17 @@ fn define(
         seldom: &seldom,
         frontend_config: module.isa().frontend_config(),
     };
-    let mut one = |at: usize, unit: &Unit, prefetching: bool| {
+    let mut one = |at: usize, unit: &Unit, purpose: Purpose<'_>| {
         let mut signature = module.make_signature();
         signature.params.push(AbiParam::new(types::I64));
         signature.returns.push(AbiParam::new(types::I64));
-        let what = if prefetching { "prefetch" } else { "unit" };
+        let what = if let Purpose::Run = purpose { "unit" } else { "prefetch" };
         let name = format!("{what} {at} {}", unit.name);
         let id = module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
         context.func.signature = signature;
         let function = &mut context.func;
-        function::build(around, unit, prefetching, function, &mut function_context, constants);
+        let lookups =
+            function::build(around, unit, purpose, function, &mut function_context, constants);
         let frame = context.func.sized_stack_slots.values().map(|slot| slot.size).sum::<u32>();
         if frame > MOST_FRAME_BYTES {
             return Err(error(format!(
@@ -370,14 +371,19 @@ fn define(
         define_function(module, id, &mut context)?;
         code_bytes += context.compiled_code().map_or(0, |code| code.code_buffer().len());
         module.clear_context(&mut context);
-        Ok(id)
+        Ok((id, lookups))
     };
     let mut functions = Vec::new();
     let mut prefetches = Vec::new();
     for (at, unit) in units.iter().enumerate() {
-        functions.push(one(at, unit, false)?);
+        let (run, lookups) = one(at, unit, Purpose::Run)?;
+        functions.push(run);
         let is_wanted = unit.storage == Storage::Fresh && function::looks_up(program, unit);
-        prefetches.push(if is_wanted { Some(one(at, unit, true)?) } else { None });
+        let purpose = match lookups.are_known() {
+            true => Purpose::FetchKnown(&lookups),
+            false => Purpose::FetchAhead,
+        };
+        prefetches.push(if is_wanted { Some(one(at, unit, purpose)?.0) } else { None });
     }
     module.finalize_definitions().map_err(error)?;
     Ok((functions, prefetches, code_bytes))

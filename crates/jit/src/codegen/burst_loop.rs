@@ -41,7 +41,9 @@ fn load(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize) -> Val
 /// Loads a number of a packet as it came, where it is used. Nobody changes it.
 fn load_own(builder: &mut FunctionBuilder<'_>, received: Value, offset: usize) -> Value {
     let flags = MemFlagsData::trusted().with_readonly().with_can_move();
-    builder.ins().uload32(flags, received, offset as i32)
+    // Loads that extend would not be put off.
+    let number = builder.ins().load(types::I32, flags, received, offset as i32);
+    builder.ins().uextend(types::I64, number)
 }
 
 fn store(builder: &mut FunctionBuilder<'_>, value: Value, address: Value, offset: usize) {

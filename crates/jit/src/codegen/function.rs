@@ -2,6 +2,7 @@
 //! The function under construction: what every part of the code generator shares. Instructions are in
 //! the files beside.
 
+use super::ahead::Lookups;
 use super::burst_loop::Output;
 use super::call::{RuntimeFunction, SeldomCalls, Signatures};
 use super::facts::Facts;
@@ -149,6 +150,10 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     /// Of a function that fetches ahead: from which blocks of the region under construction a lookup is
     /// reached. Empty where every condition counts.
     pub lookups_ahead: Vec<bool>,
+    /// Lookups so far.
+    pub lookups: Lookups,
+    /// Numbers that are low bits of input 0.
+    pub own_inputs: Vec<Value>,
     /// Outputs so far.
     pub outputs: Vec<Output>,
     /// Which step of the unit is under construction.

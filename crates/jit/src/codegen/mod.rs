@@ -5,6 +5,7 @@
 //! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance. `facts`
 //! says what is known before; `function` is what all of them share.
 
+pub(crate) mod ahead;
 pub(crate) mod burst_loop;
 pub(crate) mod call;
 mod deparse;

@@ -45,6 +45,8 @@ pub(crate) struct Path {
     pub requests: Option<bool>,
     /// Sums that were computed.
     pub sums: Vec<KnownSum>,
+    /// Whether some table was looked up in.
+    pub has_looked_up: bool,
     /// Whether the table that is being applied was hit, and the index of the action that ran.
     pub applied: Applied,
 }
@@ -75,6 +77,7 @@ impl Path {
             least_bytes: 0,
             requests: Some(false),
             sums: Vec::new(),
+            has_looked_up: false,
             applied: Applied::default(),
         }
     }
@@ -154,6 +157,7 @@ impl Path {
         if self.requests != other.requests {
             self.requests = None;
         }
+        self.has_looked_up |= other.has_looked_up;
         if self.applied.hit != other.applied.hit {
             self.applied.hit = None;
         }

@@ -188,7 +188,7 @@ impl FunctionCompiler<'_, '_> {
         Some((result, Known::Val(value)))
     }
 
-    fn known(&self, operand: &ir::Operand) -> Option<Known> {
+    pub fn known(&self, operand: &ir::Operand) -> Option<Known> {
         match operand {
             ir::Operand::Temp(temp) => self.temps[temp.index()].clone(),
             ir::Operand::Constant(_) => None,

@@ -23,9 +23,9 @@ use lookup::{Found, Search};
 const MOST_COMPARED_ACTIONS: usize = 3;
 
 /// The keys of an application, those that are matched and those that choose.
-struct Keys {
-    matched: Vec<(ValueType, Val)>,
-    selector: Vec<(ValueType, Val)>,
+pub(crate) struct Keys {
+    pub matched: Vec<(ValueType, Val)>,
+    pub selector: Vec<(ValueType, Val)>,
 }
 
 /// Where the results of an application go: temporaries, and until it is clear which of them are known,
@@ -76,6 +76,9 @@ impl FunctionCompiler<'_, '_> {
         if declared.keys.is_empty() {
             self.apply_default(table, results);
         } else {
+            if self.is_looked_up(table) {
+                self.note_lookup(table, keys);
+            }
             let keys = self.table_keys(table, keys);
             match compared::entries(self.program, table) {
                 Some(entries) => {

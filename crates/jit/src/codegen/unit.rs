@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
+use super::ahead::Lookups;
 use super::burst_loop::{Loop, Output};
 use super::call::{SeldomCalls, Signatures};
 use super::facts::Facts;
@@ -50,23 +51,35 @@ fn may_be_left_out(program: &Program, block: usize) -> bool {
     region.kind != RegionKind::Parser && !applies(program, block)
 }
 
-/// Fills in a function of the signature `(pass) -> code`. With `prefetching` it runs up to
-/// the first lookups, which it only prepares, and leaves out what does not lead there.
+/// What a function is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose<'a> {
+    /// To run the unit.
+    Run,
+    /// To run it up to the first lookups, which are only prepared, and to leave out what does not lead
+    /// there.
+    FetchAhead,
+    /// To fetch ahead for these lookups without running the unit.
+    FetchKnown(&'a Lookups),
+}
+
+/// Fills in a function of the signature `(pass) -> code`. Returns the lookups of the unit, when that is to
+/// run.
 pub(crate) fn build(
     around: Surroundings<'_>,
     unit: &Unit,
-    prefetching: bool,
+    purpose: Purpose<'_>,
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
-) {
+) -> Lookups {
     let mut indexed = Vec::new();
     let signature = function.signature.clone();
     loop {
-        let unresolved =
-            build_once(around, unit, prefetching, &indexed, function, function_context, constants);
+        let (unresolved, lookups) =
+            build_once(around, unit, purpose, &indexed, function, function_context, constants);
         if unresolved.is_empty() {
-            return;
+            return lookups;
         }
         indexed.extend(unresolved);
         function.clear();
@@ -79,12 +92,13 @@ pub(crate) fn build(
 fn build_once(
     around: Surroundings<'_>,
     unit: &Unit,
-    prefetching: bool,
+    purpose: Purpose<'_>,
     indexed: &[StackId],
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
-) -> Vec<StackId> {
+) -> (Vec<StackId>, Lookups) {
+    let prefetching = !matches!(purpose, Purpose::Run);
     let program = around.program;
     let facts = Facts::new(program, unit, indexed);
     let mut builder = FunctionBuilder::new(function, function_context);
@@ -172,6 +186,8 @@ fn build_once(
         emitted,
         prefetching,
         lookups_ahead: Vec::new(),
+        lookups: Lookups::default(),
+        own_inputs: Vec::new(),
         outputs: Vec::new(),
         step: 0,
         leave,
@@ -179,8 +195,12 @@ fn build_once(
         constants,
         scratch: ScratchSlots::default(),
     };
-    compiler.unit(unit);
+    match purpose {
+        Purpose::FetchKnown(lookups) => compiler.fetch_ahead(lookups),
+        _ => compiler.unit(unit),
+    }
     let unresolved = std::mem::take(&mut compiler.unresolved);
+    let lookups = std::mem::take(&mut compiler.lookups);
     let mut builder = compiler.builder;
     if let Some(next) = next {
         next.close(&mut builder, pass, finish);
@@ -191,7 +211,7 @@ fn build_once(
     builder.ins().return_(&[code]);
     builder.seal_all_blocks();
     builder.finalize(around.frontend_config);
-    unresolved
+    (unresolved, lookups)
 }
 
 impl FunctionCompiler<'_, '_> {
@@ -247,6 +267,9 @@ impl FunctionCompiler<'_, '_> {
                     let width_bits = self.slot_type(*slot).width_bits();
                     let number = self.step_value(value, &measures);
                     let number = self.mask(number, width_bits.min(64));
+                    if let StepValue::Input(0) = value {
+                        self.own_inputs.push(number);
+                    }
                     let value = match width_bits {
                         0..=64 => Val::Word(number),
                         _ => self.values().resize(

@@ -59,7 +59,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Whether fetching ahead pays for the table, and can be done.
-    pub(super) fn is_large(&mut self, table: TableId) -> Value {
+    pub fn is_large(&mut self, table: TableId) -> Value {
         self.shortcut(table, offset_of!(Shortcut, is_large))
     }
 
@@ -98,7 +98,7 @@ impl FunctionCompiler<'_, '_> {
 
     /// Fetches what a lookup in a large table reads first, or last of the two items that it reads, into the
     /// cache.
-    pub(super) fn fetch(&mut self, table: TableId, keys: &Keys) {
+    pub fn fetch(&mut self, table: TableId, keys: &Keys) {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
         let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
