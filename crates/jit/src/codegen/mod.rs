@@ -2,8 +2,8 @@
 //! Machine code for one unit. `unit` puts steps together, `burst_loop` the
 //! loop around them, `region` basic blocks, and the other files
 //! have an instruction each or a few: `values` and `hashes` arithmetic, `slots` storage, `packet`,
-//! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance. `facts`
-//! says what is known before; `function` is what all of them share.
+//! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance, `ahead` and
+//! `prefetch` what is fetched of it before it is needed. `facts` says what is known before; `function` is what all of them share.
 
 pub(crate) mod ahead;
 pub(crate) mod burst_loop;
