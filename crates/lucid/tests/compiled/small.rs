@@ -198,3 +198,27 @@ fn bits_and_ranges_of_one_variable() {
         4,
     );
 }
+
+/// The first draw waits for more than the second.
+#[test]
+fn random_numbers_keep_their_order() {
+    check_everywhere(
+        "global Array.t<32> last = Array.create(8);
+         event go(int x, int n);
+         event told(int a, int b);
+         handle told(int a, int b) { skip; }
+         handle go(int x, int n) {
+             int a = 0;
+             if (hash<8>(1, x + n) != 0) {
+                 a = Sys.random();
+                 Array.set(last, 0, a);
+             }
+             int b = Sys.random();
+             generate_port(1, told(a, ~b));
+         }",
+        r#"{"switches": 2, "links": {"0:1": "1:2"}, "max time": "1ms", "events": [
+            {"name": "go", "args": [2863311530, 3]},
+            {"name": "go", "args": [2863311530, 31], "timestamp": 2000}]}"#,
+        4,
+    );
+}

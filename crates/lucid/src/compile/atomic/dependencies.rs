@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What has to wait for what, by data flow alone (Lucid §6.2): reading after writing, writing after
-//! reading, writing after writing, unless the two never both run. Orders that branches gave are gone:
-//! they are in the guards.
+//! reading, writing after writing, unless the two never both run. Random numbers of a pass are drawn in
+//! the source's order, since schedules list them so. Orders that branches gave are gone: they are in the
+//! guards.
 
-use super::program::{AtomicProgram, Operation, Statement};
+use super::program::{AtomicProgram, Operation, Statement, StatementId};
 use pisa::guard::exclusive;
 use pisa::{Dependency, DependencyKind, UnitId, VariableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,6 +57,16 @@ pub fn dependencies(program: &AtomicProgram) -> Vec<Dependency> {
             }
         }
     }
+    let draws: Vec<usize> =
+        (0..program.statements.len()).filter(|at| is_draw(&program.statements[*at])).collect();
+    for (number, after) in draws.iter().enumerate() {
+        for before in &draws[..number] {
+            if exclusion.both_run(*before, *after) {
+                // The same stage will do.
+                found.entry((*before, *after)).or_insert(DependencyKind::Anti);
+            }
+        }
+    }
     found
         .into_iter()
         .map(|((before, after), kind)| Dependency {
@@ -64,6 +75,20 @@ pub fn dependencies(program: &AtomicProgram) -> Vec<Dependency> {
             kind,
         })
         .collect()
+}
+
+fn is_draw(statement: &Statement) -> bool {
+    matches!(statement.operation, Operation::Random { .. })
+}
+
+/// Whether both draw a random number, perhaps in the same pass, and the first comes first in the source.
+pub(in crate::compile) fn draws_before(
+    program: &AtomicProgram,
+    first: StatementId,
+    second: StatementId,
+) -> bool {
+    let [one, other] = [first, second].map(|id| &program.statements[id.0 as usize]);
+    first < second && is_draw(one) && is_draw(other) && both_run(one, other)
 }
 
 fn is_key(operation: &Operation, id: VariableId) -> bool {
@@ -114,14 +139,14 @@ struct Exclusion<'a> {
 
 impl Exclusion<'_> {
     fn both_run(&mut self, one: usize, other: usize) -> bool {
-        let statements: [&Statement; 2] = [one, other].map(|at| &self.program.statements[at]);
-        let [first, second] = statements;
-        if first.gress != second.gress {
-            return false;
-        }
-        if first.handler.is_some() && second.handler.is_some() && first.handler != second.handler {
-            return false;
-        }
-        *(self.known.entry((one, other))).or_insert_with(|| !exclusive(&first.guard, &second.guard))
+        *(self.known.entry((one, other))).or_insert_with(|| {
+            both_run(&self.program.statements[one], &self.program.statements[other])
+        })
     }
+}
+
+fn both_run(one: &Statement, other: &Statement) -> bool {
+    let of_two_handlers =
+        one.handler.is_some() && other.handler.is_some() && one.handler != other.handler;
+    one.gress == other.gress && !of_two_handlers && !exclusive(&one.guard, &other.guard)
 }

@@ -34,6 +34,7 @@ mod uses;
 pub use branches::branches;
 pub use dataflow::dataflow;
 pub use dependencies::dependencies;
+pub(super) use dependencies::draws_before;
 pub use groups::Groups;
 pub use print::{operation_text, print, print_graph};
 pub use problem::problem;

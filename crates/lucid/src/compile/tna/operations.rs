@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::hashes;
+use crate::compile::atomic::draws_before;
 use crate::compile::atomic::program::{AluOperator, Index, Operand, Operation, StatementId};
 use crate::compile::expressions::literal;
 use crate::core::GlobalId;
@@ -188,8 +189,18 @@ fn generate_in_egress(context: &Context<'_>, event: crate::core::EventId) -> Str
     text
 }
 
-/// An order of statements that run at once in which each reads before another one writes; `None` if
-/// they write in a circle what others read.
+/// Whether one of these draws a random number before one of those.
+pub(super) fn draw_before(
+    context: &Context<'_>,
+    these: &[StatementId],
+    those: &[StatementId],
+) -> bool {
+    let mut firsts = these.iter();
+    firsts.any(|first| those.iter().any(|one| draws_before(context.atomic, *first, *one)))
+}
+
+/// An order of statements that run at once in which each reads before another one writes, and random
+/// numbers are drawn in the source's order; `None` if they write in a circle what others read.
 pub(super) fn sequential(
     context: &Context<'_>,
     statements: &[StatementId],
@@ -205,10 +216,11 @@ pub(super) fn sequential(
     let mut order = Vec::new();
     while !left.is_empty() {
         // Whose results nobody else still reads.
-        let at = left.iter().enumerate().position(|(at, (_, _, writes))| {
-            left.iter()
-                .enumerate()
-                .all(|(other, (_, reads, _))| other == at || reads.is_disjoint(writes))
+        let at = left.iter().enumerate().position(|(at, (id, _, writes))| {
+            left.iter().enumerate().all(|(other, (before, reads, _))| {
+                let is_first = draws_before(context.atomic, *before, *id);
+                other == at || (reads.is_disjoint(writes) && !is_first)
+            })
         })?;
         order.push(left.remove(at).0);
     }

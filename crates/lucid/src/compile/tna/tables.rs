@@ -5,7 +5,7 @@
 
 use super::context::{Base, Context, Touched, control_name, ones};
 use super::keysets::{self, KeyOf};
-use super::operations::{self, sequential};
+use super::operations::{self, draw_before, sequential};
 use super::scheduler::Part;
 use super::scheduler_tables;
 use crate::compile::GlobalPlace;
@@ -42,24 +42,28 @@ fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
     }
 }
 
-/// Tables of one stage so that each reads what another one writes before that one runs. Where two
-/// tables need each other to be first, one is taken apart.
+/// Tables of one stage so that each reads what another one writes before that one runs, and random numbers
+/// are drawn in the source's order. Where two tables need each other to be first, one is taken apart.
 fn ordered(context: &Context<'_>, mut tables: Vec<Vec<UnitId>>) -> Vec<Vec<UnitId>> {
     let touched = |units: &[UnitId]| {
         let mut reads = BTreeSet::new();
         let mut writes = BTreeSet::new();
-        for id in units.iter().filter_map(|unit| statement_of(context, *unit)) {
+        let ids: Vec<_> = units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+        for id in &ids {
             reads.extend(context.atomic.reads(&context.atomic.statements[id.0 as usize]));
             reads.extend(context.atomic.statements[id.0 as usize].guard.variables());
             writes.extend(context.atomic.statements[id.0 as usize].operation.writes());
         }
-        (reads, writes)
+        (reads, writes, ids)
     };
     let mut order = Vec::new();
     while !tables.is_empty() {
         let all: Vec<_> = tables.iter().map(|units| touched(units)).collect();
         let free = (0..tables.len()).find(|at| {
-            (0..tables.len()).all(|other| other == *at || all[other].0.is_disjoint(&all[*at].1))
+            (0..tables.len()).all(|other| {
+                let draws_first = || draw_before(context, &all[other].2, &all[*at].2);
+                other == *at || (all[other].0.is_disjoint(&all[*at].1) && !draws_first())
+            })
         });
         match free {
             Some(at) => order.push(tables.remove(at)),
@@ -349,7 +353,9 @@ fn table_name(context: &Context<'_>, statements: &[StatementId], stage: usize) -
 fn action(context: &mut Context<'_>, name: &str, statements: &[StatementId]) {
     let order = sequential(context, statements);
     let is_ordered = order.is_some();
-    let order = order.unwrap_or_else(|| statements.to_vec());
+    // In any order then, but random numbers are drawn in the source's.
+    let order =
+        order.unwrap_or_else(|| BTreeSet::from_iter(statements.to_vec()).into_iter().collect());
     let mut body: Vec<(Span, String)> = Vec::new();
     let mut late: Vec<(Span, String)> = Vec::new();
     for id in order {
