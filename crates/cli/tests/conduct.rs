@@ -62,6 +62,32 @@ fn exit_statuses() {
 }
 
 #[test]
+fn ports_that_the_architecture_does_not_have() {
+    let capture = "examples/router/captures/host1.pcap";
+    for rest in ["", " --verify"] {
+        let words = format!(
+            "run examples/router/router.p4 --in 1={capture} --in 600={capture} --cpu-port 9999 \
+             --out target/nothing{rest}"
+        );
+        let ran = plane(&words);
+        assert_eq!(ran.status.code(), Some(2));
+        let told = text(&ran.stderr);
+        for wrong in [&format!("--in 600={capture}"), "--cpu-port 9999"] {
+            assert!(told.contains(&format!("{wrong}: there is no port ")), "{told}");
+        }
+        assert!(!told.contains("--in 1="), "{told}");
+    }
+}
+
+#[test]
+fn a_lucid_program_is_not_printed_but_the_ways_are_told() {
+    let ran = plane("print examples/lucid/nat/nat.dpt");
+    assert_eq!(ran.status.code(), Some(1));
+    let told = text(&ran.stderr);
+    assert!(told.contains("plane emit examples/lucid/nat/nat.dpt --target v1model"), "{told}");
+}
+
+#[test]
 fn every_subcommand_has_an_example() {
     for command in ["check", "run", "test", "fmt", "print", "ir", "corpus", "explain"] {
         let help = text(&plane(&format!("help {command}")).stdout);

@@ -147,6 +147,16 @@ fn what_a_run_prints() {
 }
 
 #[test]
+fn a_run_tells_what_its_target_leaves_out() {
+    let folder = folder(&[("count.yaml", RUN)]);
+    for (words, warnings) in [("run count.dpt --target tna", 1), ("run count.dpt", 0)] {
+        let ran = plane(folder.path(), words);
+        let told = text(&ran.stderr);
+        assert_eq!(told.matches("LU-W0701").count(), warnings, "{words}: {told}");
+    }
+}
+
+#[test]
 fn json_is_alone_on_standard_output() {
     let folder = folder(&[("count.yaml", RUN)]);
     let ran = plane(folder.path(), "run count.dpt --json");

@@ -187,6 +187,11 @@ impl Device {
         self.machine.now_ps
     }
 
+    /// The largest port that the architecture has bits for.
+    pub fn largest_port(&self) -> u32 {
+        self.engine().largest_port()
+    }
+
     /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
     /// time and port arrive in the order of the calls. Returns its number, which
     /// [`Transmitted::packet`] names.

@@ -48,7 +48,7 @@ pub enum Condition {
 }
 
 /// A bit that the caller sets to close a way: in the word that a slot names, the bit that another names,
-/// both slots of at most 64 bits. Fresh units have gates ([`crate::Lent`]).
+/// both slots of at most 64 bits. Fresh units have gates ([`crate::Burst::run`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
     /// Which word.

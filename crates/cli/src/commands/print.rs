@@ -9,8 +9,8 @@ pub fn run(arguments: &OneProgram) -> Ending {
     if super::lucid::is_program(&arguments.file) {
         let file = arguments.file.display();
         output::error(&format!(
-            "`{file}` is a Lucid program, which is not compiled to P4_16 yet; `plane ir` prints its core \
-             program"
+            "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \
+             and `plane ir {file}` prints its core program"
         ));
         return Ending::WrongInput;
     }

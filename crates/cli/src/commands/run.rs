@@ -5,7 +5,7 @@ use crate::arguments::{Engine, Run};
 use crate::port_captures::{PortCaptures, Written};
 use crate::{Ending, control_files, files, output};
 use control::session::Session;
-use device::{Device, DeviceOptions, DigestMessage};
+use device::{Device, DeviceOptions, DigestMessage, EngineChoice};
 use network::capture::{CaptureReader, MergedCaptures};
 use network::replay::{Progress, ReplayError, replay};
 use source::SourceMap;
@@ -115,6 +115,11 @@ fn run_program(
         trace: arguments.trace || arguments.trace_json,
         ..built
     };
+    let wrong = ports_that_are_not_there(arguments, &inputs, &program, &options)?;
+    if !wrong.is_empty() {
+        wrong.iter().for_each(|message| output::error(message));
+        return Ok(Ending::WrongUsage);
+    }
     if arguments.verify {
         let inputs = (inputs, out);
         return super::verify::run_program(arguments, inputs, program, options, map, quiet);
@@ -183,6 +188,26 @@ fn run_program(
     }
     let asked = control_files::apply(&arguments.after, &mut session, &mut device)?;
     Ok(if problem.is_none() && asked.is_some() { Ending::Fine } else { Ending::WrongInput })
+}
+
+/// What is wrong with ports on the command line: which there are depends on the program's architecture.
+fn ports_that_are_not_there(
+    arguments: &Run,
+    inputs: &[(u32, PathBuf)],
+    program: &Arc<ir::Program>,
+    options: &DeviceOptions,
+) -> Result<Vec<String>, String> {
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..options.clone() };
+    let device = Device::new(program.clone(), options)
+        .map_err(|error| output::coded(error.code().0, &error.to_string()))?;
+    let largest = device.largest_port();
+    let inputs =
+        inputs.iter().map(|(port, file)| (*port, format!("--in {port}={}", file.display())));
+    let cpu_port = arguments.cpu_port.map(|port| (port, format!("--cpu-port {port}")));
+    let wrong = inputs.chain(cpu_port).filter(|(port, _)| *port > largest);
+    Ok(wrong
+        .map(|(port, given)| format!("{given}: there is no port {port}: the largest is {largest}"))
+        .collect())
 }
 
 /// What the device file says; `None` when it is wrong, which was told.

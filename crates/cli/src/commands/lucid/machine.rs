@@ -64,6 +64,7 @@ impl Machine {
             Target::Tna => LucidTarget::Tna.name(),
         };
         if !quiet {
+            output::diagnostics(&compiled.built.map, &compiled.warnings);
             output::diagnostics(&compiled.built.map, &compiled.built.warnings);
         }
         let simulation =
