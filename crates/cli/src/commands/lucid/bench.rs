@@ -64,7 +64,12 @@ enum Found {
 /// The applications of a folder: each folder in it with a run, and its programs.
 fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Trouble> {
     let cannot = |error: std::io::Error| {
-        format!("cannot read `{}`: {}", folder.display(), files::reason(&error))
+        format!(
+            "cannot read `{}`: {}; run this in the project's folder, or name another folder of \
+             applications with --applications DIR",
+            folder.display(),
+            files::reason(&error)
+        )
     };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(cannot)?.flatten() {
