@@ -6,6 +6,8 @@
 mod constructs;
 #[path = "compile_v1model/programs.rs"]
 mod programs;
+#[path = "compile_v1model/recirculated.rs"]
+mod recirculated;
 #[path = "compile_v1model/runs.rs"]
 mod runs;
 

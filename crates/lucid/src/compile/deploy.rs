@@ -281,10 +281,7 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
             Clock::Nanoseconds => TimestampUnit::Nanoseconds,
             Clock::Microseconds => TimestampUnit::Microseconds,
         },
-        pass_limit: match options.recirculation {
-            Recirculation::Port => None,
-            Recirculation::Primitive => DeviceOptions::default().pass_limit,
-        },
+        pass_limit: None,
         // Otherwise the surroundings keep the pace.
         ingress_interval_ps: if loops { PIPELINE_INTERVAL_PS } else { 0 },
         ..DeviceOptions::default()
@@ -318,6 +315,13 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
         }
     }
     built.traffic_manager.ports.insert(site.recirculation_port, port);
+    if options.recirculation == Recirculation::Primitive {
+        built.traffic_manager.recirculation = PortOptions {
+            rate_bps: Some(RECIRCULATION_RATE_BPS),
+            queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
+            ..built.traffic_manager.recirculation
+        };
+    }
     built
 }
 
@@ -331,12 +335,14 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
         Clock::Microseconds => "clock = \"us\"\n",
     });
     let _ = writeln!(text, "ingress_interval = \"{PIPELINE_INTERVAL_PS}ps\"");
-    if options.recirculation == Recirculation::Port {
-        text.push_str("pass_limit = \"none\"\n");
+    text.push_str("pass_limit = \"none\"\n");
+    let rate = RECIRCULATION_RATE_BPS / 1_000_000_000;
+    let depth = RECIRCULATION_QUEUE_PACKETS;
+    if options.recirculation == Recirculation::Primitive {
+        let _ = write!(text, "\n[recirculation]\nqueue_depth = {depth}\nrate = \"{rate}Gb/s\"\n");
     }
-    let _ = write!(text, "\n[port.{port}]\nqueue_depth = {RECIRCULATION_QUEUE_PACKETS}\n");
+    let _ = write!(text, "\n[port.{port}]\nqueue_depth = {depth}\n");
     if options.recirculation == Recirculation::Port {
-        let rate = RECIRCULATION_RATE_BPS / 1_000_000_000;
         let _ = write!(text, "rate = \"{rate}Gb/s\"\nloopback = true\n");
     }
     let period_ps = compiled.delay_period_ps;

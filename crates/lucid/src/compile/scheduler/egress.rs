@@ -3,10 +3,10 @@
 //! delay; egress handlers run; packet events lose their frame as they leave, and packets are as long as
 //! their event.
 
+use crate::compile::Clock;
 use crate::compile::observed::told;
 use crate::compile::v1model::Context;
 use crate::compile::wire::{self, FRAME_BYTES};
-use crate::compile::{Clock, Recirculation};
 use source::Span;
 
 /// Declares the control.
@@ -59,10 +59,12 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
              if (meta.whole == 0 && (has_payload == 0 || meta.empty == 1)) {{ truncate(length); }} }}"
         ),
     );
-    if context.options.recirculation == Recirculation::Primitive {
+    if context.recirculates() {
         context.put(
             Span::NONE,
             "if (standard_metadata.egress_port == meta.recirculation_port) { \
+             meta.ingress_port = meta.recirculation_port; \
+             meta.ingress_time = standard_metadata.egress_global_timestamp; \
              recirculate_preserving_field_list(0); }",
         );
     }
@@ -159,8 +161,7 @@ fn members(context: &mut Context<'_>) {
 
 /// Takes the time in the queue off the delay of what comes back; on links there is none.
 fn time(context: &mut Context<'_>) {
-    let elapsed = "standard_metadata.egress_global_timestamp - \
-                   standard_metadata.ingress_global_timestamp";
+    let elapsed = format!("standard_metadata.egress_global_timestamp - {}", context.ingress_time());
     let elapsed = match context.options.clock {
         Clock::Nanoseconds => format!("({elapsed})"),
         Clock::Microseconds => format!("(({elapsed}) * 1000)"),

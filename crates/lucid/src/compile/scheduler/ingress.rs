@@ -49,9 +49,19 @@ pub(in crate::compile) fn write(context: &mut Context<'_>) {
     context.put(
         Span::NONE,
         "apply { if (standard_metadata.parser_error != error.NoError) { \
-         mark_to_drop(standard_metadata); return; } configuration.apply(); \
-         meta.ingress_port = standard_metadata.ingress_port;",
+         mark_to_drop(standard_metadata); return; } configuration.apply();",
     );
+    let port = "meta.ingress_port = standard_metadata.ingress_port;";
+    let came = match context.recirculates() {
+        // What comes round has both from egress.
+        true => format!(
+            "if (!({})) {{ {port} \
+             meta.ingress_time = standard_metadata.ingress_global_timestamp; }}",
+            context.came_round()
+        ),
+        false => port.to_string(),
+    };
+    context.put(Span::NONE, came);
     if context.options.before.is_some() {
         let call = observed::user(context, "before");
         context.put(Span::NONE, call);
@@ -139,11 +149,12 @@ fn configuration(context: &mut Context<'_>) {
 /// Place and remaining delay of a frame.
 fn arrival(context: &mut Context<'_>) {
     // Both ends of the way through the recirculation port are the switch's, so 16 bits of the time
-    // tell how long it took.
+    // tell how long it took. What the primitive brings back counts it in egress.
     let elapsed = "(standard_metadata.ingress_global_timestamp[15:0] - hdr.frame.source_kind)";
     let elapsed = match context.options.clock {
-        Clock::Nanoseconds => format!("(bit<32>){elapsed}"),
-        Clock::Microseconds => format!("((bit<32>){elapsed} * 1000)"),
+        _ if context.recirculates() => String::new(),
+        Clock::Nanoseconds => format!("|-| (bit<32>){elapsed}"),
+        Clock::Microseconds => format!("|-| ((bit<32>){elapsed} * 1000)"),
     };
     let waited = match context.has_egress_handlers() {
         true => {
@@ -161,7 +172,7 @@ fn arrival(context: &mut Context<'_>) {
              {waited} \
              if (hdr.frame.source_kind != SOURCE) {{ \
              hdr.frame.delay_ns = meta.ingress_port == meta.recirculation_port ? \
-             hdr.frame.delay_ns |-| {elapsed} : 0; }} \
+             hdr.frame.delay_ns {elapsed} : 0; }} \
              if (hdr.frame.place_kind == PLACE_SWITCH && hdr.frame.place == meta.self && \
              hdr.frame.delay_ns == 0) {{ hdr.frame.place_kind = PLACE_HERE; \
              meta.ingress_port = 0; }} }}"
@@ -198,8 +209,8 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
             let constant = context.shapes.events[at].constant.clone();
             let frame = frame("PLACE_PORT", &wire::OUTSIDE_PORT.to_string(), &constant);
             let condition = format!(
-                "meta.event == {constant} && hdr.frame.isValid() && \
-                 standard_metadata.ingress_port == meta.recirculation_port"
+                "meta.event == {constant} && hdr.frame.isValid() && {}",
+                context.came_round()
             );
             branch(context, event.span, condition, format!("hdr.frame = {frame};"));
         }

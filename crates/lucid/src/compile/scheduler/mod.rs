@@ -7,6 +7,7 @@ pub(super) mod egress;
 pub(super) mod ingress;
 mod observed;
 
+use super::Recirculation;
 use super::expressions::wire_bits;
 use super::v1model::Context;
 use super::wire::{self, PlaceKind};
@@ -32,6 +33,11 @@ pub(super) fn constants(context: &mut Context<'_>) {
     }
     context.put(Span::NONE, format!("const bit<16> SOURCE = 16w{:#x};", wire::SOURCE_PREFIX));
     context.put(Span::NONE, format!("const bit<16> ETHERTYPE_LUCID = {LUCID_ETHER_TYPE};"));
+    if context.recirculates() {
+        context.put(Span::NONE, "const bit<32> RECIRCULATED = 4;");
+        let comment = "The instance_type of what `recirculate` brings back.";
+        context.comments.push(("RECIRCULATED".to_string(), comment.to_string()));
+    }
     context.put(
         Span::NONE,
         "header lucid_t { bit<16> place_kind; bit<32> place; bit<16> source_kind; bit<32> delay_ns; \
@@ -45,10 +51,48 @@ pub(super) fn constants(context: &mut Context<'_>) {
     context.comments.push(("PLACE_HERE".to_string(), comment.to_string()));
 }
 
-/// What the parts of the program tell each other about a packet.
+impl Context<'_> {
+    fn recirculates(&self) -> bool {
+        self.options.recirculation == Recirculation::Primitive
+    }
+
+    /// In ingress, whether the packet came by the recirculation port. What the primitive brings back has
+    /// no `ingress_port`.
+    fn came_round(&self) -> &'static str {
+        match self.recirculates() {
+            true => "standard_metadata.instance_type == RECIRCULATED",
+            false => "standard_metadata.ingress_port == meta.recirculation_port",
+        }
+    }
+
+    /// The time in ingress, in units of the clock, 48 bits. What the primitive brings back has no
+    /// `ingress_global_timestamp`; it has the time when its round began in egress.
+    pub(super) fn ingress_time(&self) -> &'static str {
+        match self.recirculates() {
+            true => "meta.ingress_time",
+            false => "standard_metadata.ingress_global_timestamp",
+        }
+    }
+
+    /// The port by which the packet came, in the parser, 9 bits.
+    pub(super) fn parser_ingress_port(&self) -> &'static str {
+        match self.recirculates() {
+            // One of them is 0.
+            true => "(standard_metadata.ingress_port | meta.ingress_port)",
+            false => "standard_metadata.ingress_port",
+        }
+    }
+}
+
+/// What the parts of the program tell each other about a packet. Fields in list 0 are kept when the
+/// packet is recirculated by the primitive.
 pub(super) fn metadata(context: &mut Context<'_>) {
-    let mut text = String::from(
-        "struct metadata_t { bit<16> event; bit<9> ingress_port; bit<9> recirculation_port; \
+    let ingress = match context.recirculates() {
+        true => "@field_list(0) bit<9> ingress_port; @field_list(0) bit<48> ingress_time;",
+        false => "bit<9> ingress_port;",
+    };
+    let mut text = format!(
+        "struct metadata_t {{ bit<16> event; {ingress} bit<9> recirculation_port; \
          bit<32> self; bit<8> generated; bit<8> copies; bit<1> leaves; bit<1> whole; bit<1> empty;",
     );
     if context.has_egress_handlers() {

@@ -425,10 +425,12 @@ impl Environment for Control<'_, '_> {
             BuiltIn::IngressPort => ("meta.ingress_port".to_string(), 9),
             BuiltIn::RecirculationPort => ("meta.recirculation_port".to_string(), 9),
             BuiltIn::Time => {
-                let gress = if self.egress { "egress" } else { "ingress" };
-                let stamp = format!("standard_metadata.{gress}_global_timestamp");
+                let stamp = match self.egress {
+                    true => "standard_metadata.egress_global_timestamp",
+                    false => self.context.ingress_time(),
+                };
                 match self.context.options.clock {
-                    Clock::Nanoseconds => (stamp, 48),
+                    Clock::Nanoseconds => (stamp.to_string(), 48),
                     Clock::Microseconds => (format!("({stamp} * 1000)"), 48),
                 }
             }

@@ -144,6 +144,7 @@ const RESERVED: &[&str] = &[
     "PLACE_FLOOD",
     "PLACE_SWITCHES",
     "SOURCE",
+    "RECIRCULATED",
     "ETHERTYPE_LUCID",
 ];
 

@@ -439,7 +439,7 @@ impl Environment for Inside<'_, '_, '_> {
 
     fn built_in(&mut self, value: BuiltIn, span: Span) -> (String, u32) {
         match value {
-            BuiltIn::IngressPort => ("standard_metadata.ingress_port".to_string(), 9),
+            BuiltIn::IngressPort => (self.states.context.parser_ingress_port().to_string(), 9),
             _ => {
                 self.states.impossible(span);
                 (literal(0, 32), 32)
