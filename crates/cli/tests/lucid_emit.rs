@@ -72,6 +72,44 @@ fn each_switch_of_a_run_has_its_commands() {
     assert!(commands(1).contains("table_add forward forward_to 0 => "));
 }
 
+/// The period of the delay queue is the run's.
+#[test]
+fn the_delay_queue_is_released_as_the_run_says() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let folder = out.path().display().to_string();
+    let write =
+        |name: &str, text: &str| std::fs::write(out.path().join(name), text).expect("a file");
+    let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("a file");
+    write("tick.dpt", "event tick(); handle tick() { generate Event.delay(tick(), 1000); }\n");
+    write("exact.yaml", "max time: 1ms\n");
+    write("coarse.yaml", "max time: 1ms\ndelay granularity: 20us\n");
+    for target in ["v1model", "tna"] {
+        for (run, period, told) in [
+            ("", "100000000ps", "every 100 us"),
+            ("--spec exact.yaml", "100000000ps", "every 100 us"),
+            ("--spec coarse.yaml", "20000000ps", "every 20 us"),
+        ] {
+            let run = run.replace("--spec ", &format!("--spec {folder}/"));
+            succeeds(&format!("emit {folder}/tick.dpt --target {target} {run} -o {folder}"));
+            let (device, readme) = (read("device-0.toml"), read("README.md"));
+            let count = device.matches("period = ").count();
+            assert!(device.contains(&format!("period = \"{period}\"")), "{device}");
+            assert_eq!(count > 1, target == "tna", "{device}");
+            assert!(readme.contains(told) && readme.contains("delay granularity"), "{readme}");
+            succeeds(&format!(
+                "run {folder}/tick.p4 --entries {folder}/commands-0.txt --device \
+                 {folder}/device-0.toml --in 1=examples/router/captures/host1.pcap --out {folder}/out"
+            ));
+        }
+        succeeds(&format!(
+            "emit {folder}/tick.dpt --target {target} --delay recirculation --spec \
+                           {folder}/coarse.yaml -o {folder}"
+        ));
+        assert!(!read("device-0.toml").contains("period"));
+        assert!(!read("README.md").contains("delay granularity"));
+    }
+}
+
 #[test]
 fn passes_are_shown_by_name() {
     let listed = succeeds("emit examples/lucid/rip/rip.dpt --after list");

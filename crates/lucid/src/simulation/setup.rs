@@ -133,16 +133,26 @@ impl Setup {
         }
     }
 
+    /// The run's ports, and its delay granularity, if it has one, as the period of delay queues. How events wait
+    /// stays as it is.
+    pub fn queue_options(&self, options: crate::compile::Options) -> crate::compile::Options {
+        let options = self.port_options(options);
+        match self.timing.delay_granularity_ps {
+            0 => options,
+            delay_period_ps => crate::compile::Options { delay_period_ps, ..options },
+        }
+    }
+
     /// How compiled switches keep delays as this run has them: in a queue that is released at its
     /// granularity; without one, going round until they are due, which is exact to a round. And whether they
     /// have recirculation ports of their own.
     pub fn delay_options(&self, options: crate::compile::Options) -> crate::compile::Options {
         use crate::compile::{Delay, Options};
-        let options = self.port_options(options);
-        match self.timing.delay_granularity_ps {
-            0 => Options { delay: Delay::Recirculation, ..options },
-            delay_period_ps => Options { delay: Delay::Queue, delay_period_ps, ..options },
-        }
+        let delay = match self.timing.delay_granularity_ps {
+            0 => Delay::Recirculation,
+            _ => Delay::Queue,
+        };
+        Options { delay, ..self.queue_options(options) }
     }
 
     /// Whether links may lose something, or go down.

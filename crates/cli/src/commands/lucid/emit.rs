@@ -73,7 +73,7 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
     }
     let options = options(arguments)?;
     let options = match &setup {
-        Some(setup) => setup.port_options(options),
+        Some(setup) => setup.queue_options(options),
         None => options,
     };
     let (compiled, stages) = match compiled(arguments, &program, &map, &options, quiet) {

@@ -5,7 +5,7 @@
 use super::inputs::Trouble;
 use crate::files;
 use lucid::compile::deploy::{self, Site};
-use lucid::compile::{Compiled, Recirculation, Target, tna};
+use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target, tna};
 use lucid::core::Program;
 use lucid::simulation::Setup;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,15 @@ impl Emitted<'_> {
         if let Some(stages) = &self.stages {
             text.push_str(&format!("On a Tofino it takes {stages}.\n"));
         }
+        if self.compiled.delay_period_ps > 0 {
+            text.push_str(&format!(
+                "\nDelayed events wait in a queue that is released every {} (`period` in device-N.toml). It is \
+                 {} unless the run of `--spec` says otherwise, such as `delay granularity: 50us`; with \
+                 `--delay recirculation` there is no such queue, and delays are exact to a round.\n",
+                period_text(self.compiled.delay_period_ps),
+                period_text(DELAY_PERIOD_PS),
+            ));
+        }
         if options.recirculation == Recirculation::Port {
             let given = if self.source == Path::new("-") {
                 "PROGRAM.dpt".into()
@@ -114,6 +123,14 @@ impl Emitted<'_> {
         }
         text
     }
+}
+
+/// A period in its largest unit without a fraction, such as `100 us`.
+fn period_text(period_ps: u64) -> String {
+    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1000, "ns")];
+    let found = units.into_iter().find(|(unit_ps, _)| period_ps % unit_ps == 0);
+    let (unit_ps, unit) = found.unwrap_or((1, "ps"));
+    format!("{} {unit}", period_ps / unit_ps)
 }
 
 /// One switch without links.
