@@ -9,7 +9,7 @@ use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Clock, Delay, GlobalPlace, Options, Recirculation};
 use lucid::compiled::lowered;
 use lucid::core::GlobalId;
-use lucid::simulation::{Observation, ObservationKind, Observer, Setup, Simulation};
+use lucid::simulation::{Observation, ObservationKind, Observer, Setup, Simulation, Stage};
 use lucid::specification::Run;
 use source::SourceMap;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ const ROUND_NS: u128 = 600;
 /// A millisecond, in picoseconds.
 const END_PS: u64 = 1_000_000_000;
 
-/// When handlers of the reference ran, in picoseconds, with the name of the event.
+/// When handlers in ingress of the reference ran, in picoseconds, with the name of the event.
 struct Times<'a>(&'a lucid::core::Program, Vec<(String, u64)>);
 
 impl Observer for Times<'_> {
     fn observe(&mut self, observation: Observation) {
-        if let ObservationKind::Handled { event, .. } = observation.kind {
+        if let ObservationKind::Handled { event, stage: Stage::Ingress, .. } = observation.kind {
             let name = self.0.events[event.event.0 as usize].name.to_string();
             self.1.push((name, observation.time_ps));
         }
@@ -221,4 +221,29 @@ fn the_parser_sees_the_port_of_what_comes_round() {
              | _ -> { generate(probe(destination, source, kind, 9)); }
          }";
     check(text, &[(200_000, &probe(4))], "back", 6);
+}
+
+/// An event meets its egress handler once, when it is due; the handler sees the time in egress.
+#[test]
+fn egress_handlers_run_once_on_what_comes_round() {
+    let text = format!(
+        "{PROBE}
+         event out(int<32> number, int<32> sent);
+         event note(int<32> number);
+         global Array.t<32> seen = Array.create(16);
+         memop plus(int stored, int x) {{ return stored + x; }}
+         handle probe(int<48> destination, int<48> source, int<16> kind, int<32> number) {{
+             generate note(number);
+             generate Event.delay(out(number, Sys.time()), 4000);
+         }}
+         handle note(int<32> number) {{ Array.setm(seen, number, plus, 1); }}
+         @egress handle out(int<32> number, int<32> sent) {{
+             generate out(number + 1, Sys.time() - sent);
+         }}
+         handle out(int<32> number, int<32> sent) {{
+             Array.setm(seen, number, plus, sent);
+             generate_port(2, probe(1, 2, 0x0900, number));
+         }}"
+    );
+    check(&text, &[(200_000, &probe(3))], "out", 8);
 }
