@@ -128,7 +128,7 @@ impl Emitted<'_> {
 /// A period in its largest unit without a fraction, such as `100 us`.
 fn period_text(period_ps: u64) -> String {
     let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1000, "ns")];
-    let found = units.into_iter().find(|(unit_ps, _)| period_ps % unit_ps == 0);
+    let found = units.into_iter().find(|(unit_ps, _)| period_ps.is_multiple_of(*unit_ps));
     let (unit_ps, unit) = found.unwrap_or((1, "ps"));
     format!("{} {unit}", period_ps / unit_ps)
 }
