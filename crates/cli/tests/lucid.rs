@@ -146,6 +146,43 @@ fn what_a_run_prints() {
     assert_eq!(tested, "ok      count.yaml\n1 passed, 0 failed (Lucid reference interpreter)\n");
 }
 
+/// An event that delays itself, and inputs after the end of a run that says nothing of its time.
+const TICKS: &str = "\
+event tick(int<32> by);
+handle tick(int<32> by) { generate Event.delay(tick(by), 6000); }
+";
+
+#[test]
+fn a_run_tells_what_was_waiting_at_its_end() {
+    let run = "events: [{name: tick, args: [3]}, {name: tick, args: [4], timestamp: 20us}]\n\
+               expect: [{handled: tick, count: 7}]";
+    let folder = folder(&[("tick.dpt", TICKS), ("tick.yaml", run)]);
+    for (options, due) in [
+        ("--engine reference", "12000"),
+        ("", "12600"),
+        ("--target tna", "12600"),
+        ("--verify", "12600"),
+    ] {
+        let ran = plane(folder.path(), &format!("run tick.dpt {options}"));
+        let said = text(&ran.stdout);
+        let expected = format!(
+            "the run was over at 10000 ns; 1 event was waiting: tick(by=3), due at switch 0 at {due} \
+             ns; inputs were to come, the next at 20000 ns\n`max time` in tick.yaml, or --until TIME, \
+             lets it run longer\n"
+        );
+        assert!(said.contains(&expected), "{options}: {said}");
+        assert!(text(&ran.stderr).contains("LU-W0504"), "{options}");
+        let ran = plane(folder.path(), &format!("run tick.dpt {options} --until 21us"));
+        let said = text(&ran.stdout);
+        assert!(said.contains("over at 21000 ns; 2 events were waiting, the next: "), "{said}");
+        assert!(!text(&ran.stderr).contains("LU-W0504"), "what is within --until happens");
+    }
+    let quiet = plane(folder.path(), "run tick.dpt --quiet");
+    assert!(!text(&quiet.stdout).contains("waiting"), "{}", text(&quiet.stdout));
+    let tested = text(&plane(folder.path(), "test tick.yaml").stdout);
+    assert!(tested.contains("1 event was waiting: tick(by=3)"), "{tested}");
+}
+
 #[test]
 fn a_run_tells_what_its_target_leaves_out() {
     let folder = folder(&[("count.yaml", RUN)]);

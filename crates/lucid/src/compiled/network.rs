@@ -212,6 +212,11 @@ impl CompiledSimulation {
             && self.switches.iter().all(|one| one.installed.device.buffered_bytes() == 0)
     }
 
+    /// When the next input comes, in picoseconds.
+    pub fn next_input_ps(&self) -> Option<u64> {
+        self.inputs.peek().map(|next| next.0)
+    }
+
     /// The links of the run.
     pub(super) fn topology(&self) -> &Topology {
         &self.topology

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What people and tools read of a run: event log, JSON lines, final state, counters, time line,
-//! verdicts on expectations. Nothing here runs anything.
+//! verdicts on expectations, what was still to happen. Nothing here runs anything.
 
 mod counters;
 #[cfg(test)]
@@ -13,6 +13,7 @@ mod text;
 mod timeline;
 mod values;
 mod verdicts;
+mod waiting;
 
 pub use counters::{counter, counter_names, table as counters_table, total};
 pub use final_state::{state_json, state_text};
@@ -22,3 +23,4 @@ pub use text::{Detail, TextLog};
 pub use timeline::{MOST_ITEMS, TimeLine};
 pub use values::{event_text, integer_json, nanoseconds, value_json, value_text};
 pub use verdicts::{ReadCell, Verdict, Verdicts};
+pub use waiting::Waiting;

@@ -188,6 +188,11 @@ impl Simulation {
         input.into_iter().chain(queued).min()
     }
 
+    /// When the next input comes, in picoseconds.
+    pub fn next_input_ps(&self) -> Option<u64> {
+        self.inputs.peek().map(|next| next.0)
+    }
+
     /// Puts an input in as a specification has it, now or at its time if that is later.
     pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
         let mut found = Diagnostics::new();

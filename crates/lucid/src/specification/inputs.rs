@@ -67,7 +67,8 @@ fn input(
                 node.span,
                 "this never happens: the run ends before it",
             )
-            .note(format!("the run ends at {} ns (`max time`)", max_time_ps / 1000)),
+            .note(format!("the run ends at {} ns", max_time_ps / 1000))
+            .help("it ends as `max time` or --until says"),
         );
     }
     let locations = match fields.get(&["locations", "location"]) {

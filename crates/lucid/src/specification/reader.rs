@@ -16,9 +16,19 @@ pub const MOST_SWITCHES: u32 = 65_536;
 
 /// Reads a run's specification. There is a run unless the diagnostics hold an error.
 pub fn read(map: &SourceMap, file: FileId, format: Format) -> (Option<Run>, Diagnostics) {
+    read_until(map, file, format, None)
+}
+
+/// The same, with this end of the run, in picoseconds, instead of the specification's.
+pub fn read_until(
+    map: &SourceMap,
+    file: FileId,
+    format: Format,
+    until_ps: Option<u64>,
+) -> (Option<Run>, Diagnostics) {
     let mut messages = Messages::default();
     let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
-    let run = read_run(&root, &mut messages);
+    let run = read_run(&root, until_ps, &mut messages);
     let run = run.filter(|_| !messages.list.has_errors());
     (run, in_order(messages.list))
 }
@@ -60,7 +70,7 @@ fn tree(map: &SourceMap, file: FileId, format: Format, messages: &mut Messages) 
     root
 }
 
-fn read_run(root: &Node, messages: &mut Messages) -> Option<Run> {
+fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Option<Run> {
     let mut fields = Fields::of(root, "a run", messages)?;
     let mut run = Run::default();
     if let Some(node) = fields.get(&["program"]) {
@@ -100,6 +110,7 @@ fn read_run(root: &Node, messages: &mut Messages) -> Option<Run> {
     run.port_places.extend(network.places());
 
     read_times(&mut fields, &mut run, messages);
+    run.max_time_ps = until_ps.unwrap_or(run.max_time_ps);
     if let Some(node) = fields.get(&["drop chance"]) {
         let percent = messages.float(node, "`drop chance`");
         match percent.filter(|percent| (0.0..=100.0).contains(percent)) {

@@ -124,7 +124,7 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     let mut run = Run::default();
     if !is_bare {
         let (file, format) = add(&mut map, &specification_path)?;
-        let (read, problems) = specification::read(&map, file, format);
+        let (read, problems) = specification::read_until(&map, file, format, wanted.until_ps);
         found.append(problems);
         let Some(read) = read else { return Err(Trouble::Found(map, found)) };
         run = read;

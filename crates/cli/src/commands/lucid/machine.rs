@@ -199,6 +199,14 @@ impl Machine {
         (0..self.switches()).filter_map(counts).collect()
     }
 
+    /// When the next input comes, in picoseconds.
+    pub fn next_input_ps(&self) -> Option<u64> {
+        match self {
+            Machine::Reference(simulation) => simulation.next_input_ps(),
+            Machine::Compiled(_, simulation, _) => simulation.next_input_ps(),
+        }
+    }
+
     /// What is worth telling although the run went on.
     pub fn warnings(&self) -> Diagnostics {
         match self {

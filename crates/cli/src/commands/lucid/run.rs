@@ -10,8 +10,8 @@ use crate::arguments::{Engine, Run};
 use crate::{Ending, files, output};
 use lucid::compile::Options;
 use lucid::report::{
-    Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, counters_table, state_json,
-    state_text,
+    Detail, JsonLines, Observers, TextLog, TimeLine, Verdict, Verdicts, Waiting, counters_table,
+    state_json, state_text,
 };
 use lucid::simulation::schedule::Recorder;
 use lucid::simulation::{Observation, ObservationKind, Observer, Outcome};
@@ -201,6 +201,7 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
     let mut printer = Printer::default();
     let mut recorder = Recorder::new();
+    let mut waiting = Waiting::new();
     let mut leaving = match &arguments.out {
         Some(folder) => {
             let inputs: Vec<PathBuf> = ready.files().collect();
@@ -226,6 +227,10 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
             quieter = Quieter { log: &mut text, leaves_out: leaving.is_some() && !arguments.trace };
             observers.push(&mut quieter);
         }
+        // What becomes of generated events is P4's of the user, if there is some.
+        if !quiet && lucid.user_p4.files().next().is_none() {
+            observers.push(&mut waiting);
+        }
         if lucid.timeline.is_some() {
             observers.push(&mut line);
         }
@@ -249,6 +254,9 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
         let state = state_text(&program, machine.states().iter());
         if !state.is_empty() {
             summary.push_str(&format!("\nstate at the end, where it is not zero:\n{state}"));
+        }
+        if let Some(told) = still_to_happen(ready, &outcome, &waiting, &machine) {
+            summary.push_str(&format!("\n{told}\n"));
         }
     }
     if !verdicts.is_empty() {
@@ -295,6 +303,26 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     }
     write_results(&results, ready, quiet)?;
     Ok(if failed { Ending::WrongInput } else { Ending::Fine })
+}
+
+/// What was still to happen if the run's time was over, and how to let it run longer.
+pub fn still_to_happen(
+    ready: &Ready,
+    outcome: &Outcome,
+    waiting: &Waiting,
+    machine: &Machine,
+) -> Option<String> {
+    if *outcome != Outcome::TimeOver {
+        return None;
+    }
+    let setup = &ready.setup;
+    let told = waiting.text(setup.program(), setup.max_time_ps(), machine.next_input_ps())?;
+    let specification = ready.specification_path.display();
+    let longer = match ready.specification_path == ready.program_path {
+        true => "--until TIME lets it run longer".to_string(),
+        false => format!("`max time` in {specification}, or --until TIME, lets it run longer"),
+    };
+    Some(format!("{told}\n{longer}"))
 }
 
 /// Writes what was asked for, and says so.

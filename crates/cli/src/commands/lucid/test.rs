@@ -3,11 +3,11 @@
 
 use super::inputs::{Trouble, Wanted, ready};
 use super::machine::Machine;
-use super::run::verdicts_text;
+use super::run::{still_to_happen, verdicts_text};
 use crate::arguments::Engine;
 use crate::output;
 use lucid::compile::Options;
-use lucid::report::{Detail, Observers, TextLog, Verdicts};
+use lucid::report::{Detail, Observers, TextLog, Verdicts, Waiting};
 use lucid::simulation::Outcome;
 use source::{Diagnostics, RenderOptions, SourceMap};
 use std::path::Path;
@@ -61,12 +61,14 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
         }
     };
     let mut happened = String::new();
+    let mut waiting = Waiting::new();
     let outcome = {
         let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));
         let mut observers = Observers::new();
         if trace {
             observers.push(&mut log);
         }
+        observers.push(&mut waiting);
         machine.observe(&mut verdicts, &mut observers)
     };
     let counts = machine.counts();
@@ -74,6 +76,7 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
         verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
     if verdicts.iter().any(|verdict| !verdict.passed) {
         tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
+        tested.failures.extend(still_to_happen(&ready, &outcome, &waiting, &machine));
     }
     if let Outcome::Stopped(fault) = outcome {
         let mut list = Diagnostics::new();
