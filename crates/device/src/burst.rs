@@ -53,7 +53,6 @@ pub struct Output<'b> {
 #[derive(Debug)]
 pub struct Burst {
     packets: Packets,
-    largest_port: u32,
     /// Packets that a device has taken.
     forwarded: usize,
 }
@@ -62,12 +61,11 @@ impl Burst {
     /// Room for so many packets of at most so many bytes each.
     pub fn new(capacity: usize, buffer_bytes: usize) -> Burst {
         let packets = Packets::new(capacity, buffer_bytes, HEADROOM_BYTES);
-        Burst { packets, largest_port: 0, forwarded: 0 }
+        Burst { packets, forwarded: 0 }
     }
 
     /// Forgets packets and outputs.
     pub fn clear(&mut self) {
-        self.largest_port = 0;
         self.packets.clear();
         self.forwarded = 0;
     }
@@ -82,7 +80,6 @@ impl Burst {
             let (length_bytes, largest_bytes) = (bytes.len(), self.packets.largest_bytes());
             return Err(BurstError::TooLong { length_bytes, largest_bytes });
         }
-        self.largest_port = self.largest_port.max(ingress_port);
         Ok(self.packets.push(ingress_port, bytes))
     }
 
@@ -100,7 +97,7 @@ impl Burst {
         self.packets.set_first_bytes(packet, bytes);
     }
 
-    /// The same for the first packets, as many as there are arrays.
+    /// The same for the first packets, as many as there are arrays. The burst's packets may be so long.
     #[inline]
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
         self.packets.set_all_first_bytes(all);
@@ -155,7 +152,7 @@ impl Burst {
 
     /// The first packet from this one on that came from a port beyond `largest`.
     pub(crate) fn first_beyond(&self, first: usize, largest: u32) -> Option<usize> {
-        if self.largest_port <= largest {
+        if self.packets.largest_input() <= largest {
             return None;
         }
         (first..self.packets.len()).find(|&packet| self.port(packet) > largest)

@@ -156,10 +156,12 @@ impl CompiledProgram {
     }
 
     /// The straight way, with gates or without.
+    #[inline]
     pub fn straight(&mut self, gated: bool) -> Option<&mut BoundStraight> {
-        if !gated {
-            return self.straight.as_mut();
-        }
+        if gated { self.gated() } else { self.straight.as_mut() }
+    }
+
+    fn gated(&mut self) -> Option<&mut BoundStraight> {
         if self.gated.is_none()
             && let Some(described) = &self.code.straight
             && let Some(unit) = &described.gated
@@ -184,6 +186,7 @@ impl CompiledProgram {
         Ok(self.replicas.as_mut())
     }
 
+    #[inline]
     pub fn has_straight(&self) -> bool {
         self.straight.is_some()
     }

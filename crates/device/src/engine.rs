@@ -45,6 +45,7 @@ pub(crate) struct Engine {
     pub runner: Runner,
     architecture: Arc<dyn Architecture>,
     shape: Shape,
+    largest_port: u32,
     most_header_bytes: u64,
     /// Storage of packets that are gone, for the next ones.
     free_contexts: Vec<PacketContext>,
@@ -102,6 +103,7 @@ impl Engine {
             in_flight: 0,
             is_waiting: false,
             runner,
+            largest_port: architecture.largest_port(),
             architecture,
             shape: options.shape(),
             most_header_bytes: most_header_bytes(&program),
@@ -122,8 +124,9 @@ impl Engine {
         }
     }
 
+    #[inline]
     pub fn largest_port(&self) -> u32 {
-        self.architecture.largest_port()
+        self.largest_port
     }
 
     /// Sets options that are otherwise on the program's architecture.
@@ -213,13 +216,19 @@ impl Engine {
     #[inline]
     pub fn prepare_straight_context(&mut self) {
         if self.straight_context.is_none() {
-            let mut context = self.free_contexts.pop().unwrap_or_else(|| self.new_context());
-            context.begin_pass();
-            self.straight_context = Some(context);
+            self.make_straight_context();
         }
     }
 
+    #[cold]
+    fn make_straight_context(&mut self) {
+        let mut context = self.free_contexts.pop().unwrap_or_else(|| self.new_context());
+        context.begin_pass();
+        self.straight_context = Some(context);
+    }
+
     /// The most that a packet can grow by headers.
+    #[inline]
     pub fn most_header_bytes(&self) -> u64 {
         self.most_header_bytes
     }

@@ -92,7 +92,6 @@ fn run_straight(
         Way::Gated(passage) => machine.traffic.gates(passage),
     };
     let ended = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
-    drop(running);
     let jit::Ended { packet, ending, outputs, ended } = ended;
     machine.sent += (burst.sent_count() - already) as u64;
     straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);

@@ -449,6 +449,7 @@ impl Machine {
 
     /// Whether nothing is going to happen as long as no packet comes, but what queues do and what goes on
     /// for ever later.
+    #[inline]
     pub fn is_idle(&self) -> bool {
         match self.events.first_key_value() {
             None => self.coming_back.is_empty() && self.admission_ps.is_none(),

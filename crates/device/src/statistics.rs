@@ -154,27 +154,51 @@ impl Statistics {
 /// A device with more ports counts them in an ordered map.
 const MOST_FLAT_PORTS: u32 = 1 << 12;
 
-/// Bits of a number of bytes in a word that has a number of packets above it.
-const BYTES_BITS: u32 = 44;
+/// Bytes of all packets together that fit into a tally.
+const TALLY_BYTES: u64 = 1 << 32;
 
-/// One packet in such a word.
-const ONE_PACKET: u64 = 1 << BYTES_BITS;
+/// The least that a packet counts for there, as if it had so many bytes: the sums of port numbers then fit
+/// too.
+const LEAST_BYTES: u64 = MOST_FLAT_PORTS as u64;
 
-/// So many packets, of no more bytes than a packet in memory has, fit into such a word.
-const MOST_RECENT_PACKETS: usize = 1 << 19;
-const MOST_RECENT_BYTES: usize = 1 << (BYTES_BITS - 19);
+/// Packets and their bytes by port, of a device with few enough of them. Each packet has added its length to
+/// the row of its port and, above 32 bits, the number of its port, which its record has beside the length:
+/// that is one addition. What was added above, by the port's number, is how many packets there were; of port
+/// 0, those that are missing from the sum.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    /// A power of two.
+    rows: Vec<u64>,
+    packets: u64,
+}
+
+impl Tally {
+    fn new(rows: usize) -> Tally {
+        Tally { rows: vec![0; rows], packets: 0 }
+    }
+
+    /// Packets and bytes of each port.
+    fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        let packets = |(port, row): (usize, &u64)| (row >> u32::BITS).checked_div(port as u64);
+        let others: u64 = self.rows.iter().enumerate().filter_map(packets).sum();
+        let at_port_0 = self.packets - others;
+        let count = move |row: (usize, &u64)| {
+            (packets(row).unwrap_or(at_port_0), row.1 & (TALLY_BYTES - 1))
+        };
+        self.rows.iter().enumerate().map(count)
+    }
+}
 
 /// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StraightStatistics {
-    /// What came in by port, of a device with few enough of them, each a number of packets above a number
-    /// of bytes; a power of two.
-    recently_received: Vec<u64>,
-    /// What left, likewise.
-    recently_sent: Vec<u64>,
-    /// How many packets more fit into both for sure.
-    room: usize,
+    /// What came in.
+    recently_received: Tally,
+    /// What left.
+    recently_sent: Tally,
+    /// How many bytes more fit into both for sure.
+    room_bytes: u64,
     /// What is in neither.
     ports: BTreeMap<u32, PortStatistics>,
     drops: [u64; 2],
@@ -185,16 +209,21 @@ impl StraightStatistics {
     /// there were `already` outputs.
     #[inline]
     pub fn count(&mut self, burst: &Burst, taken: Range<usize>, already: usize, largest_port: u32) {
-        let packets = taken.len() + burst.sent_count() - already;
-        if self.room < packets || burst.largest_bytes() >= MOST_RECENT_BYTES {
+        let packets = burst.packets();
+        let sent = packets.sent_count() - already;
+        let bytes = (taken.len() + sent) as u64 * room_of(packets.largest_changed_bytes());
+        let has_rows = (packets.largest_input() as usize) < self.recently_received.rows.len();
+        if self.room_bytes < bytes || !has_rows {
             return self.count_slowly(burst, taken, already, largest_port);
         }
-        self.room -= packets;
+        self.room_bytes -= bytes;
+        self.recently_received.packets += taken.len() as u64;
+        self.recently_sent.packets += sent as u64;
+        const { assert!(OUTPUT_PORT == 0, "what is counted by") };
         // Not while the packets run: the processor would take back again and again what it did of the next
         // ones, which may count in the same row.
-        let packets = burst.packets();
-        packets.count_received(taken, &mut self.recently_received, ONE_PACKET);
-        packets.count_sent(already, OUTPUT_PORT, &mut self.recently_sent, ONE_PACKET);
+        packets.count_received(taken, &mut self.recently_received.rows);
+        packets.count_sent(already, &mut self.recently_sent.rows);
     }
 
     /// The same where arrays are full, or will not do.
@@ -209,17 +238,17 @@ impl StraightStatistics {
         let recent: Vec<_> = self.recent().collect();
         add_to_ports(recent.into_iter(), &mut self.ports);
         // From here on these count anew.
-        (self.recently_received, self.recently_sent, self.room) = Default::default();
+        (self.recently_received, self.recently_sent, self.room_bytes) = Default::default();
         for (port, length_bytes) in burst.packets().received(taken) {
             self.received(port, length_bytes);
         }
-        for (port, length_bytes) in burst.packets().sent_lengths(already, OUTPUT_PORT) {
+        for (port, length_bytes) in burst.packets().sent_lengths(already) {
             self.sent(port, length_bytes);
         }
         if largest_port < MOST_FLAT_PORTS {
             let rows = (largest_port as usize + 1).next_power_of_two();
-            (self.recently_received, self.recently_sent) = (vec![0; rows], vec![0; rows]);
-            self.room = MOST_RECENT_PACKETS;
+            (self.recently_received, self.recently_sent) = (Tally::new(rows), Tally::new(rows));
+            self.room_bytes = TALLY_BYTES - 1;
         }
     }
 
@@ -231,12 +260,13 @@ impl StraightStatistics {
 
     /// Counts a packet that left by a port.
     pub fn sent(&mut self, port: u32, length_bytes: u32) {
-        if let Some(sent) = self.recently_sent.get_mut(port as usize)
-            && self.room > 0
-            && (length_bytes as usize) < MOST_RECENT_BYTES
+        let bytes = room_of(length_bytes as usize);
+        if let Some(row) = self.recently_sent.rows.get_mut(port as usize)
+            && self.room_bytes >= bytes
         {
-            self.room -= 1;
-            *sent += ONE_PACKET + u64::from(length_bytes);
+            self.room_bytes -= bytes;
+            self.recently_sent.packets += 1;
+            *row += u64::from(port) << u32::BITS | u64::from(length_bytes);
             return;
         }
         let counters = self.ports.entry(port).or_default();
@@ -253,12 +283,12 @@ impl StraightStatistics {
 
     /// What the arrays have of each port that has something there.
     fn recent(&self) -> impl Iterator<Item = (u32, PortStatistics)> {
-        let rows = self.recently_received.iter().zip(&self.recently_sent);
-        let counters = |(received, sent): (&u64, &u64)| PortStatistics {
-            received_packets: received >> BYTES_BITS,
-            received_bytes: received & (ONE_PACKET - 1),
-            sent_packets: sent >> BYTES_BITS,
-            sent_bytes: sent & (ONE_PACKET - 1),
+        let rows = self.recently_received.counts().zip(self.recently_sent.counts());
+        let counters = |(received, sent): ((u64, u64), (u64, u64))| PortStatistics {
+            received_packets: received.0,
+            received_bytes: received.1,
+            sent_packets: sent.0,
+            sent_bytes: sent.1,
         };
         let is_used = |row: &(u32, PortStatistics)| row.1 != PortStatistics::default();
         (0..).zip(rows.map(counters)).filter(is_used)
@@ -266,8 +296,8 @@ impl StraightStatistics {
 
     /// How many packets began on the straight way; a packet that comes back counts again.
     pub fn begun(&self) -> u64 {
-        let recent = self.recently_received.iter().map(|received| received >> BYTES_BITS);
-        self.ports.values().map(|port| port.received_packets).chain(recent).sum()
+        let before: u64 = self.ports.values().map(|port| port.received_packets).sum();
+        before + self.recently_received.packets
     }
 
     /// Adds what was counted here.
@@ -283,6 +313,12 @@ impl StraightStatistics {
     }
 }
 
+/// How much room a packet takes that has at most so many bytes.
+#[inline]
+fn room_of(largest_bytes: usize) -> u64 {
+    (largest_bytes as u64).max(LEAST_BYTES)
+}
+
 fn add_to_ports(
     counted: impl Iterator<Item = (u32, PortStatistics)>,
     ports: &mut BTreeMap<u32, PortStatistics>,
@@ -293,5 +329,62 @@ fn add_to_ports(
         sum.received_bytes += counters.received_bytes;
         sum.sent_packets += counters.sent_packets;
         sum.sent_bytes += counters.sent_bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts bursts of packets of these lengths, which come by one port and leave by the other, again and
+    /// again, and a packet alone each time.
+    fn check(largest_bytes: usize, packets: &[(u32, u32, usize)], largest_port: u32, bursts: u64) {
+        let mut burst = Burst::new(packets.len(), largest_bytes);
+        for (at, &(from, to, length_bytes)) in packets.iter().enumerate() {
+            burst.push(from, &vec![0; length_bytes]).expect("it fits");
+            burst.send_copy(at, to, 0, &vec![0; length_bytes]);
+        }
+        let (mut straight, mut expected) = (StraightStatistics::default(), Statistics::default());
+        for _ in 0..bursts {
+            straight.count(&burst, 1..packets.len(), 1, largest_port);
+            straight.sent(7, 100);
+        }
+        let mut add = |port, received: (u64, u64), sent: (u64, u64)| {
+            let counters = expected.ports.entry(port).or_default();
+            counters.received_packets += received.0 * bursts;
+            counters.received_bytes += received.1 * bursts;
+            counters.sent_packets += sent.0 * bursts;
+            counters.sent_bytes += sent.1 * bursts;
+        };
+        for &(from, to, length_bytes) in &packets[1..] {
+            add(from, (1, length_bytes as u64), (0, 0));
+            add(to, (0, 0), (1, length_bytes as u64));
+        }
+        add(7, (0, 0), (1, 100));
+        assert_eq!(straight.begun(), (packets.len() as u64 - 1) * bursts);
+        let mut counted = Statistics::default();
+        straight.add_to(&mut counted);
+        assert_eq!(counted, expected);
+    }
+
+    #[test]
+    fn tallies_tell_packets_and_bytes_of_every_port() {
+        let packets =
+            [(1, 1, 9), (0, 511, 64), (511, 0, 1500), (0, 0, 0), (3, 2, 64), (3, 2, 0), (2, 3, 1)];
+        check(2000, &packets, 511, 1);
+        check(2000, &packets, 511, 1000);
+    }
+
+    #[test]
+    fn tallies_that_are_full_begin_anew() {
+        let long = 1 << 22;
+        check(long, &[(1, 1, 0), (0, 4, long), (4, 0, long - 1)], 511, 2000);
+        check(1500, &[(1, 1, 0), (0, 4000, 60), (4095, 4095, 61), (4095, 4095, 1)], 4095, 400_000);
+    }
+
+    #[test]
+    fn ports_without_a_row_are_counted_too() {
+        check(100, &[(1, 1, 0), (1 << 20, 3, 60), (5, u32::MAX, 61)], u32::MAX, 10);
+        check(100, &[(1, 1, 0), (600, 3, 60), (5, 2, 61)], 511, 10);
     }
 }

@@ -141,6 +141,7 @@ impl<T> TrafficManager<T> {
         }
     }
 
+    #[inline]
     fn has_room(&self, length_bytes: u64) -> bool {
         match self.options.shared_buffer_bytes {
             None => true,
@@ -180,21 +181,23 @@ impl<T> TrafficManager<T> {
     /// Whether a packet queued now for any port, of at most so many bytes, would leave at once by an
     /// idle wire without end, without a trace of it in queues and signals, and be gone. The ways back to
     /// ingress do not count.
+    #[inline]
     pub fn lets_straight_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.has_room(length_bytes)
             && self.next_ready().is_none_or(|(time_ps, _)| time_ps > now_ps)
             && match self.ports_are_ideal {
                 Some(true) => true,
-                // A wire that is busy now will not be so later.
-                Some(false) | None => {
-                    let is_open = |path: &Path<T>| {
-                        path.busy_until_ps <= now_ps && path.has_open_queues(now_ps)
-                    };
-                    let is_ideal = self.are_ports(PortOptions::is_ideal, is_open);
-                    self.ports_are_ideal = Some(is_ideal);
-                    is_ideal
-                }
+                Some(false) | None => self.find_ideal(now_ps),
             }
+    }
+
+    #[cold]
+    fn find_ideal(&mut self, now_ps: u64) -> bool {
+        // A wire that is busy now will not be so later.
+        let is_open = |path: &Path<T>| path.busy_until_ps <= now_ps && path.has_open_queues(now_ps);
+        let is_ideal = self.are_ports(PortOptions::is_ideal, is_open);
+        self.ports_are_ideal = Some(is_ideal);
+        is_ideal
     }
 
     /// Whether a packet queued now, of at most so many bytes, may leave at once if its gate is open: see
@@ -333,6 +336,7 @@ impl<T> TrafficManager<T> {
     }
 
     /// The next time at which a path may send, and which.
+    #[inline]
     pub fn next_ready(&self) -> Option<(u64, OutputPath)> {
         self.schedule.first().copied()
     }

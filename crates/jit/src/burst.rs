@@ -4,7 +4,7 @@
 //! matter.
 
 use crate::compiled::{Compiled, Ending};
-use crate::instance::BoundInstance;
+use crate::instance::{BoundInstance, Refreshed};
 use crate::packets::Packets;
 use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings};
 use interpreter::{Environment, PacketContext};
@@ -23,7 +23,7 @@ pub struct Ended {
     pub packet: usize,
     /// How it left.
     pub ending: Ending,
-    /// The unit's outputs of that packet.
+    /// The unit's outputs of that packet; zeros at the end.
     pub outputs: [u32; OUTPUTS],
     /// Packets that ended by an exit without storage, by these exits.
     pub ended: [u64; ENDS],
@@ -45,6 +45,7 @@ impl fmt::Debug for Burst<'_> {
 
 impl<'a> Burst<'a> {
     /// Begins a burst on one version of the tables and the cells of one instance.
+    #[inline]
     pub fn new(
         compiled: &'a Compiled,
         instance: &'a mut BoundInstance,
@@ -52,7 +53,9 @@ impl<'a> Burst<'a> {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Burst<'a> {
-        let (pass, has_large_table) = instance.refresh(compiled.program(), forwarding, cells);
+        let refreshed = instance.refresh(compiled.program(), forwarding, cells);
+        let Refreshed { pass, left, has_large_table } = refreshed;
+        left.requests.clear();
         Burst {
             compiled,
             pass,
@@ -63,10 +66,8 @@ impl<'a> Burst<'a> {
                 cells,
                 forwarding,
                 environment,
-                requests: Vec::new(),
-                emitted: Default::default(),
+                left,
                 draw_count: 0,
-                message: String::new(),
                 pass: std::ptr::null(),
                 drawing: u64::MAX,
             },
@@ -75,12 +76,14 @@ impl<'a> Burst<'a> {
 
     /// Numbers that the unit's steps take as inputs, but for the first, which each packet has of its
     /// own.
+    #[inline]
     pub fn inputs(&mut self) -> &mut [u64; NUMBERS] {
         &mut self.pass.inputs
     }
 
     /// Whether fetching ahead pays for this unit: it looks up in some table that does not fit into the
     /// nearer caches.
+    #[inline]
     fn wants_prefetch(&self, unit: usize) -> bool {
         self.has_large_table && self.compiled.can_prefetch(unit)
     }
@@ -94,6 +97,7 @@ impl<'a> Burst<'a> {
     /// # Panics
     ///
     /// When there are fewer packets, or fewer gates than the unit works with.
+    #[inline]
     pub fn run(
         &mut self,
         unit: usize,
@@ -128,23 +132,31 @@ impl<'a> Burst<'a> {
             packets.point_at(pass, &(at..end));
             let code = self.compiled.enter(unit, pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
-                context.cursor_bits = pass.cursor_bits as usize;
-                self.around.at_packet();
-                context.draw_count = self.around.draw_count;
-                std::mem::swap(&mut context.requests, &mut self.around.requests);
-                self.around.requests.clear();
-                let ending = Ending::new(code, pass, &mut self.around.message);
-                let outputs = packets.take_back(pass);
-                return Ended {
-                    packet: pass.running() as usize,
-                    ending,
-                    outputs,
-                    ended: pass.ended,
-                };
+                return self.left_early(code, packets, context);
             }
             at = end;
         }
-        let outputs = packets.take_back(pass);
-        Ended { packet: range.end, ending: Ending::Done, outputs, ended: pass.ended }
+        packets.take_back(pass);
+        Ended { packet: range.end, ending: Ending::Done, outputs: [0; OUTPUTS], ended: pass.ended }
+    }
+
+    /// What a run left that ended by this code, before the end of the range.
+    #[cold]
+    fn left_early(
+        &mut self,
+        code: u64,
+        packets: &mut Packets,
+        context: &mut PacketContext,
+    ) -> Ended {
+        let Burst { pass, around, .. } = self;
+        context.cursor_bits = pass.cursor_bits as usize;
+        around.at_packet();
+        context.draw_count = around.draw_count;
+        std::mem::swap(&mut context.requests, &mut around.left.requests);
+        around.left.requests.clear();
+        let ending = Ending::new(code, pass, &mut around.left.message);
+        packets.take_back(pass);
+        let outputs = packets.next_outputs();
+        Ended { packet: pass.running() as usize, ending, outputs, ended: pass.ended }
     }
 }

@@ -6,7 +6,7 @@ use crate::codegen::call::{SELDOM, SeldomCalls, build_seldom_call, seldom_signat
 use crate::codegen::prefetch::make_prefetches;
 use crate::codegen::unit::{self as function, Purpose, Surroundings as Around};
 use crate::codegen::values::ConstantPool;
-use crate::instance::BoundInstance;
+use crate::instance::{BoundInstance, Refreshed};
 use crate::runtime::pass::{
     ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, NUMBERS,
     OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, Surroundings, TAILROOM_BYTES,
@@ -229,17 +229,15 @@ impl Compiled {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Runs<'a> {
-        let (pass, _) = instance.refresh(&self.program, forwarding, cells);
+        let Refreshed { pass, left, .. } = instance.refresh(&self.program, forwarding, cells);
         let around = Surroundings {
             program: &self.program,
             layout: &self.layout,
             cells,
             forwarding,
             environment,
-            requests: Vec::new(),
-            emitted: Default::default(),
+            left,
             draw_count: 0,
-            message: String::new(),
             pass: std::ptr::null(),
             drawing: 0,
         };
@@ -247,6 +245,7 @@ impl Compiled {
     }
 
     /// Runs a function of the code.
+    #[inline]
     pub(crate) fn enter(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
         around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
@@ -257,21 +256,25 @@ impl Compiled {
     }
 
     /// Whether a unit runs on bursts.
+    #[inline]
     pub(crate) fn is_fresh(&self, unit: usize) -> bool {
         self.is_fresh[unit]
     }
 
     /// How many words of gates a unit reads.
+    #[inline]
     pub(crate) fn gate_rows(&self, unit: usize) -> usize {
         self.gate_rows[unit]
     }
 
     /// Whether there is code that fetches ahead for a unit.
+    #[inline]
     pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
         self.prefetches[unit].is_some()
     }
 
     /// Runs the code that fetches ahead for a unit, if there is any.
+    #[inline]
     pub(crate) fn prefetch(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) {
         around.pass = pass;
         pass.surroundings = std::ptr::from_mut(around).cast();
@@ -317,15 +320,15 @@ impl Runs<'_> {
         pass.cursor_bits = context.cursor_bits as u64;
         pass.counted_bytes = around.environment.packet_length_bytes();
         pass.now_ps = around.environment.now_ps();
-        around.requests = std::mem::take(&mut context.requests);
-        around.emitted = std::mem::take(&mut context.emitted);
+        around.left.requests = std::mem::take(&mut context.requests);
+        around.left.emitted = std::mem::take(&mut context.emitted);
         around.draw_count = context.draw_count;
         let code = compiled.enter(unit, pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
         context.draw_count = around.draw_count;
-        context.requests = std::mem::take(&mut around.requests);
-        context.emitted = std::mem::take(&mut around.emitted);
-        Ending::new(code, pass, &mut around.message)
+        context.requests = std::mem::take(&mut around.left.requests);
+        context.emitted = std::mem::take(&mut around.left.emitted);
+        Ending::new(code, pass, &mut around.left.message)
     }
 }
 

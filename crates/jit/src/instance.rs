@@ -3,7 +3,7 @@
 //! up again where they may have moved. The cells and tables themselves are the state store's.
 #![allow(unsafe_code)] // Addresses go from thread to thread with the instance.
 
-use crate::runtime::pass::{Instance, Pass, Shortcut, TAILROOM_BYTES};
+use crate::runtime::pass::{Instance, Left, Pass, Shortcut, TAILROOM_BYTES};
 use ir::{CounterId, Program, RegisterId, ValueType};
 use state::Cells;
 use state::forwarding::index::DirectForm;
@@ -28,6 +28,17 @@ pub struct BoundInstance {
     tables: Option<u64>,
     /// Whether some table does not fit into the nearer caches.
     has_large_table: bool,
+    left: Left,
+}
+
+/// What a run needs of an instance.
+pub(crate) struct Refreshed<'i> {
+    /// The memory in which compiled code and its callers talk. What it says is of the run before.
+    pub pass: &'i mut Pass,
+    /// Where functions of the runtime leave things; whatever the run before has left.
+    pub left: &'i mut Left,
+    /// Whether some table does not fit into the nearer caches.
+    pub has_large_table: bool,
 }
 
 // SAFETY: the addresses are used only by code that `refresh` gave them to, which borrows the cells and
@@ -53,6 +64,7 @@ impl Default for BoundInstance {
             cells: None,
             tables: None,
             has_large_table: false,
+            left: Left::default(),
         }
     }
 }
@@ -63,23 +75,31 @@ impl BoundInstance {
         BoundInstance::default()
     }
 
-    /// The memory in which compiled code and its callers talk, for a burst on this version of the tables
-    /// and these cells, both of this program, and whether some table does not fit into the nearer caches.
-    /// What the pass says is of the run before. The addresses behind it hold as long as both are borrowed,
-    /// and this is not refreshed again.
+    /// What a run on this version of the tables and these cells needs, both of this program. The addresses
+    /// behind the pass hold as long as both are borrowed, and this is not refreshed again.
+    #[inline]
     pub(crate) fn refresh(
         &mut self,
         program: &Program,
         forwarding: &ForwardingState,
         cells: &mut Cells,
-    ) -> (&mut Pass, bool) {
-        let identity = cells.identity();
-        if self.cells != Some(identity) {
-            self.find_cells(program, cells);
-            self.cells = Some(identity);
+    ) -> Refreshed<'_> {
+        if self.cells != Some(cells.identity()) || self.tables != Some(forwarding.identity()) {
+            self.find(program, forwarding, cells);
         }
-        let identity = forwarding.identity();
-        if self.tables != Some(identity) {
+        // SAFETY: there is room for a pass, of whole words. Any words are a pass, as it has numbers and
+        // addresses only.
+        let pass = unsafe { &mut *self.memory.as_mut_ptr().cast::<Pass>() };
+        Refreshed { pass, left: &mut self.left, has_large_table: self.has_large_table }
+    }
+
+    #[cold]
+    fn find(&mut self, program: &Program, forwarding: &ForwardingState, cells: &mut Cells) {
+        if self.cells != Some(cells.identity()) {
+            self.find_cells(program, cells);
+            self.cells = Some(cells.identity());
+        }
+        if self.tables != Some(forwarding.identity()) {
             let count = forwarding.tables().len();
             let first = words(size_of::<Pass>() + size_of::<Instance>());
             self.memory.resize(first + count * words(size_of::<Shortcut>()), 0);
@@ -89,18 +109,13 @@ impl BoundInstance {
             }
             let is_large = |table: &ForwardingTable| table.lookup_bytes() >= LARGE_TABLE_BYTES;
             self.has_large_table = forwarding.tables().iter().any(is_large);
-            self.tables = Some(identity);
+            self.instance.tables = forwarding.tables().as_ptr();
+            self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
+            self.tables = Some(forwarding.identity());
         }
-        self.instance.tables = forwarding.tables().as_ptr();
-        self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
         let pass = self.memory.as_mut_ptr().cast::<Pass>();
-        // SAFETY: there is room for a pass and, behind it, an instance, both of whole words. Any words
-        // are a pass, as it has numbers and addresses only.
-        let pass = unsafe {
-            pass.add(1).cast::<Instance>().write(self.instance);
-            &mut *pass
-        };
-        (pass, self.has_large_table)
+        // SAFETY: there is room for a pass and, behind it, an instance, both of whole words.
+        unsafe { pass.add(1).cast::<Instance>().write(self.instance) };
     }
 
     fn find_cells(&mut self, program: &Program, cells: &mut Cells) {

@@ -18,7 +18,7 @@ mod compiled;
 mod instance;
 #[allow(unsafe_code)] // Advises the system on memory.
 mod large_pages;
-#[allow(unsafe_code)] // Compiled code notes where packets are.
+#[allow(unsafe_code)] // Compiled code notes where packets are; of many it is checked once.
 mod packets;
 #[allow(unsafe_code)] // Called from compiled code, with addresses that compiled code hands in.
 pub(crate) mod runtime;

@@ -20,6 +20,8 @@ pub struct Packets {
     largest_bytes: usize,
     capacity: usize,
     received: Vec<Received>,
+    /// The largest input 0 of those.
+    largest_input: u32,
     /// In order of departure, as far as `sent_count`. Compiled code and [`Packets::send_copy`] write it.
     sent: Vec<Sent>,
     sent_count: usize,
@@ -59,6 +61,7 @@ impl Packets {
             largest_bytes,
             capacity,
             received: Vec::with_capacity(capacity),
+            largest_input: 0,
             sent: vec![Sent::default(); capacity + 1],
             sent_count: 0,
             copied: Vec::new(),
@@ -68,6 +71,7 @@ impl Packets {
     /// Forgets packets, and what left.
     pub fn clear(&mut self) {
         self.received.clear();
+        self.largest_input = 0;
         self.forget_sent();
     }
 
@@ -87,6 +91,7 @@ impl Packets {
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
         self.received.push(Received { length_bytes: bytes.len() as u32, input });
+        self.largest_input = self.largest_input.max(input);
         packet
     }
 
@@ -97,22 +102,30 @@ impl Packets {
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// The same for the first packets, as many as there are arrays.
+    /// The same for the first packets, as many as there are arrays. The packets of this memory may be so
+    /// long.
     #[inline]
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
         assert!(all.len() <= self.received.len(), "there are so many packets");
-        let packets = self.memory[self.first..].chunks_mut(self.stride_bytes);
-        for (packet, bytes) in packets.zip(all) {
-            packet[..BYTES].copy_from_slice(bytes);
+        assert!(BYTES <= self.largest_bytes, "packets may be so long");
+        let first = self.memory[self.first..].as_mut_ptr();
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the processor has what it asks for; the places are as for the other.
+            return unsafe { write_each_by_avx(first, self.stride_bytes, all) };
         }
+        // SAFETY: there is room for as many packets at this distance, of at least so many bytes each.
+        unsafe { write_each(first, self.stride_bytes, all) };
     }
 
     /// Fetches the first bytes of the packets into the cache, for whoever goes to read or write them soon.
     #[inline]
     pub fn fetch(&self) {
-        let first = self.memory.as_ptr() as usize + self.first;
-        for packet in 0..self.received.len() {
-            prefetch(first + packet * self.stride_bytes);
+        let (mut at, stride_bytes) =
+            (self.memory.as_ptr() as usize + self.first, self.stride_bytes);
+        for _ in 0..self.received.len() {
+            prefetch(at);
+            at += stride_bytes;
         }
     }
 
@@ -136,6 +149,18 @@ impl Packets {
         self.largest_bytes
     }
 
+    /// How long packets may be that were changed where they are.
+    #[inline]
+    pub fn largest_changed_bytes(&self) -> usize {
+        self.headroom_bytes + self.largest_bytes
+    }
+
+    /// The largest input 0 of a packet, 0 without packets.
+    #[inline]
+    pub fn largest_input(&self) -> u32 {
+        self.largest_input
+    }
+
     /// Input 0 of a packet.
     pub fn input(&self, packet: usize) -> u32 {
         self.received[packet].input
@@ -143,35 +168,50 @@ impl Packets {
 
     /// Input 0 and the length in bytes of packets as they came.
     pub fn received(&self, packets: Range<usize>) -> impl ExactSizeIterator<Item = (u32, u32)> {
-        self.received[packets].iter().map(Received::numbers)
+        self.received[packets].iter().map(|received| (received.input, received.length_bytes))
     }
 
-    /// An output and the length in bytes of what left, from one on.
-    pub fn sent_lengths(
-        &self,
-        first: usize,
-        output: usize,
-    ) -> impl ExactSizeIterator<Item = (u32, u32)> {
-        assert!(output < OUTPUTS, "there are so many outputs");
-        self.sent[first..self.sent_count].iter().map(move |sent| sent.numbers(output))
+    /// Output 0 and the length in bytes of what left, from one on.
+    pub fn sent_lengths(&self, first: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        let left = &self.sent[first..self.sent_count];
+        left.iter().map(|sent| (sent.outputs[0], sent.length_bytes))
     }
 
-    /// Adds up packets as they came: each adds `one` and its length in bytes to the row of its input 0. A
-    /// number's row is its remainder; rows are as many as a power of two.
+    /// Adds up packets as they came: each adds its length in bytes, and above 32 bits its input 0, to the
+    /// row of its input 0.
+    ///
+    /// # Panics
+    ///
+    /// When some packet has no row ([`Packets::largest_input`]).
     #[inline]
-    pub fn count_received(&self, packets: Range<usize>, rows: &mut [u64], one: u64) {
-        count(&self.received[packets], rows, one, Received::numbers);
+    pub fn count_received(&self, packets: Range<usize>, rows: &mut [u64]) {
+        assert!((self.largest_input as usize) < rows.len(), "every packet has a row");
+        let add = |received: &Received| {
+            let (input, tally) = received.tally();
+            // SAFETY: there are more rows than the largest number.
+            let row = unsafe { rows.get_unchecked_mut(input as usize) };
+            *row = row.wrapping_add(tally);
+        };
+        for_each_of_fours(&self.received[packets], add);
     }
 
-    /// The same for what left, from one on, by an output.
+    /// The same for what left, from one on, by output 0. The row is the number's remainder; rows are as
+    /// many as a power of two.
     #[inline]
-    pub fn count_sent(&self, first: usize, output: usize, rows: &mut [u64], one: u64) {
-        assert!(output < OUTPUTS, "there are so many outputs");
-        let numbers = |sent: &Sent| sent.numbers(output);
-        count(&self.sent[first..self.sent_count], rows, one, numbers);
+    pub fn count_sent(&self, first: usize, rows: &mut [u64]) {
+        assert!(rows.len().is_power_of_two(), "a number's row is its remainder");
+        let mask = rows.len() - 1;
+        let rows = &mut rows[..=mask];
+        let add = |sent: &Sent| {
+            let (output, tally) = sent.tally();
+            let row = &mut rows[output as usize & mask];
+            *row = row.wrapping_add(tally);
+        };
+        for_each_of_fours(&self.sent[first..self.sent_count], add);
     }
 
     /// How many packets left.
+    #[inline]
     pub fn sent_count(&self) -> usize {
         self.sent_count
     }
@@ -194,28 +234,36 @@ impl Packets {
     }
 
     /// Room to note so many more that leave.
+    #[inline]
     fn make_room(&mut self, count: usize) {
         let wanted = self.sent_count + count;
         if self.sent.len() < wanted {
-            self.sent.resize(wanted.next_power_of_two(), Sent::default());
+            self.grow_sent(wanted);
         }
+    }
+
+    #[cold]
+    fn grow_sent(&mut self, wanted: usize) {
+        self.sent.resize(wanted.next_power_of_two(), Sent::default());
     }
 
     /// What left, in order.
     #[inline]
     pub fn sent(&self) -> impl ExactSizeIterator<Item = SentPacket<'_>> {
         let first = number_of(self.received.as_ptr());
+        let (memory, copied) = (&self.memory[..], &self.copied[..]);
         self.sent[..self.sent_count].iter().map(move |sent| {
             let length = sent.length_bytes as usize;
-            let bytes = if sent.packet & Sent::IS_COPIED != 0 {
-                &self.copied[sent.start as usize..][..length]
-            } else {
-                let offset = (sent.start as usize).wrapping_sub(self.memory.as_ptr() as usize);
-                debug_assert!(offset + length <= self.memory.len(), "packets lie in their memory");
-                // SAFETY: compiled code wrote where the packet is, which lies in this memory, and
-                // nothing else writes such records.
-                unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(offset), length) }
+            let (memory, offset) = match sent.packet & Sent::IS_COPIED {
+                0 => (memory, (sent.start as usize).wrapping_sub(memory.as_ptr() as usize)),
+                _ => (copied, sent.start as usize),
             };
+            debug_assert!(offset + length <= memory.len(), "packets lie in their memory");
+            // Without a check, whoever does not look at the bytes pays nothing for them.
+            // SAFETY: compiled code wrote where the packet is, which lies in this memory, or `send_copy`
+            // wrote where the copy is, which goes together with this record; nothing else writes such
+            // records.
+            let bytes = unsafe { memory.get_unchecked(offset..offset.wrapping_add(length)) };
             let distance = (sent.packet & !Sent::IS_COPIED).wrapping_sub(first);
             let packet = distance as usize / size_of::<Received>();
             SentPacket { packet, outputs: sent.outputs, bytes }
@@ -232,6 +280,7 @@ impl Packets {
     /// # Panics
     ///
     /// When there are not so many packets.
+    #[inline]
     pub(crate) fn lend_to(&mut self, pass: &mut Pass, packets: &Range<usize>) {
         assert!(packets.end <= self.received.len(), "there are so many packets");
         // One more than can leave, for the outputs of one that leaves the unit early.
@@ -250,42 +299,57 @@ impl Packets {
         pass.received_end = self.received.as_ptr().wrapping_add(packets.end);
     }
 
-    /// Takes over what a run noted, which these packets were lent to. Returns the outputs of the packet
-    /// that left its unit early, if one did.
-    pub(crate) fn take_back(&mut self, pass: &Pass) -> [u32; OUTPUTS] {
+    /// Takes over what a run noted, which these packets were lent to.
+    #[inline]
+    pub(crate) fn take_back(&mut self, pass: &Pass) {
         self.sent_count = (pass.sent as usize - self.sent.as_ptr() as usize) / size_of::<Sent>();
+    }
+
+    /// The outputs of the packet that left its unit early, when one has in the run before.
+    pub(crate) fn next_outputs(&self) -> [u32; OUTPUTS] {
         self.sent[self.sent_count].outputs
     }
 }
 
-impl Received {
-    fn numbers(&self) -> (u32, u32) {
-        (self.input, self.length_bytes)
-    }
-}
-
-impl Sent {
-    #[inline(always)]
-    fn numbers(&self, output: usize) -> (u32, u32) {
-        (self.outputs[output], self.length_bytes)
-    }
-}
-
-/// Adds to the rows of some things, each with the number of its row and a length.
+/// Writes some bytes each to a place and those at equal distances from it.
+///
+/// # Safety
+///
+/// There is memory for so many bytes at all those places, which nobody else refers to.
 #[inline(always)]
-fn count<T>(things: &[T], rows: &mut [u64], one: u64, numbers: impl Fn(&T) -> (u32, u32)) {
-    assert!(rows.len().is_power_of_two(), "a number's row is its remainder");
-    let mask = rows.len() - 1;
-    let rows = &mut rows[..=mask];
-    let mut add = |thing: &T| {
-        let (row, length_bytes) = numbers(thing);
-        rows[row as usize & mask] += one + u64::from(length_bytes);
-    };
+unsafe fn write_each<const BYTES: usize>(first: *mut u8, stride_bytes: usize, all: &[[u8; BYTES]]) {
+    let mut place = first;
+    for bytes in all {
+        // SAFETY: by the contract.
+        unsafe { place.cast::<[u8; BYTES]>().write(*bytes) };
+        place = place.wrapping_add(stride_bytes);
+    }
+}
+
+/// The same with wider loads and stores.
+///
+/// # Safety
+///
+/// As for [`write_each`], and the processor has AVX.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn write_each_by_avx<const BYTES: usize>(
+    first: *mut u8,
+    stride_bytes: usize,
+    all: &[[u8; BYTES]],
+) {
+    // SAFETY: by the contract.
+    unsafe { write_each(first, stride_bytes, all) }
+}
+
+/// Does something with each of some things, four of them at a time.
+#[inline(always)]
+fn for_each_of_fours<T>(things: &[T], mut with: impl FnMut(&T)) {
     let (fours, rest) = things.as_chunks::<4>();
     for four in fours {
-        four.iter().for_each(&mut add);
+        four.iter().for_each(&mut with);
     }
-    rest.iter().for_each(add);
+    rest.iter().for_each(with);
 }
 
 /// What compiled code notes in [`Sent::packet`].
@@ -314,11 +378,13 @@ mod tests {
             packets.sent().map(|sent| (sent.packet, sent.outputs[0], sent.bytes)).collect();
         assert_eq!(seen, [(1, 9, &[6, 6][..]), (0, 8, &[5])]);
         assert_eq!(packets.last_sent(), Some([8, 1, 0, 0]));
-        let mut rows = [0; 2];
-        packets.count_received(0..2, &mut rows, 1000);
-        packets.count_sent(1, 1, &mut rows, 1_000_000);
-        assert_eq!(rows, [1000, 1100 + 1_000_001]);
-        assert_eq!(packets.sent_lengths(1, 1).collect::<Vec<_>>(), [(1, 1)]);
+        let word = |number: u64, length_bytes: u64| (number << 32) + length_bytes;
+        let mut rows = [0; 4];
+        packets.count_received(0..2, &mut rows);
+        assert_eq!((packets.largest_input(), rows), (2, [0, word(1, 100), word(2, 0), 0]));
+        packets.count_sent(0, &mut rows);
+        assert_eq!(rows, [word(8, 1), word(1, 100) + word(9, 2), word(2, 0), 0]);
+        assert_eq!(packets.sent_lengths(1).collect::<Vec<_>>(), [(8, 1)]);
         packets.forget_sent();
         assert_eq!((packets.sent().len(), packets.len()), (0, 2));
         packets.clear();

@@ -156,9 +156,9 @@ pub(crate) extern "C" fn emit(pass: u64, header: u64) {
         match field.ty {
             ValueType::Bits(width_bits) if width_bits <= 64 => {
                 let value = layout.number(storage, slot);
-                surroundings.emitted.push_word(value, width_bits);
+                surroundings.left.emitted.push_word(value, width_bits);
             }
-            _ => surroundings.emitted.push(&layout.value(storage, slot)),
+            _ => surroundings.left.emitted.push(&layout.value(storage, slot)),
         }
     }
 }

@@ -6,6 +6,7 @@ use interpreter::Environment;
 use ir::{Bits, Program, RequestId, StorageLayout};
 use state::Cells;
 use state::forwarding::ForwardingState;
+use std::mem::offset_of;
 
 /// How many numbers a caller can hand to a unit; the first is each packet's own.
 pub const NUMBERS: usize = 8;
@@ -47,6 +48,17 @@ pub(crate) struct Received {
     pub input: u32,
 }
 
+impl Received {
+    /// Input 0, with the length below it.
+    #[inline(always)]
+    pub fn tally(&self) -> (u32, u64) {
+        const { assert!(offset_of!(Received, input) == offset_of!(Received, length_bytes) + 4) };
+        let at = std::ptr::from_ref(self).wrapping_byte_add(offset_of!(Received, length_bytes));
+        // SAFETY: the one stands behind the other.
+        (self.input, unsafe { two_numbers(at.cast()) })
+    }
+}
+
 /// How many outputs a unit has that runs on bursts.
 pub const OUTPUTS: usize = 4;
 
@@ -58,16 +70,37 @@ pub(crate) struct Sent {
     pub start: u64,
     /// Its length.
     pub length_bytes: u32,
+    /// Outputs of the unit. The first is read together with the length.
+    pub outputs: [u32; OUTPUTS],
     /// Which packet of the burst it was: the low half of the address of its [`Received`]; with
     /// [`Sent::IS_COPIED`] a copy.
     pub packet: u32,
-    /// Outputs of the unit.
-    pub outputs: [u32; OUTPUTS],
 }
 
 impl Sent {
     /// In [`Sent::packet`], where addresses of whole words have a zero: the bytes are among the copies'.
     pub const IS_COPIED: u32 = 1;
+
+    /// Output 0, with the length below it.
+    #[inline(always)]
+    pub fn tally(&self) -> (u32, u64) {
+        const { assert!(offset_of!(Sent, outputs) == offset_of!(Sent, length_bytes) + 4) };
+        let at = std::ptr::from_ref(self).wrapping_byte_add(offset_of!(Sent, length_bytes));
+        // SAFETY: the one stands behind the other.
+        (self.outputs[0], unsafe { two_numbers(at.cast()) })
+    }
+}
+
+/// Two numbers that stand side by side, the first in the low half: one load, on most machines.
+///
+/// # Safety
+///
+/// They do.
+#[inline(always)]
+unsafe fn two_numbers(at: *const u8) -> u64 {
+    // SAFETY: by the contract.
+    let bytes = unsafe { at.cast::<u64>().read_unaligned() };
+    if cfg!(target_endian = "big") { bytes.rotate_left(u32::BITS) } else { bytes }
 }
 
 /// How many exits without storage a unit may have.
@@ -165,6 +198,17 @@ pub(crate) struct Shortcut {
     pub is_large: u64,
 }
 
+/// What functions of the runtime leave for whoever runs compiled code. Its memory is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// What the program asks of the device, in order.
+    pub requests: Vec<(RequestId, Vec<Bits>)>,
+    /// What a deparser that does not work in place emits.
+    pub emitted: interpreter::bit_string::BitString,
+    /// What a failing extern says.
+    pub message: String,
+}
+
 /// What functions of the runtime need of their caller. Lives as long as one burst.
 pub(crate) struct Surroundings<'a> {
     /// The program.
@@ -177,14 +221,10 @@ pub(crate) struct Surroundings<'a> {
     pub forwarding: &'a ForwardingState,
     /// The device around.
     pub environment: &'a mut dyn Environment,
-    /// What the program asks of the device, in order.
-    pub requests: Vec<(RequestId, Vec<Bits>)>,
-    /// What a deparser that does not work in place emits.
-    pub emitted: interpreter::bit_string::BitString,
+    /// What they leave for whoever runs compiled code.
+    pub left: &'a mut Left,
     /// How many random numbers were drawn in this pass.
     pub draw_count: u64,
-    /// What a failing extern says.
-    pub message: String,
     /// The run that these are the surroundings of.
     pub pass: *const Pass,
     /// Packet of the burst that drew last.

@@ -289,7 +289,7 @@ unsafe extern "C" fn add_request(context: u64, request: u64, words: u64) {
     let fields = &context.program.requests[request as usize].fields;
     // SAFETY: compiled code lays out one value a field, of the field's type.
     let arguments = unsafe { values_at(fields.iter().map(|(_, ty)| *ty), words) };
-    context.requests.push((RequestId(request as u32), arguments));
+    context.left.requests.push((RequestId(request as u32), arguments));
 }
 
 unsafe extern "C" fn log_arguments(context: u64, region: u64, instruction: u64, words: u64) {
@@ -337,11 +337,11 @@ unsafe extern "C" fn call_environment(
         }
         Ok(given) => {
             let (expected, given) = (results.len(), given.len());
-            context.message = format!("it gave {given} results instead of {expected}");
+            context.left.message = format!("it gave {given} results instead of {expected}");
             1
         }
         Err(message) => {
-            context.message = message;
+            context.left.message = message;
             1
         }
     }

@@ -164,7 +164,6 @@ pub(super) fn send(
             _ => machine.straight.dropped(0, 1),
         }
     }
-    drop(runs);
     // Whoever wrote in the meantime wrote behind what stood there.
     std::mem::swap(&mut machine.log, &mut log);
     machine.log.append(&mut log);
