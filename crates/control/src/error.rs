@@ -119,7 +119,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: WRONG_MATCH,
         title: "this form of match does not suit the key",
-        text: "exact: a value; lpm: value/length; ternary: value&&&mask; range: low->high; optional: a \
+        text: "exact: a value; lpm: value/length, the length always; ternary: value&&&mask; range: low->high; optional: a \
                value or nothing.",
         wrong: "table_add exact_table a 1&&&1 =>",
         right: "table_add exact_table a 1 =>",

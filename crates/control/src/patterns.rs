@@ -100,6 +100,18 @@ pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
     }
 }
 
+/// What is wrong with a value for an lpm key that does not say how long the prefix is, and what to do.
+/// BMv2's command line refuses it too; it may stand for the value alone or for a network.
+pub fn without_length(text: &MatchText, key: &Key) -> Option<(String, String)> {
+    match text {
+        MatchText::Value(value) if key.match_kind == MatchKind::Lpm => Some((
+            format!("lpm keys take value/length, not {}", form(text)),
+            format!("write `{value}/{}` for this value alone", key.width_bits),
+        )),
+        _ => None,
+    }
+}
+
 fn ternary(value: Bits, mask: Bits) -> Result<KeyPattern, Problem> {
     let value = value.binary(ir::BinaryOperation::And, &mask);
     Ok(KeyPattern::Ternary { value, mask })

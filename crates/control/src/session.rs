@@ -81,7 +81,7 @@ struct MulticastNode {
 #[derive(Debug)]
 pub struct Session {
     program: Arc<Program>,
-    /// STF leaves out exact keys that are zero, and priorities.
+    /// STF leaves out exact keys that are zero, priorities, and the length of whole prefixes.
     lenient: bool,
     entries: BTreeMap<TableId, Vec<Option<EntryName>>>,
     labels: BTreeMap<String, (TableId, u64)>,
@@ -106,7 +106,8 @@ impl Session {
         }
     }
 
-    /// As STF has it: exact keys that are left out are zero, and a priority may be missing.
+    /// As STF has it: exact keys that are left out are zero, a priority may be missing, and a value
+    /// without a length is a prefix as long as the key.
     pub fn lenient(mut self) -> Session {
         self.lenient = true;
         self

@@ -151,6 +151,34 @@ fn exact_entries() {
 }
 
 #[test]
+fn prefixes_say_their_length() {
+    check(
+        "table_add lpm_table forward 10.0.0.1 => 1 2
+         table_add lpm_table forward 10.0.0.300 => 1 2
+         table_add lpm_table forward 10.0.0.1/32 => 1 2
+         table_add lpm_table forward 0x0a000002 => 1 2",
+        "error[CTL-E0107]: c:1: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
+         help: write `10.0.0.1/32` for this value alone
+         error[CTL-E0105]: c:2: table `I.lpm_table`, key `hdr.h.c`: `10.0.0.300` is not a number, address or name that fits here
+         3: handle 0
+         error[CTL-E0107]: c:4: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `0x0a000002`
+         help: write `0x0a000002/32` for this value alone",
+    );
+    check(
+        r#"{"table_entries": [
+            {"table": "I.lpm_table", "match": {"hdr.h.c": "10.0.0.1"}, "action_name": "I.drop"},
+            {"table": "I.lpm_table", "match": {"hdr.h.c": ["10.0.0.1"]}, "action_name": "I.drop"},
+            {"table": "I.lpm_table", "match": {"hdr.h.c": ["10.0.0.1", 32]}, "action_name": "I.drop"}
+        ]}"#,
+        "error[CTL-E0107]: c:table_entries[0]: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
+         help: write `10.0.0.1/32` for this value alone
+         error[CTL-E0107]: c:table_entries[1]: table `I.lpm_table`, key `hdr.h.c`: lpm keys take value/length, not the value `10.0.0.1`
+         help: write `10.0.0.1/32` for this value alone
+         table_entries[2]: handle 0",
+    );
+}
+
+#[test]
 fn priorities_and_match_kinds() {
     check(
         "table_add ternary_table forward 1&&&0xff 0->5 => 1 2 10

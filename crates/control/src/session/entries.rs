@@ -4,7 +4,9 @@
 
 use super::{Answer, Applying, EntryName};
 use crate::command::{Arguments, MatchText, Matches, Priority, Target};
-use crate::error::{BAD_VALUE, ControlError, PRIORITY, UNKNOWN_HANDLE, UNKNOWN_NAME, WRONG_COUNT};
+use crate::error::{
+    BAD_VALUE, ControlError, PRIORITY, UNKNOWN_HANDLE, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH,
+};
 use crate::{lookup, patterns, values};
 use ir::{ActionProfileId, KeyPattern, MatchKind, TableId};
 use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Update};
@@ -131,10 +133,15 @@ impl Applying<'_> {
                 None if key.match_kind == MatchKind::Exact => &zero,
                 None => &MatchText::Any,
             };
-            keys.push(patterns::pattern(text, key).map_err(|(code, why)| {
-                let message = format!("table `{}`, key `{}`: {why}", declared.name, key.name);
-                self.error(code, message)
-            })?);
+            let place = format!("table `{}`, key `{}`", declared.name, key.name);
+            let pattern = patterns::pattern(text, key)
+                .map_err(|(code, why)| self.error(code, format!("{place}: {why}")))?;
+            if !self.session.lenient
+                && let Some((why, help)) = patterns::without_length(text, key)
+            {
+                return Err(self.error(WRONG_MATCH, format!("{place}: {why}")).help(help));
+            }
+            keys.push(pattern);
         }
         Ok(keys)
     }
