@@ -77,6 +77,18 @@ pub enum Command {
     Explain(Explain),
 }
 
+/// A whole number of a type, from 0; the error says which there are.
+fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let largest = u64::MAX >> (64 - 8 * size_of::<T>());
+    let read = text.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
+    read.ok_or_else(|| format!("write a whole number from 0 to {largest}"))
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "write a number of seconds, such as 60 or 0.5".to_string())
+}
+
 /// How to read programs.
 #[derive(Clone, Debug, Args)]
 pub struct Reading {
@@ -241,20 +253,20 @@ pub struct Run {
     /// program runs compiled beside its reference interpreter, handler by handler.
     #[arg(long, conflicts_with_all = ["trace", "trace_json", "engine"])]
     pub verify: bool,
-    /// Print what happened to each packet.
+    /// Print what happened to each packet. A P4 program needs --in and --out for it all the same.
     #[arg(long, conflicts_with = "trace_json")]
     pub trace: bool,
-    /// Print what happened to each packet as JSON, an object a line.
+    /// Print what happened to each packet as JSON, an object a line; needs --in and --out.
     #[arg(long)]
     pub trace_json: bool,
     /// Seed of everything random; 0, or what a specification says.
-    #[arg(long)]
+    #[arg(long, value_parser = number::<u64>)]
     pub seed: Option<u64>,
     /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
     #[arg(long, value_name = "FILE.toml")]
     pub device: Option<PathBuf>,
     /// The port of the control plane's CPU, for programs that use one; over that of the device file.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = number::<u32>)]
     pub cpu_port: Option<u32>,
     /// How to read the program.
     #[command(flatten)]
@@ -348,6 +360,7 @@ pub struct Layout {
         value_name = "SECONDS",
         default_value = "60",
         requires = "exact",
+        value_parser = seconds,
         allow_negative_numbers = true
     )]
     pub time_limit: f64,
@@ -430,7 +443,7 @@ pub struct Emit {
     pub layout: Option<EmitLayout>,
     /// With --layout exact: how long to look for fewer stages, in seconds, 60 if not said; then the
     /// best so far is taken. The greedy layout that the search begins with is not bounded.
-    #[arg(long, value_name = "SECONDS", requires = "layout", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", requires = "layout", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
     /// A program for BMv2 as it is: --clock us --delay recirculation --recirculation primitive.
     #[arg(long, conflicts_with_all = ["delay", "clock", "recirculation"])]
@@ -480,13 +493,13 @@ pub struct Bench {
     #[arg(value_name = "SYSTEM")]
     pub system: System,
     /// Only this figure of its paper; may be repeated.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = number::<u32>)]
     pub figure: Vec<u32>,
     /// The folder of the applications that are measured, a folder each with a program and its run.
     #[arg(long, value_name = "DIR", default_value = "examples/lucid")]
     pub applications: PathBuf,
     /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = number::<u64>)]
     pub seed: u64,
     /// Time and memory of compiling each application, in a process of its own, instead of figures.
     #[arg(long, conflicts_with_all = ["figure", "seed"])]
@@ -496,7 +509,7 @@ pub struct Bench {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["figure", "seed", "applications", "compile"])]
     pub corpus: Vec<PathBuf>,
     /// How long to look for one exact layout, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value = "20", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: f64,
     /// Compile one program one way, and print what came of it as JSON: what --compile and --corpus
     /// start.

@@ -2,6 +2,7 @@
 //! Files: reading texts, loading includes, writing so that nothing is left half-written.
 
 use p4::preprocessor::IncludeLoader;
+pub use source::reason;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -32,18 +33,6 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
         let at = error.utf8_error().valid_up_to();
         format!("not text: byte {at} is not UTF-8")
     })
-}
-
-/// Why a file or folder cannot be read or written, for people.
-pub fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_string(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
-        std::io::ErrorKind::IsADirectory => "it is a directory".to_string(),
-        std::io::ErrorKind::NotADirectory => "a part of its path is a file".to_string(),
-        std::io::ErrorKind::AlreadyExists => "there is something of that name".to_string(),
-        _ => error.to_string(),
-    }
 }
 
 /// The text of a file; `-` is standard input. The error is a whole message.

@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod control_files;
+mod file_kind;
 mod files;
 mod output;
 mod port_captures;

@@ -3,6 +3,7 @@
 //! captures that are already there: an input is never overwritten, and one that this run did not
 //! write is told apart. What the packets are is decided elsewhere.
 
+use crate::files::reason;
 use device::Transmitted;
 use network::capture::CaptureWriter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,11 +35,11 @@ impl PortCaptures {
         if folder.exists() && !folder.is_dir() {
             return Err(format!("`{}` is a file; --out takes a folder", folder.display()));
         }
-        let message = |error| format!("cannot make `{}`: {error}", folder.display());
+        let message = |error| format!("cannot make `{}`: {}", folder.display(), reason(&error));
         std::fs::create_dir_all(folder).map_err(message)?;
         let inputs: Vec<PathBuf> = inputs.filter_map(|input| input.canonicalize().ok()).collect();
         let mut earlier = BTreeSet::new();
-        let message = |error| format!("cannot read `{}`: {error}", folder.display());
+        let message = |error| format!("cannot read `{}`: {}", folder.display(), reason(&error));
         for entry in std::fs::read_dir(folder).map_err(message)?.flatten() {
             let Some(port) = entry.file_name().to_str().and_then(port_of) else { continue };
             if entry.path().canonicalize().is_ok_and(|path| inputs.contains(&path)) {

@@ -116,7 +116,7 @@ fn passes_are_shown_by_name() {
     let first = listed.split_whitespace().next().expect("a pass");
     assert!(!succeeds(&format!("emit examples/lucid/rip/rip.dpt --after {first}")).is_empty());
     let wrong = plane("emit examples/lucid/rip/rip.dpt --after nothing");
-    assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("there is no pass `nothing`"));
 }
 

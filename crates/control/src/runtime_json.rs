@@ -13,11 +13,19 @@ pub fn read(file: &str, text: &str) -> (Vec<Located>, Vec<ControlError>) {
         Ok(Value::Object(top)) => reader.top(&top),
         Ok(_) => reader.error("", "the file must be a JSON object with `table_entries`"),
         Err(error) => {
-            let place = format!("{}:{}", error.line(), error.column());
-            reader.error(&place, &format!("not JSON: {error}"));
+            // Columns count from 1; behind the end of a line it counts from 0.
+            let place = format!("{}:{}", error.line(), error.column().max(1));
+            reader.error(&place, &format!("not JSON: {}", without_place(&error)));
         }
     }
     (reader.commands, reader.errors)
+}
+
+/// What is wrong with a text that is no JSON; the place is told besides.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let words = text.rsplit_once(" at line ").map_or(text.as_str(), |(words, _)| words);
+    words.replace("EOF while parsing", "the file ends inside")
 }
 
 /// Reads one object at a place.

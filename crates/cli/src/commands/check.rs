@@ -2,6 +2,7 @@
 //! `plane check`: reports what is wrong with programs.
 
 use crate::arguments::{Check, Format};
+use crate::file_kind::{Language, language};
 use crate::{Ending, output};
 use source::{Diagnostics, Severity, SourceMap};
 use std::path::Path;
@@ -11,7 +12,15 @@ pub fn run(arguments: &Check, quiet: bool) -> Ending {
     let mut ending = Ending::Fine;
     let mut json = Vec::new();
     for path in &arguments.files {
-        if super::lucid::is_program(path) {
+        let language = match language(path) {
+            Ok(language) => language,
+            Err(message) => {
+                output::error(&message);
+                ending = Ending::WrongInput;
+                continue;
+            }
+        };
+        if language == Language::Lucid {
             match super::lucid::check::check(path, arguments) {
                 Ok((map, diagnostics)) => {
                     if diagnostics.has_errors() {

@@ -17,6 +17,7 @@ pub fn all() -> Vec<&'static Explanation> {
     list.extend(pisa::target::EXPLANATIONS.iter());
     list.extend(pisa::graph::EXPLANATIONS.iter());
     list.extend(pisa::greedy::EXPLANATIONS.iter());
+    list.extend(crate::file_kind::EXPLANATIONS.iter());
     list.sort_by_key(|explanation| explanation.code);
     list
 }

@@ -2,6 +2,7 @@
 //! `plane fmt`: formats source files in place, P4 or Lucid by the end of their names.
 
 use crate::arguments::Fmt;
+use crate::file_kind::{Language, language};
 use crate::{Ending, files, output};
 use std::path::Path;
 
@@ -22,10 +23,11 @@ pub fn run(arguments: &Fmt, quiet: bool) -> Ending {
 }
 
 fn one(path: &Path, check: bool, quiet: bool) -> Result<bool, String> {
+    let language = language(path)?;
     let text = files::read_text(path)?;
-    let formatted = match super::lucid::is_program(path) {
-        true => lucid::syntax::format::format_source(&text),
-        false => p4::format::format_source(&text),
+    let formatted = match language {
+        Language::Lucid => lucid::syntax::format::format_source(&text),
+        Language::P4 => p4::format::format_source(&text),
     };
     let formatted = match formatted {
         Ok(formatted) => formatted,

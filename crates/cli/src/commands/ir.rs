@@ -2,12 +2,18 @@
 //! `plane ir`: the pipeline IR as text; of a Lucid program its core program.
 
 use crate::arguments::OneProgram;
+use crate::file_kind::{Language, language};
 use crate::{Ending, output};
 
 /// Runs it.
 pub fn run(arguments: &OneProgram) -> Ending {
-    if super::lucid::is_program(&arguments.file) {
-        return super::lucid::ir::run(&arguments.file);
+    match language(&arguments.file) {
+        Ok(Language::Lucid) => return super::lucid::ir::run(&arguments.file),
+        Ok(Language::P4) => {}
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongInput;
+        }
     }
     match super::compile_or_report(&arguments.file, &arguments.reading, true) {
         Some((_, Some(program))) => {

@@ -2,8 +2,8 @@
 //! `plane layout`: where a program's tables and arrays sit on the stages of a pipeline. How they are
 //! placed, and the documents that say so, are the `pisa` crate's.
 
-use super::lucid::{FileKind, is_readable};
 use crate::arguments::{Layout, LayoutFormat};
+use crate::file_kind::{Language, language};
 use crate::{Ending, files, output};
 use pisa::exact::Progress;
 use pisa::{Problem, Target};
@@ -33,7 +33,10 @@ pub fn run(arguments: &Layout, quiet: bool) -> Ending {
         output::error(&message);
         return Ending::WrongInput;
     }
-    let Some(target) = target(&arguments.target) else { return Ending::WrongInput };
+    let target = match target(&arguments.target) {
+        Ok(target) => target,
+        Err(ending) => return ending,
+    };
     let Some(ready) = ready(arguments, quiet) else { return Ending::WrongInput };
     let Ready { problem, map } = &ready;
     let layout = if arguments.exact {
@@ -84,8 +87,9 @@ pub(super) fn time_limit(seconds: f64) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// The target that the command line names; what is wrong with it is printed.
-fn target(wanted: &str) -> Option<Target> {
+/// The target that the command line names; what is wrong with it is printed. A name that there is not is a
+/// wrong command line, a wrong file wrong input.
+fn target(wanted: &str) -> Result<Target, Ending> {
     let is_file = wanted.ends_with(".toml") || wanted.contains(['/', '\\']);
     let mut map = SourceMap::new();
     let found = if is_file {
@@ -94,7 +98,7 @@ fn target(wanted: &str) -> Option<Target> {
             Ok(text) => text,
             Err(message) => {
                 output::error(&message);
-                return None;
+                return Err(Ending::WrongInput);
             }
         };
         let name = path.file_stem().map_or(wanted.into(), |stem| stem.to_string_lossy());
@@ -107,30 +111,30 @@ fn target(wanted: &str) -> Option<Target> {
             diagnostics
         })
     };
-    found.map_err(|diagnostics| output::diagnostics(&map, &diagnostics)).ok()
+    found.map_err(|diagnostics| {
+        output::diagnostics(&map, &diagnostics);
+        if is_file { Ending::WrongInput } else { Ending::WrongUsage }
+    })
 }
 
 /// Reads the program; what is wrong with it is printed.
 fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
     let path = &arguments.program;
-    if super::lucid::is_program(path) {
-        return super::lucid::layout::ready(path);
-    }
-    let kind = FileKind::of(path);
-    if is_readable(path) && !matches!(kind, FileKind::P4 | FileKind::StandardInput) {
-        output::error(&format!(
-            "`{}` is no program to lay out: names of P4 programs end in .p4, of Lucid programs in .dpt",
-            path.display()
-        ));
-        return None;
+    match language(path) {
+        Ok(Language::Lucid) => return super::lucid::layout::ready(path),
+        Ok(Language::P4) => {}
+        Err(message) => {
+            output::error(&message);
+            return None;
+        }
     }
     let (compiled, lowered) = super::compile_or_report(path, &arguments.reading, quiet)?;
     let Some(program) = lowered else {
         output::error(&format!(
             "{} has no `main`, so there is nothing to lay out: instantiate a package",
-            match kind {
-                FileKind::StandardInput => "standard input".to_string(),
-                _ => format!("`{}`", path.display()),
+            match path == Path::new("-") {
+                true => "standard input".to_string(),
+                false => format!("`{}`", path.display()),
             }
         ));
         return None;

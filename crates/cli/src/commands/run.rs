@@ -2,6 +2,7 @@
 //! `plane run`: a P4 program on captures. Lucid programs go to `lucid::run`.
 
 use crate::arguments::{Engine, Run};
+use crate::file_kind::{Language, language};
 use crate::port_captures::{PortCaptures, Written};
 use crate::{Ending, control_files, files, output};
 use control::session::Session;
@@ -19,8 +20,13 @@ type Readers = Vec<(u32, CaptureReader<BufReader<File>>)>;
 
 /// Runs it.
 pub fn run(arguments: &Run, quiet: bool) -> Ending {
-    if super::lucid::is_program(&arguments.program) {
-        return super::lucid::run::run(arguments, quiet);
+    match language(&arguments.program) {
+        Ok(Language::Lucid) => return super::lucid::run::run(arguments, quiet),
+        Ok(Language::P4) => {}
+        Err(message) => {
+            output::error(&message);
+            return Ending::WrongInput;
+        }
     }
     let (inputs, out) = match usage(arguments) {
         Ok(usage) => usage,
@@ -72,13 +78,22 @@ fn usage(arguments: &Run) -> Result<Places<'_>, String> {
             return Err(format!("{flag} is for Lucid programs (.dpt), and `{program}` is none"));
         }
     }
-    if arguments.inputs.is_empty() {
-        return Err("no packets to run: name captures with --in PORT=FILE".to_string());
+    match (arguments.inputs.is_empty(), &arguments.out) {
+        (true, None) => {
+            Err("no packets to run: name captures with --in PORT=FILE, and a folder for \
+                             what is sent with --out DIR"
+                .to_string())
+        }
+        (true, Some(_)) => Err("no packets to run: name captures with --in PORT=FILE".to_string()),
+        (false, None) => {
+            let traces = match arguments.trace || arguments.trace_json {
+                true => "; traces are printed besides",
+                false => "",
+            };
+            Err(format!("nowhere to write what is sent: name a folder with --out DIR{traces}"))
+        }
+        (false, Some(out)) => Ok((inputs(&arguments.inputs)?, out)),
     }
-    let inputs = inputs(&arguments.inputs)?;
-    let out = arguments.out.as_deref();
-    let out = out.ok_or("nowhere to write what is sent: name a folder with --out DIR")?;
-    Ok((inputs, out))
 }
 
 /// `PORT=FILE` taken apart.

@@ -3,6 +3,7 @@
 
 use super::lucid;
 use crate::arguments::{Engine, Test};
+use crate::file_kind::{self, FileKind};
 use crate::{Ending, files, output};
 use conformance::stf::reader::{self, LocatedStep};
 use conformance::stf::runner::{self, Report};
@@ -18,7 +19,7 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     let mut engines: Vec<&str> = Vec::new();
     for path in &arguments.files {
         let (report, traces) = one(path, arguments);
-        let engine = match lucid::is_specification(path) {
+        let engine = match FileKind::of(path) == FileKind::Specification {
             true => match arguments.engine {
                 None | Some(Engine::Reference) => lucid::ENGINE,
                 Some(Engine::Jit) => "compiled, jit",
@@ -62,7 +63,15 @@ fn options(arguments: &Test) -> DeviceOptions {
 /// Runs one test; what keeps it from running is a failure too. The text is what happened to the packets,
 /// when asked for.
 fn one(path: &Path, arguments: &Test) -> (Report, String) {
-    if lucid::is_specification(path) {
+    match FileKind::of_readable(path) {
+        None | Some(FileKind::Stf | FileKind::Specification | FileKind::StandardInput) => {}
+        Some(kind) => {
+            let is_not = "is not a test (.stf for P4; .json, .yaml or .toml for Lucid)";
+            let failures = vec![file_kind::wrong(path, is_not, kind)];
+            return (Report { failures, ..Report::default() }, String::new());
+        }
+    }
+    if FileKind::of(path) == FileKind::Specification {
         let tested = {
             let engine = arguments.engine.unwrap_or(Engine::Reference);
             lucid::test::one(path, arguments.program.as_deref(), engine, arguments.trace)

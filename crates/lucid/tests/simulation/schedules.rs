@@ -306,5 +306,5 @@ fn bad_lines_are_told() {
     check("[1]", "[4294967296]", "no value of `n`");
     check("\"time_ps\"", "\"time\"", "`time_ps` should be a number");
     check("ingress", "ingres", "`stage`");
-    check("{", "", "trailing");
+    check("{", "", "not JSON, at column 10");
 }

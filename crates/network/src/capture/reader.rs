@@ -62,7 +62,7 @@ impl<R: Read> CountedInput<R> {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(CaptureErrorKind::Read(error.to_string())),
+                Err(error) => return Err(CaptureErrorKind::Read(source::reason(&error))),
             }
         }
         self.offset_bytes = self.offset_bytes.saturating_add(filled as u64);
@@ -121,7 +121,7 @@ impl<R: Read> CountedInput<R> {
         what: &'static str,
     ) -> Result<(), CaptureErrorKind> {
         let skipped = io::copy(&mut (&mut self.inner).take(length_bytes), &mut io::sink())
-            .map_err(|error| CaptureErrorKind::Read(error.to_string()))?;
+            .map_err(|error| CaptureErrorKind::Read(source::reason(&error)))?;
         self.offset_bytes = self.offset_bytes.saturating_add(skipped);
         if skipped < length_bytes {
             return Err(CaptureErrorKind::Truncated {
@@ -160,7 +160,7 @@ impl CaptureReader<BufReader<File>> {
     /// As [`CaptureReader::new`], and `NET-E0101` when the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self, CaptureError> {
         let file = File::open(path).map_err(|error| {
-            CaptureError::of_file(CaptureErrorKind::Read(error.to_string())).with_path(path)
+            CaptureError::of_file(CaptureErrorKind::Read(source::reason(&error))).with_path(path)
         })?;
         let mut reader =
             CaptureReader::new(BufReader::new(file)).map_err(|error| error.with_path(path))?;

@@ -128,7 +128,7 @@ impl<W: Write> PcapEncoder<W> {
 }
 
 fn write_failure(error: std::io::Error) -> CaptureError {
-    CaptureError::of_file(CaptureErrorKind::Write(error.to_string()))
+    CaptureError::of_file(CaptureErrorKind::Write(source::reason(&error)))
 }
 
 /// Writes a capture file. Until [`CaptureWriter::finish`] the bytes are in a temporary file in the

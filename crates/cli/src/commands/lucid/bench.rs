@@ -78,7 +78,7 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Trouble> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         if run.is_file() {
             found.push((name.to_string(), Found::Run(run)));
-        } else if super::is_program(&path) && path.is_file() {
+        } else if crate::file_kind::is_lucid(&path) && path.is_file() {
             found.push((name.to_string(), Found::Program(path.clone())));
         }
     }
@@ -200,10 +200,7 @@ fn wrong_usage(message: &str) -> Ending {
 fn ended(done: Result<(), Trouble>) -> Ending {
     match done {
         Ok(()) => Ending::Fine,
-        Err(trouble) => {
-            trouble.print();
-            Ending::WrongInput
-        }
+        Err(trouble) => trouble.print(),
     }
 }
 

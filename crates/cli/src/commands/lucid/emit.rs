@@ -4,8 +4,9 @@
 use super::super::layout;
 use super::emitted::{self, Emitted};
 use super::inputs::{Trouble, Wanted, ready, symbolics_beside, texts_of};
-use super::{FileKind, is_readable, user_p4};
+use super::user_p4;
 use crate::arguments::{Emit, EmitClock, EmitDelay, EmitLayout, EmitRecirculation, EmitTarget};
+use crate::file_kind::{self, FileKind, WRONG_KIND};
 use crate::{Ending, files, output};
 use lucid::compile::normal::AfterPass;
 use lucid::compile::{
@@ -35,10 +36,7 @@ pub fn run(arguments: &Emit, quiet: bool) -> Ending {
     }
     match emit(arguments, quiet) {
         Ok(()) => Ending::Fine,
-        Err(trouble) => {
-            trouble.print();
-            Ending::WrongInput
-        }
+        Err(trouble) => trouble.print(),
     }
 }
 
@@ -144,27 +142,19 @@ fn compiled(
 /// The program, and its run if one is named.
 fn source(arguments: &Emit, quiet: bool) -> Result<Source, Trouble> {
     let path = &arguments.program;
-    if is_readable(path) {
-        let name = path.display();
-        match FileKind::of(path) {
-            FileKind::Lucid | FileKind::StandardInput => {}
-            FileKind::P4 => {
-                return Err(Trouble::Message(format!(
-                    "`{name}` is P4 already: `plane run` runs it, `plane layout` lays it out; \
-                     `plane emit` compiles Lucid programs (.dpt)"
-                )));
-            }
-            FileKind::Specification => {
-                return Err(Trouble::Message(format!(
-                    "`{name}` is no program: name the Lucid program (.dpt), and its run with --spec \
-                     {name}"
-                )));
-            }
-            FileKind::Other => {
-                return Err(Trouble::Message(format!(
-                    "`{name}` is no Lucid program: their names end in .dpt"
-                )));
-            }
+    match FileKind::of_readable(path) {
+        None | Some(FileKind::Lucid | FileKind::StandardInput) => {}
+        Some(FileKind::P4) => {
+            let message = format!(
+                "`{name}` is P4 already: `plane run` runs it, `plane layout` lays it out; `plane emit` \
+                 compiles Lucid programs (.dpt)",
+                name = path.display()
+            );
+            return Err(Trouble::Message(output::coded(WRONG_KIND.0, &message)));
+        }
+        Some(kind) => {
+            let message = file_kind::wrong(path, "is not a Lucid program (.dpt)", kind);
+            return Err(Trouble::Message(message));
         }
     }
     let user_p4 = arguments.user_p4.files().cloned();
@@ -250,7 +240,7 @@ fn after(wanted: &str, map: SourceMap, program: &Program) -> Result<(), Trouble>
             let names: Vec<&str> = passes.iter().map(|pass| pass.name).collect();
             let message =
                 format!("there is no pass `{wanted}`: the passes are {}", names.join(", "));
-            Err(Trouble::Message(message))
+            Err(Trouble::Usage(message))
         }
     }
 }

@@ -3,7 +3,8 @@
 //! wrong with them is printed here; a run is made ready of them.
 
 use super::captures::{self, Times};
-use crate::{files, output};
+use crate::file_kind::{self, FileKind, SPECIFICATIONS};
+use crate::{Ending, files, output};
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::report::Verdicts;
@@ -12,9 +13,6 @@ use lucid::specification::{self, Format, InputKind, Run};
 use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Ends of names of specifications, in the order in which they are looked for.
-const SPECIFICATIONS: [&str; 4] = ["json", "yaml", "yml", "toml"];
 
 /// A run ready to go.
 pub struct Ready {
@@ -67,19 +65,26 @@ pub struct Wanted<'a> {
 
 /// Why there is no run.
 pub enum Trouble {
-    /// A message about a file or the command line.
+    /// A message about the command line.
+    Usage(String),
+    /// A message about a file.
     Message(String),
     /// What is wrong with the files.
     Found(SourceMap, Diagnostics),
 }
 
 impl Trouble {
-    /// Prints it.
-    pub fn print(&self) {
+    /// Prints it. How the command ends with it.
+    pub fn print(&self) -> Ending {
         match self {
+            Trouble::Usage(message) => {
+                output::error(message);
+                return Ending::WrongUsage;
+            }
             Trouble::Message(message) => output::error(message),
             Trouble::Found(map, diagnostics) => output::diagnostics(map, diagnostics),
         }
+        Ending::WrongInput
     }
 }
 
@@ -122,6 +127,13 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
     let mut run = Run::default();
+    if let Some(kind @ (FileKind::Lucid | FileKind::P4)) =
+        FileKind::of_readable(&specification_path)
+        && !is_bare
+    {
+        let is_not = "is no specification of a run";
+        return Err(Trouble::Message(file_kind::wrong(&specification_path, is_not, kind)));
+    }
     if !is_bare {
         let (file, format) = add(&mut map, &specification_path)?;
         let (read, problems) = specification::read_until(&map, file, format, wanted.until_ps);

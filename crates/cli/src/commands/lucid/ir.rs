@@ -13,10 +13,7 @@ pub fn run(path: &Path) -> Ending {
             output::print(&text);
             Ending::Fine
         }
-        Err(trouble) => {
-            trouble.print();
-            Ending::WrongInput
-        }
+        Err(trouble) => trouble.print(),
     }
 }
 

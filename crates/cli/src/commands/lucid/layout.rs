@@ -12,7 +12,11 @@ use std::path::Path;
 /// The problem of a Lucid program; what is wrong with it is printed. Symbolics come from the `.symb`
 /// file beside the program.
 pub fn ready(path: &Path) -> Option<Ready> {
-    problem(path).map_err(|trouble| trouble.print()).ok()
+    problem(path)
+        .map_err(|trouble| {
+            trouble.print();
+        })
+        .ok()
 }
 
 fn problem(path: &Path) -> Result<Ready, Trouble> {

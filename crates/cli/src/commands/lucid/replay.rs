@@ -21,8 +21,14 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
     let lucid = &arguments.lucid;
     let (setup, program) = (&ready.setup, ready.setup.program());
     let text = files::read_text(path)?;
-    let schedule = Schedule::from_json_lines(program, &text)
-        .map_err(|bad| format!("`{}`: {bad}", path.display()))?;
+    let schedule = Schedule::from_json_lines(program, &text).map_err(|bad| {
+        let message = format!(
+            "`{}` is no schedule of this program: {bad}\n  help: `plane run PROG.dpt --record FILE` \
+             writes schedules",
+            path.display()
+        );
+        output::coded(bad.code().0, &message)
+    })?;
     // A compiled program's schedule is legal within its tolerance.
     let options = setup.delay_options(Options::default());
     let period_ps = match options.delay {

@@ -51,10 +51,7 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
     };
     let ready = match ready(&wanted, quiet) {
         Ok(ready) => ready,
-        Err(trouble) => {
-            trouble.print();
-            return Ending::WrongInput;
-        }
+        Err(trouble) => return trouble.print(),
     };
     let ran = match &arguments.lucid.replay {
         Some(path) => super::replay::run(arguments, &ready, path, quiet),
@@ -183,10 +180,7 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
     let engine = arguments.engine.unwrap_or(Engine::Jit);
     let mut machine = match Machine::new(engine, options, arguments.verify, ready, quiet) {
         Ok(machine) => machine,
-        Err(trouble) => {
-            trouble.print();
-            return Ok(Ending::WrongInput);
-        }
+        Err(trouble) => return Ok(trouble.print()),
     };
     // A run that is compared goes through in one piece, without a look at cells on the way.
     let expectations: &[_] = if arguments.verify { &[] } else { &ready.run.expectations };
@@ -351,8 +345,9 @@ fn write(path: &Path, text: &str, ready: &Ready) -> Result<(), String> {
         }
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+        std::fs::create_dir_all(folder).map_err(|error| {
+            format!("cannot make `{}`: {}", folder.display(), files::reason(&error))
+        })?;
     }
     files::write_text(path, text)
 }

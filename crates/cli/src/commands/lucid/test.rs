@@ -28,7 +28,7 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
     let wanted = Wanted { program, specification: Some(path), ..Wanted::default() };
     let ready = match ready(&wanted, true) {
         Ok(ready) => ready,
-        Err(Trouble::Message(message)) => {
+        Err(Trouble::Usage(message) | Trouble::Message(message)) => {
             tested.failures.push(message);
             return tested;
         }
@@ -51,7 +51,7 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
     let options = Options::default();
     let mut machine = match Machine::new(engine, options, false, &ready, true) {
         Ok(machine) => machine,
-        Err(Trouble::Message(message)) => {
+        Err(Trouble::Usage(message) | Trouble::Message(message)) => {
             tested.failures.push(message);
             return tested;
         }

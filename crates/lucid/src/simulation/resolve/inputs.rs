@@ -126,9 +126,18 @@ impl Resolver<'_> {
             return true;
         }
         let message = "a packet for a program without a parser";
-        let error = Diagnostic::error(codes::NO_PARSER, places.whole, message);
         let help = "declare `parser main(bitstring pkt) { ... }`, or give events by name";
-        self.found.push(error.help(help));
+        // Captures of the command line stand nowhere; the program is told once for all of them.
+        let events = self.program.events.first().map_or(Span::NONE, |event| event.span);
+        let (span, label) = match places.whole == Span::NONE {
+            true => (events, "no parser makes events of bytes"),
+            false => (places.whole, ""),
+        };
+        let is_told = |one: &Diagnostic| one.code == codes::NO_PARSER && one.primary.span == span;
+        if !self.found.iter().any(is_told) {
+            let error = Diagnostic::error(codes::NO_PARSER, span, message);
+            self.found.push(error.here(label).help(help));
+        }
         false
     }
 

@@ -9,9 +9,10 @@ use super::{Dispatch, Schedule};
 use crate::core::arithmetic::mask;
 use crate::core::{EventId, Program, Type};
 use crate::interpreter::{EventValue, Group, Place, Value};
-use crate::simulation::Stage;
 use crate::simulation::commands::{hexadecimal, json_number};
+use crate::simulation::{Stage, codes};
 use serde_json::{Value as Json, json};
+use source::Code;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,6 +32,13 @@ impl fmt::Display for BadSchedule {
 }
 
 impl std::error::Error for BadSchedule {}
+
+impl BadSchedule {
+    /// The code of all of them.
+    pub fn code(&self) -> Code {
+        codes::BAD_SCHEDULE
+    }
+}
 
 const STAGES: [(&str, Stage); 3] =
     [("ingress", Stage::Ingress), ("egress", Stage::Egress), ("control", Stage::Control)];
@@ -135,7 +143,8 @@ fn event(program: &Program, json: &Json) -> Result<EventValue, String> {
 }
 
 fn dispatch(program: &Program, line: &str) -> Result<Dispatch, String> {
-    let json: Json = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let json: Json = serde_json::from_str(line)
+        .map_err(|error| format!("not JSON, at column {}", error.column().max(1)))?;
     let field = |name: &str| {
         let value = json.get(name).and_then(Json::as_u64);
         value.ok_or_else(|| format!("`{name}` should be a number"))
