@@ -13,7 +13,7 @@ use state::forwarding::ForwardingState;
 use std::fmt;
 use std::ops::Range;
 
-/// So many packets are fetched ahead for before they run.
+/// So many packets are looked or fetched ahead for before they run.
 const PACKETS_AHEAD: usize = 32;
 
 /// How far a run came.
@@ -81,11 +81,11 @@ impl<'a> Burst<'a> {
         &mut self.pass.inputs
     }
 
-    /// Whether fetching ahead pays for this unit: it looks up in some table that does not fit into the
-    /// nearer caches.
+    /// Whether something has to run ahead of this unit, or pays: it looks up in some table that does not
+    /// fit into the nearer caches.
     #[inline]
-    fn wants_prefetch(&self, unit: usize) -> bool {
-        self.has_large_table && self.compiled.can_prefetch(unit)
+    fn looks_ahead(&self, unit: usize) -> bool {
+        self.compiled.takes_found(unit) || self.has_large_table && self.compiled.can_prefetch(unit)
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
@@ -110,7 +110,8 @@ impl<'a> Burst<'a> {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
         assert!(gates.len() >= self.compiled.gate_rows(unit), "there is a word for every number");
-        let wants_prefetch = self.wants_prefetch(unit);
+        let looks_ahead = self.looks_ahead(unit);
+        let lookups = (self.around.forwarding.identity(), self.compiled.address(unit));
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
         pass.gates = gates.as_ptr();
@@ -121,13 +122,17 @@ impl<'a> Burst<'a> {
         self.around.drawing = u64::MAX;
         let mut at = range.start;
         while at < range.end {
-            let end = match wants_prefetch {
+            let end = match looks_ahead {
                 true => range.end.min(at + PACKETS_AHEAD),
                 false => range.end,
             };
-            if wants_prefetch {
-                packets.point_at(pass, &(at..end));
-                self.compiled.prefetch(unit, pass, &mut self.around);
+            if looks_ahead {
+                let first = packets.looked_ahead(lookups).max(at);
+                if first < end {
+                    packets.point_at(pass, &(first..end));
+                    self.compiled.prefetch(unit, pass, &mut self.around);
+                    packets.set_looked_ahead(lookups, end);
+                }
             }
             packets.point_at(pass, &(at..end));
             let code = self.compiled.enter(unit, pass, &mut self.around);

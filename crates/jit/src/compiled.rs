@@ -62,6 +62,8 @@ pub struct Compiled {
     gate_rows: Vec<usize>,
     /// By unit: what fetches ahead for it.
     prefetches: Vec<Option<Code>>,
+    /// Whether a unit takes what was found ahead.
+    found_ahead: Vec<bool>,
     /// `None` only while it is dropped.
     module: Mutex<Option<JITModule>>,
     /// The code has addresses of these.
@@ -141,7 +143,7 @@ impl Compiled {
         let mut module = JITModule::new(builder);
         let mut constants = ConstantPool::default();
         let result = define(&program, &layout, units, &mut module, &mut constants);
-        let (functions, prefetches, code_bytes) = match result {
+        let Defined { functions, prefetches, found_ahead, code_bytes } = match result {
             Ok(defined) => defined,
             Err(failure) => {
                 // SAFETY: nothing of it runs, as nothing was handed out.
@@ -165,6 +167,7 @@ impl Compiled {
             is_fresh,
             gate_rows,
             prefetches,
+            found_ahead,
             module: Mutex::new(Some(module)),
             _constants: constants,
             compile_time: start.elapsed(),
@@ -267,7 +270,19 @@ impl Compiled {
         self.gate_rows[unit]
     }
 
-    /// Whether there is code that fetches ahead for a unit.
+    /// Where a unit's code is.
+    #[inline]
+    pub(crate) fn address(&self, unit: usize) -> usize {
+        self.units[unit] as usize
+    }
+
+    /// Whether a unit takes what was found ahead, so that this has to run before.
+    #[inline]
+    pub(crate) fn takes_found(&self, unit: usize) -> bool {
+        self.found_ahead[unit]
+    }
+
+    /// Whether there is code that looks or fetches ahead for a unit.
     #[inline]
     pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
         self.prefetches[unit].is_some()
@@ -332,8 +347,17 @@ impl Runs<'_> {
     }
 }
 
-/// Functions of the units, functions that fetch ahead for them, and how long all are in bytes.
-type Defined = (Vec<FuncId>, Vec<Option<FuncId>>, usize);
+/// Functions that were compiled.
+struct Defined {
+    /// The units'.
+    functions: Vec<FuncId>,
+    /// Those that look or fetch ahead for them.
+    prefetches: Vec<Option<FuncId>>,
+    /// Whether the unit takes what was found ahead.
+    found_ahead: Vec<bool>,
+    /// How long all are in bytes.
+    code_bytes: usize,
+}
 
 fn define(
     program: &Program,
@@ -377,19 +401,20 @@ fn define(
         Ok((id, lookups))
     };
     let mut functions = Vec::new();
-    let mut prefetches = Vec::new();
+    let (mut prefetches, mut found_ahead) = (Vec::new(), Vec::new());
     for (at, unit) in units.iter().enumerate() {
         let (run, lookups) = one(at, unit, Purpose::Run)?;
         functions.push(run);
+        found_ahead.push(lookups.found_ahead() > 0);
         let is_wanted = unit.storage == Storage::Fresh && function::looks_up(program, unit);
         let purpose = match lookups.are_known() {
-            true => Purpose::FetchKnown(&lookups),
+            true => Purpose::LookAhead(&lookups),
             false => Purpose::FetchAhead,
         };
         prefetches.push(if is_wanted { Some(one(at, unit, purpose)?.0) } else { None });
     }
     module.finalize_definitions().map_err(error)?;
-    Ok((functions, prefetches, code_bytes))
+    Ok(Defined { functions, prefetches, found_ahead, code_bytes })
 }
 
 /// Functions through which the runtime is called from where code hardly ever comes.
@@ -445,7 +470,7 @@ fn define_function(
 impl Pass {
     /// Begins anew, without anything of a burst. What headers were moved through may hold anything.
     fn begin(&mut self) {
-        self.received = std::ptr::null();
+        self.received = std::ptr::null_mut();
         self.received_end = std::ptr::null();
         self.sent = std::ptr::null_mut();
         self.gates = std::ptr::null();

@@ -27,7 +27,12 @@ pub struct Packets {
     sent_count: usize,
     /// What left and was not changed in place.
     copied: Vec<u8>,
+    /// Up to where packets have what was found ahead, and by what lookups.
+    ahead: Option<(LookupsAhead, usize)>,
 }
+
+/// Lookups that were made ahead: in which version of the tables, and for which code.
+pub(crate) type LookupsAhead = (u64, usize);
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +70,7 @@ impl Packets {
             sent: vec![Sent::default(); capacity + 1],
             sent_count: 0,
             copied: Vec::new(),
+            ahead: None,
         }
     }
 
@@ -80,6 +86,7 @@ impl Packets {
     pub fn forget_sent(&mut self) {
         self.sent_count = 0;
         self.copied.clear();
+        self.ahead = None;
     }
 
     /// Adds a packet, with what is input 0 of units for it; returns its number. It has to fit
@@ -90,7 +97,8 @@ impl Packets {
         assert!(packet < self.capacity && bytes.len() <= self.largest_bytes, "the packet fits");
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
-        self.received.push(Received { length_bytes: bytes.len() as u32, input });
+        let length_bytes = bytes.len() as u32;
+        self.received.push(Received { length_bytes, input, found: Default::default() });
         self.largest_input = self.largest_input.max(input);
         packet
     }
@@ -100,6 +108,7 @@ impl Packets {
     pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
+        self.ahead = None;
     }
 
     /// The same for the first packets, as many as there are arrays. The packets of this memory may be so
@@ -108,6 +117,7 @@ impl Packets {
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
         assert!(all.len() <= self.received.len(), "there are so many packets");
         assert!(BYTES <= self.largest_bytes, "packets may be so long");
+        self.ahead = None;
         let first = self.memory[self.first..].as_mut_ptr();
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
@@ -293,10 +303,25 @@ impl Packets {
 
     /// Lets a run go on with these packets.
     #[inline]
-    pub(crate) fn point_at(&self, pass: &mut Pass, packets: &Range<usize>) {
+    pub(crate) fn point_at(&mut self, pass: &mut Pass, packets: &Range<usize>) {
         pass.packet = pass.first.wrapping_add(packets.start * self.stride_bytes);
-        pass.received = self.received.as_ptr().wrapping_add(packets.start);
+        pass.received = self.received.as_mut_ptr().wrapping_add(packets.start);
         pass.received_end = self.received.as_ptr().wrapping_add(packets.end);
+    }
+
+    /// Up to which packet these lookups were made ahead, if they were made last.
+    #[inline]
+    pub(crate) fn looked_ahead(&self, lookups: LookupsAhead) -> usize {
+        match self.ahead {
+            Some((last, end)) if last == lookups => end,
+            _ => 0,
+        }
+    }
+
+    /// Notes up to which packet lookups were made ahead.
+    #[inline]
+    pub(crate) fn set_looked_ahead(&mut self, lookups: LookupsAhead, end: usize) {
+        self.ahead = Some((lookups, end));
     }
 
     /// Takes over what a run noted, which these packets were lent to.

@@ -3,6 +3,7 @@
 //! place, headers without room, random numbers in egress; and copies. Outputs are those of the
 //! interpreter.
 
+mod found_ahead;
 mod large_tables;
 mod replicas;
 mod ways;

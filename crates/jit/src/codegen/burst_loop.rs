@@ -24,14 +24,18 @@ pub(crate) struct Output {
 }
 
 /// The loop, at the start of one packet.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
+    /// The start, with both addresses of a packet.
     head: Block,
+    done: Block,
     /// Address of its first byte.
     pub packet: Value,
     /// Its length.
     pub length_bytes: Value,
     /// Address of the packet as it came.
     pub received: Value,
+    is_in_registers: bool,
 }
 
 fn load(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize) -> Value {
@@ -56,39 +60,62 @@ fn add_to(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize, numb
     store(builder, after, address, offset);
 }
 
+/// The addresses of the packet that runs.
+fn which(builder: &mut FunctionBuilder<'_>, pass: Value) -> (Value, Value) {
+    let packet = load(builder, pass, offset_of!(Pass, packet));
+    (packet, load(builder, pass, offset_of!(Pass, received)))
+}
+
 impl Loop {
-    /// Begins the loop; code goes on at the start of a packet.
-    pub fn new(builder: &mut FunctionBuilder<'_>, pass: Value) -> Loop {
-        let [head, body, done] = [(); 3].map(|()| builder.create_block());
-        builder.ins().jump(head, &[]);
+    /// Begins the loop; code goes on at the start of a packet. There is at least one.
+    ///
+    /// Which packet runs is in the pass, so that it needs no registers on the way and the runtime knows;
+    /// with little code that asks nobody it is in registers only.
+    pub fn new(builder: &mut FunctionBuilder<'_>, pass: Value, is_in_registers: bool) -> Loop {
+        let [head, done] = [(); 2].map(|()| builder.create_block());
+        let first = which(builder, pass);
+        builder.ins().jump(head, &[first.0.into(), first.1.into()]);
+        let packet = builder.append_block_param(head, types::I64);
+        let received = builder.append_block_param(head, types::I64);
         builder.switch_to_block(head);
-        // Which packet runs stays in memory, and what is asked once a packet is loaded each time: that
-        // is cheaper than to keep them in registers.
-        let received = load(builder, pass, offset_of!(Pass, received));
-        let end = load(builder, pass, offset_of!(Pass, received_end));
-        let is_left = builder.ins().icmp(IntCC::NotEqual, received, end);
-        builder.ins().brif(is_left, body, &[], done, &[]);
-        builder.seal_block(body);
-        builder.seal_block(done);
-        builder.switch_to_block(done);
-        let ended = builder.ins().iconst(types::I64, ENDED as i64);
-        builder.ins().return_(&[ended]);
-        builder.switch_to_block(body);
-        let packet = load(builder, pass, offset_of!(Pass, packet));
         let length_bytes = load_own(builder, received, offset_of!(Received, length_bytes));
-        Loop { head, packet, length_bytes, received }
+        Loop { head, done, packet, length_bytes, received, is_in_registers }
     }
 
-    /// Ends the loop: packets that are done lead to `finish`.
+    /// Goes on with the packet behind one, unless that was the last.
+    fn go_on(
+        self,
+        builder: &mut FunctionBuilder<'_>,
+        pass: Value,
+        (packet, received): (Value, Value),
+    ) {
+        let stride = load(builder, pass, offset_of!(Pass, stride_bytes));
+        let packet = builder.ins().iadd(packet, stride);
+        let received = builder.ins().iadd_imm_s(received, size_of::<Received>() as i64);
+        if !self.is_in_registers {
+            store(builder, packet, pass, offset_of!(Pass, packet));
+            store(builder, received, pass, offset_of!(Pass, received));
+        }
+        let end = load(builder, pass, offset_of!(Pass, received_end));
+        let is_left = builder.ins().icmp(IntCC::NotEqual, received, end);
+        let next = [packet.into(), received.into()];
+        builder.ins().brif(is_left, self.head, &next, self.done, &[]);
+    }
+
+    /// Ends the loop: packets that are done led to `finish`, or went on by themselves.
     pub fn close(self, builder: &mut FunctionBuilder<'_>, pass: Value, finish: Block) {
         builder.seal_block(finish);
         builder.switch_to_block(finish);
-        let stride = load(builder, pass, offset_of!(Pass, stride_bytes));
-        add_to(builder, pass, offset_of!(Pass, packet), stride);
-        let one = builder.ins().iconst(types::I64, size_of::<Received>() as i64);
-        add_to(builder, pass, offset_of!(Pass, received), one);
-        builder.ins().jump(self.head, &[]);
+        let addresses = match self.is_in_registers {
+            true => (self.packet, self.received),
+            false => which(builder, pass),
+        };
+        self.go_on(builder, pass, addresses);
         builder.seal_block(self.head);
+        builder.seal_block(self.done);
+        builder.switch_to_block(self.done);
+        let ended = builder.ins().iconst(types::I64, ENDED as i64);
+        builder.ins().return_(&[ended]);
     }
 }
 
@@ -176,6 +203,21 @@ impl FunctionCompiler<'_, '_> {
         let one = self.number(size_of::<Sent>() as u64);
         let pass = self.pass;
         add_to(&mut self.builder, pass, offset_of!(Pass, sent), one);
+    }
+
+    /// Ends a packet that is done, like [`FunctionCompiler::finish`], where both of its addresses are at
+    /// hand.
+    pub fn finish_at_hand(&mut self, packet: Value) {
+        match self.burst_loop {
+            Some(around) => {
+                let addresses = (packet, self.received);
+                around.go_on(&mut self.builder, self.pass, addresses);
+            }
+            None => {
+                let code = self.number(ENDED);
+                self.finish(code);
+            }
+        }
     }
 
     /// Counts a packet that ends by an exit without storage.

@@ -71,15 +71,16 @@ struct Position {
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Writes what the deparser emitted, and tells where the outgoing packet is.
-    pub fn deparse_in_place(&mut self) {
+    /// Writes what the deparser emitted, and tells where the outgoing packet is. Returns where the one that
+    /// came is.
+    pub fn deparse_in_place(&mut self) -> Value {
         let packet = self.packet;
         if self.facts.is_fresh {
             // Loaded again once, as it is hardly ever still in a register.
             self.packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
         }
         self.write_back();
-        self.packet = packet;
+        std::mem::replace(&mut self.packet, packet)
     }
 
     fn write_back(&mut self) {

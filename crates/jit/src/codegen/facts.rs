@@ -90,8 +90,6 @@ pub(crate) struct Facts {
     pub in_place: bool,
     /// Slots of one bit that are no header's: what happens to packets is decided by them.
     pub flags: Vec<SlotId>,
-    /// How many tables are applied.
-    pub tables: usize,
     /// Whether something in the unit asks the device for something.
     pub asks: bool,
     /// By step of the unit: slots that matter to whoever goes on after an exit there.
@@ -371,7 +369,6 @@ impl Facts {
             in_place,
             observed: observed(program, unit),
             flags,
-            tables: all().filter(|it| matches!(it, Operation::Apply { .. })).count(),
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }
     }

@@ -3,7 +3,7 @@
 //! the files beside.
 
 use super::ahead::Lookups;
-use super::burst_loop::Output;
+use super::burst_loop::{Loop, Output};
 use super::call::{RuntimeFunction, SeldomCalls, Signatures};
 use super::facts::Facts;
 use super::path::{Copies, Path, Way};
@@ -152,6 +152,8 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub lookups_ahead: Vec<bool>,
     /// Lookups so far.
     pub lookups: Lookups,
+    /// Whether lookups may be made ahead, by a function of their own.
+    pub finds_ahead: bool,
     /// Numbers that are low bits of input 0.
     pub own_inputs: Vec<Value>,
     /// Outputs so far.
@@ -160,6 +162,8 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub step: usize,
     /// Where the function returns: a block with one parameter, the code.
     pub leave: Block,
+    /// The loop over the packets of a burst.
+    pub burst_loop: Option<Loop>,
     /// Where a packet that is done leads to. Of a burst the next packet follows; else it is a block with
     /// one parameter, the code.
     pub finish: Block,

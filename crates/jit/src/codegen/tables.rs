@@ -23,9 +23,12 @@ use lookup::{Found, Search};
 const MOST_COMPARED_ACTIONS: usize = 3;
 
 /// The keys of an application, those that are matched and those that choose.
+#[derive(Default)]
 pub(crate) struct Keys {
     pub matched: Vec<(ValueType, Val)>,
     pub selector: Vec<(ValueType, Val)>,
+    /// Where the burst's packets have what was found ahead for these keys.
+    pub found_ahead: Option<usize>,
 }
 
 /// Where the results of an application go: temporaries, and until it is clear which of them are known,
@@ -55,6 +58,15 @@ struct Running {
     action: Value,
     /// Whether the index may be none of the table's.
     may_be_none: bool,
+    /// Whether it surely is an entry's, not the default action's.
+    is_entry: bool,
+}
+
+impl Running {
+    /// A record with an action of the table.
+    fn new(record: Value, action: Value) -> Running {
+        Running { record, action, may_be_none: false, is_entry: false }
+    }
 }
 
 /// Everything that a table's actions do.
@@ -76,10 +88,11 @@ impl FunctionCompiler<'_, '_> {
         if declared.keys.is_empty() {
             self.apply_default(table, results);
         } else {
-            if self.is_looked_up(table) {
-                self.note_lookup(table, keys);
-            }
-            let keys = self.table_keys(table, keys);
+            let found_ahead = match self.is_looked_up(table) {
+                true => self.note_lookup(table, keys),
+                false => None,
+            };
+            let keys = self.table_keys(table, keys, found_ahead);
             match compared::entries(self.program, table) {
                 Some(entries) => {
                     self.apply_compared(table, &keys, &entries, results);
@@ -106,20 +119,23 @@ impl FunctionCompiler<'_, '_> {
         if self.is_looked_up(table) {
             let is_large = self.is_large(table);
             let joined = self.when(is_large);
-            let keys = self.table_keys(table, keys);
+            let keys = self.table_keys(table, keys, None);
             self.fetch(table, &keys);
             self.go_on(joined);
         }
     }
 
-    fn table_keys(&mut self, table: TableId, keys: &[Operand]) -> Keys {
-        let mut sorted = Keys { matched: Vec::new(), selector: Vec::new() };
+    /// The keys of an application. Those that something was found for ahead are not wanted.
+    fn table_keys(&mut self, table: TableId, keys: &[Operand], found_ahead: Option<usize>) -> Keys {
+        let mut sorted = Keys { found_ahead, ..Keys::default() };
         let declared = &self.program.tables[table.index()].keys;
-        for (key, value) in declared.iter().zip(self.operands(keys)) {
-            match key.match_kind {
-                MatchKind::Selector => sorted.selector.push(value),
-                _ => sorted.matched.push(value),
-            }
+        for (key, operand) in declared.iter().zip(keys) {
+            let values = match (&key.match_kind, found_ahead) {
+                (MatchKind::Selector, _) => &mut sorted.selector,
+                (_, None) => &mut sorted.matched,
+                (_, Some(_)) => continue,
+            };
+            values.push((self.operand_type(operand), self.operand(operand)));
         }
         sorted
     }
@@ -207,7 +223,7 @@ impl FunctionCompiler<'_, '_> {
         }
 
         let index = self.action_of(table, record);
-        let mut running = Running { record, action: index, may_be_none: false };
+        let mut running = Running::new(record, index);
         if declared.implementation.is_some() {
             running = self.resolved(table, running, &keys.selector);
         }
@@ -229,17 +245,19 @@ impl FunctionCompiler<'_, '_> {
 
     /// Runs the action of a hit or of a miss in code of its own each.
     fn apply_hit_or_miss(&mut self, found: Search, results: Results) {
-        let Search { table, hit, record, miss } = found;
+        let Search { table, hit, leaf, miss } = found;
         let declared = &self.program.tables[table.index()];
         let before = self.path.clone();
 
         self.enter(Way { block: hit, path: before.clone() });
         self.note_result(results, true);
+        let record = self.record_of_leaf(table, leaf);
         self.entry = Some((record, table));
         self.note_entry(table);
         let action = self.action_of(table, record);
         self.builder.def_var(results.action_variable, action);
-        let mut ways = self.run_record(table, Running { record, action, may_be_none: false });
+        let running = Running { is_entry: true, ..Running::new(record, action) };
+        let mut ways = self.run_record(table, running);
 
         self.enter(Way { block: miss, path: before });
         self.note_result(results, false);
@@ -256,7 +274,7 @@ impl FunctionCompiler<'_, '_> {
             self.entry = Some((record, table));
             let action = self.action_of(table, record);
             self.builder.def_var(results.action_variable, action);
-            ways.extend(self.run_record(table, Running { record, action, may_be_none: false }));
+            ways.extend(self.run_record(table, Running::new(record, action)));
         }
         self.go_on_after(ways, results);
     }
@@ -330,7 +348,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.seal_block(joined);
         self.builder.switch_to_block(joined);
         let action = self.action_of(table, record);
-        Running { record, action, may_be_none: true }
+        Running { may_be_none: true, ..Running::new(record, action) }
     }
 
     /// A table without keys: it is never hit.
@@ -349,7 +367,7 @@ impl FunctionCompiler<'_, '_> {
             self.entry = Some((record, table));
             let action = self.action_of(table, record);
             self.builder.def_var(results.action_variable, action);
-            self.run_record(table, Running { record, action, may_be_none: false })
+            self.run_record(table, Running::new(record, action))
         };
         self.go_on_after(ways, results);
     }
@@ -370,7 +388,7 @@ impl FunctionCompiler<'_, '_> {
             self.builder.seal_block(arm);
             self.enter(Way { block: arm, path: before.clone() });
             self.path.applied.action = Some(index as u64);
-            let values = self.record_arguments(table, index, running.record);
+            let values = self.record_arguments(table, index, running);
             ways.extend(self.run_action(table, index, &values));
         }
         ways
@@ -429,14 +447,21 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Arguments that stand in a record. Records do not change while packets see them.
-    fn record_arguments(&mut self, table: TableId, index: usize, record: Value) -> Vec<Val> {
+    fn record_arguments(&mut self, table: TableId, index: usize, running: Running) -> Vec<Val> {
+        let Running { record, is_entry, .. } = running;
         let layout = RecordLayout::new(self.program, table);
         let types = self.argument_types(table, index);
         let mut values = Vec::with_capacity(types.len());
         for (parameter, ty) in types.into_iter().enumerate() {
             if let Some(packed) = &layout.packed {
                 let bits = packed.argument(index, parameter);
-                values.push(Val::Word(self.packed_bits(record, bits)));
+                // The default action's has something above.
+                let is_alone = is_entry && packed.is_topmost(index, parameter);
+                let argument = match is_alone && bits.width_bits > 0 {
+                    true => self.builder.ins().ushr_imm_u(record, i64::from(bits.shift)),
+                    false => self.packed_bits(record, bits),
+                };
+                values.push(Val::Word(argument));
                 continue;
             }
             let offset_bytes = layout.argument_word(index, parameter) as i32 * 8;

@@ -59,8 +59,8 @@ pub(crate) enum Purpose<'a> {
     /// To run it up to the first lookups, which are only prepared, and to leave out what does not lead
     /// there.
     FetchAhead,
-    /// To fetch ahead for these lookups without running the unit.
-    FetchKnown(&'a Lookups),
+    /// To make these lookups ahead, or fetch for them, without running the unit.
+    LookAhead(&'a Lookups),
 }
 
 /// Fills in a function of the signature `(pass) -> code`. Returns the lookups of the unit, when that is to
@@ -73,34 +73,38 @@ pub(crate) fn build(
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
 ) -> Lookups {
-    let mut indexed = Vec::new();
+    let (mut indexed, mut finds_ahead) = (Vec::new(), true);
     let signature = function.signature.clone();
     loop {
+        let facts = Facts::new(around.program, unit, &indexed);
+        let way = (purpose, finds_ahead && facts.is_fresh);
         let (unresolved, lookups) =
-            build_once(around, unit, purpose, &indexed, function, function_context, constants);
-        if unresolved.is_empty() {
+            build_once(around, unit, way, &facts, function, function_context, constants);
+        // Others have to be fetched for by running through the unit: then nothing is looked up besides.
+        let finds_in_vain = lookups.found_ahead() > 0 && !lookups.are_known();
+        if unresolved.is_empty() && !finds_in_vain {
             return lookups;
         }
+        finds_ahead &= !finds_in_vain;
         indexed.extend(unresolved);
         function.clear();
         function.signature = signature.clone();
     }
 }
 
-/// Fills in a function. When indices of stacks that are not among the `indexed` ones turn out to be
-/// known at run time only, the stacks are returned and the function is of no use.
+/// Fills in a function, that may find lookups made ahead. When indices of stacks, which the facts take to be
+/// known, turn out to be so at run time only, the stacks are returned and the function is of no use.
 fn build_once(
     around: Surroundings<'_>,
     unit: &Unit,
-    purpose: Purpose<'_>,
-    indexed: &[StackId],
+    (purpose, finds_ahead): (Purpose<'_>, bool),
+    facts: &Facts,
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
 ) -> (Vec<StackId>, Lookups) {
     let prefetching = !matches!(purpose, Purpose::Run);
     let program = around.program;
-    let facts = Facts::new(program, unit, indexed);
     let mut builder = FunctionBuilder::new(function, function_context);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -114,18 +118,19 @@ fn build_once(
     };
     let leave = builder.create_block();
     builder.append_block_param(leave, types::I64);
-    let (packet, length_bytes, received, storage, next, finish);
+    let (packet, length_bytes, received, storage, burst_loop, finish);
     if facts.is_fresh {
-        let head = Loop::new(&mut builder, pass);
+        let is_in_registers = matches!(purpose, Purpose::LookAhead(_));
+        let head = Loop::new(&mut builder, pass, is_in_registers);
         (packet, length_bytes, storage) = (head.packet, head.length_bytes, None);
         received = head.received;
         finish = builder.create_block();
-        next = Some(head);
+        burst_loop = Some(head);
     } else {
         packet = word(&mut builder, offset_of!(Pass, packet));
         length_bytes = word(&mut builder, offset_of!(Pass, length_bytes));
         storage = Some(word(&mut builder, offset_of!(Pass, storage)));
-        (received, next, finish) = (pass, None, leave);
+        (received, burst_loop, finish) = (pass, None, leave);
     }
     let cursor_bytes = builder.declare_var(types::I64);
     let has_requests = builder.declare_var(types::I64);
@@ -149,12 +154,12 @@ fn build_once(
             }
         })
         .collect();
-    let path = Path::at_start(program, &facts);
+    let path = Path::at_start(program, facts);
     let outcome = builder.declare_var(types::I64);
     let mut compiler = FunctionCompiler {
         program,
         layout: around.layout,
-        facts: &facts,
+        facts,
         builder,
         signatures: Signatures::default(),
         call_conv: around.call_conv,
@@ -187,23 +192,25 @@ fn build_once(
         prefetching,
         lookups_ahead: Vec::new(),
         lookups: Lookups::default(),
+        finds_ahead,
         own_inputs: Vec::new(),
         outputs: Vec::new(),
         step: 0,
         leave,
         finish,
+        burst_loop,
         constants,
         scratch: ScratchSlots::default(),
     };
     match purpose {
-        Purpose::FetchKnown(lookups) => compiler.fetch_ahead(lookups),
+        Purpose::LookAhead(lookups) => compiler.look_ahead(lookups),
         _ => compiler.unit(unit),
     }
     let unresolved = std::mem::take(&mut compiler.unresolved);
     let lookups = std::mem::take(&mut compiler.lookups);
     let mut builder = compiler.builder;
-    if let Some(next) = next {
-        next.close(&mut builder, pass, finish);
+    if let Some(burst_loop) = burst_loop {
+        burst_loop.close(&mut builder, pass, finish);
     }
     builder.seal_block(leave);
     builder.switch_to_block(leave);
@@ -305,9 +312,12 @@ impl FunctionCompiler<'_, '_> {
         if self.prefetching {
             // Nothing is left behind.
         } else if self.facts.in_place {
-            self.deparse_in_place();
+            let packet = self.deparse_in_place();
             if self.is_dead {
                 return self.end_dead();
+            }
+            if self.facts.is_fresh {
+                return self.finish_at_hand(packet);
             }
         } else {
             self.put_outputs(false);

@@ -38,6 +38,9 @@ pub const OUTCOME_EXITED: u64 = 1;
 /// By a parser's error: this plus the error's number.
 pub const OUTCOME_REJECTED: u64 = 1 << 32;
 
+/// How many lookups of a packet can be made ahead.
+pub const FOUND_AHEAD: usize = 2;
+
 /// A packet of a burst as it came.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,8 @@ pub(crate) struct Received {
     pub length_bytes: u32,
     /// Input 0 of the unit.
     pub input: u32,
+    /// The items that lookups made ahead led to, or [`state::forwarding::index::ASK`].
+    pub found: [u32; FOUND_AHEAD],
 }
 
 impl Received {
@@ -117,7 +122,7 @@ pub(crate) struct Pass {
     /// Length of the packet.
     pub length_bytes: u64,
     /// Of a burst: the packet that runs as it came; before, the one that runs first.
-    pub received: *const Received,
+    pub received: *mut Received,
     /// Of a burst: behind its last packet as it came.
     pub received_end: *const Received,
     /// Of a burst: where to note the next packet that leaves.
@@ -150,6 +155,8 @@ pub(crate) struct Pass {
     pub inputs: [u64; NUMBERS],
     /// What functions of the runtime need.
     pub surroundings: *mut Surroundings<'static>,
+    /// What a function of the runtime that is called seldom gives.
+    pub answer: u64,
     /// Where headers are kept while they are moved.
     pub scratch: [u8; SCRATCH_BYTES],
 }

@@ -126,6 +126,15 @@ impl PackedLayout {
     pub fn argument(&self, action_index: usize, parameter: usize) -> PackedBits {
         self.arguments[action_index][parameter]
     }
+
+    /// Whether above an argument, in records that run its action, there are only zeros.
+    ///
+    /// # Panics
+    ///
+    /// When the table has no such action.
+    pub fn is_topmost(&self, action_index: usize, parameter: usize) -> bool {
+        self.arguments[action_index].len() == parameter + 1
+    }
 }
 
 /// Where things stand in the records of one table.

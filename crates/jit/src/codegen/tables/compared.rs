@@ -335,12 +335,12 @@ impl FunctionCompiler<'_, '_> {
                 false => blocks[candidates[0]],
             })
             .collect();
-        let running = Running { record, action, may_be_none: false };
+        let running = Running::new(record, action);
         self.dispatch(running, &targets, blocks[candidates[0]]);
         for index in candidates {
             self.builder.seal_block(blocks[index]);
             self.builder.switch_to_block(blocks[index]);
-            let values = self.record_arguments(table, index, record);
+            let values = self.record_arguments(table, index, running);
             self.go_to_arm(arms, table, index, false, &values);
         }
     }

@@ -26,25 +26,23 @@ pub(super) struct Found {
     pub is_hit: Value,
 }
 
-/// A search in a table: where code goes on with an entry's record, and where without one.
+/// A search in a table: where code goes on with an entry's leaf, and where without one.
 #[derive(Clone, Copy)]
 pub(super) struct Search {
     pub table: TableId,
     pub hit: Block,
-    /// The entry's record, in `hit`.
-    pub record: Value,
+    /// The entry's leaf as a word, in `hit`.
+    pub leaf: Value,
     pub miss: Block,
 }
 
 /// Bits of a key that a front takes: its first ones, left aligned.
 const ALIGNED_BITS: u32 = 32;
 
-/// Up to so many tables of a unit, what is read of them is kept from packet to packet.
-const MOST_TABLES_KEPT: usize = 8;
-
 impl FunctionCompiler<'_, '_> {
     pub(super) fn table_address(&mut self, table: TableId) -> Value {
-        let tables = self.load_lasting(self.instance, offset_of!(Instance, tables) as i32);
+        // Loaded where it is wanted, which is seldom.
+        let tables = self.load_word(self.instance, offset_of!(Instance, tables) as i32);
         let distance = table.index() * size_of::<ForwardingTable>();
         self.builder.ins().iadd_imm_s(tables, distance as i64)
     }
@@ -52,7 +50,8 @@ impl FunctionCompiler<'_, '_> {
     /// Loads a word of the table's [`Shortcut`], which stand behind the instance.
     fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
         let offset = size_of::<Instance>() + table.index() * size_of::<Shortcut>() + offset_bytes;
-        match self.facts.tables <= MOST_TABLES_KEPT {
+        // Code that looks ahead has registers for what it reads of tables; a unit has not.
+        match self.prefetching {
             true => self.load_lasting(self.instance, offset as i32),
             false => self.load_word(self.instance, offset as i32),
         }
@@ -68,13 +67,64 @@ impl FunctionCompiler<'_, '_> {
         self.shortcut(table, offset_of!(Shortcut, default_record))
     }
 
-    /// Searches for the entry that wins. No block is current afterwards.
-    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Search {
+    /// Whether a lookup in a table is little code that waits for memory, so that it is worth while to make
+    /// it for a whole burst before the packets run ([`FunctionCompiler::find_ahead`]).
+    pub fn can_find_ahead(&self, table: TableId) -> bool {
+        let declared = &self.program.tables[table.index()];
+        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
+        matches!(KeyLayout::new(declared).direct(leaf_bits), DirectForm::Front { .. })
+    }
+
+    /// Makes a lookup ahead: the item that the keys lead to, or [`ASK`].
+    pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
+        let [reading, settled] = [(); 2].map(|()| self.builder.create_block());
+        let item = self.builder.append_block_param(settled, types::I64);
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
+        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
+        let asked = self.number(i64::from(ASK as i32) as u64);
+        let (DirectForm::Front { width_bits }, [key]) = (layout.direct(leaf_bits), &words[..])
+        else {
+            return asked;
+        };
+        let array = self.shortcut(table, offset_of!(Shortcut, items));
+        self.builder.ins().brif(array, reading, &[], settled, &[asked.into()]);
+        self.switch_to_sealed(reading);
+        self.front_or_block_item(array, *key, width_bits, settled);
+        self.switch_to_sealed(settled);
+        item
+    }
+
+    /// Searches for the entry that wins, or takes what was found ahead. No block is current afterwards.
+    pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Search {
         let [hit, miss] = [(); 2].map(|()| self.builder.create_block());
-        let record = self.builder.append_block_param(hit, types::I64);
-        let search = Search { table, hit, record, miss };
+        let leaf = self.builder.append_block_param(hit, types::I64);
+        let search = Search { table, hit, leaf, miss };
+        match keys.found_ahead {
+            Some(at) => self.take_found(search, at),
+            None => self.search(search, keys),
+        }
+        self.builder.seal_block(hit);
+        self.builder.seal_block(miss);
+        search
+    }
+
+    fn take_found(&mut self, search: Search, at: usize) {
+        let item = self.found_ahead(at);
+        let asking = self.builder.create_block();
+        self.end_with_front_item(search, item, asking);
+        self.builder.set_cold_block(asking);
+        self.switch_to_sealed(asking);
+        let keys = self.keys_found_ahead(at);
+        let layout = KeyLayout::new(&self.program.tables[search.table.index()]);
+        let words = self.packed_key(&layout, &keys.matched);
+        self.ask(search, layout.packing, &words, true);
+    }
+
+    fn search(&mut self, search: Search, keys: &Keys) {
+        let table = search.table;
+        let layout = KeyLayout::new(&self.program.tables[table.index()]);
+        let words = self.packed_key(&layout, &keys.matched);
         let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
         match (layout.direct(leaf_bits), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(search, *key),
@@ -91,9 +141,6 @@ impl FunctionCompiler<'_, '_> {
             _ if layout.has_rules() => self.ask_for_rule(search, layout.packing, &words),
             _ => self.ask(search, layout.packing, &words, false),
         }
-        self.builder.seal_block(hit);
-        self.builder.seal_block(miss);
-        search
     }
 
     /// Fetches what a lookup in a large table reads first, or last of the two items that it reads, into the
@@ -153,7 +200,8 @@ impl FunctionCompiler<'_, '_> {
         let default = self.default_record(search.table);
         self.builder.ins().jump(joined, &[default.into()]);
         self.builder.switch_to_block(search.hit);
-        self.builder.ins().jump(joined, &[search.record.into()]);
+        let own = self.record_of_leaf(search.table, search.leaf);
+        self.builder.ins().jump(joined, &[own.into()]);
         self.switch_to_sealed(joined);
         // No entry's record is the default action's. Where nobody asks, this is no code.
         let default = self.default_record(search.table);
@@ -164,23 +212,14 @@ impl FunctionCompiler<'_, '_> {
     /// Ends a search with an entry's leaf, of 32 bits.
     fn end_with_leaf(&mut self, search: Search, leaf: Value) {
         let leaf = self.builder.ins().uextend(types::I64, leaf);
-        self.end_with_word(search, leaf);
-    }
-
-    /// Ends a search with an entry's leaf as a word.
-    fn end_with_word(&mut self, search: Search, leaf: Value) {
-        let record = self.record_of_leaf(search.table, leaf);
-        self.builder.ins().jump(search.hit, &[record.into()]);
+        self.builder.ins().jump(search.hit, &[leaf.into()]);
     }
 
     /// Ends a search with an item, which is a leaf or [`NO_MATCH`].
     fn end_with_item(&mut self, search: Search, item: Value) {
-        let hit = self.builder.create_block();
         let zero = self.number(0);
         let is_miss = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
-        self.builder.ins().brif(is_miss, search.miss, &[], hit, &[]);
-        self.switch_to_sealed(hit);
-        self.end_with_word(search, item);
+        self.builder.ins().brif(is_miss, search.miss, &[], search.hit, &[item.into()]);
     }
 
     /// Ends a search with a leaf, or with [`NO_MATCH`].
@@ -198,7 +237,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match)
     }
 
-    fn record_of_leaf(&mut self, table: TableId, leaf: Value) -> Value {
+    pub(super) fn record_of_leaf(&mut self, table: TableId, leaf: Value) -> Value {
         let layout = RecordLayout::new(self.program, table);
         if layout.packed.is_some() {
             return leaf;
@@ -370,7 +409,7 @@ impl FunctionCompiler<'_, '_> {
         self.find_in_joined_bucket((next, wanted, leaf_bits), hit, (asking, search.miss));
 
         self.switch_to_sealed(hit);
-        self.end_with_word(search, found);
+        self.builder.ins().jump(search.hit, &[found.into()]);
         self.ask_aside(search, Packing::Word, &[key], asking);
     }
 
@@ -488,15 +527,20 @@ impl FunctionCompiler<'_, '_> {
 
     /// [`DirectForm::Front`].
     fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
-        let [reading, in_block, settled, hit, special, no_match, asking] =
-            [(); 7].map(|()| self.builder.create_block());
+        let [reading, settled, asking] = [(); 3].map(|()| self.builder.create_block());
         let item = self.builder.append_block_param(settled, types::I64);
-        self.builder.set_cold_block(special);
-        self.builder.set_cold_block(no_match);
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
         self.builder.ins().brif(array, reading, &[], asking, &[]);
-
         self.switch_to_sealed(reading);
+        self.front_or_block_item(array, key, width_bits, settled);
+        self.switch_to_sealed(settled);
+        self.end_with_front_item(search, item, asking);
+        self.ask_aside(search, Packing::Word, &[key], asking);
+    }
+
+    /// Goes on with the item that a key leads to in a front or in a block behind it.
+    fn front_or_block_item(&mut self, array: Value, key: Value, width_bits: u32, settled: Block) {
+        let in_block = self.builder.create_block();
         let (first, aligned) = self.front_item(array, key, width_bits);
         let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
         // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
@@ -507,16 +551,19 @@ impl FunctionCompiler<'_, '_> {
         let at = self.place_in_block(first, aligned);
         let second = self.load_item(array, at);
         self.builder.ins().jump(settled, &[second.into()]);
+    }
 
-        self.switch_to_sealed(settled);
+    /// Ends a search with an item of a front or of a block, or goes to where one asks.
+    fn end_with_front_item(&mut self, search: Search, item: Value, asking: Block) {
+        let [special, no_match] = [(); 2].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(special);
+        self.builder.set_cold_block(no_match);
         let zero = self.number(0);
         let is_special = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
-        self.builder.ins().brif(is_special, special, &[], hit, &[]);
-
-        self.switch_to_sealed(hit);
-        self.end_with_word(search, item);
+        self.builder.ins().brif(is_special, special, &[], search.hit, &[item.into()]);
 
         self.switch_to_sealed(special);
+        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
         let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
         self.builder.ins().brif(asks, asking, &[], no_match, &[]);
 
@@ -524,7 +571,5 @@ impl FunctionCompiler<'_, '_> {
         let default_leaf = self.shortcut(search.table, offset_of!(Shortcut, default_leaf));
         let default_leaf = self.builder.ins().ireduce(types::I32, default_leaf);
         self.end_with_either(search, default_leaf);
-
-        self.ask_aside(search, Packing::Word, &[key], asking);
     }
 }
