@@ -124,6 +124,7 @@ impl Device {
 
     /// A control plane's access to this device from other threads.
     pub fn control_handle(&mut self) -> ControlHandle {
+        self.current.forget_tables();
         let (program, store) = (&self.current.program, &self.current.store);
         let control = self
             .control
@@ -147,7 +148,8 @@ impl Device {
         &self.engine().program
     }
 
-    /// Its configuration.
+    /// Its configuration, to read it. Whoever writes uses [`Device::write_batch`],
+    /// [`Device::store_and_cells_mut`] or a [`ControlHandle`]: this may be held up by what the device keeps.
     pub fn store(&self) -> &Store {
         &self.engine().store
     }
@@ -165,11 +167,13 @@ impl Device {
     /// Its configuration and cells, to change both between packets.
     pub fn store_and_cells_mut(&mut self) -> (&Store, &mut Cells) {
         let engine = &mut self.current;
+        engine.forget_tables();
         (&engine.store, &mut engine.cells)
     }
 
     /// Carries a batch of updates and reads out between two packets, at the device's time.
     pub fn write_batch(&mut self, batch: Batch) -> BatchOutcome {
+        self.current.forget_tables();
         let Engine { store, cells, .. } = &mut self.current;
         match Arc::get_mut(store) {
             Some(store) => store.write_batch_mut(cells, batch),

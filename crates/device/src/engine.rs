@@ -17,9 +17,11 @@ use crate::view::View;
 use interpreter::trace::Recorder;
 use interpreter::{Interpreter, Observer, Outcome, PacketContext};
 use ir::{Operation, Program};
+use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// So many contexts are kept for later packets. After a burst the rest gives its memory back.
@@ -49,10 +51,52 @@ pub(crate) struct Engine {
     most_header_bytes: u64,
     /// Storage of packets that are gone, for the next ones.
     free_contexts: Vec<PacketContext>,
+    /// The tables as packets see them, from burst to burst, as long as only the device itself writes to the
+    /// store; dropped before it does.
+    kept_tables: Option<ForwardingCache>,
     /// What packets on the straight way have in common; it goes with one that leaves it.
     pub straight_context: Option<PacketContext>,
     /// How many passes a packet made that was dropped last on the straight way.
     pub last_straight_drop_passes: u64,
+}
+
+/// What a burst needs of its engine.
+pub(crate) struct BurstParts<'e> {
+    pub runner: &'e mut Runner,
+    pub cells: &'e mut Cells,
+    pub tables: Tables<'e>,
+    /// [`Engine::straight_context`]: it is there.
+    pub straight_context: &'e mut Option<PacketContext>,
+    /// [`Engine::last_straight_drop_passes`].
+    pub last_drop_passes: &'e mut u64,
+}
+
+/// One version of the tables, for a burst.
+pub(crate) enum Tables<'e> {
+    Kept(&'e Arc<ForwardingState>),
+    Guarded(ForwardingGuard),
+}
+
+impl Tables<'_> {
+    /// A share of the version, for a packet that needs it for longer.
+    pub fn into_shared(self) -> Arc<ForwardingState> {
+        match self {
+            Tables::Kept(state) => state.clone(),
+            Tables::Guarded(guard) => guard.into_shared(),
+        }
+    }
+}
+
+impl Deref for Tables<'_> {
+    type Target = ForwardingState;
+
+    #[inline]
+    fn deref(&self) -> &ForwardingState {
+        match self {
+            Tables::Kept(state) => state,
+            Tables::Guarded(guard) => guard,
+        }
+    }
 }
 
 /// In which pass of which packet a block runs.
@@ -108,6 +152,7 @@ impl Engine {
             shape: options.shape(),
             most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
+            kept_tables: None,
             straight_context: None,
             last_straight_drop_passes: 0,
             program,
@@ -218,6 +263,32 @@ impl Engine {
         if self.straight_context.is_none() {
             self.make_straight_context();
         }
+    }
+
+    /// What a burst needs, with the current version of the tables.
+    #[inline]
+    pub fn for_burst(&mut self) -> BurstParts<'_> {
+        self.prepare_straight_context();
+        // While other threads may write, the version is given back after each burst.
+        if Arc::strong_count(&self.store) > 1 {
+            self.forget_tables();
+        } else if self.kept_tables.is_none() {
+            self.kept_tables = Some(self.store.forwarding_cache());
+        }
+        let kept = self.kept_tables.as_mut().and_then(ForwardingCache::get);
+        let tables = match kept {
+            Some(state) => Tables::Kept(state),
+            None => Tables::Guarded(self.store.forwarding_guard()),
+        };
+        let Engine { runner, cells, straight_context, last_straight_drop_passes, .. } = self;
+        let last_drop_passes = last_straight_drop_passes;
+        BurstParts { runner, cells, tables, straight_context, last_drop_passes }
+    }
+
+    /// Gives back the version of the tables that was kept, before the store is written to.
+    #[inline]
+    pub fn forget_tables(&mut self) {
+        self.kept_tables = None;
     }
 
     #[cold]

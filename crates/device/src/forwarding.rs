@@ -7,7 +7,7 @@ use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftS
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
 use crate::device::Device;
-use crate::engine::{Engine, Run, Runner};
+use crate::engine::{BurstParts, Engine, Run, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
 use crate::output::DeviceError;
@@ -60,10 +60,10 @@ fn run_straight(
     (first_number, first_pass): (u64, u64),
     way: Way,
 ) -> Option<Leaving> {
-    engine.prepare_straight_context();
     let largest_port = engine.largest_port();
-    let forwarding = engine.store.forwarding_guard();
-    let Runner::Jit(compiled) = &mut engine.runner else { return None };
+    let BurstParts { runner, cells, tables, straight_context, last_drop_passes } =
+        engine.for_burst();
+    let Runner::Jit(compiled) = runner else { return None };
     let BoundStraight { bound, .. } = compiled.straight(way != Way::Plain)?;
     let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
     let run = Cell::new(Run { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
@@ -80,10 +80,8 @@ fn run_straight(
         tap: None,
     };
     let code = &bound.code;
-    let cells = &mut engine.cells;
-    let context = engine.straight_context.as_mut()?;
-    let mut running =
-        jit::Burst::new(code, &mut bound.instance, &forwarding, cells, &mut environment);
+    let context = straight_context.as_mut()?;
+    let mut running = jit::Burst::new(code, &mut bound.instance, &tables, cells, &mut environment);
     running.inputs()[INPUT_TIME] = timestamp;
     let already = burst.sent_count();
     let straight = &mut machine.straight;
@@ -95,15 +93,15 @@ fn run_straight(
     let jit::Ended { packet, ending, outputs, ended } = ended;
     machine.sent += (burst.sent_count() - already) as u64;
     straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);
-    engine.last_straight_drop_passes = if ended[AT_INGRESS_DROP] > 0 { 1 } else { 2 };
+    *last_drop_passes = if ended[AT_INGRESS_DROP] > 0 { 1 } else { 2 };
     let is_done = ending == Ending::Done;
     let taken = packets.start..packet + usize::from(!is_done);
     straight.count(burst, taken, already, largest_port);
     if is_done {
         return None;
     }
-    let context = engine.straight_context.take()?;
-    let view = View::Forwarding(forwarding.into_shared());
+    let context = straight_context.take()?;
+    let view = View::Forwarding(tables.into_shared());
     Some(Leaving { packet, ending, context, outputs, view })
 }
 

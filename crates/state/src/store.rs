@@ -4,7 +4,7 @@
 
 use crate::change::Change;
 use crate::draft::Draft;
-use crate::forwarding::{ForwardingGuard, ForwardingState, Publication};
+use crate::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState, Publication};
 use crate::table::TableState;
 use crate::validation::{allowed_action, declared_keys};
 use crate::{
@@ -66,6 +66,12 @@ impl Store {
     /// The same, to look at for a moment.
     pub fn forwarding_guard(&self) -> ForwardingGuard {
         self.forwarding.guard(|| self.begin_forwarding())
+    }
+
+    /// The same, to look at again and again.
+    pub fn forwarding_cache(&self) -> ForwardingCache {
+        drop(self.forwarding());
+        self.forwarding.cache()
     }
 
     fn begin_forwarding(&self) -> Arc<ForwardingState> {

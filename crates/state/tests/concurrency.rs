@@ -3,7 +3,7 @@
 //! the writer, and memory does not grow. Content against the configuration is `forwarding`'s matter.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
-use state::forwarding::ForwardingState;
+use state::forwarding::{ForwardingCache, ForwardingState};
 use state::{Atomicity, Batch, BoundAction, Cells, NewEntry, Store, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -184,6 +184,31 @@ fn whoever_has_the_store_alone_keeps_one_copy() {
         assert!(outcome.is_ok());
         assert_eq!(values(&store.forwarding()), [value; 2]);
     }
+}
+
+#[test]
+fn a_cache_follows_and_is_dropped_before_writing_in_place() {
+    let mut store = store();
+    let mut cells = Cells::new(store.configuration().program());
+    begin(&store);
+    let mut cache = store.forwarding_cache();
+    let seen = |cache: &mut ForwardingCache| cache.get().map(|state| values(state));
+    for value in 1..=4 {
+        assert!(store.write_configuration(flip(value)).is_ok());
+        assert_eq!(seen(&mut cache), Some([value; 2]));
+        assert_eq!(seen(&mut cache), Some([value; 2]));
+        assert_eq!(store.forwarding_copies(), 2);
+    }
+    for value in 5..100 {
+        drop(cache);
+        assert!(store.write_batch_mut(&mut cells, flip(value)).is_ok());
+        cache = store.forwarding_cache();
+        assert_eq!(seen(&mut cache), Some([value; 2]));
+    }
+    assert!(store.forwarding_copies() <= 2);
+    // Whoever does not drop it reads on all the same.
+    assert!(store.write_batch_mut(&mut cells, flip(100)).is_ok());
+    assert_eq!(seen(&mut cache), Some([100; 2]));
 }
 
 #[test]

@@ -351,3 +351,38 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     let other = all[0].another(other).expect("loads");
     assert_eq!((other.compilations(), all[0].compilations()), (1, 2));
 }
+
+/// What a device keeps from burst to burst holds no writer up, and is never old.
+#[test]
+fn writes_between_bursts_are_seen_by_the_next() {
+    let code = of_all_kinds();
+    let mut device = Device::new(code.clone(), DeviceOptions::default()).expect("loads");
+    control_plane(&mut device);
+    let packets: Vec<(u32, Vec<u8>)> = [2, 0, 2].map(|op| (1, packet(op, 3, 20))).into();
+    let batch = |port| {
+        let replicas = vec![Replica { egress_port: port, instance: 0 }];
+        let content = MulticastGroup { replicas, ..MulticastGroup::default() };
+        Batch::updates(0, [Update::ModifyMulticastGroup { group: 1, content }])
+    };
+    let check = |device: &mut Device, port, copies| {
+        let outputs = in_bursts(device, &packets, 3).outputs;
+        let ports: Vec<_> = outputs.into_iter().map(|(_, port, _)| port).collect();
+        assert_eq!(ports, [port, 3, port]);
+        assert_eq!(device.store().forwarding_copies(), copies);
+    };
+    for port in 4..20 {
+        assert!(device.write_batch(batch(port)).is_ok());
+        check(&mut device, port, 1);
+    }
+    for port in 20..40 {
+        let (store, cells) = device.store_and_cells_mut();
+        assert!(store.write_batch(cells, batch(port)).is_ok());
+        check(&mut device, port, 2);
+    }
+    let handle = device.control_handle();
+    for port in 40..60 {
+        let written = handle.write(&code, batch(port)).expect("the device is there");
+        assert!(written.wait().is_ok_and(|outcome| outcome.is_ok()));
+        check(&mut device, port, 2);
+    }
+}

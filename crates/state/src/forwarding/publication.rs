@@ -6,7 +6,7 @@
 use super::ForwardingState;
 use crate::Configuration;
 use crate::change::Change;
-use arc_swap::{ArcSwapOption, Guard};
+use arc_swap::{ArcSwapOption, Cache, Guard};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -56,6 +56,21 @@ impl Deref for ForwardingGuard {
     }
 }
 
+/// A share of the version for whoever asks again and again: as long as there is no newer one, that is one load.
+/// Writers do not get the copy back that it holds, so it is for whoever writes as well, and drops it before.
+#[derive(Debug)]
+pub struct ForwardingCache(Cache<Arc<Published>, Option<Arc<ForwardingState>>>);
+
+impl ForwardingCache {
+    /// The current version; `None` when it is to be built anew.
+    #[inline]
+    pub fn get(&mut self) -> Option<&Arc<ForwardingState>> {
+        self.0.load().as_ref()
+    }
+}
+
+type Published = ArcSwapOption<ForwardingState>;
+
 /// What only the writer touches.
 #[derive(Debug, Default)]
 struct Writer {
@@ -68,7 +83,7 @@ struct Writer {
 /// The published version, if anybody ever asked for one.
 #[derive(Debug, Default)]
 pub(crate) struct Publication {
-    published: ArcSwapOption<ForwardingState>,
+    published: Arc<Published>,
     writer: Mutex<Writer>,
     copies: Arc<AtomicUsize>,
     advisor: OnceLock<fn(usize, usize)>,
@@ -99,6 +114,11 @@ impl Publication {
             true => ForwardingGuard(published),
             false => ForwardingGuard::of(begin()),
         }
+    }
+
+    /// Keeps the published version, if there is one.
+    pub(crate) fn cache(&self) -> ForwardingCache {
+        ForwardingCache(Cache::new(self.published.clone()))
     }
 
     pub(crate) fn exists(&self) -> bool {
