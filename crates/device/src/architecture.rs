@@ -65,8 +65,8 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
     /// The way of a packet that goes straight from a port to a port, as one unit, where the
     /// architecture has such a way. It takes the inputs of [`Straight`], and exits before it does
     /// anything that only [`Architecture::leave_straight`] can go on from. No port has fewer queues
-    /// than `least_queue_count`.
-    fn straight(&self, program: &ir::Program, least_queue_count: u32) -> Option<Straight>;
+    /// than `least_queue_count`. The error is why there is no such way, for people.
+    fn straight(&self, program: &ir::Program, least_queue_count: u32) -> Result<Straight, String>;
 
     /// Goes on with a packet that left the straight way.
     fn leave_straight(

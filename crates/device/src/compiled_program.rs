@@ -23,7 +23,8 @@ type Way = OnceLock<Result<Arc<Compiled>, CompileError>>;
 pub(crate) struct ProgramCode {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
-    straight: Option<Straight>,
+    /// Or why there is none.
+    straight: Result<Straight, String>,
     /// A unit a block, in the order of the program's blocks.
     blocks: Way,
     straight_way: Way,
@@ -38,7 +39,7 @@ impl ProgramCode {
     /// Makes the code that the first packet needs.
     pub fn new(
         program: &Arc<Program>,
-        straight: Option<Straight>,
+        straight: Result<Straight, String>,
     ) -> Result<ProgramCode, CompileError> {
         let code = ProgramCode {
             program: program.clone(),
@@ -51,8 +52,8 @@ impl ProgramCode {
             compilations: AtomicU64::new(0),
         };
         match &code.straight {
-            Some(straight) => code.way(&code.straight_way, || vec![straight.unit.clone()])?,
-            None => code.blocks()?,
+            Ok(straight) => code.way(&code.straight_way, || vec![straight.unit.clone()])?,
+            Err(_) => code.blocks()?,
         };
         Ok(code)
     }
@@ -133,11 +134,14 @@ impl CompiledProgram {
     pub fn new(code: Arc<ProgramCode>) -> CompiledProgram {
         let (mut notes, mut straight) = (Vec::new(), None);
         match (&code.straight, code.straight_way.get()) {
-            (Some(described), Some(Ok(compiled))) => {
+            (Ok(described), Some(Ok(compiled))) => {
                 straight = Some(bind_straight(described, compiled.clone()));
                 notes.clone_from(&described.notes);
             }
-            _ => notes.push("every packet takes the general way".to_string()),
+            (Err(why), _) => notes.push(block_by_block(why)),
+            (Ok(_), Some(Err(error))) => notes.push(block_by_block(&error.message)),
+            // It was made with the code.
+            (Ok(_), None) => {}
         }
         CompiledProgram { code, blocks: None, straight, gated: None, replicas: None, notes }
     }
@@ -163,7 +167,7 @@ impl CompiledProgram {
 
     fn gated(&mut self) -> Option<&mut BoundStraight> {
         if self.gated.is_none()
-            && let Some(described) = &self.code.straight
+            && let Ok(described) = &self.code.straight
             && let Some(unit) = &described.gated
             && let Ok(compiled) = self.code.way(&self.code.gated_way, || vec![unit.clone()])
         {
@@ -174,7 +178,7 @@ impl CompiledProgram {
 
     /// The way of copies, if they have one.
     pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicas>, CompileError> {
-        let described = self.code.straight.as_ref().and_then(|way| way.replicas.as_ref());
+        let described = self.code.straight.as_ref().ok().and_then(|way| way.replicas.as_ref());
         if self.replicas.is_none()
             && let Some(Replicas { unit, least_queue_count }) = described
         {
@@ -222,6 +226,11 @@ impl CompiledProgram {
         let Bound { code, instance } = self.blocks.insert(blocks);
         Ok(code.run_on_context(block, context, instance, forwarding, cells, environment))
     }
+}
+
+/// That there is no straight way, for people.
+fn block_by_block(why: &str) -> String {
+    format!("every packet goes block by block: {why}")
 }
 
 fn bind_straight(described: &Straight, code: Arc<Compiled>) -> BoundStraight {

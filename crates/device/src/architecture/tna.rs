@@ -334,9 +334,8 @@ impl Architecture for Tna {
         Some(EgressPacket { replica: metadata::replication_id(prefix), bytes: bytes.to_vec() })
     }
 
-    fn straight(&self, _: &Program, _: u32) -> Option<Straight> {
-        // Packets go the general way, block by block.
-        None
+    fn straight(&self, _: &Program, _: u32) -> Result<Straight, String> {
+        Err("all blocks as one unit are there for v1model only".to_string())
     }
 
     fn leave_straight(

@@ -462,7 +462,7 @@ impl Architecture for V1Model {
         self.after_egress(engine, machine, &leaving, packet, before_bytes)
     }
 
-    fn straight(&self, program: &Program, least_queue_count: u32) -> Option<Straight> {
+    fn straight(&self, program: &Program, least_queue_count: u32) -> Result<Straight, String> {
         straight::describe(self, program, least_queue_count)
     }
 

@@ -386,3 +386,33 @@ fn writes_between_bursts_are_seen_by_the_next() {
         check(&mut device, port, 2);
     }
 }
+
+#[test]
+fn why_there_is_no_straight_way() {
+    let notes = |change: &dyn Fn(&mut ir::Slot)| {
+        let mut program = (*program(|_| {}, |_| {})).clone();
+        program.slots.iter_mut().for_each(change);
+        let options = DeviceOptions { engine: EngineChoice::Jit, ..DeviceOptions::default() };
+        Device::new(Arc::new(program), options).expect("loads").notes().to_vec()
+    };
+    let check = |change: &dyn Fn(&mut ir::Slot), expected: &str| {
+        assert_eq!(notes(change), [format!("every packet goes block by block: {expected}")]);
+    };
+    assert_eq!(notes(&|_| {}), [""; 0]);
+    check(
+        &|slot| {
+            if &*slot.name == "standard_metadata.egress_spec" {
+                slot.name = "standard_metadata.elsewhere".into();
+            }
+        },
+        "its standard metadata has no `egress_spec`",
+    );
+    check(
+        &|slot| {
+            if &*slot.name == "standard_metadata.priority" {
+                slot.ty = ir::ValueType::Bits(48);
+            }
+        },
+        "`priority` of its standard metadata has more than 32 bits",
+    );
+}

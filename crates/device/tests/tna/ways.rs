@@ -2,7 +2,7 @@
 //! Ways through the pipe: copies, mirroring, resubmission, loopback, drops, and time stamps.
 
 use crate::harness::{on_both, program, sent, side_by_side};
-use device::{Device, DeviceOptions, DropReason};
+use device::{Device, DeviceOptions, DropReason, EngineChoice};
 use proptest::prelude::*;
 use state::{CloneSession, MulticastGroup, Replica, Update};
 
@@ -48,6 +48,15 @@ fn seen(what: u8, port: u8, (id, queue): (u8, u8), rounds: u8, length: u8) -> Ve
 
 fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, Vec<u8>)]) {
     assert_eq!(sent(device, 5, bytes), expected, "for {bytes:?}");
+}
+
+#[test]
+fn devices_tell_that_packets_go_block_by_block() {
+    let options = DeviceOptions { engine: EngineChoice::Jit, ..options() };
+    let device = Device::new(program(PROGRAM), options).expect("loads");
+    let note =
+        "every packet goes block by block: all blocks as one unit are there for v1model only";
+    assert_eq!(device.notes(), [note]);
 }
 
 #[test]

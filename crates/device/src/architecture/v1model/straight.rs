@@ -69,15 +69,15 @@ fn part_bytes(program: &Program) -> Option<String> {
     Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
 }
 
-/// The straight way of a program.
+/// The straight way of a program, or why there is none.
 pub(super) fn describe(
     model: &V1Model,
     program: &Program,
     least_queue_count: u32,
-) -> Option<Straight> {
+) -> Result<Straight, String> {
     let straight = describe_way(model, program, least_queue_count, false)?;
     let gated = describe_way(model, program, least_queue_count, true)?.unit;
-    Some(Straight { gated: Some(gated), ..straight })
+    Ok(Straight { gated: Some(gated), ..straight })
 }
 
 /// The same, with gates or without. A field that its interface lacks is 0 and kept nowhere.
@@ -86,13 +86,20 @@ fn describe_way(
     program: &Program,
     least_queue_count: u32,
     gated: bool,
-) -> Option<Straight> {
+) -> Result<Straight, String> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
     // Ports, groups and priorities are read as 32 bits.
-    let egress_spec = metadata.egress_spec.slot()?;
-    let chosen = [metadata.egress_spec, metadata.mcast_grp, metadata.priority];
-    if chosen.iter().any(|field| field.width_bits().is_some_and(|width_bits| width_bits > 32)) {
-        return None;
+    let Some(egress_spec) = metadata.egress_spec.slot() else {
+        return Err("its standard metadata has no `egress_spec`".to_string());
+    };
+    for (name, field) in [
+        ("egress_spec", metadata.egress_spec),
+        ("mcast_grp", metadata.mcast_grp),
+        ("priority", metadata.priority),
+    ] {
+        if field.width_bits().is_some_and(|width_bits| width_bits > 32) {
+            return Err(format!("`{name}` of its standard metadata has more than 32 bits"));
+        }
     }
     let mut steps = Vec::new();
     let mut notes: Vec<String> = part_bytes(program).into_iter().collect();
@@ -115,7 +122,7 @@ fn describe_way(
         notes.extend(note.map(str::to_string));
         let replicas = replicas::describe(model, program, least_queue_count);
         let notes = std::mem::take(&mut notes);
-        Some(Straight { unit, gated: None, last_pass, replicas, notes })
+        Ok(Straight { unit, gated: None, last_pass, replicas, notes })
     };
 
     // To the end of ingress.
