@@ -23,6 +23,14 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// A number of things: `1 file`, `2 files`.
+pub fn count(number: impl TryInto<u64>, one: &str) -> String {
+    match number.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {one}"),
+        number => format!("{number} {one}s"),
+    }
+}
+
 /// Prints an error that has no place in a file.
 pub fn error(text: &str) {
     if text.starts_with("error[") {

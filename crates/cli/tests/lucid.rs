@@ -177,6 +177,8 @@ fn a_run_tells_what_was_waiting_at_its_end() {
         assert!(said.contains("over at 21000 ns; 2 events were waiting, the next: "), "{said}");
         assert!(!text(&ran.stderr).contains("LU-W0504"), "what is within --until happens");
     }
+    let trace = text(&plane(folder.path(), "run tick.dpt --trace").stdout);
+    assert!(trace.contains("tick(by=3) at port 196 (recirculation)\n"), "{trace}");
     let quiet = plane(folder.path(), "run tick.dpt --quiet");
     assert!(!text(&quiet.stdout).contains("waiting"), "{}", text(&quiet.stdout));
     let tested = text(&plane(folder.path(), "test tick.yaml").stdout);

@@ -232,3 +232,25 @@ fn files_of_earlier_switches_are_removed() {
     ];
     assert_eq!(names, expected);
 }
+
+#[test]
+fn tables_of_the_scheduler_have_no_line_of_the_program() {
+    let text = succeeds("layout examples/lucid/nat/nat.dpt");
+    for table in ["switch_values", "dispatch", "forward", "serialise"] {
+        assert!(text.contains(&format!("    {table}  (scheduler)")), "{table}: {text}");
+    }
+    assert!(text.contains("  (examples/lucid/nat/nat.dpt:108)"), "{text}");
+}
+
+#[test]
+fn ports_that_come_back_are_told_in_the_summary() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path().display();
+    succeeds(&format!("emit examples/lucid/dns_defense/dns_defense.dpt -o {folder}"));
+    let ran = succeeds(&format!(
+        "run {folder}/dns_defense.p4 --entries {folder}/commands-0.txt --device {folder}/device-0.toml \
+         --in 1=examples/router/captures/host1.pcap --out {folder}/out"
+    ));
+    let row = ran.lines().find(|line| line.trim_start().starts_with("196 ")).unwrap_or(&ran);
+    assert!(row.ends_with("  (loopback, packet generator)"), "{ran}");
+}

@@ -96,19 +96,15 @@ fn report(
 
 fn summary(path: &Path, diagnostics: &Diagnostics) -> String {
     let count = |severity| diagnostics.iter().filter(|each| each.severity == severity).count();
-    let plural = |count: usize, word: &str| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    };
     match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) => format!("{}: ok", path.display()),
-        (0, warnings) => format!("{}: ok, {}", path.display(), plural(warnings, "warning")),
-        (errors, 0) => format!("{}: {}", path.display(), plural(errors, "error")),
+        (0, warnings) => format!("{}: ok, {}", path.display(), output::count(warnings, "warning")),
+        (errors, 0) => format!("{}: {}", path.display(), output::count(errors, "error")),
         (errors, warnings) => format!(
             "{}: {}, {}",
             path.display(),
-            plural(errors, "error"),
-            plural(warnings, "warning")
+            output::count(errors, "error"),
+            output::count(warnings, "warning")
         ),
     }
 }

@@ -6,8 +6,9 @@ use crate::arguments::{Layout, LayoutFormat};
 use crate::file_kind::{Language, language};
 use crate::{Ending, files, output};
 use pisa::exact::Progress;
-use pisa::{Problem, Target};
+use pisa::{Problem, Target, UnitId};
 use source::{Diagnostics, SourceMap, Span};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Ready {
     pub problem: Problem,
     pub map: SourceMap,
+    /// Units of no line of the program's: those of the event scheduler of a Lucid program.
+    pub scheduler: BTreeSet<UnitId>,
 }
 
 /// Runs it.
@@ -38,7 +41,7 @@ pub fn run(arguments: &Layout, quiet: bool) -> Ending {
         Err(ending) => return ending,
     };
     let Some(ready) = ready(arguments, quiet) else { return Ending::WrongInput };
-    let Ready { problem, map } = &ready;
+    let Ready { problem, map, scheduler } = &ready;
     let layout = if arguments.exact {
         exact(problem, &target, limit, quiet)
     } else {
@@ -51,7 +54,10 @@ pub fn run(arguments: &Layout, quiet: bool) -> Ending {
             return Ending::WrongInput;
         }
     };
-    let place = |id: pisa::UnitId| {
+    let place = |id: UnitId| {
+        if scheduler.contains(&id) {
+            return "scheduler".to_string();
+        }
         let span = problem.units.get(id.0 as usize).map_or(Span::NONE, |unit| unit.span);
         map.location(span).map_or(String::new(), |place| format!("{}:{}", place.file, place.line))
     };
@@ -67,8 +73,8 @@ pub fn run(arguments: &Layout, quiet: bool) -> Ending {
     match files::write_text(path, &text) {
         Ok(()) => {
             if !quiet {
-                let stages = layout.stages.len();
-                output::note(&format!("{stages} stages; written to `{}`", path.display()));
+                let stages = output::count(layout.stages.len(), "stage");
+                output::note(&format!("{stages}; written to `{}`", path.display()));
             }
             Ending::Fine
         }
@@ -148,7 +154,7 @@ fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
     }
     let mut problem = pisa::graph::problem_of(&program);
     problem.name = title(path).into();
-    Some(Ready { problem, map: compiled.map })
+    Some(Ready { problem, map: compiled.map, scheduler: BTreeSet::new() })
 }
 
 /// What a program is called in reports.
@@ -178,8 +184,10 @@ pub(super) fn exact(
     let start = Instant::now();
     let layout = pisa::exact::exact(problem, target, &mut |progress: Progress| {
         bar.set_message(format!(
-            "{} stages, at least {}; {} assignments tried",
-            progress.stages, progress.at_least, progress.assignments
+            "{}, at least {}; {} assignments tried",
+            output::count(progress.stages, "stage"),
+            progress.at_least,
+            progress.assignments
         ));
         bar.tick();
         start.elapsed() >= limit

@@ -148,7 +148,7 @@ fn run_program(
             return Ok(Ending::WrongInput);
         }
         Some(done) if done > 0 && !quiet => {
-            output::note(&format!("{done} control commands applied"));
+            output::note(&format!("{} applied", output::count(done, "control command")));
         }
         Some(_) => {}
     }
@@ -316,20 +316,20 @@ pub(super) fn summary(
         "port", "packets in", "bytes in", "packets out", "bytes out"
     ));
     let mut total = device::PortStatistics::default();
-    let row = |name: &str, port: &device::PortStatistics| {
+    let row = |name: &str, port: &device::PortStatistics, what: &str| {
         format!(
-            "{name:>8} {:>12} {:>14} {:>12} {:>14}\n",
+            "{name:>8} {:>12} {:>14} {:>12} {:>14}{what}\n",
             port.received_packets, port.received_bytes, port.sent_packets, port.sent_bytes
         )
     };
     for (number, port) in &statistics.ports {
-        text.push_str(&row(&number.to_string(), port));
+        text.push_str(&row(&number.to_string(), port, &within(device.options(), *number)));
         total.received_packets += port.received_packets;
         total.received_bytes += port.received_bytes;
         total.sent_packets += port.sent_packets;
         total.sent_bytes += port.sent_bytes;
     }
-    text.push_str(&row("all", &total));
+    text.push_str(&row("all", &total, ""));
     let dropped = statistics.dropped_packets();
     let reasons: Vec<String> =
         statistics.drops.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
@@ -356,6 +356,20 @@ pub(super) fn summary(
     }
     text.push_str(&written_text(written));
     text
+}
+
+/// What a port has of packets that come from within the device; nothing for a port that leads outside.
+fn within(options: &DeviceOptions, port: u32) -> String {
+    let loopback = options.traffic_manager.is_loopback(port);
+    let trains = options.packet_generator.iter().map(|train| train.port);
+    let applications = options.generator_applications.iter().map(|application| application.port);
+    let generates = trains.chain(applications).any(|generator| generator == port);
+    match (loopback, generates) {
+        (true, true) => "  (loopback, packet generator)".to_string(),
+        (true, false) => "  (loopback)".to_string(),
+        (false, true) => "  (packet generator)".to_string(),
+        (false, false) => String::new(),
+    }
 }
 
 /// Which captures were written, for people.

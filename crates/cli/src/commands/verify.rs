@@ -34,7 +34,7 @@ pub(super) fn run_program(
             return Ok(Ending::WrongInput);
         }
         Some(done) if done > 0 && !quiet => {
-            output::note(&format!("{done} control commands applied"));
+            output::note(&format!("{} applied", output::count(done, "control command")));
         }
         Some(_) => {}
     }

@@ -23,6 +23,8 @@ pub struct TextLog<'p, W> {
     write: W,
     /// Time and switch of the handler above, for indentation.
     above: Option<(u64, u32)>,
+    /// Of each switch.
+    recirculation_ports: &'p [u32],
 }
 
 /// Width of times in characters.
@@ -31,7 +33,20 @@ const TIME_WIDTH: usize = 10;
 impl<'p, W: FnMut(&str)> TextLog<'p, W> {
     /// A log of runs of this program.
     pub fn new(program: &'p Program, detail: Detail, write: W) -> TextLog<'p, W> {
-        TextLog { program, detail, write, above: None }
+        TextLog { program, detail, write, above: None, recirculation_ports: &[] }
+    }
+
+    /// The same, with the recirculation port of each switch told apart.
+    pub fn with_recirculation_ports(self, recirculation_ports: &'p [u32]) -> TextLog<'p, W> {
+        TextLog { recirculation_ports, ..self }
+    }
+
+    /// A port with its number, and what it is for.
+    fn port_text(&self, switch: u32, port: u32) -> String {
+        match self.recirculation_ports.get(switch as usize) == Some(&port) {
+            true => format!("port {port} (recirculation)"),
+            false => format!("port {port}"),
+        }
     }
 
     fn line(&mut self, observation: &Observation, text: &str) {
@@ -65,9 +80,10 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                 }
                 let packet = if *is_packet { "packet " } else { "" };
                 let event = event_text(program, event);
+                let port = self.port_text(observation.switch, *port);
                 let text = match stage {
-                    Stage::Ingress => format!("{packet}{event} at port {port}"),
-                    Stage::Egress => format!("{packet}{event} leaving by port {port}"),
+                    Stage::Ingress => format!("{packet}{event} at {port}"),
+                    Stage::Egress => format!("{packet}{event} leaving by {port}"),
                     Stage::Control => format!("{packet}{event} at the control processor"),
                 };
                 self.line(&observation, &text);
@@ -135,7 +151,8 @@ impl<W: FnMut(&str)> Observer for TextLog<'_, W> {
                 return;
             }
             ObservationKind::Left { event, port, bytes, .. } => {
-                let by = real_port(*port).map_or(String::new(), |port| format!(" by port {port}"));
+                let by = real_port(*port).map(|port| self.port_text(observation.switch, port));
+                let by = by.map_or(String::new(), |port| format!(" by {port}"));
                 let mut text = format!("left{by}: {}", event_text(program, event));
                 if let Some(bytes) = bytes {
                     let plural = if bytes.len() == 1 { "" } else { "s" };
@@ -205,7 +222,8 @@ mod tests {
     fn logged(detail: Detail) -> String {
         let program = example::program();
         let mut text = String::new();
-        let mut log = TextLog::new(&program, detail, |line| text.push_str(line));
+        let mut log = TextLog::new(&program, detail, |line| text.push_str(line))
+            .with_recirculation_ports(&[196, 1]);
         for observation in example::observations() {
             log.observe(observation);
         }

@@ -123,6 +123,11 @@ impl Setup {
         self.recirculation_ports.first().copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
     }
 
+    /// The recirculation port of each switch.
+    pub fn recirculation_ports(&self) -> &[u32] {
+        &self.recirculation_ports
+    }
+
     /// The recirculation port of compiled switches, or that each has its own.
     pub fn port_options(&self, options: crate::compile::Options) -> crate::compile::Options {
         let ports = &self.recirculation_ports;

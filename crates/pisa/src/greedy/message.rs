@@ -295,9 +295,10 @@ fn chain(
     let last = links.first().copied();
     let stage = |unit: UnitId| reasons.stage(unit).unwrap_or(0);
     let message = format!(
-        "{} does not fit into the {stages} stages of `{}`: it comes at the end of a chain of {} \
-         that each wait for the one before",
+        "{} does not fit into {} of `{}`: it comes at the end of a chain of {} that each wait for the \
+         one before",
         subject(model, clusters, cluster),
+        stages_text(stages),
         model.target.name,
         links.len()
     );
@@ -377,9 +378,9 @@ fn full(
         .filter(|(_, excess)| Some(excess.resource) == main)
         .min_by_key(|(_, excess)| excess.needed - excess.limit);
     let mut message = format!(
-        "{} does not fit into the {} stages of `{}`",
+        "{} does not fit into {} of `{}`",
         subject(model, clusters, cluster),
-        allowed.end,
+        stages_text(allowed.end),
         model.target.name
     );
     if let Some((stage, excess)) = closest {
@@ -525,4 +526,12 @@ fn array_name(problem: &Problem, array: ArrayId) -> &str {
 
 fn unit_span(problem: &Problem, unit: Option<UnitId>) -> Span {
     unit.and_then(|unit| problem.units.get(unit.0 as usize)).map_or(Span::NONE, |unit| unit.span)
+}
+
+/// All stages of a target.
+fn stages_text(stages: u32) -> String {
+    match stages {
+        1 => "the only stage".to_string(),
+        _ => format!("the {stages} stages"),
+    }
 }

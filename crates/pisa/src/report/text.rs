@@ -61,7 +61,8 @@ fn heading(problem: &Problem, target: &Target, layout: &Layout) -> String {
         format!("{} and {}", target.ingress_stages, target.egress_stages)
     };
     let name = if problem.name.is_empty() { "the program" } else { &problem.name };
-    format!("{name} on {}: {used} of {has} stages ({proved})\n", target.name)
+    let stages = if has == "1" { "stage" } else { "stages" };
+    format!("{name} on {}: {used} of {has} {stages} ({proved})\n", target.name)
 }
 
 fn usage(model: &Model<'_>, layout: &Layout) -> String {

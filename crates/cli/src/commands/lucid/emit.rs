@@ -105,7 +105,8 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
         if let Some(stages) = &emitted.stages {
             output::note(stages);
         }
-        output::note(&format!("{} files in {}", texts.len(), folder.display()));
+        let files = output::count(texts.len(), "file");
+        output::note(&format!("{files} in {}", folder.display()));
         if !removed.is_empty() {
             let names: Vec<String> =
                 removed.iter().map(|path| path.display().to_string()).collect();

@@ -37,7 +37,11 @@ fn problem(path: &Path) -> Result<Ready, Trouble> {
         Ok(prepared) => {
             let mut problem = prepared.problem;
             problem.name = title(path).into();
-            Ok(Ready { problem, map })
+            let scheduler = (0..).zip(&prepared.parts).filter_map(|(at, part)| match part {
+                tna::Part::Scheduler(_) => Some(pisa::UnitId(at)),
+                tna::Part::Statement(_) => None,
+            });
+            Ok(Ready { problem, map, scheduler: scheduler.collect() })
         }
         Err(problems) => Err(Trouble::Found(map, problems)),
     }

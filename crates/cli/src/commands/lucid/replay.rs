@@ -61,7 +61,8 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
             json = JsonLines::new(program, false, &mut write);
             observers.push(&mut json);
         } else if arguments.trace {
-            text = TextLog::new(program, Detail::Everything, &mut write);
+            text = TextLog::new(program, Detail::Everything, &mut write)
+                .with_recirculation_ports(setup.recirculation_ports());
             observers.push(&mut text);
         }
         if lucid.timeline.is_some() {

@@ -217,7 +217,8 @@ fn run_ready(arguments: &Run, ready: &Ready, quiet: bool) -> Result<Ending, Stri
             json = JsonLines::new(&program, arguments.trace, &mut write);
             observers.push(&mut json);
         } else if !quiet || arguments.trace {
-            text = TextLog::new(&program, detail, &mut write);
+            text = TextLog::new(&program, detail, &mut write)
+                .with_recirculation_ports(ready.setup.recirculation_ports());
             quieter = Quieter { log: &mut text, leaves_out: leaving.is_some() && !arguments.trace };
             observers.push(&mut quieter);
         }

@@ -63,7 +63,8 @@ pub fn one(path: &Path, program: Option<&Path>, engine: Engine, trace: bool) -> 
     let mut happened = String::new();
     let mut waiting = Waiting::new();
     let outcome = {
-        let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line));
+        let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line))
+            .with_recirculation_ports(ready.setup.recirculation_ports());
         let mut observers = Observers::new();
         if trace {
             observers.push(&mut log);
