@@ -105,9 +105,9 @@ impl FunctionCompiler<'_, '_> {
             match lookup.found_ahead {
                 Some(at) => {
                     let keys = self.keys_ahead(&lookup.parts);
-                    let item = self.find_ahead(lookup.table, &keys);
+                    let place = self.find_ahead(lookup.table, &keys);
                     let flags = MemFlagsData::trusted();
-                    self.builder.ins().istore32(flags, item, self.received, offset_of_found(at));
+                    self.builder.ins().istore32(flags, place, self.received, offset_of_found(at));
                 }
                 None => {
                     let is_large = self.is_large(lookup.table);
@@ -150,10 +150,10 @@ impl FunctionCompiler<'_, '_> {
         self.keys_ahead(&parts)
     }
 
-    /// The item that a lookup made ahead led to, or [`state::forwarding::index::ASK`].
+    /// Where the item is that a lookup made ahead led to.
     pub fn found_ahead(&mut self, at: usize) -> Value {
         let flags = MemFlagsData::trusted();
-        self.builder.ins().sload32(flags, self.received, offset_of_found(at))
+        self.builder.ins().uload32(flags, self.received, offset_of_found(at))
     }
 }
 

@@ -2,7 +2,7 @@
 //! The loop of a fresh unit over the packets of a burst: what is read of a packet before it runs, and
 //! what is noted of one that leaves. What happens between is the unit's matter.
 
-use super::function::FunctionCompiler;
+use super::function::{FunctionCompiler, lasting};
 use crate::runtime::pass::{ENDED, OUTPUTS, Pass, Received, Sent};
 use crate::unit::FIRST_WITHOUT_STORAGE;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -89,14 +89,19 @@ impl Loop {
         pass: Value,
         (packet, received): (Value, Value),
     ) {
-        let stride = load(builder, pass, offset_of!(Pass, stride_bytes));
+        let flags = match self.is_in_registers {
+            true => lasting(),
+            false => MemFlagsData::trusted(),
+        };
+        let mut load = |offset: usize| builder.ins().load(types::I64, flags, pass, offset as i32);
+        let stride = load(offset_of!(Pass, stride_bytes));
+        let end = load(offset_of!(Pass, received_end));
         let packet = builder.ins().iadd(packet, stride);
         let received = builder.ins().iadd_imm_s(received, size_of::<Received>() as i64);
         if !self.is_in_registers {
             store(builder, packet, pass, offset_of!(Pass, packet));
             store(builder, received, pass, offset_of!(Pass, received));
         }
-        let end = load(builder, pass, offset_of!(Pass, received_end));
         let is_left = builder.ins().icmp(IntCC::NotEqual, received, end);
         let next = [packet.into(), received.into()];
         builder.ins().brif(is_left, self.head, &next, self.done, &[]);

@@ -49,7 +49,7 @@ pub(crate) struct Received {
     pub length_bytes: u32,
     /// Input 0 of the unit.
     pub input: u32,
-    /// The items that lookups made ahead led to, or [`state::forwarding::index::ASK`].
+    /// Which items lookups made ahead led to: indices.
     pub found: [u32; FOUND_AHEAD],
 }
 

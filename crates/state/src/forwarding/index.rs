@@ -28,6 +28,7 @@ mod tuple_update;
 mod tuples;
 
 pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS};
+use front::UNDECIDED;
 pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
 pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
@@ -417,8 +418,10 @@ impl MatchIndex {
     /// index is changed next.
     pub fn direct(&self) -> Direct {
         let none = Direct { address: 0, length: 0, default_leaf: NO_MATCH };
+        let undecided =
+            Direct { address: UNDECIDED.as_ptr() as usize, length: 1 << FRONT_BITS, ..none };
         if self.others.is_some() {
-            return none;
+            return if matches!(self.kind, Kind::Lpm32(_)) { undecided } else { none };
         }
         match &self.kind {
             Kind::ExactShort(index) => Direct {
@@ -435,7 +438,7 @@ impl MatchIndex {
             Kind::ExactDouble(index) => {
                 Direct { address: index.address(), length: index.shift() as usize, ..none }
             }
-            Kind::Lpm32(index) => index.front().map_or(none, |front| Direct {
+            Kind::Lpm32(index) => index.front().map_or(undecided, |front| Direct {
                 address: front.address(),
                 length: 1 << FRONT_BITS,
                 default_leaf: index.default_leaf(),

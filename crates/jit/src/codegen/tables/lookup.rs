@@ -75,24 +75,29 @@ impl FunctionCompiler<'_, '_> {
         matches!(KeyLayout::new(declared).direct(leaf_bits), DirectForm::Front { .. })
     }
 
-    /// Makes a lookup ahead: the item that the keys lead to, or [`ASK`].
+    /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
     pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
-        let [reading, settled] = [(); 2].map(|()| self.builder.create_block());
-        let item = self.builder.append_block_param(settled, types::I64);
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
         let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
-        let asked = self.number(i64::from(ASK as i32) as u64);
         let (DirectForm::Front { width_bits }, [key]) = (layout.direct(leaf_bits), &words[..])
         else {
-            return asked;
+            unreachable!("others are not looked up ahead");
         };
+        let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
+        let place = self.builder.append_block_param(settled, types::I64);
         let array = self.shortcut(table, offset_of!(Shortcut, items));
-        self.builder.ins().brif(array, reading, &[], settled, &[asked.into()]);
-        self.switch_to_sealed(reading);
-        self.front_or_block_item(array, *key, width_bits, settled);
+        let (at, aligned) = self.place_in_front(*key, width_bits);
+        let first = self.load_item(array, at);
+        let is_block = self.is_block(first);
+        self.builder.ins().brif(is_block, in_block, &[], settled, &[at.into()]);
+        self.switch_to_sealed(in_block);
+        let at = self.place_in_block(first, aligned);
+        let address = self.item_address(array, at);
+        self.prefetch_at(address);
+        self.builder.ins().jump(settled, &[at.into()]);
         self.switch_to_sealed(settled);
-        item
+        place
     }
 
     /// Searches for the entry that wins, or takes what was found ahead. No block is current afterwards.
@@ -110,7 +115,9 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn take_found(&mut self, search: Search, at: usize) {
-        let item = self.found_ahead(at);
+        let place = self.found_ahead(at);
+        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
+        let item = self.load_item(array, place);
         let asking = self.builder.create_block();
         self.end_with_front_item(search, item, asking);
         self.builder.set_cold_block(asking);
@@ -165,7 +172,8 @@ impl FunctionCompiler<'_, '_> {
                 self.bucket(table, items, hash, BUCKET_BYTES)
             }
             (DirectForm::Front { width_bits }, [key]) => {
-                let (first, aligned) = self.front_item(items, *key, width_bits);
+                let (at, aligned) = self.place_in_front(*key, width_bits);
+                let first = self.load_item(items, at);
                 // Of a leaf it is somewhere, where nothing is read.
                 let at = self.place_in_block(first, aligned);
                 self.item_address(items, at)
@@ -318,11 +326,18 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().iadd(array, distance)
     }
 
-    /// The first item of a front that a key leads to, and the key, left aligned.
-    fn front_item(&mut self, array: Value, key: Value, width_bits: u32) -> (Value, Value) {
+    /// Which item of a front a key leads to, and the key, left aligned.
+    fn place_in_front(&mut self, key: Value, width_bits: u32) -> (Value, Value) {
         let aligned = self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits));
-        let index = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
-        (self.load_item(array, index), aligned)
+        let at = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
+        (at, aligned)
+    }
+
+    /// Whether an item of a front says where a block is.
+    fn is_block(&mut self, item: Value) -> Value {
+        // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
+        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
+        self.builder.ins().icmp(IntCC::SignedLessThan, item, asked)
     }
 
     /// Which item of a block an aligned key chooses; `first` says where the block is.
@@ -527,30 +542,22 @@ impl FunctionCompiler<'_, '_> {
 
     /// [`DirectForm::Front`].
     fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
-        let [reading, settled, asking] = [(); 3].map(|()| self.builder.create_block());
+        let [in_block, settled, asking] = [(); 3].map(|()| self.builder.create_block());
         let item = self.builder.append_block_param(settled, types::I64);
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        self.builder.ins().brif(array, reading, &[], asking, &[]);
-        self.switch_to_sealed(reading);
-        self.front_or_block_item(array, key, width_bits, settled);
-        self.switch_to_sealed(settled);
-        self.end_with_front_item(search, item, asking);
-        self.ask_aside(search, Packing::Word, &[key], asking);
-    }
-
-    /// Goes on with the item that a key leads to in a front or in a block behind it.
-    fn front_or_block_item(&mut self, array: Value, key: Value, width_bits: u32, settled: Block) {
-        let in_block = self.builder.create_block();
-        let (first, aligned) = self.front_item(array, key, width_bits);
-        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
-        // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
-        let is_block = self.builder.ins().icmp(IntCC::SignedLessThan, first, asked);
+        let (at, aligned) = self.place_in_front(key, width_bits);
+        let first = self.load_item(array, at);
+        let is_block = self.is_block(first);
         self.builder.ins().brif(is_block, in_block, &[], settled, &[first.into()]);
 
         self.switch_to_sealed(in_block);
         let at = self.place_in_block(first, aligned);
         let second = self.load_item(array, at);
         self.builder.ins().jump(settled, &[second.into()]);
+
+        self.switch_to_sealed(settled);
+        self.end_with_front_item(search, item, asking);
+        self.ask_aside(search, Packing::Word, &[key], asking);
     }
 
     /// Ends a search with an item of a front or of a block, or goes to where one asks.

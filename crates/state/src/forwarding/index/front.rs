@@ -22,6 +22,9 @@ pub const IS_NO_LEAF: u32 = 1 << 31;
 /// An item that says nothing: the trie knows.
 pub const ASK: u32 = u32::MAX - 1;
 
+/// An array without blocks that leaves everything to the trie, for tables that have none of their own.
+pub(crate) static UNDECIDED: [u32; 1 << FRONT_BITS] = [ASK; 1 << FRONT_BITS];
+
 /// Prefixes that make an array worth its memory.
 const FEWEST_PREFIXES: usize = 2;
 
