@@ -56,8 +56,6 @@ pub(crate) struct Engine {
     kept_tables: Option<ForwardingCache>,
     /// What packets on the straight way have in common; it goes with one that leaves it.
     pub straight_context: Option<PacketContext>,
-    /// How many passes a packet made that was dropped last on the straight way.
-    pub last_straight_drop_passes: u64,
 }
 
 /// What a burst needs of its engine.
@@ -67,8 +65,6 @@ pub(crate) struct BurstParts<'e> {
     pub tables: Tables<'e>,
     /// [`Engine::straight_context`]: it is there.
     pub straight_context: &'e mut Option<PacketContext>,
-    /// [`Engine::last_straight_drop_passes`].
-    pub last_drop_passes: &'e mut u64,
 }
 
 /// One version of the tables, for a burst.
@@ -154,7 +150,6 @@ impl Engine {
             free_contexts: Vec::new(),
             kept_tables: None,
             straight_context: None,
-            last_straight_drop_passes: 0,
             program,
         })
     }
@@ -280,9 +275,8 @@ impl Engine {
             Some(state) => Tables::Kept(state),
             None => Tables::Guarded(self.store.forwarding_guard()),
         };
-        let Engine { runner, cells, straight_context, last_straight_drop_passes, .. } = self;
-        let last_drop_passes = last_straight_drop_passes;
-        BurstParts { runner, cells, tables, straight_context, last_drop_passes }
+        let Engine { runner, cells, straight_context, .. } = self;
+        BurstParts { runner, cells, tables, straight_context }
     }
 
     /// Gives back the version of the tables that was kept, before the store is written to.

@@ -61,8 +61,7 @@ fn run_straight(
     way: Way,
 ) -> Option<Leaving> {
     let largest_port = engine.largest_port();
-    let BurstParts { runner, cells, tables, straight_context, last_drop_passes } =
-        engine.for_burst();
+    let BurstParts { runner, cells, tables, straight_context } = engine.for_burst();
     let Runner::Jit(compiled) = runner else { return None };
     let BoundStraight { bound, .. } = compiled.straight(way != Way::Plain)?;
     let (now_ps, timestamp) = (machine.now_ps, machine.timestamp());
@@ -89,17 +88,13 @@ fn run_straight(
         Way::Plain => &[],
         Way::Gated(passage) => machine.traffic.gates(passage),
     };
-    let ended = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
-    let jit::Ended { packet, ending, outputs, ended } = ended;
+    let early = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
+    let (in_ingress, in_egress) = drops_of(&running.ended());
+    straight.dropped(in_ingress, in_egress);
     machine.sent += (burst.sent_count() - already) as u64;
-    straight.dropped(ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP]);
-    *last_drop_passes = if ended[AT_INGRESS_DROP] > 0 { 1 } else { 2 };
-    let is_done = ending == Ending::Done;
-    let taken = packets.start..packet + usize::from(!is_done);
-    straight.count(burst, taken, already, largest_port);
-    if is_done {
-        return None;
-    }
+    let end = early.as_ref().map_or(packets.end, |early| early.packet + 1);
+    straight.count(burst, packets.start..end, already, largest_port);
+    let jit::LeftEarly { packet, ending, outputs } = early?;
     let context = straight_context.take()?;
     let view = View::Forwarding(tables.into_shared());
     Some(Leaving { packet, ending, context, outputs, view })
@@ -317,7 +312,8 @@ impl Device {
         let _ = single.push(arrival.port, &arrival.bytes);
         let number = arrival.reception.number;
         let (engine, machine) = self.current_engine_and_machine();
-        let sent_before = machine.sent;
+        let (sent_before, dropped_before) =
+            (machine.sent, machine.straight.dropped_after_ingress());
         let left = run_straight(engine, machine, &mut single, 0..1, (number, first_pass), way);
         let done = match left {
             Some(leaving) => {
@@ -336,7 +332,11 @@ impl Device {
                         arrival.bytes.extend_from_slice(sent.bytes);
                         machine.leave_straight(sent.port, queue, arrival);
                     }
-                    None => arrival.reception.add_passes(engine.last_straight_drop_passes),
+                    None => {
+                        let is_after_ingress =
+                            machine.straight.dropped_after_ingress() > dropped_before;
+                        arrival.reception.add_passes(if is_after_ingress { 1 } else { 2 });
+                    }
                 }
                 Ok(())
             }

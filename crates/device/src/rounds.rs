@@ -15,7 +15,6 @@ use crate::output::DeviceError;
 use crate::packet::Arrival;
 use crate::traffic_manager::Passage;
 use crate::view::View;
-use jit::Ending;
 use std::cell::Cell;
 
 /// After so many the control plane is asked again.
@@ -130,12 +129,12 @@ impl Device {
                 let _ = single.push(arrival.port, &arrival.bytes);
                 running.inputs()[INPUT_TIME] = machine.timestamp();
                 let gates = if gated { machine.traffic.gates(Passage::Prompt) } else { &[] };
-                let ended = running.run(0, single.packets_mut(), 0..1, gates, context, now_ps);
+                let early = running.run(0, single.packets_mut(), 0..1, gates, context, now_ps);
                 machine.straight.count(&single, 0..1, 0, largest_port);
-                let (in_ingress, in_egress) = drops_of(&ended.ended);
+                let (in_ingress, in_egress) = drops_of(&running.ended());
                 machine.straight.dropped(in_ingress, in_egress);
-                if ended.ending != Ending::Done {
-                    left = Some((arrival, ended));
+                if let Some(early) = early {
+                    left = Some((arrival, early));
                     break;
                 }
                 let queue = single.last_queue();
@@ -154,10 +153,10 @@ impl Device {
         std::mem::swap(&mut machine.log, &mut log);
         machine.log.append(&mut log);
         let mut done = Ok(());
-        if let Some((arrival, ended)) = left
+        if let Some((arrival, early)) = left
             && let Some(context) = engine.straight_context.take()
         {
-            let jit::Ended { packet, ending, outputs, .. } = ended;
+            let jit::LeftEarly { packet, ending, outputs } = early;
             let view = View::Forwarding(forwarding);
             let leaving = Leaving { packet, ending, context, outputs, view };
             let number = arrival.reception.number;

@@ -281,6 +281,11 @@ impl StraightStatistics {
         self.drops[1] += after_egress;
     }
 
+    /// How many packets were dropped after ingress so far.
+    pub fn dropped_after_ingress(&self) -> u64 {
+        self.drops[0]
+    }
+
     /// What the arrays have of each port that has something there.
     fn recent(&self) -> impl Iterator<Item = (u32, PortStatistics)> {
         let rows = self.recently_received.counts().zip(self.recently_sent.counts());

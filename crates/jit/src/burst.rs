@@ -16,17 +16,15 @@ use std::ops::Range;
 /// So many packets are looked or fetched ahead for before they run.
 const PACKETS_AHEAD: usize = 32;
 
-/// How far a run came.
+/// A packet that left its unit early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The packet that left the unit early, or the end of the range.
+pub struct LeftEarly {
+    /// Which packet.
     pub packet: usize,
     /// How it left.
     pub ending: Ending,
-    /// The unit's outputs of that packet; zeros at the end.
+    /// The unit's outputs of it.
     pub outputs: [u32; OUTPUTS],
-    /// Packets that ended by an exit without storage, by these exits.
-    pub ended: [u64; ENDS],
 }
 
 /// A burst at work.
@@ -89,7 +87,7 @@ impl<'a> Burst<'a> {
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
-    /// storage or by a failure. What leaves is noted with the packets. A packet that leaves early
+    /// storage or by a failure; that one is returned. What leaves is noted with the packets. A packet that leaves early
     /// is not among those. `gates` are what closes ways ([`crate::Gate`]). The context has what that
     /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
     /// are.
@@ -106,7 +104,7 @@ impl<'a> Burst<'a> {
         gates: &[u64],
         context: &mut PacketContext,
         now_ps: u64,
-    ) -> Ended {
+    ) -> Option<LeftEarly> {
         assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
         assert!(gates.len() >= self.compiled.gate_rows(unit), "there is a word for every number");
@@ -137,12 +135,18 @@ impl<'a> Burst<'a> {
             packets.point_at(pass, &(at..end));
             let code = self.compiled.enter(unit, pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
-                return self.left_early(code, packets, context);
+                return Some(self.left_early(code, packets, context));
             }
             at = end;
         }
         packets.take_back(pass);
-        Ended { packet: range.end, ending: Ending::Done, outputs: [0; OUTPUTS], ended: pass.ended }
+        None
+    }
+
+    /// Packets of the last run that ended by an exit without storage, by these exits.
+    #[inline]
+    pub fn ended(&self) -> [u64; ENDS] {
+        self.pass.ended
     }
 
     /// What a run left that ended by this code, before the end of the range.
@@ -152,7 +156,7 @@ impl<'a> Burst<'a> {
         code: u64,
         packets: &mut Packets,
         context: &mut PacketContext,
-    ) -> Ended {
+    ) -> LeftEarly {
         let Burst { pass, around, .. } = self;
         context.cursor_bits = pass.cursor_bits as usize;
         around.at_packet();
@@ -162,6 +166,6 @@ impl<'a> Burst<'a> {
         let ending = Ending::new(code, pass, &mut around.left.message);
         packets.take_back(pass);
         let outputs = packets.next_outputs();
-        Ended { packet: pass.running() as usize, ending, outputs, ended: pass.ended }
+        LeftEarly { packet: pass.running() as usize, ending, outputs }
     }
 }

@@ -24,7 +24,7 @@ mod packets;
 pub(crate) mod runtime;
 mod unit;
 
-pub use burst::{Burst, Ended};
+pub use burst::{Burst, LeftEarly};
 pub use compiled::{CompileError, Compiled, Ending, Runs};
 pub use instance::BoundInstance;
 pub use large_pages::prefer_large_pages;

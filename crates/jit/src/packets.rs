@@ -370,11 +370,16 @@ unsafe fn write_each_by_avx<const BYTES: usize>(
 /// Does something with each of some things, four of them at a time.
 #[inline(always)]
 fn for_each_of_fours<T>(things: &[T], mut with: impl FnMut(&T)) {
-    let (fours, rest) = things.as_chunks::<4>();
+    let (fours, mut rest) = things.as_chunks::<4>();
     for four in fours {
         four.iter().for_each(&mut with);
     }
-    rest.iter().for_each(with);
+    // Three at most.
+    for _ in 0..3 {
+        let Some((thing, after)) = rest.split_first() else { return };
+        with(thing);
+        rest = after;
+    }
 }
 
 /// What compiled code notes in [`Sent::packet`].
