@@ -3,7 +3,7 @@
 //! Where the packets come from, and what becomes of those that leave a unit early, is the device's
 //! matter.
 
-use crate::compiled::{Compiled, Ending};
+use crate::compiled::{Compiled, CompiledUnit, Ending};
 use crate::instance::{BoundInstance, Refreshed};
 use crate::packets::Packets;
 use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings};
@@ -82,8 +82,8 @@ impl<'a> Burst<'a> {
     /// Whether something has to run ahead of this unit, or pays: it looks up in some table that does not
     /// fit into the nearer caches.
     #[inline]
-    fn looks_ahead(&self, unit: usize) -> bool {
-        self.compiled.takes_found(unit) || self.has_large_table && self.compiled.can_prefetch(unit)
+    fn looks_ahead(&self, unit: &CompiledUnit) -> bool {
+        unit.takes_found || self.has_large_table && unit.can_prefetch()
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
@@ -105,11 +105,12 @@ impl<'a> Burst<'a> {
         context: &mut PacketContext,
         now_ps: u64,
     ) -> Option<LeftEarly> {
-        assert!(self.compiled.is_fresh(unit), "only fresh units run on bursts");
+        let unit = self.compiled.unit(unit);
+        assert!(unit.is_fresh, "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
-        assert!(gates.len() >= self.compiled.gate_rows(unit), "there is a word for every number");
+        assert!(gates.len() >= unit.gate_rows, "there is a word for every number");
         let looks_ahead = self.looks_ahead(unit);
-        let lookups = (self.around.forwarding.identity(), self.compiled.address(unit));
+        let lookups = (self.around.forwarding.identity(), unit.address());
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
         pass.gates = gates.as_ptr();
@@ -128,12 +129,12 @@ impl<'a> Burst<'a> {
                 let first = packets.looked_ahead(lookups).max(at);
                 if first < end {
                     packets.point_at(pass, &(first..end));
-                    self.compiled.prefetch(unit, pass, &mut self.around);
+                    unit.prefetch(pass, &mut self.around);
                     packets.set_looked_ahead(lookups, end);
                 }
             }
             packets.point_at(pass, &(at..end));
-            let code = self.compiled.enter(unit, pass, &mut self.around);
+            let code = unit.enter(pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
                 return Some(self.left_early(code, packets, context));
             }

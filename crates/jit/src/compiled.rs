@@ -51,19 +51,24 @@ fn error(message: impl fmt::Display) -> CompileError {
 
 type Code = unsafe extern "C" fn(*mut Pass) -> u64;
 
+/// Machine code of one unit, as long as its [`Compiled`] lives.
+pub(crate) struct CompiledUnit {
+    code: Code,
+    /// What looks or fetches ahead for it.
+    prefetch: Option<Code>,
+    /// How many words of gates it reads.
+    pub gate_rows: usize,
+    /// Whether it begins with zeros, and so runs on bursts.
+    pub is_fresh: bool,
+    /// Whether it takes what was found ahead, so that this has to run before.
+    pub takes_found: bool,
+}
+
 /// Machine code of some units of a program. Dropping it frees the code.
 pub struct Compiled {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
-    units: Vec<Code>,
-    /// By unit: whether it begins with zeros, and so runs on bursts.
-    is_fresh: Vec<bool>,
-    /// By unit: how many words of gates it reads.
-    gate_rows: Vec<usize>,
-    /// By unit: what fetches ahead for it.
-    prefetches: Vec<Option<Code>>,
-    /// Whether a unit takes what was found ahead.
-    found_ahead: Vec<bool>,
+    units: Vec<CompiledUnit>,
     /// `None` only while it is dropped.
     module: Mutex<Option<JITModule>>,
     /// The code has addresses of these.
@@ -156,18 +161,18 @@ impl Compiled {
             // SAFETY: the function was defined with this signature.
             unsafe { transmute::<*const u8, Code>(address) }
         };
-        let is_fresh = units.iter().map(|unit| unit.storage == Storage::Fresh).collect();
-        let gate_rows = units.iter().map(Unit::gate_rows).collect();
-        let units = functions.into_iter().map(code_of).collect();
-        let prefetches = prefetches.into_iter().map(|id| id.map(code_of)).collect();
+        let unit = |(at, unit): (usize, &Unit)| CompiledUnit {
+            code: code_of(functions[at]),
+            prefetch: prefetches[at].map(code_of),
+            gate_rows: unit.gate_rows(),
+            is_fresh: unit.storage == Storage::Fresh,
+            takes_found: found_ahead[at],
+        };
+        let units = units.iter().enumerate().map(unit).collect();
         Ok(Compiled {
             program,
             layout,
             units,
-            is_fresh,
-            gate_rows,
-            prefetches,
-            found_ahead,
             module: Mutex::new(Some(module)),
             _constants: constants,
             compile_time: start.elapsed(),
@@ -247,57 +252,49 @@ impl Compiled {
         Runs { compiled: self, pass, around }
     }
 
-    /// Runs a function of the code.
     #[inline]
-    pub(crate) fn enter(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
-        around.pass = pass;
-        pass.surroundings = std::ptr::from_mut(around).cast();
-        // SAFETY: the code was made for this program. The pass has the addresses of a packet with
-        // room before and after as it says, and of storage by the program's layout; the instance
-        // behind it has the cells and tables of the same program, which are borrowed by `around` while it runs.
-        unsafe { self.units[unit](pass) }
+    pub(crate) fn unit(&self, unit: usize) -> &CompiledUnit {
+        &self.units[unit]
+    }
+}
+
+impl CompiledUnit {
+    /// Runs the unit.
+    #[inline]
+    pub fn enter(&self, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
+        call(self.code, pass, around)
     }
 
-    /// Whether a unit runs on bursts.
+    /// Where its code is.
     #[inline]
-    pub(crate) fn is_fresh(&self, unit: usize) -> bool {
-        self.is_fresh[unit]
+    pub fn address(&self) -> usize {
+        self.code as usize
     }
 
-    /// How many words of gates a unit reads.
+    /// Whether there is code that looks or fetches ahead for it.
     #[inline]
-    pub(crate) fn gate_rows(&self, unit: usize) -> usize {
-        self.gate_rows[unit]
+    pub fn can_prefetch(&self) -> bool {
+        self.prefetch.is_some()
     }
 
-    /// Where a unit's code is.
+    /// Runs the code that looks or fetches ahead for it, if there is any.
     #[inline]
-    pub(crate) fn address(&self, unit: usize) -> usize {
-        self.units[unit] as usize
-    }
-
-    /// Whether a unit takes what was found ahead, so that this has to run before.
-    #[inline]
-    pub(crate) fn takes_found(&self, unit: usize) -> bool {
-        self.found_ahead[unit]
-    }
-
-    /// Whether there is code that looks or fetches ahead for a unit.
-    #[inline]
-    pub(crate) fn can_prefetch(&self, unit: usize) -> bool {
-        self.prefetches[unit].is_some()
-    }
-
-    /// Runs the code that fetches ahead for a unit, if there is any.
-    #[inline]
-    pub(crate) fn prefetch(&self, unit: usize, pass: &mut Pass, around: &mut Surroundings<'_>) {
-        around.pass = pass;
-        pass.surroundings = std::ptr::from_mut(around).cast();
-        if let Some(code) = self.prefetches[unit] {
-            // SAFETY: as for `enter`.
-            unsafe { code(pass) };
+    pub fn prefetch(&self, pass: &mut Pass, around: &mut Surroundings<'_>) {
+        if let Some(code) = self.prefetch {
+            call(code, pass, around);
         }
     }
+}
+
+/// Runs a function of some unit's code, which is alive.
+#[inline]
+fn call(code: Code, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
+    around.pass = pass;
+    pass.surroundings = std::ptr::from_mut(around).cast();
+    // SAFETY: the code was made for this program. The pass has the addresses of a packet with
+    // room before and after as it says, and of storage by the program's layout; the instance
+    // behind it has the cells and tables of the same program, which are borrowed by `around` while it runs.
+    unsafe { code(pass) }
 }
 
 /// Runs of units that keep their storage, one after another.
@@ -322,7 +319,8 @@ impl Runs<'_> {
         context: &mut PacketContext,
     ) -> Ending {
         let Runs { compiled, pass, around } = self;
-        assert!(!compiled.is_fresh[unit], "a fresh unit runs on bursts only");
+        let unit = compiled.unit(unit);
+        assert!(!unit.is_fresh, "a fresh unit runs on bursts only");
         assert_eq!(context.storage().len(), compiled.layout.words(), "of one program");
         debug_assert_eq!(**context.layout(), *compiled.layout);
         // What is read after the end is memory of the packet's own buffer.
@@ -338,7 +336,7 @@ impl Runs<'_> {
         around.left.requests = std::mem::take(&mut context.requests);
         around.left.emitted = std::mem::take(&mut context.emitted);
         around.draw_count = context.draw_count;
-        let code = compiled.enter(unit, pass, around);
+        let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
         context.draw_count = around.draw_count;
         context.requests = std::mem::take(&mut around.left.requests);
