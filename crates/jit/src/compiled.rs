@@ -333,14 +333,14 @@ impl Runs<'_> {
         pass.cursor_bits = context.cursor_bits as u64;
         pass.counted_bytes = around.environment.packet_length_bytes();
         pass.now_ps = around.environment.now_ps();
-        around.left.requests = std::mem::take(&mut context.requests);
-        around.left.emitted = std::mem::take(&mut context.emitted);
+        std::mem::swap(&mut context.requests, &mut around.left.requests);
+        std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         around.draw_count = context.draw_count;
         let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
         context.draw_count = around.draw_count;
-        context.requests = std::mem::take(&mut around.left.requests);
-        context.emitted = std::mem::take(&mut around.left.emitted);
+        std::mem::swap(&mut context.requests, &mut around.left.requests);
+        std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         Ending::new(code, pass, &mut around.left.message)
     }
 }
