@@ -87,8 +87,8 @@ impl<'a> Burst<'a> {
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
-    /// storage or by a failure; that one is returned. What leaves is noted with the packets. A packet that leaves early
-    /// is not among those. `gates` are what closes ways ([`crate::Gate`]). The context has what that
+    /// storage or by a failure; that one is returned. What leaves is noted with the packets; one that leaves
+    /// early is not among those. `gates` are what closes ways ([`crate::Gate`]). The context has what that
     /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
     /// are.
     ///
