@@ -23,8 +23,6 @@ use toml::de::DeValue;
 const MOST_QUEUES: u64 = 128;
 /// More packets than any queue holds.
 const MOST_DEPTH: u64 = u32::MAX as u64;
-/// So often a pausable queue is paused anew within a period.
-const MOST_RENEWALS: u64 = 1000;
 
 /// Reads a device file. What it does not say is as in [`DeviceOptions::default`].
 pub fn read(file: FileId, text: &str) -> Result<DeviceOptions, Diagnostics> {
@@ -257,11 +255,7 @@ impl Reader {
         let of_port = traffic.ports.entry(port).or_insert(before);
         of_port.flow_control.get_or_insert_default();
         let rate_bps = of_port.rate_bps;
-        // On a fast port a frame pauses for a short time.
-        if period_ps / PauseFrame::longest_ps(rate_bps) > MOST_RENEWALS {
-            let wanted = format!(
-                "at most {MOST_RENEWALS} times as long as a frame of flow control can pause this port"
-            );
+        if let Some(wanted) = PacketTrain::unfit_period(period_ps, rate_bps) {
             let name = section.name_of("period");
             return self.wrong(section.range_of("period"), &name, &wanted, "longer");
         }

@@ -44,7 +44,21 @@ pub struct PacketTrain {
     pub bytes: Vec<u8>,
 }
 
+/// So often a pausable queue is paused anew within a period.
+const MOST_RENEWALS: u64 = 1000;
+
 impl PacketTrain {
+    /// What a period, in picoseconds, that [`PacketTrain::pausable_queue`] is not for has to be; nothing for
+    /// those that it is for. On a fast port a frame pauses for a short time.
+    pub fn unfit_period(period_ps: u64, rate_bps: Option<u64>) -> Option<String> {
+        let is_unfit = period_ps / PauseFrame::longest_ps(rate_bps) > MOST_RENEWALS;
+        is_unfit.then(|| {
+            format!(
+                "at most {MOST_RENEWALS} times as long as a frame of flow control can pause this port"
+            )
+        })
+    }
+
     /// What time a pausable queue (Lucid §3.2): at each multiple of a period a frame that releases the
     /// queue of a class, and `open_ps` later one that pauses it again, with more of them where a period
     /// of the port's rate is longer than one frame can pause. They come to the MAC of the port. The first

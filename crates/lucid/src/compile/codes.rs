@@ -32,6 +32,8 @@ pub const PARSER: Code = Code("LU-E0712");
 pub const CUT_PAYLOAD: Code = Code("LU-E0713");
 /// A port that no compiled switch has.
 pub const PORT: Code = Code("LU-E0714");
+/// A delay granularity that no device has.
+pub const DELAY_PERIOD: Code = Code("LU-E0715");
 /// A `printf` that is left out.
 pub const PRINT: Code = Code("LU-W0701");
 
@@ -196,6 +198,16 @@ event ask(int host) {
                any number.",
         wrong: "event out(int x);\nevent go(int x) { generate_port(511, out(x)); }\n",
         right: "event out(int x);\nevent go(int x) { generate_port(11, out(x)); }\n",
+    },
+    Explanation {
+        code: DELAY_PERIOD,
+        title: "a delay granularity that no device has",
+        text: "Delayed events wait in a queue that frames of flow control pause until it is released, at \
+               each multiple of the `delay granularity`. A frame pauses a fast port for a short time, and \
+               the frames between two releases are limited: at 100 Gb/s the granularity is a third of a \
+               second at most. It is never below a nanosecond.",
+        wrong: "",
+        right: "",
     },
     Explanation {
         code: PRINT,

@@ -9,7 +9,7 @@ use super::wire::{
     DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
     OUTSIDE_PORT,
 };
-use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target};
+use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target, codes};
 use crate::core::{ExternId, GlobalKind, Program};
 use crate::interpreter::{Group, Value};
 use crate::simulation::Setup;
@@ -17,8 +17,9 @@ use crate::simulation::topology::Topology;
 use device::options::TimestampUnit;
 use device::{
     DeviceOptions, FlowControlOptions, GeneratorApplication, GeneratorTimer, PacketTrain,
-    PortOptions,
+    PauseFrame, PortOptions,
 };
+use source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -323,6 +324,27 @@ pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOp
         };
     }
     built
+}
+
+/// What is wrong with the run's delay granularity for devices whose recirculation ports come back by
+/// themselves, as device files have them. The place is that of the granularity.
+pub fn unfit_granularity(compiled: &Compiled, place: Span) -> Option<Diagnostic> {
+    let options = &compiled.options;
+    if options.delay != Delay::Queue {
+        return None;
+    }
+    let rate_bps = (options.recirculation == Recirculation::Port).then_some(RECIRCULATION_RATE_BPS);
+    let wanted = PacketTrain::unfit_period(compiled.delay_period_ps, rate_bps)?;
+    let message = format!("`delay granularity` has to be {wanted}");
+    let longest_us = PauseFrame::longest_ps(rate_bps) / 1_000_000;
+    Some(
+        Diagnostic::error(codes::DELAY_PERIOD, place, message)
+            .note(format!(
+                "the recirculation port has {} Gb/s, where a frame pauses for {longest_us} us",
+                RECIRCULATION_RATE_BPS / 1_000_000_000
+            ))
+            .help("write a shorter time, or emit with --delay recirculation"),
+    )
 }
 
 /// The same as a device file, for people who run the program by themselves.

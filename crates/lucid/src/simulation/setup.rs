@@ -123,6 +123,11 @@ impl Setup {
         self.recirculation_ports.first().copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
     }
 
+    /// Where the run's delay granularity is written.
+    pub fn delay_granularity_place(&self) -> Span {
+        self.run.delay_granularity_place
+    }
+
     /// The recirculation port of each switch.
     pub fn recirculation_ports(&self) -> &[u32] {
         &self.recirculation_ports

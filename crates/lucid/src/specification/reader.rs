@@ -181,7 +181,17 @@ fn read_times(fields: &mut Fields<'_>, run: &mut Run, messages: &mut Messages) {
         run.random_propagate_range_ps = range.saturating_sub(least_ps);
     }
     if let Some(node) = fields.get(&["delay granularity"]) {
-        run.delay_granularity_ps = messages.time(node, "`delay granularity`").unwrap_or(0);
+        let granularity = messages.time(node, "`delay granularity`");
+        match granularity {
+            Some(1..PS_PER_NS) => messages.error(
+                codes::BAD_QUANTITY,
+                node.span,
+                "`delay granularity` is 0, or 1 ns at least: switches take an event a nanosecond",
+                "",
+            ),
+            _ => run.delay_granularity_ps = granularity.unwrap_or(0),
+        }
+        run.delay_granularity_place = node.span;
     }
 }
 

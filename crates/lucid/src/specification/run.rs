@@ -57,6 +57,8 @@ pub struct Run {
     pub expectations: Vec<Expectation>,
     /// Delayed events wait in a pausable queue that is released every so long (0: delays are exact).
     pub delay_granularity_ps: u64,
+    /// Where that is written, for messages.
+    pub delay_granularity_place: Span,
     /// Switches stop at an access beyond the end of an array (the reference does).
     pub stop_on_out_of_range: bool,
 }
@@ -85,6 +87,7 @@ impl Default for Run {
             inputs: Vec::new(),
             expectations: Vec::new(),
             delay_granularity_ps: 0,
+            delay_granularity_place: Span::NONE,
             stop_on_out_of_range: false,
         }
     }

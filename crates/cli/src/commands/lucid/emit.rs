@@ -14,7 +14,7 @@ use lucid::compile::{
 };
 use lucid::core::Program;
 use lucid::simulation::Setup;
-use source::{Diagnostics, SourceMap};
+use source::{Diagnostics, SourceMap, Span};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,6 +80,12 @@ fn emit(arguments: &Emit, quiet: bool) -> Result<(), Trouble> {
             return Err(Trouble::Found(user_p4::with_sources(map, &options), problems));
         }
     };
+    let place = setup.as_ref().map_or(Span::NONE, |setup| setup.delay_granularity_place());
+    if let Some(unfit) = compile::deploy::unfit_granularity(&compiled, place) {
+        let mut problems = Diagnostics::new();
+        problems.push(unfit);
+        return Err(Trouble::Found(map, problems));
+    }
     if !quiet {
         output::diagnostics(&compiled.built.map, &compiled.warnings);
         output::diagnostics(&compiled.built.map, &compiled.built.warnings);
