@@ -262,6 +262,10 @@ pub struct Run {
     /// Seed of everything random; 0, or what a specification says.
     #[arg(long, value_parser = number::<u64>)]
     pub seed: Option<u64>,
+    /// When the run ends, such as 10000 (ns) or 5us. P4: after the first packet; without it, when nothing is
+    /// left to do. Lucid: instead of the specification's `max time`.
+    #[arg(long = "until", value_name = "TIME", value_parser = lucid::specification::duration_ps)]
+    pub until_ps: Option<u64>,
     /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
     #[arg(long, value_name = "FILE.toml")]
     pub device: Option<PathBuf>,
@@ -310,9 +314,6 @@ pub struct LucidRun {
     /// Values of symbolic sizes and constants, over those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,
-    /// When the run ends, such as 10000 (ns) or 5us, instead of the specification's `max time`.
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
     /// Print what happens as JSON, an object a line.
     #[arg(long)]
     pub json: bool,

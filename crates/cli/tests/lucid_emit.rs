@@ -254,3 +254,53 @@ fn ports_that_come_back_are_told_in_the_summary() {
     let row = ran.lines().find(|line| line.trim_start().starts_with("196 ")).unwrap_or(&ran);
     assert!(row.ends_with("  (loopback, packet generator)"), "{ran}");
 }
+
+/// A program whose event comes again for ever, emitted and run to a time: it ends, and says what was left.
+#[test]
+fn an_endless_program_runs_until_a_time() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path().display().to_string();
+    let program = "global Array.t<32> counts = Array.create(4);\n\
+                   memop plus(int stored, int more) { return stored + more; }\n\
+                   event tick(int<32> by);\n\
+                   packet event data(int<48> a, int<48> b, int<16> c);\n\
+                   handle data(int<48> a, int<48> b, int<16> c) { generate tick(1); }\n\
+                   handle tick(int<32> by) {\n  Array.setm(counts, 0, plus, by);\n  \
+                   generate Event.delay(tick(by), 100000);\n}\n\
+                   parser main(bitstring pkt) {\n  int<48> a = read(pkt);\n  int<48> b = read(pkt);\n  \
+                   int<16> c = read(pkt);\n  generate(data(a, b, c));\n}\n";
+    std::fs::write(Path::new(&folder).join("tick.dpt"), program).expect("a file");
+    succeeds(&format!("emit {folder}/tick.dpt --bmv2 -o {folder}"));
+    // The second packet of the capture comes later.
+    let run = format!(
+        "run {folder}/tick.p4 --entries {folder}/commands-0.txt --device {folder}/device-0.toml \
+         --in 1=examples/router/captures/host1.pcap --out {folder}/out --until 20us"
+    );
+    let expected = "the run was over at 20000 ns; packets were on their way; the captures have later \
+                    packets\n";
+    let plain = succeeds(&run);
+    assert!(plain.contains(expected), "{plain}");
+    let row = |text: &str| {
+        text.lines().find(|line| line.starts_with("recirculated: ")).map(str::to_string)
+    };
+    let rounds = row(&plain).expect("recirculated");
+    let verified = succeeds(&format!("{run} --verify"));
+    assert!(verified.contains(expected) && row(&verified) == Some(rounds), "{verified}");
+    let readme = std::fs::read_to_string(Path::new(&folder).join("README.md")).expect("README.md");
+    assert!(
+        readme.contains("`--until TIME` ends a run whose events come again for ever"),
+        "{readme}"
+    );
+}
+
+#[test]
+fn a_run_to_a_time_that_leaves_nothing_says_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path().display().to_string();
+    let run = "run examples/router/router.p4 --entries examples/router/commands.txt \
+               --in 1=examples/router/captures/host1.pcap --out";
+    let whole = succeeds(&format!("{run} {folder}"));
+    assert_eq!(succeeds(&format!("{run} {folder} --until 1min")), whole);
+    let wrong = plane(&format!("{run} {folder} --until soon"));
+    assert_eq!(wrong.status.code(), Some(2));
+}

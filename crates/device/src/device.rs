@@ -267,6 +267,12 @@ impl Device {
         Ok(())
     }
 
+    /// Whether packets are on their way or wait, but for those that endless trains have still to make.
+    pub fn is_busy(&self) -> bool {
+        self.buffered_bytes() > 0
+            || self.next().is_some() && !self.machine.has_only_endless_events()
+    }
+
     fn step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
         self.obey_control();
         let machine = &mut self.machine;

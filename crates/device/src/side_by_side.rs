@@ -158,9 +158,13 @@ impl SideBySide {
         })
     }
 
-    /// Runs until nothing is left to do, and compares statistics, registers and counters too.
-    pub fn finish(&mut self) -> Result<Agreed, Box<Stop>> {
-        let agreed = self.run(None, Device::run_to_completion)?;
+    /// Runs until nothing is left to do, or until a time in picoseconds, and compares statistics, registers
+    /// and counters too.
+    pub fn finish(&mut self, until_ps: Option<u64>) -> Result<Agreed, Box<Stop>> {
+        let agreed = self.run(None, |device| match until_ps {
+            Some(until_ps) => device.advance(until_ps),
+            None => device.run_to_completion(),
+        })?;
         match self.state_difference() {
             Some(difference) => Err(Box::new(Stop::Difference(difference))),
             None => Ok(agreed),

@@ -6,6 +6,9 @@
 use crate::capture::{ArrivingPacket, CaptureError};
 use device::{Device, DeviceError, Transmitted};
 
+/// How long a device works between looks at what it sent, in picoseconds, when it runs to a time.
+const SLICE_PS: u64 = 1_000_000_000;
+
 /// The farthest from its first packet that a run goes, in picoseconds: about 106 days.
 const LARGEST_DEVICE_TIME_PS: i128 = u64::MAX as i128 / 2;
 
@@ -49,33 +52,46 @@ pub struct Progress {
     pub packets_in: u64,
     /// Of these, packets that their capture had cut short.
     pub packets_snapped: u64,
+    /// Whether the captures have packets after the end of the run.
+    pub is_cut: bool,
 }
 
 /// Makes times of the device of times of captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     progress: Progress,
+    /// When the run ends, by the device's clock, in picoseconds; with its last packet if nobody says.
+    until_ps: Option<u64>,
 }
 
 impl Clock {
-    /// Counts a packet and tells when it arrives at a device whose clock stands at `now_ps`. A capture
-    /// may be out of order; a packet from the past arrives now.
+    /// A clock of a run that ends at this time after its first packet, in picoseconds.
+    pub fn until(until_ps: Option<u64>) -> Clock {
+        Clock { until_ps, ..Clock::default() }
+    }
+
+    /// Counts a packet and tells when it arrives at a device whose clock stands at `now_ps`; `None` if it
+    /// comes after the end of the run. A capture may be out of order; a packet from the past arrives now.
     pub fn arrival_ps(
         &mut self,
         arriving: &ArrivingPacket,
         now_ps: u64,
-    ) -> Result<u64, ReplayError> {
+    ) -> Result<Option<u64>, ReplayError> {
         let progress = &mut self.progress;
         if progress.packets_in == 0 {
             progress.start_ps = arriving.packet.timestamp_ps;
         }
+        let distance = arriving.packet.timestamp_ps - progress.start_ps;
+        if self.until_ps.is_some_and(|until_ps| distance > i128::from(until_ps)) {
+            progress.is_cut = true;
+            return Ok(None);
+        }
         progress.packets_in += 1;
         progress.packets_snapped += u64::from(arriving.packet.is_snapped());
-        let distance = arriving.packet.timestamp_ps - progress.start_ps;
         if distance > LARGEST_DEVICE_TIME_PS {
             return Err(ReplayError::TooFar(distance));
         }
-        Ok(u64::try_from(distance).unwrap_or(0).max(now_ps))
+        Ok(Some(u64::try_from(distance).unwrap_or(0).max(now_ps)))
     }
 
     /// The time of the captures, in picoseconds since 1970, at a time of the device.
@@ -89,14 +105,15 @@ impl Clock {
     }
 }
 
-/// Runs all packets. The sink is called after each step of the device with the device, so that it can
+/// Runs all packets, or until a time after the first packet, in picoseconds. The sink is called after each step of the device with the device, so that it can
 /// drain traces and digests too, and with what was sent: the capture time in picoseconds since 1970.
 pub fn replay(
     device: &mut Device,
     packets: impl Iterator<Item = Result<ArrivingPacket, CaptureError>>,
+    until_ps: Option<u64>,
     mut sink: impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
 ) -> Result<Progress, ReplayError> {
-    let mut clock = Clock::default();
+    let mut clock = Clock::until(until_ps);
     let mut stopped = None;
     for packet in packets {
         let arriving = match packet {
@@ -107,7 +124,8 @@ pub fn replay(
             }
         };
         let time_ps = match clock.arrival_ps(&arriving, device.now_ps()) {
-            Ok(time_ps) => time_ps,
+            Ok(Some(time_ps)) => time_ps,
+            Ok(None) => break,
             Err(error) => {
                 stopped = Some(error);
                 break;
@@ -119,9 +137,21 @@ pub fn replay(
         drain(device, &clock, &mut sink)?;
         ran.map_err(ReplayError::Device)?;
     }
-    let ran = device.run_to_completion();
-    drain(device, &clock, &mut sink)?;
-    ran.map_err(ReplayError::Device)?;
+    loop {
+        let slice_ps = until_ps.map(|until_ps| match device.next_event_ps() {
+            Some(next_ps) => next_ps.saturating_add(SLICE_PS).min(until_ps),
+            None => until_ps,
+        });
+        let ran = match slice_ps {
+            Some(slice_ps) => device.advance(slice_ps),
+            None => device.run_to_completion(),
+        };
+        drain(device, &clock, &mut sink)?;
+        ran.map_err(ReplayError::Device)?;
+        if slice_ps == until_ps {
+            break;
+        }
+    }
     match stopped {
         Some(error) => Err(error),
         None => Ok(clock.progress()),

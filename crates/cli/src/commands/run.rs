@@ -66,7 +66,6 @@ fn usage(arguments: &Run) -> Result<Places<'_>, String> {
         ("--p4-before", lucid.user_p4.p4_before.is_some()),
         ("--p4-after", lucid.user_p4.p4_after.is_some()),
         ("--symbolics", lucid.symbolics.is_some()),
-        ("--until", lucid.until.is_some()),
         ("--json", lucid.json),
         ("--state-out", lucid.state_out.is_some()),
         ("--timeline", lucid.timeline.is_some()),
@@ -160,7 +159,8 @@ fn run_program(
     let running = device.program().clone();
     let places = |origin| super::place(&running, map, origin);
     let bar = progress_bar(quiet || arguments.trace || arguments.trace_json);
-    let ran = replay(&mut device, MergedCaptures::new(readers), |device, progress, sent| {
+    let packets = MergedCaptures::new(readers);
+    let ran = replay(&mut device, packets, arguments.until_ps, |device, progress, sent| {
         bar.set_position(progress.packets_in);
         if arguments.trace || arguments.trace_json {
             for trace in device.drain_traces() {
@@ -353,6 +353,17 @@ pub(super) fn summary(
             "{} packets were cut short by their capture and run as they are\n",
             progress.packets_snapped
         ));
+    }
+    if let Some(until_ps) = arguments.until_ps {
+        let left = [
+            (device.is_busy(), "packets were on their way"),
+            (progress.is_some_and(|progress| progress.is_cut), "the captures have later packets"),
+        ];
+        let left: Vec<&str> = left.iter().filter(|left| left.0).map(|left| left.1).collect();
+        if !left.is_empty() {
+            let end = lucid::report::nanoseconds(until_ps);
+            text.push_str(&format!("the run was over at {end} ns; {}\n", left.join("; ")));
+        }
     }
     text.push_str(&written_text(written));
     text

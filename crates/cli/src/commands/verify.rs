@@ -41,7 +41,7 @@ pub(super) fn run_program(
     let packets = MergedCaptures::new(readers(&inputs)?);
     let mut captures = PortCaptures::in_folder(out, inputs.iter().map(|(_, path)| path.as_path()))?;
     let bar = progress_bar(quiet);
-    let mut clock = Clock::default();
+    let mut clock = Clock::until(arguments.until_ps);
     let mut write = |clock: &Clock, agreed: Agreed| -> Result<(), String> {
         for digest in agreed.digests.iter().filter(|_| arguments.digests) {
             output::print(&digest_line(digest));
@@ -63,7 +63,8 @@ pub(super) fn run_program(
             }
         };
         let time_ps = match clock.arrival_ps(&arriving, both.now_ps()) {
-            Ok(time_ps) => time_ps,
+            Ok(Some(time_ps)) => time_ps,
+            Ok(None) => break,
             Err(error) => {
                 stopped = Some(error);
                 break;
@@ -79,7 +80,7 @@ pub(super) fn run_program(
         }
     }
     if ran.is_ok() {
-        match both.finish() {
+        match both.finish(arguments.until_ps) {
             Ok(agreed) => write(&clock, agreed)?,
             Err(stop) => ran = Err(stop),
         }

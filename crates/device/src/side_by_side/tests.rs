@@ -99,7 +99,7 @@ the engines differ at packet 0
 fn state_that_differs_at_the_end() {
     let mut both = both();
     write(both.devices_mut()[0], 1, 4);
-    let stop = both.finish().expect_err("they differ");
+    let stop = both.finish(None).expect_err("they differ");
     let Stop::Difference(difference) = *stop else { panic!("{stop:?}") };
     let text = difference.to_string();
     assert!(text.starts_with("the engines differ at the end of the run\n  in register "), "{text}");

@@ -177,6 +177,6 @@ proptest! {
                 prop_assert_eq!(&sent.bytes[14..], &bytes[..]);
             }
         }
-        prop_assert!(both.finish().is_ok());
+        prop_assert!(both.finish(None).is_ok());
     }
 }

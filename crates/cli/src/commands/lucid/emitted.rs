@@ -86,6 +86,12 @@ impl Emitted<'_> {
                 period_text(DELAY_PERIOD_PS),
             ));
         }
+        text.push_str(&format!(
+            "\n## With Planewright\n\nOne switch with packets from captures, in this folder:\n\n```\n\
+             plane run {stem}.p4 --entries commands-0.txt --device device-0.toml \\\n  \
+             --in 1=CAPTURE.pcap --out out\n```\n\n`--until TIME` ends a run whose events come again for \
+             ever.\n"
+        ));
         if options.recirculation == Recirculation::Port {
             let given = if self.source == Path::new("-") {
                 "PROGRAM.dpt".into()
@@ -98,9 +104,7 @@ impl Emitted<'_> {
                 None => " --spec RUN.yaml".to_string(),
             };
             text.push_str(&format!(
-                "\n## With Planewright\n\nOne switch with packets from captures, in this folder:\n\n```\n\
-                 plane run {stem}.p4 --entries commands-0.txt --device device-0.toml \\\n  \
-                 --in 1=CAPTURE.pcap --out out\n```\n\nPackets that leave by port {port} come back by \
+                "\nPackets that leave by port {port} come back by \
                  it. `plane run {given}{run}{target}` does all of this by itself, with all switches \
                  and links of the run.\n"
             ));

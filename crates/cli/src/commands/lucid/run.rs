@@ -15,7 +15,7 @@ use lucid::report::{
 };
 use lucid::simulation::schedule::Recorder;
 use lucid::simulation::{Observation, ObservationKind, Observer, Outcome};
-use lucid::specification::{Links, duration_ps};
+use lucid::specification::Links;
 use source::Diagnostics;
 use std::path::{Path, PathBuf};
 
@@ -26,14 +26,6 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
         return Ending::WrongUsage;
     }
     let lucid = &arguments.lucid;
-    let until_ps = match lucid.until.as_deref().map(duration_ps) {
-        Some(Err(message)) => {
-            output::error(&format!("--until: {message}"));
-            return Ending::WrongUsage;
-        }
-        Some(Ok(until_ps)) => Some(until_ps),
-        None => None,
-    };
     let captures = match super::super::run::inputs(&arguments.inputs) {
         Ok(captures) => captures,
         Err(message) => {
@@ -45,7 +37,7 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
         program: Some(&arguments.program),
         specification: lucid.spec.as_deref(),
         symbolics: lucid.symbolics.as_deref(),
-        until_ps,
+        until_ps: arguments.until_ps,
         seed: arguments.seed,
         captures: &captures,
     };
