@@ -32,6 +32,7 @@ fn without_places(mut run: Run) -> Run {
     for place in run.extern_places.values_mut().chain(run.port_places.values_mut()) {
         *place = Span::NONE;
     }
+    run.delay_granularity_place = Span::NONE;
     run
 }
 
