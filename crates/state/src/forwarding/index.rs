@@ -29,7 +29,7 @@ mod tuples;
 
 pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS};
 use front::UNDECIDED;
-pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF};
+pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF, SMALL_BLOCK_BITS};
 pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
 

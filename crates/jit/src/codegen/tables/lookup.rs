@@ -10,9 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
-    ASK, BLOCK_BITS, BUCKET_BYTES, DOUBLE_SLOTS, DirectForm, FRONT_BITS, HASH_MULTIPLIER,
-    HASH_SECOND_MULTIPLIER, IS_NO_LEAF, JOINED_BUCKET_BYTES, JOINED_SLOTS, KeyLayout, NO_MATCH,
-    Packing, WORD_SLOTS,
+    BUCKET_BYTES, DOUBLE_SLOTS, DirectForm, HASH_MULTIPLIER, HASH_SECOND_MULTIPLIER,
+    JOINED_BUCKET_BYTES, JOINED_SLOTS, KeyLayout, NO_MATCH, Packing, WORD_SLOTS,
 };
 use state::forwarding::{ForwardingTable, RecordLayout};
 use std::mem::offset_of;
@@ -36,9 +35,6 @@ pub(super) struct Search {
     pub miss: Block,
 }
 
-/// Bits of a key that a front takes: its first ones, left aligned.
-const ALIGNED_BITS: u32 = 32;
-
 impl FunctionCompiler<'_, '_> {
     pub(super) fn table_address(&mut self, table: TableId) -> Value {
         // Loaded where it is wanted, which is seldom.
@@ -48,7 +44,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Loads a word of the table's [`Shortcut`], which stand behind the instance.
-    fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
+    pub(super) fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
         let offset = size_of::<Instance>() + table.index() * size_of::<Shortcut>() + offset_bytes;
         // Code that looks ahead has registers for what it reads of tables; a unit has not.
         match self.prefetching {
@@ -67,39 +63,6 @@ impl FunctionCompiler<'_, '_> {
         self.shortcut(table, offset_of!(Shortcut, default_record))
     }
 
-    /// Whether a lookup in a table is little code that waits for memory, so that it is worth while to make
-    /// it for a whole burst before the packets run ([`FunctionCompiler::find_ahead`]).
-    pub fn can_find_ahead(&self, table: TableId) -> bool {
-        let declared = &self.program.tables[table.index()];
-        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
-        matches!(KeyLayout::new(declared).direct(leaf_bits), DirectForm::Front { .. })
-    }
-
-    /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
-    pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
-        let layout = KeyLayout::new(&self.program.tables[table.index()]);
-        let words = self.packed_key(&layout, &keys.matched);
-        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
-        let (DirectForm::Front { width_bits }, [key]) = (layout.direct(leaf_bits), &words[..])
-        else {
-            unreachable!("others are not looked up ahead");
-        };
-        let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
-        let place = self.builder.append_block_param(settled, types::I64);
-        let array = self.shortcut(table, offset_of!(Shortcut, items));
-        let (at, aligned) = self.place_in_front(*key, width_bits);
-        let first = self.load_item(array, at);
-        let is_block = self.is_block(first);
-        self.builder.ins().brif(is_block, in_block, &[], settled, &[at.into()]);
-        self.switch_to_sealed(in_block);
-        let at = self.place_in_block(first, aligned);
-        let address = self.item_address(array, at);
-        self.prefetch_at(address);
-        self.builder.ins().jump(settled, &[at.into()]);
-        self.switch_to_sealed(settled);
-        place
-    }
-
     /// Searches for the entry that wins, or takes what was found ahead. No block is current afterwards.
     pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Search {
         let [hit, miss] = [(); 2].map(|()| self.builder.create_block());
@@ -114,26 +77,11 @@ impl FunctionCompiler<'_, '_> {
         search
     }
 
-    fn take_found(&mut self, search: Search, at: usize) {
-        let place = self.found_ahead(at);
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        let item = self.load_item(array, place);
-        let asking = self.builder.create_block();
-        self.end_with_front_item(search, item, asking);
-        self.builder.set_cold_block(asking);
-        self.switch_to_sealed(asking);
-        let keys = self.keys_found_ahead(at);
-        let layout = KeyLayout::new(&self.program.tables[search.table.index()]);
-        let words = self.packed_key(&layout, &keys.matched);
-        self.ask(search, layout.packing, &words, true);
-    }
-
-    fn search(&mut self, search: Search, keys: &Keys) {
+    pub(super) fn search(&mut self, search: Search, keys: &Keys) {
         let table = search.table;
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
-        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
-        match (layout.direct(leaf_bits), &words[..]) {
+        match (self.direct_form(table), &words[..]) {
             (DirectForm::Array, [key]) => self.find_in_array(search, *key),
             (DirectForm::Joined { leaf_bits }, [key]) => {
                 self.find_in_joined(search, *key, leaf_bits);
@@ -155,9 +103,8 @@ impl FunctionCompiler<'_, '_> {
     pub fn fetch(&mut self, table: TableId, keys: &Keys) {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
-        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
         let items = self.shortcut(table, offset_of!(Shortcut, items));
-        let address = match (layout.direct(leaf_bits), &words[..]) {
+        let address = match (self.direct_form(table), &words[..]) {
             (DirectForm::Array, [key]) => self.item_address(items, *key),
             (DirectForm::Joined { .. }, [key]) => {
                 let hash = self.spread_word(*key);
@@ -218,21 +165,25 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Ends a search with an entry's leaf, of 32 bits.
-    fn end_with_leaf(&mut self, search: Search, leaf: Value) {
+    pub(super) fn end_with_leaf(&mut self, search: Search, leaf: Value) {
         let leaf = self.builder.ins().uextend(types::I64, leaf);
         self.builder.ins().jump(search.hit, &[leaf.into()]);
     }
 
     /// Ends a search with an item, which is a leaf or [`NO_MATCH`].
-    fn end_with_item(&mut self, search: Search, item: Value) {
+    pub(super) fn end_with_item(&mut self, search: Search, item: Value) {
         let zero = self.number(0);
         let is_miss = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
         self.builder.ins().brif(is_miss, search.miss, &[], search.hit, &[item.into()]);
     }
 
     /// Ends a search with a leaf, or with [`NO_MATCH`].
-    fn end_with_either(&mut self, search: Search, leaf: Value) {
+    pub(super) fn end_with_either(&mut self, search: Search, leaf: Value) {
         let hit = self.builder.create_block();
+        if self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block))
+        {
+            self.builder.set_cold_block(hit);
+        }
         let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
         let is_miss = self.builder.ins().icmp(IntCC::Equal, leaf, no_match);
         self.builder.ins().brif(is_miss, search.miss, &[], hit, &[]);
@@ -304,49 +255,37 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// In a block of its own, seldom reached: asks.
-    fn ask_aside(&mut self, search: Search, packing: Packing, words: &[Value], asking: Block) {
+    pub(super) fn ask_aside(
+        &mut self,
+        search: Search,
+        packing: Packing,
+        words: &[Value],
+        asking: Block,
+    ) {
         self.builder.set_cold_block(asking);
         self.switch_to_sealed(asking);
         self.ask(search, packing, words, true);
     }
 
-    fn switch_to_sealed(&mut self, block: Block) {
+    pub(super) fn switch_to_sealed(&mut self, block: Block) {
         self.builder.seal_block(block);
         self.builder.switch_to_block(block);
     }
 
     /// Loads item `index` of an array of items of 32 bits, as a signed number: leaves are not negative.
-    fn load_item(&mut self, array: Value, index: Value) -> Value {
+    pub(super) fn load_item(&mut self, array: Value, index: Value) -> Value {
         let address = self.item_address(array, index);
         self.builder.ins().sload32(MemFlagsData::trusted(), address, 0)
     }
 
-    fn item_address(&mut self, array: Value, index: Value) -> Value {
+    pub(super) fn item_address(&mut self, array: Value, index: Value) -> Value {
         let distance = self.builder.ins().ishl_imm_u(index, 2);
         self.builder.ins().iadd(array, distance)
     }
 
-    /// Which item of a front a key leads to, and the key, left aligned.
-    fn place_in_front(&mut self, key: Value, width_bits: u32) -> (Value, Value) {
-        let aligned = self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits));
-        let at = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
-        (at, aligned)
-    }
-
-    /// Whether an item of a front says where a block is.
-    fn is_block(&mut self, item: Value) -> Value {
-        // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
-        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
-        self.builder.ins().icmp(IntCC::SignedLessThan, item, asked)
-    }
-
-    /// Which item of a block an aligned key chooses; `first` says where the block is.
-    fn place_in_block(&mut self, first: Value, aligned: Value) -> Value {
-        let start = self.builder.ins().band_imm_u(first, i64::from(!IS_NO_LEAF));
-        let below = i64::from(ALIGNED_BITS - FRONT_BITS - BLOCK_BITS);
-        let at = self.builder.ins().ushr_imm_u(aligned, below);
-        let at = self.builder.ins().band_imm_u(at, (1 << BLOCK_BITS) - 1);
-        self.builder.ins().iadd(start, at)
+    pub(super) fn direct_form(&self, table: TableId) -> DirectForm {
+        let leaf_bits = RecordLayout::new(self.program, table).leaf_bits();
+        KeyLayout::new(&self.program.tables[table.index()]).direct(leaf_bits)
     }
 
     /// [`DirectForm::Array`].
@@ -538,45 +477,5 @@ impl FunctionCompiler<'_, '_> {
 
         self.switch_to_sealed(hit);
         self.end_with_leaf(search, found);
-    }
-
-    /// [`DirectForm::Front`].
-    fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
-        let [in_block, settled, asking] = [(); 3].map(|()| self.builder.create_block());
-        let item = self.builder.append_block_param(settled, types::I64);
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        let (at, aligned) = self.place_in_front(key, width_bits);
-        let first = self.load_item(array, at);
-        let is_block = self.is_block(first);
-        self.builder.ins().brif(is_block, in_block, &[], settled, &[first.into()]);
-
-        self.switch_to_sealed(in_block);
-        let at = self.place_in_block(first, aligned);
-        let second = self.load_item(array, at);
-        self.builder.ins().jump(settled, &[second.into()]);
-
-        self.switch_to_sealed(settled);
-        self.end_with_front_item(search, item, asking);
-        self.ask_aside(search, Packing::Word, &[key], asking);
-    }
-
-    /// Ends a search with an item of a front or of a block, or goes to where one asks.
-    fn end_with_front_item(&mut self, search: Search, item: Value, asking: Block) {
-        let [special, no_match] = [(); 2].map(|()| self.builder.create_block());
-        self.builder.set_cold_block(special);
-        self.builder.set_cold_block(no_match);
-        let zero = self.number(0);
-        let is_special = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
-        self.builder.ins().brif(is_special, special, &[], search.hit, &[item.into()]);
-
-        self.switch_to_sealed(special);
-        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
-        let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
-        self.builder.ins().brif(asks, asking, &[], no_match, &[]);
-
-        self.switch_to_sealed(no_match);
-        let default_leaf = self.shortcut(search.table, offset_of!(Shortcut, default_leaf));
-        let default_leaf = self.builder.ins().ireduce(types::I32, default_leaf);
-        self.end_with_either(search, default_leaf);
     }
 }

@@ -69,7 +69,8 @@ pub enum DirectForm {
     },
     /// The key, left aligned in 32 bits: its first [`super::FRONT_BITS`] choose an item. One with
     /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::ASK`] is, without that
-    /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose. At
+    /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose; behind such a block
+    /// there may be one of the next [`super::SMALL_BLOCK_BITS`], and behind that another one. At
     /// [`super::ASK`] one has to ask. There are always items.
     Front {
         /// Of the key.

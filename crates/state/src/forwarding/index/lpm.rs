@@ -123,11 +123,10 @@ impl<K: PrefixKey> LpmIndex<K> {
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u64]) -> u32 {
         if let Some(front) = &self.front {
-            match front.find(self.lpm_key(key)) {
-                front::ASK => {}
-                NO_MATCH => return self.default_leaf(),
-                leaf => return leaf,
-            }
+            return match front.find(self.lpm_key(key)) {
+                NO_MATCH => self.default_leaf(),
+                leaf => leaf,
+            };
         }
         let group = self.group(key);
         if group == NO_MATCH { NO_MATCH } else { self.trie.find(group, self.lpm_key(key)) }
