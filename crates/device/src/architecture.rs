@@ -110,8 +110,9 @@ pub(crate) struct Straight {
 /// The way of copies.
 #[derive(Clone, Debug)]
 pub(crate) struct Replicas {
-    /// From a multicast group to the outgoing bits, on storage as ingress left it.
-    pub unit: jit::Unit,
+    /// From a multicast group to the outgoing bits, on storage as ingress left it: one unit, or two where
+    /// the second one makes the same of every copy.
+    pub units: Vec<jit::Unit>,
     /// No port has fewer queues.
     pub least_queue_count: u32,
 }

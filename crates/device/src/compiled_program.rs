@@ -112,6 +112,8 @@ pub(crate) struct BoundStraight {
 #[derive(Debug)]
 pub(crate) struct BoundReplicas {
     pub bound: Bound,
+    /// Whether the second unit makes what all copies send.
+    pub share_bytes: bool,
     pub least_queue_count: u32,
     /// For the storage that each copy begins with.
     pub storage: Vec<u64>,
@@ -180,12 +182,16 @@ impl CompiledProgram {
     pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicas>, CompileError> {
         let described = self.code.straight.as_ref().ok().and_then(|way| way.replicas.as_ref());
         if self.replicas.is_none()
-            && let Some(Replicas { unit, least_queue_count }) = described
+            && let Some(Replicas { units, least_queue_count }) = described
         {
-            let compiled = self.code.way(&self.code.replicas, || vec![unit.clone()])?;
-            let (storage, ordered) = (Vec::new(), Vec::new());
-            let (bound, least_queue_count) = (Bound::new(compiled), *least_queue_count);
-            self.replicas = Some(BoundReplicas { bound, least_queue_count, storage, ordered });
+            let compiled = self.code.way(&self.code.replicas, || units.clone())?;
+            self.replicas = Some(BoundReplicas {
+                bound: Bound::new(compiled),
+                share_bytes: units.len() > 1,
+                least_queue_count: *least_queue_count,
+                storage: Vec::new(),
+                ordered: Vec::new(),
+            });
         }
         Ok(self.replicas.as_mut())
     }

@@ -26,7 +26,9 @@ struct headers_t {
     copy_t  copy;
 }
 
-struct metadata_t { }
+struct metadata_t {
+    bit<16> port;
+}
 
 parser P(packet_in packet, out headers_t hdr, inout metadata_t meta,
          inout standard_metadata_t standard) {
@@ -62,6 +64,8 @@ control Egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         if (standard.egress_port == standard.ingress_port) {
             mark_to_drop(standard);
         }
+        meta.port = (bit<16>)standard.egress_port;
+#ifndef ALIKE
         if (standard.egress_rid != 7) {
             hdr.copy.setValid();
             hdr.copy.number = number;
@@ -73,11 +77,23 @@ control Egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             hdr.copy.priority = standard.priority;
             hdr.copy.rest = 0;
         }
+#endif
     }
 }
 
 control Compute(inout headers_t hdr, inout metadata_t meta) {
+#ifdef ALIKE
+    apply {
+        hdr.copy.setValid();
+        hdr.copy = { 1, 2, 3, 4, 5, 6, 7, 0 };
+        update_checksum(true, { hdr.order.group }, hdr.copy.instance, HashAlgorithm.csum16);
+#ifdef MARKED
+        hdr.copy.port = meta.port;
+#endif
+    }
+#else
     apply { }
+#endif
 }
 
 control Deparser(packet_out packet, in headers_t hdr) {

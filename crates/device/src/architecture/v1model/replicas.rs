@@ -14,7 +14,8 @@ use crate::machine::Machine;
 use crate::output::{DeviceError, Transmitted};
 use crate::statistics::DropReason;
 use crate::view::View;
-use ir::Program;
+use ir::effects::Location;
+use ir::{Program, SlotId};
 use jit::{Condition, Ending, Step, StepValue, Unit};
 use state::Replica;
 use std::cell::Cell;
@@ -63,10 +64,37 @@ pub(super) fn describe(
     steps.push(Step::Set(egress_spec, StepValue::Constant(drop_port + 1)));
     steps.push(Step::Block(blocks.egress));
     steps.push(Step::ExitIf(Condition::Equals(egress_spec, drop_port), EXIT_EGRESS_DROP));
-    steps.push(Step::Block(blocks.compute));
-    steps.push(Step::Block(blocks.deparser));
-    let unit = Unit { name: "replica".to_string(), steps, ..Unit::block("", blocks.egress) };
-    Some(Replicas { unit, least_queue_count })
+    let mut to_bytes = vec![Step::Block(blocks.compute), Step::Block(blocks.deparser)];
+    let own: Vec<SlotId> =
+        [metadata.egress_port, metadata.egress_rid].iter().filter_map(|it| it.slot()).collect();
+    let shares_bytes = are_alike(program, &own, blocks.egress, &[blocks.compute, blocks.deparser]);
+    if !shares_bytes {
+        steps.append(&mut to_bytes);
+    }
+    let unit = |name: &str, steps: Vec<Step>| Unit {
+        name: name.to_string(),
+        steps,
+        ..Unit::block("", blocks.egress)
+    };
+    let mut units = vec![unit("replica", steps)];
+    if shares_bytes {
+        units.push(unit("bytes of replicas", to_bytes));
+    }
+    Some(Replicas { units, least_queue_count })
+}
+
+/// Whether later blocks make the same of every copy and leave no trace: they read nothing that an
+/// earlier block writes or that is a copy's own.
+fn are_alike(program: &Program, own: &[SlotId], earlier: usize, later: &[usize]) -> bool {
+    let effects = |block: usize| ir::effects::of_region(program, program.blocks[block].region);
+    let mut differing = effects(earlier).writes;
+    differing.extend(own.iter().copied().map(Location::Slot));
+    later.iter().all(|block| {
+        let effects = effects(*block);
+        let leaves_trace =
+            |location: &Location| !matches!(location, Location::Slot(_) | Location::PacketOutput);
+        effects.reads.is_disjoint(&differing) && !effects.writes.iter().any(leaves_trace)
+    })
 }
 
 /// Puts copies in the order in which their ports send. Returns whether none has to wait for another or
@@ -99,9 +127,8 @@ pub(super) fn send(
     let Runner::Jit(compiled) = &mut engine.runner else { return Ok(Some(left)) };
     let bound = compiled.replicas();
     let bound = bound.map_err(|error| DeviceError::NotCompiled { message: error.message })?;
-    let Some(BoundReplicas { bound, least_queue_count, storage, ordered }) = bound else {
-        return Ok(Some(left));
-    };
+    let Some(replicas) = bound else { return Ok(Some(left)) };
+    let BoundReplicas { bound, share_bytes, least_queue_count, storage, ordered } = replicas;
     let queue = metadata.priority.get(&left.context) as u32;
     let goes_straight = queue < *least_queue_count
         && order(&found.replicas, metadata.ingress_port.largest(), ordered)
@@ -134,17 +161,31 @@ pub(super) fn send(
     };
     let Bound { code, instance } = bound;
     let mut runs = code.begin(instance, forwarding, &mut engine.cells, &mut environment);
+    // What the last copy sent.
+    context.emitted.clear();
+    let mut has_bytes = false;
     for (replica, pass_number) in ordered.iter().zip(1..) {
         context.storage_mut().copy_from_slice(storage);
-        context.emitted.clear();
         context.draw_count = 0;
         let port = replica.egress_port;
         inputs[INPUT_PORT] = u64::from(port);
         inputs[INPUT_INSTANCE] = u64::from(replica.instance);
         run.set(Run { packet: number, pass_number, counted_bytes, pass: None });
-        match runs.run(0, &inputs, &mut context) {
+        if !*share_bytes {
+            context.emitted.clear();
+            has_bytes = false;
+        }
+        let mut ending = runs.run(0, &inputs, &mut context);
+        if *share_bytes && !has_bytes && ending == Ending::Done {
+            context.emitted.clear();
+            ending = runs.run(1, &inputs, &mut context);
+        }
+        match ending {
             Ending::Done => {
-                context.emitted.push_rest(&context.packet, context.cursor_bits);
+                if !has_bytes {
+                    context.emitted.push_rest(&context.packet, context.cursor_bits);
+                    has_bytes = true;
+                }
                 let bytes = machine.copy_of(context.emitted.as_bytes());
                 machine.straight.sent(port, bytes.len() as u32);
                 let sequence = machine.sent;
