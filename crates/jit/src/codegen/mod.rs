@@ -3,7 +3,8 @@
 //! loop around them, `region` basic blocks, and the other files
 //! have an instruction each or a few: `values` and `hashes` arithmetic, `slots` storage, `packet`,
 //! `fields` and `deparse` the packet, `tables` and `state` what belongs to a pipeline instance, `ahead` and
-//! `prefetch` what is fetched of it before it is needed. `facts` says what is known before; `function` is what all of them share.
+//! `prefetch` what is looked up or fetched of it before packets run. `facts` says what is known before;
+//! `function` is what all of them share.
 
 pub(crate) mod ahead;
 pub(crate) mod burst_loop;
