@@ -5,6 +5,7 @@
 use crate::architecture::{OUTPUT_PORT, OUTPUT_QUEUE};
 use jit::Packets;
 use std::fmt;
+use std::ops::Range;
 
 /// Room before each packet, for headers that it gets.
 pub const HEADROOM_BYTES: usize = 256;
@@ -97,17 +98,17 @@ impl Burst {
         self.packets.set_first_bytes(packet, bytes);
     }
 
-    /// The same for the first packets, as many as there are arrays. The burst's packets may be so long.
+    /// The same for packets from one on, as many as there are arrays. The burst's packets may be so long.
     #[inline]
-    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
-        self.packets.set_all_first_bytes(all);
+    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, packet: usize, all: &[[u8; BYTES]]) {
+        self.packets.set_all_first_bytes(packet, all);
     }
 
-    /// Fetches the first bytes of the packets into the cache, for whoever forwards the burst soon, but has
-    /// something else to do before.
+    /// Fetches the first bytes of packets into the cache, for whoever forwards the burst soon, but has
+    /// something else to do before. A processor has only so many fetches under way and waits with more.
     #[inline]
-    pub fn fetch(&self) {
-        self.packets.fetch();
+    pub fn fetch(&self, packets: Range<usize>) {
+        self.packets.fetch(packets);
     }
 
     /// How many packets were pushed.

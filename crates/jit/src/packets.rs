@@ -111,14 +111,15 @@ impl Packets {
         self.ahead = None;
     }
 
-    /// The same for the first packets, as many as there are arrays. The packets of this memory may be so
+    /// The same for packets from one on, as many as there are arrays. The packets of this memory may be so
     /// long.
     #[inline]
-    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, all: &[[u8; BYTES]]) {
-        assert!(all.len() <= self.received.len(), "there are so many packets");
+    pub fn set_all_first_bytes<const BYTES: usize>(&mut self, packet: usize, all: &[[u8; BYTES]]) {
+        let count = self.received.len();
+        assert!(packet <= count && all.len() <= count - packet, "there are so many packets");
         assert!(BYTES <= self.largest_bytes, "packets may be so long");
         self.ahead = None;
-        let first = self.memory[self.first..].as_mut_ptr();
+        let first = self.memory[self.first + packet * self.stride_bytes..].as_mut_ptr();
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
             // SAFETY: the processor has what it asks for; the places are as for the other.
@@ -128,14 +129,14 @@ impl Packets {
         unsafe { write_each(first, self.stride_bytes, all) };
     }
 
-    /// Fetches the first bytes of the packets into the cache, for whoever goes to read or write them soon.
+    /// Fetches the first bytes of packets into the cache, for whoever goes to read or write them soon.
     #[inline]
-    pub fn fetch(&self) {
-        let (mut at, stride_bytes) =
-            (self.memory.as_ptr() as usize + self.first, self.stride_bytes);
-        for _ in 0..self.received.len() {
+    pub fn fetch(&self, packets: Range<usize>) {
+        let first = self.memory.as_ptr() as usize + self.first;
+        let mut at = first + packets.start * self.stride_bytes;
+        for _ in packets {
             prefetch(at);
-            at += stride_bytes;
+            at += self.stride_bytes;
         }
     }
 
@@ -399,7 +400,7 @@ mod tests {
         packets.set_first_bytes(0, &[1, 2]);
         assert_eq!(packets.bytes(0), [&[1, 2][..], &[7; 98]].concat());
         assert_eq!((packets.bytes(1), packets.input(1)), (&[][..], 2));
-        packets.set_all_first_bytes(&[[3, 4, 5]]);
+        packets.set_all_first_bytes(0, &[[3, 4, 5]]);
         assert_eq!(packets.bytes(0)[..4], [3, 4, 5, 7]);
         assert_eq!(packets.received(0..2).collect::<Vec<_>>(), [(1, 100), (2, 0)]);
         packets.send_copy(1, [9, 0, 0, 0], &[6, 6]);

@@ -133,6 +133,8 @@ fn write_entries(workload: &Workload, device: &mut Device) {
 
 /// Room for the longest packet of a ring.
 const BUFFER_BYTES: usize = 2048;
+/// So many packets of the next burst are fetched between setting back as many of this one.
+const FETCHED_AT_ONCE: usize = 8;
 /// What is set back before a packet is forwarded again; all headers lie within.
 const RESTORED_BYTES: usize = 64;
 
@@ -166,10 +168,14 @@ impl Engine for Jit {
         for _ in 0..count / BURST_PACKETS as u64 {
             // As in C: what comes next is on its way while these are forwarded.
             let ahead = if self.next + 1 < self.ring.len() { self.next + 1 } else { 0 };
-            self.ring[ahead].fetch();
+            self.ring[self.next].rewind();
+            let (parts, _) = self.pristine[self.next].as_chunks::<FETCHED_AT_ONCE>();
+            for (at, part) in parts.iter().enumerate() {
+                let packets = at * FETCHED_AT_ONCE..(at + 1) * FETCHED_AT_ONCE;
+                self.ring[ahead].fetch(packets.clone());
+                self.ring[self.next].set_all_first_bytes(packets.start, part);
+            }
             let burst = &mut self.ring[self.next];
-            burst.rewind();
-            burst.set_all_first_bytes(&self.pristine[self.next]);
             self.device.forward(burst).expect("the program asserts nothing");
             for output in burst.outputs() {
                 sent += 1;

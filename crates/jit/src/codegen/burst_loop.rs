@@ -78,7 +78,12 @@ impl Loop {
         let packet = builder.append_block_param(head, types::I64);
         let received = builder.append_block_param(head, types::I64);
         builder.switch_to_block(head);
-        let length_bytes = load_own(builder, received, offset_of!(Received, length_bytes));
+        let offset = offset_of!(Received, length_bytes);
+        let length_bytes = match is_in_registers {
+            true => load_own(builder, received, offset),
+            // Whoever parses looks at it at once.
+            false => builder.ins().uload32(MemFlagsData::trusted(), received, offset as i32),
+        };
         Loop { head, done, packet, length_bytes, received, is_in_registers }
     }
 
