@@ -7,7 +7,7 @@ use super::compile;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
-use state::{ActionData, Batch, BoundAction, NewEntry, Update};
+use state::{Batch, BoundAction, NewEntry, Update};
 use std::sync::Arc;
 
 const BURST_PACKETS: usize = 64;
@@ -30,17 +30,9 @@ fn entry(program: &Program, table: &str, n: u64, length_bits: u32, argument: u64
     let parameter = program.actions[action.index()].parameters[0].slot;
     let width_bits = program.slots[parameter.index()].ty.width_bits();
     let value = u64::from(address(n) & u32::MAX << (32 - length_bits));
-    NewEntry {
-        keys: vec![KeyPattern::Prefix { value: Bits::from_u64(32, value), length_bits }],
-        priority: 0,
-        action: ActionData::Direct(BoundAction {
-            action,
-            arguments: vec![Bits::from_u64(width_bits, argument)],
-        }),
-        idle_timeout_ns: 0,
-        metadata: Vec::new(),
-        cookie: 0,
-    }
+    let key = KeyPattern::Prefix { value: Bits::from_u64(32, value), length_bits };
+    let arguments = vec![Bits::from_u64(width_bits, argument)];
+    NewEntry::direct(vec![key], 0, BoundAction { action, arguments })
 }
 
 fn table_id(program: &Program, table: &str) -> TableId {

@@ -6,7 +6,7 @@ use super::compile;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
-use state::{ActionData, Batch, BoundAction, NewEntry, Update};
+use state::{Batch, BoundAction, NewEntry, Update};
 use std::sync::Arc;
 
 /// Entries of each table.
@@ -37,14 +37,8 @@ fn entries(program: &Program) -> Vec<Update> {
         let action = program.tables[at].actions[0].action;
         let arguments = vec![Bits::from_u64(argument.0, argument.1)];
         let has_priority = keys.iter().any(|key| matches!(key, KeyPattern::Ternary { .. }));
-        let entry = NewEntry {
-            keys,
-            priority: i64::from(has_priority),
-            action: ActionData::Direct(BoundAction { action, arguments }),
-            idle_timeout_ns: 0,
-            metadata: Vec::new(),
-            cookie: 0,
-        };
+        let bound = BoundAction { action, arguments };
+        let entry = NewEntry::direct(keys, i64::from(has_priority), bound);
         Update::InsertEntry { table: TableId(at as u32), entry }
     };
     let prefix = |n| KeyPattern::Prefix { value: Bits::from_u64(32, route(n)), length_bits: 24 };

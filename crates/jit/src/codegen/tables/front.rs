@@ -20,30 +20,16 @@ impl FunctionCompiler<'_, '_> {
     /// Whether a lookup in a table is little code that waits for memory, so that it is worth while to make
     /// it for a whole burst before the packets run ([`FunctionCompiler::find_ahead`]).
     pub fn can_find_ahead(&self, table: TableId) -> bool {
-        matches!(self.direct_form(table), DirectForm::Front { .. })
+        self.direct_form(table) == DirectForm::Front
     }
 
     /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
     pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
-        let layout = KeyLayout::new(&self.program.tables[table.index()]);
-        let words = self.packed_key(&layout, &keys.matched);
-        let (DirectForm::Front { width_bits }, [key]) = (self.direct_form(table), &words[..])
-        else {
-            unreachable!("others are not looked up ahead");
-        };
-        let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
-        let place = self.builder.append_block_param(settled, types::I64);
+        let key = self.front_key(table, keys);
         let array = self.shortcut(table, offset_of!(Shortcut, items));
-        let (at, aligned) = self.place_in_front(*key, width_bits);
-        let first = self.load_item(array, at);
-        let is_block = self.is_block(first);
-        self.builder.ins().brif(is_block, in_block, &[], settled, &[at.into()]);
-        self.switch_to_sealed(in_block);
-        let at = self.place_in_block(first, aligned);
-        let address = self.item_address(array, at);
+        let place = self.place_of(table, array, key);
+        let address = self.item_address(array, place);
         self.prefetch_at(address);
-        self.builder.ins().jump(settled, &[at.into()]);
-        self.switch_to_sealed(settled);
         place
     }
 
@@ -53,16 +39,37 @@ impl FunctionCompiler<'_, '_> {
         let item = self.load_item(array, place);
         self.end_with_front_item(search, item, |compiler| {
             let keys = compiler.keys_found_ahead(at);
-            let layout = KeyLayout::new(&compiler.program.tables[search.table.index()]);
-            compiler.packed_key(&layout, &keys.matched)[0]
+            compiler.front_key(search.table, &keys)
         });
     }
 
-    /// Which item of a front a key leads to, and the key, left aligned.
-    pub(super) fn place_in_front(&mut self, key: Value, width_bits: u32) -> (Value, Value) {
-        let aligned = self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits));
+    /// The one word of a front's key.
+    fn front_key(&mut self, table: TableId, keys: &Keys) -> Value {
+        let layout = KeyLayout::new(&self.program.tables[table.index()]);
+        self.packed_key(&layout, &keys.matched)[0]
+    }
+
+    /// The key of a front, left aligned.
+    fn aligned(&mut self, table: TableId, key: Value) -> Value {
+        let width_bits = self.program.tables[table.index()].keys[0].width_bits;
+        self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits))
+    }
+
+    /// Which item a key leads to: of the front, or of the block behind it. Most searches end there.
+    pub(super) fn place_of(&mut self, table: TableId, array: Value, key: Value) -> Value {
+        let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
+        let place = self.builder.append_block_param(settled, types::I64);
+        let aligned = self.aligned(table, key);
         let at = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
-        (at, aligned)
+        let first = self.load_item(array, at);
+        let is_block = self.is_block(first);
+        self.builder.ins().brif(is_block, in_block, &[], settled, &[at.into()]);
+        self.switch_to_sealed(in_block);
+        let below = (ALIGNED_BITS - FRONT_BITS - BLOCK_BITS, BLOCK_BITS);
+        let at = self.place_in(first, aligned, below);
+        self.builder.ins().jump(settled, &[at.into()]);
+        self.switch_to_sealed(settled);
+        place
     }
 
     /// Whether an item of a front says where a block is.
@@ -70,11 +77,6 @@ impl FunctionCompiler<'_, '_> {
         // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
         let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
         self.builder.ins().icmp(IntCC::SignedLessThan, item, asked)
-    }
-
-    /// Which item of the block behind a front an aligned key chooses; `first` says where the block is.
-    pub(super) fn place_in_block(&mut self, first: Value, aligned: Value) -> Value {
-        self.place_in(first, aligned, (ALIGNED_BITS - FRONT_BITS - BLOCK_BITS, BLOCK_BITS))
     }
 
     /// Which item of a block an aligned key chooses with so many bits, that have so many behind them.
@@ -89,21 +91,10 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// [`DirectForm::Front`].
-    pub(super) fn find_in_front(&mut self, search: Search, key: Value, width_bits: u32) {
-        let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
-        let item = self.builder.append_block_param(settled, types::I64);
+    pub(super) fn find_in_front(&mut self, search: Search, key: Value) {
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        let (at, aligned) = self.place_in_front(key, width_bits);
-        let first = self.load_item(array, at);
-        let is_block = self.is_block(first);
-        self.builder.ins().brif(is_block, in_block, &[], settled, &[first.into()]);
-
-        self.switch_to_sealed(in_block);
-        let at = self.place_in_block(first, aligned);
-        let second = self.load_item(array, at);
-        self.builder.ins().jump(settled, &[second.into()]);
-
-        self.switch_to_sealed(settled);
+        let place = self.place_of(search.table, array, key);
+        let item = self.load_item(array, place);
         self.end_with_front_item(search, item, |_| key);
     }
 
@@ -123,9 +114,8 @@ impl FunctionCompiler<'_, '_> {
         self.builder.set_cold_block(special);
         self.switch_to_sealed(special);
         let key = key(self);
-        let width_bits = self.program.tables[search.table.index()].keys[0].width_bits;
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        let (_, aligned) = self.place_in_front(key, width_bits);
+        let aligned = self.aligned(search.table, key);
         let mut item = item;
         for left_bits in [SMALL_BLOCK_BITS, 0] {
             let [in_block, settled, hit] = [(); 3].map(|()| self.builder.create_block());

@@ -90,9 +90,7 @@ impl FunctionCompiler<'_, '_> {
             (DirectForm::DoubleBuckets { seed }, [low, high]) => {
                 self.find_in_double_buckets(search, [*low, *high], seed);
             }
-            (DirectForm::Front { width_bits }, [key]) => {
-                self.find_in_front(search, *key, width_bits);
-            }
+            (DirectForm::Front, [key]) => self.find_in_front(search, *key),
             _ if layout.has_rules() => self.ask_for_rule(search, layout.packing, &words),
             _ => self.ask(search, layout.packing, &words, false),
         }
@@ -118,12 +116,9 @@ impl FunctionCompiler<'_, '_> {
                 let hash = self.hash_double(*low, *high, seed);
                 self.bucket(table, items, hash, BUCKET_BYTES)
             }
-            (DirectForm::Front { width_bits }, [key]) => {
-                let (at, aligned) = self.place_in_front(*key, width_bits);
-                let first = self.load_item(items, at);
-                // Of a leaf it is somewhere, where nothing is read.
-                let at = self.place_in_block(first, aligned);
-                self.item_address(items, at)
+            (DirectForm::Front, [key]) => {
+                let place = self.place_of(table, items, *key);
+                self.item_address(items, place)
             }
             _ => return self.ask_to_fetch(table, layout.packing, &words),
         };

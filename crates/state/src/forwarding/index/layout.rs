@@ -72,10 +72,7 @@ pub enum DirectForm {
     /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose; behind such a block
     /// there may be one of the next [`super::SMALL_BLOCK_BITS`], and behind that another one. At
     /// [`super::ASK`] one has to ask. There are always items.
-    Front {
-        /// Of the key.
-        width_bits: u32,
-    },
+    Front,
 }
 
 /// A run of bits in a packed key.
@@ -229,7 +226,7 @@ impl KeyLayout {
         match &self.fields[..] {
             _ if self.is_short() => DirectForm::Array,
             [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
-                DirectForm::Front { width_bits: field.width_bits }
+                DirectForm::Front
             }
             _ if !self.is_exact() => DirectForm::None,
             _ if self.is_joined(leaf_bits) => DirectForm::Joined { leaf_bits },
