@@ -4,7 +4,8 @@
 //! change between two packets of it.
 
 use super::compile;
-use device::{Burst, Device, DeviceOptions, EngineChoice};
+use super::sending::{Arriving, Sent, forward_past_failures};
+use device::{Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
 use state::{Batch, BoundAction, NewEntry, Update};
@@ -52,7 +53,7 @@ fn entries(program: &Program, round: u64) -> Vec<Update> {
     (first..first + 40).flat_map(|n| [insert("routes", n), insert("sources", n + 500)]).collect()
 }
 
-fn packets() -> Vec<Vec<u8>> {
+fn packets() -> Arriving {
     let packet = |n: u64| {
         let mut bytes = vec![0xfe; 12];
         let kind = draw(n, 2, 5);
@@ -67,36 +68,23 @@ fn packets() -> Vec<Vec<u8>> {
         if draw(n, 5, 9) == 0 {
             bytes.truncate(draw(n, 6, 26) as usize);
         }
-        bytes
+        (0, bytes)
     };
     (0..PACKETS).map(packet).collect()
 }
 
-type Outputs = Vec<(usize, u32, Vec<u8>)>;
-
 /// What leaves, how often a packet failed, and how many digests there were.
-fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Outputs, u64, usize) {
+fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Sent, u64, usize) {
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
     let mut device = Device::new(program.clone(), options).expect("loads");
     let _ = device.write_batch(Batch::updates(0, entries(program, 0)));
-    let mut burst = Burst::new(BURST_PACKETS, 128);
-    let (mut outputs, mut failures, mut digests) = (Vec::new(), 0, 0);
-    for (number, chunk) in packets().chunks(BURST_PACKETS).enumerate() {
-        burst.clear();
-        for bytes in chunk {
-            burst.push(0, bytes).expect("it fits");
-        }
-        while device.forward(&mut burst).is_err() {
-            // The packets behind meet other tables.
-            failures += 1;
-            let _ = device.write_batch(Batch::updates(0, entries(program, failures)));
-        }
-        digests += device.drain_digests().len();
-        let first = number * BURST_PACKETS;
-        let sent = burst.outputs();
-        outputs.extend(sent.map(|sent| (first + sent.packet, sent.port, sent.bytes.to_vec())));
-    }
-    (outputs, failures, digests)
+    let mut failures = 0;
+    let sent = forward_past_failures(&mut device, BURST_PACKETS, &packets(), |device| {
+        // The packets behind meet other tables.
+        failures += 1;
+        let _ = device.write_batch(Batch::updates(0, entries(program, failures)));
+    });
+    (sent, failures, device.drain_digests().len())
 }
 
 #[test]

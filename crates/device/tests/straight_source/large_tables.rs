@@ -3,7 +3,8 @@
 //! packets that come to the lookups, that do not, and that end before what the keys are made of.
 
 use super::compile;
-use device::{Burst, Device, DeviceOptions, EngineChoice};
+use super::sending::{Arriving, Sent, forward};
+use device::{Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
 use state::{Batch, BoundAction, NewEntry, Update};
@@ -59,7 +60,7 @@ fn entries(program: &Program) -> Vec<Update> {
         .collect()
 }
 
-fn packets() -> Vec<(u32, Vec<u8>)> {
+fn packets() -> Arriving {
     let mut packets = Vec::new();
     for n in 0..4_000u64 {
         let key = RandomKey { seed: 3, device: 0, packet: n, pass: 0 };
@@ -85,26 +86,12 @@ fn packets() -> Vec<(u32, Vec<u8>)> {
     packets
 }
 
-type Outputs = Vec<(usize, u32, Vec<u8>)>;
-
-fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Outputs, device::Statistics) {
+fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Sent, device::Statistics) {
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
     let mut device = Device::new(program.clone(), options).expect("loads");
     let outcome = device.write_batch(Batch::updates(0, entries(program)));
     assert!(outcome.is_ok(), "{outcome:?}");
-    let mut burst = Burst::new(64, 128);
-    let mut outputs = Vec::new();
-    for (number, chunk) in packets().chunks(64).enumerate() {
-        burst.clear();
-        for (port, bytes) in chunk {
-            burst.push(*port, bytes).expect("it fits");
-        }
-        device.forward(&mut burst).expect("no assertion fails");
-        let sent = burst.outputs();
-        outputs
-            .extend(sent.map(|sent| (number * 64 + sent.packet, sent.port, sent.bytes.to_vec())));
-    }
-    (outputs, device.statistics())
+    (forward(&mut device, 64, &packets()), device.statistics())
 }
 
 #[test]

@@ -5,11 +5,14 @@
 
 mod found_ahead;
 mod large_tables;
+mod loops;
 mod replicas;
+mod sending;
 mod ways;
 
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use sending::{Arriving, Sent, forward};
 use std::sync::Arc;
 
 /// Only the interfaces that come with the front end.
@@ -39,38 +42,27 @@ fn compile(name: &str, text: &str, defines: &[&str]) -> Arc<ir::Program> {
     Arc::new(lowered.unwrap_or_else(|| panic!("{report}")))
 }
 
-fn packets() -> Vec<Vec<u8>> {
+fn packets() -> Arriving {
     let mut packets = Vec::new();
     for op in 0..11u8 {
         for (arg, length) in [(1, 0), (2, 1), (3, 70)] {
             let mut bytes = vec![op, arg, 0xf6, 0xfd, 3];
             bytes.extend(0..length);
-            packets.push(bytes);
+            packets.push((4, bytes));
         }
     }
-    packets.push(vec![1, 2]);
+    packets.push((4, vec![1, 2]));
     packets
 }
 
 /// Outputs by packet, lines of the log, statistics.
-type Seen = (Vec<(usize, u32, Vec<u8>)>, Vec<device::LogLine>, device::Statistics);
+type Seen = (Sent, Vec<device::LogLine>, device::Statistics);
 
 fn seen(defines: &[&str], engine: EngineChoice, size: usize) -> (Seen, Vec<String>) {
     let options = DeviceOptions { engine, seed: 5, ..DeviceOptions::default() };
     let mut device = Device::new(program(defines), options).expect("loads");
-    let mut burst = Burst::new(size, 128);
-    let mut outputs = Vec::new();
-    for (number, chunk) in packets().chunks(size).enumerate() {
-        burst.clear();
-        for bytes in chunk {
-            burst.push(4, bytes).expect("it fits");
-        }
-        device.forward(&mut burst).expect("no assertion fails");
-        let sent = burst.outputs();
-        outputs
-            .extend(sent.map(|sent| (number * size + sent.packet, sent.port, sent.bytes.to_vec())));
-    }
-    ((outputs, device.drain_log(), device.statistics()), device.notes().to_vec())
+    let sent = forward(&mut device, size, &packets());
+    ((sent, device.drain_log(), device.statistics()), device.notes().to_vec())
 }
 
 fn check(defines: &[&str], notes: &[&str]) {

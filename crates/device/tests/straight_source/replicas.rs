@@ -3,6 +3,7 @@
 //! interpreter's device: those that need no queue, and those that do.
 
 use super::compile;
+use super::sending::{Sent, forward};
 use device::{Burst, Device, DeviceOptions, EngineChoice, TrafficManagerOptions};
 use state::{Batch, MulticastGroup, Replica, Update};
 
@@ -20,7 +21,7 @@ const GROUPS: [&[(u32, u32)]; 9] = [
 ];
 
 /// Outputs by packet, statistics, what the counter and the register say in the end.
-type Seen = (Vec<(usize, u32, Vec<u8>)>, device::Statistics, Vec<Option<u64>>);
+type Seen = (Sent, device::Statistics, Vec<Option<u64>>);
 
 fn seen(engine: EngineChoice, size: usize, options: &DeviceOptions, defines: &[&str]) -> Seen {
     let program = compile("replicas.p4", include_str!("replicas.p4"), defines);
@@ -38,27 +39,16 @@ fn seen(engine: EngineChoice, size: usize, options: &DeviceOptions, defines: &[&
     let mut packets = Vec::new();
     for group in 0..=10u8 {
         for (priority, payload) in [(0, 0), (6, 3), (1, 60)] {
-            packets.push([&[group, priority][..], &vec![group; payload]].concat());
+            packets.push((5, [&[group, priority][..], &vec![group; payload]].concat()));
         }
     }
-    let mut outputs = Vec::new();
-    let mut burst = Burst::new(size, 128);
-    for (number, chunk) in packets.chunks(size).enumerate() {
-        burst.clear();
-        for bytes in chunk {
-            burst.push(5, bytes).expect("it fits");
-        }
-        device.forward(&mut burst).expect("nothing is asserted");
-        let sent = burst.outputs();
-        outputs
-            .extend(sent.map(|sent| (number * size + sent.packet, sent.port, sent.bytes.to_vec())));
-    }
+    let sent = forward(&mut device, size, &packets);
     let counter = |port| {
         let value = device.cells().counter(ir::CounterId(0), port)?;
         Some(value.packets << 32 | value.bytes)
     };
     let counted = (0..512).map(counter).collect();
-    (outputs, device.statistics(), counted)
+    (sent, device.statistics(), counted)
 }
 
 fn check(options: &DeviceOptions) {

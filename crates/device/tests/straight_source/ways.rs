@@ -3,10 +3,8 @@
 //! leave as they leave the interpreter.
 
 use super::compile;
-use device::{Burst, Device, DeviceOptions, EngineChoice, Statistics};
-
-/// Outputs by packet (number, port, bytes), and statistics.
-type Seen = (Vec<(usize, u32, Vec<u8>)>, Statistics);
+use super::sending::{Arriving, Sent, forward};
+use device::{Device, DeviceOptions, EngineChoice, Statistics};
 
 /// Numbers that follow one another without order, from a seed (SplitMix64).
 fn random(seed: &mut u64) -> u64 {
@@ -15,7 +13,7 @@ fn random(seed: &mut u64) -> u64 {
     (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
 }
 
-fn packets() -> Vec<Vec<u8>> {
+fn packets() -> Arriving {
     let mut seed = 1;
     let mut packets = Vec::new();
     for number in 0..1500 {
@@ -39,28 +37,18 @@ fn packets() -> Vec<Vec<u8>> {
             let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
             bytes[2..4].copy_from_slice(&sum.to_be_bytes());
         }
-        packets.push(bytes);
+        packets.push((1, bytes));
     }
     packets
 }
 
-fn seen(engine: EngineChoice, size: usize) -> Seen {
+fn seen(engine: EngineChoice, size: usize) -> (Sent, Statistics) {
     let program = compile("ways.p4", include_str!("ways.p4"), &[]);
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
     let mut device = Device::new(program, options).expect("loads");
-    let (mut burst, mut outputs) = (Burst::new(size, 128), Vec::new());
-    for (number, chunk) in packets().chunks(size).enumerate() {
-        burst.clear();
-        for bytes in chunk {
-            burst.push(1, bytes).expect("it fits");
-        }
-        device.forward(&mut burst).expect("nothing is asserted");
-        let sent = burst.outputs();
-        outputs
-            .extend(sent.map(|sent| (number * size + sent.packet, sent.port, sent.bytes.to_vec())));
-    }
+    let sent = forward(&mut device, size, &packets());
     assert_eq!(device.notes(), [""; 0]);
-    (outputs, device.statistics())
+    (sent, device.statistics())
 }
 
 #[test]

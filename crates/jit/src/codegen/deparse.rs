@@ -127,7 +127,11 @@ impl FunctionCompiler<'_, '_> {
                 self.patch(&emissions, packet);
                 packet
             }
-            Some(false) => self.lay_out_and_patch(&emissions, cursor, total, false),
+            Some(false) => {
+                let start = self.lay_out(&emissions, cursor, total, false);
+                self.patch(&emissions, start);
+                start
+            }
             None => self.deparse_as_found(&emissions, cursor, total),
         };
         let length = match (self.path.cursor, end) {
@@ -204,39 +208,22 @@ impl FunctionCompiler<'_, '_> {
                 is_same = self.builder.ins().band(is_same, is_fine);
             }
         }
-        let patching = self.builder.create_block();
         let moving = self.builder.create_block();
         let done = self.builder.create_block();
         let start = self.builder.append_block_param(done, types::I64);
-        self.builder.ins().brif(is_same, patching, &[], moving, &[]);
-        self.builder.seal_block(patching);
-        self.builder.seal_block(moving);
-
-        self.builder.switch_to_block(patching);
         let packet = self.packet;
-        self.patch(emissions, packet);
-        self.builder.ins().jump(done, &[packet.into()]);
+        self.builder.ins().brif(is_same, done, &[packet.into()], moving, &[]);
+        self.builder.seal_block(moving);
 
         self.builder.switch_to_block(moving);
         self.builder.set_cold_block(moving);
-        let new_start = self.lay_out_and_patch(emissions, cursor, total, true);
-        self.builder.ins().jump(done, &[new_start.into()]);
+        let moved = self.lay_out(emissions, cursor, total, true);
+        self.builder.ins().jump(done, &[moved.into()]);
 
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
         // Even if nothing is ever moved, what is in place arrives here.
         self.is_dead = false;
-        start
-    }
-
-    fn lay_out_and_patch(
-        &mut self,
-        emissions: &[Emission],
-        cursor: Value,
-        total: Value,
-        is_seldom: bool,
-    ) -> Value {
-        let start = self.lay_out(emissions, cursor, total, is_seldom);
         self.patch(emissions, start);
         start
     }

@@ -9,6 +9,9 @@ use ir::{
     StackId, TableId, ValueType,
 };
 
+/// What copies may make of a unit, in instructions of the IR; larger units are not copied at all.
+pub(crate) const MOST_OPERATIONS_OF_COPIES: usize = 3_000;
+
 /// Above so many instructions slots live in storage: variables would cost more to compile than they
 /// save.
 const MOST_INSTRUCTIONS_WITH_VARIABLES: usize = 12_000;
@@ -88,6 +91,9 @@ pub(crate) struct Facts {
     pub is_fresh: bool,
     /// Whether the unit ends with an in-place deparser.
     pub in_place: bool,
+    /// Whether the unit has more instructions than copies may make. Its fields of headers live in storage
+    /// where they are not as in the packet, as every join would carry variables.
+    pub is_large: bool,
     /// Slots of one bit that are no header's: what happens to packets is decided by them.
     pub flags: Vec<SlotId>,
     /// Whether something in the unit asks the device for something.
@@ -248,10 +254,10 @@ impl Facts {
 
         // Headers that only run-time indices can tell apart, or that the runtime extracts.
         let mut is_indexed = vec![false; program.headers.len()];
-        let is_followed = is_fresh
-            && unit.in_place
-            && indexed.len() < program.stacks.len()
-            && all().count() <= MOST_INSTRUCTIONS_WITH_VARIABLES;
+        // In code that is not copied hardly any index is known.
+        let is_large = all().count() > MOST_OPERATIONS_OF_COPIES;
+        let is_followed =
+            is_fresh && unit.in_place && indexed.len() < program.stacks.len() && !is_large;
         let mut index_stack = |stack: StackId| {
             if is_followed && !indexed.contains(&stack) {
                 return;
@@ -334,6 +340,7 @@ impl Facts {
                 }
                 if in_packet[at] {
                     field_of[slot.index()] = Some((id, offset_bits));
+                    in_storage[slot.index()] |= is_large;
                     needs_home[slot.index()] = written.contains(slot);
                 }
             }
@@ -367,6 +374,7 @@ impl Facts {
             deparsed: deparsed_headers(program),
             is_fresh,
             in_place,
+            is_large,
             observed: observed(program, unit),
             flags,
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),

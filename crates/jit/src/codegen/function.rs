@@ -199,7 +199,13 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
     pub fn storage(&mut self) -> Value {
         match self.storage {
             Some(storage) => storage,
-            None => self.load_word(self.pass, offset_of!(Pass, storage) as i32),
+            None => {
+                let offset_bytes = offset_of!(Pass, storage) as i32;
+                match self.facts.is_large {
+                    true => self.load_lasting(self.pass, offset_bytes),
+                    false => self.load_word(self.pass, offset_bytes),
+                }
+            }
         }
     }
 

@@ -3,15 +3,12 @@
 //! which fields are still as they were extracted. Ways on which the packet is laid out alike are joined,
 //! others go on in copies of the code, as long as that stays small.
 
-use super::facts::{Facts, SlotSet, fields_of};
+use super::facts::{Facts, MOST_OPERATIONS_OF_COPIES, SlotSet, fields_of};
 use super::function::{FunctionCompiler, Home};
 use super::sums::KnownSum;
 use crate::unit::{Condition, Step, Unit};
 use cranelift_codegen::ir::{Block, InstBuilder, TrapCode, Value};
 use ir::{HeaderId, Program, SlotId};
-
-/// What copies may make of a unit, in instructions of the IR; larger units are not copied at all.
-const MOST_OPERATIONS: usize = 3_000;
 
 /// A way that stops being one: what comes after it is never reached.
 const NEVER_REACHED: u8 = 1;
@@ -167,15 +164,20 @@ impl Path {
         self.sums.retain(|sum| other.sums.contains(sum));
     }
 
-    /// Forgets whatever these slots and headers hold, the cursor and requests.
-    pub fn forget(&mut self, written: &SlotSet, extracted: &[HeaderId]) {
+    /// Forgets whatever these slots hold, what was extracted to these headers, the cursor and requests.
+    pub fn forget(&mut self, program: &Program, written: &SlotSet, extracted: &[HeaderId]) {
         self.pristine.subtract(written);
         for (at, number) in self.numbers.iter_mut().enumerate() {
             if written.contains(SlotId(at as u32)) {
                 *number = None;
             }
         }
-        extracted.iter().for_each(|header| self.sources[header.index()] = Source::Somewhere);
+        for header in extracted {
+            // Fields stay as in the packet, wherever that is.
+            self.sources[header.index()] = Source::Somewhere;
+            self.numbers[program.headers[header.index()].valid_slot().index()] = None;
+            fields_of(program, *header).for_each(|(slot, ..)| self.numbers[slot.index()] = None);
+        }
         self.cursor = None;
         self.requests = None;
         self.sums.clear();
@@ -245,7 +247,7 @@ impl Copies {
 
     /// How many ways may go on from a step on without joining.
     pub fn allowed(&self, step: usize) -> usize {
-        let left = MOST_OPERATIONS.saturating_sub(self.emitted + self.reserved);
+        let left = MOST_OPERATIONS_OF_COPIES.saturating_sub(self.emitted + self.reserved);
         1 + left / self.rest[step].max(1)
     }
 

@@ -238,20 +238,22 @@ impl<'a> FunctionCompiler<'a, '_> {
         let mut written = SlotSet::empty(self.program);
         let mut extracted = Vec::new();
         for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
-            let operation = &instruction.operation;
-            written.extend(effects::of_operation(self.program, operation).slots_written());
-            match operation {
+            match &instruction.operation {
                 Operation::Extract { header: HeaderRef::Header(header), .. } => {
                     extracted.push(*header);
                 }
-                Operation::Extract { header: HeaderRef::Element { stack, .. }, .. }
-                | Operation::ShiftStack { stack, .. } => {
+                Operation::Extract { header: HeaderRef::Element { stack, .. }, .. } => {
                     extracted.extend(stack_headers(self.program, *stack));
                 }
-                _ => {}
+                operation => {
+                    if let Operation::ShiftStack { stack, .. } = operation {
+                        extracted.extend(stack_headers(self.program, *stack));
+                    }
+                    written.extend(effects::of_operation(self.program, operation).slots_written());
+                }
             }
         }
-        common.forget(&written, &extracted);
+        common.forget(self.program, &written, &extracted);
 
         let mut reached = vec![false; order.len()];
         let mut open: Vec<usize> = arrivals.keys().map(|(_, at)| *at).collect();

@@ -251,6 +251,7 @@ impl FunctionCompiler<'_, '_> {
         let ranges = self.storage_ranges(|compiler, slot| {
             matches!(compiler.homes[slot.index()], Home::Storage(_))
                 && compiler.facts.needs_home[slot.index()]
+                && compiler.facts.field_of[slot.index()].is_none()
         });
         self.zero_ranges(&ranges);
     }
