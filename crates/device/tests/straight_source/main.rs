@@ -4,6 +4,7 @@
 //! interpreter.
 
 mod found_ahead;
+mod hashes;
 mod large_tables;
 mod loops;
 mod replicas;

@@ -2,6 +2,7 @@
 //! What is known of a unit before code is made: which headers can stay in the packet, where slots
 //! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
 
+use super::crcs::{self, Crcs};
 use crate::unit::{Step, StepValue, Storage, Unit};
 use ir::effects;
 use ir::{
@@ -94,6 +95,8 @@ pub(crate) struct Facts {
     /// Whether the unit has more instructions than copies may make. Its fields of headers live in storage
     /// where they are not as in the packet, as every join would carry variables.
     pub is_large: bool,
+    /// CRCs of few bytes.
+    pub crcs: Vec<Crcs>,
     /// Slots of one bit that are no header's: what happens to packets is decided by them.
     pub flags: Vec<SlotId>,
     /// Whether something in the unit asks the device for something.
@@ -375,6 +378,7 @@ impl Facts {
             is_fresh,
             in_place,
             is_large,
+            crcs: crcs::in_regions(program, &regions),
             observed: observed(program, unit),
             flags,
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),

@@ -41,6 +41,15 @@ pub(crate) struct PacketBits {
     pub width_bits: u32,
 }
 
+impl PacketBits {
+    /// The packet's address is known as another value from now on.
+    pub fn packet_moved(&mut self, before: Value, after: Value) {
+        if self.address == before {
+            self.address = after;
+        }
+    }
+}
+
 /// Where a slot is while the function runs.
 #[derive(Clone, Debug)]
 pub(crate) enum Home {

@@ -333,6 +333,8 @@ impl FunctionCompiler<'_, '_> {
         let is_half = is_sum && is_fixed && !payload;
         let hash = if is_half {
             self.internet_checksum(inputs)
+        } else if !payload && let Some(hash) = self.short_crc(algorithm, inputs) {
+            hash
         } else {
             let inputs = self.operands(inputs);
             let payload = payload.then(|| self.rest_of_packet());

@@ -3,8 +3,9 @@
 //! which fields are still as they were extracted. Ways on which the packet is laid out alike are joined,
 //! others go on in copies of the code, as long as that stays small.
 
+use super::crcs::KnownCrcs;
 use super::facts::{Facts, MOST_OPERATIONS_OF_COPIES, SlotSet, fields_of};
-use super::function::{FunctionCompiler, Home};
+use super::function::{FunctionCompiler, Home, PacketBits};
 use super::sums::KnownSum;
 use crate::unit::{Condition, Step, Unit};
 use cranelift_codegen::ir::{Block, InstBuilder, TrapCode, Value};
@@ -32,6 +33,8 @@ pub(crate) struct Path {
     pristine: SlotSet,
     /// By slot: the number that it holds.
     numbers: Vec<Option<u64>>,
+    /// Slots other than fields that hold bits of the packet as it came. Their places may hold anything.
+    copies: Vec<(SlotId, PacketBits)>,
     /// By header.
     sources: Vec<Source>,
     /// How far the packet has been read in bytes.
@@ -42,6 +45,8 @@ pub(crate) struct Path {
     pub requests: Option<bool>,
     /// Sums that were computed.
     pub sums: Vec<KnownSum>,
+    /// CRCs that were computed.
+    pub crcs: Vec<KnownCrcs>,
     /// Whether some table was looked up in.
     pub has_looked_up: bool,
     /// Whether the table that is being applied was hit, and the index of the action that ran.
@@ -69,11 +74,13 @@ impl Path {
         Path {
             pristine,
             numbers: vec![None; program.slots.len()],
+            copies: Vec::new(),
             sources: vec![Source::Never; program.headers.len()],
             cursor: (facts.is_fresh && facts.whole_bytes).then_some(0),
             least_bytes: 0,
             requests: Some(false),
             sums: Vec::new(),
+            crcs: Vec::new(),
             has_looked_up: false,
             applied: Applied::default(),
         }
@@ -103,6 +110,18 @@ impl Path {
     pub fn written(&mut self, slot: SlotId, number: Option<u64>) {
         self.pristine.remove(slot);
         self.numbers[slot.index()] = number;
+        self.copies.retain(|(copy, _)| *copy != slot);
+    }
+
+    /// A slot that is no field holds bits of the packet from now on, and is read there.
+    pub fn copied_from_packet(&mut self, slot: SlotId, bits: PacketBits) {
+        self.written(slot, None);
+        self.copies.push((slot, bits));
+    }
+
+    /// The bits of the packet that a slot holds which is no field.
+    pub fn copy_of(&self, slot: SlotId) -> Option<PacketBits> {
+        self.copies.iter().find(|(copy, _)| *copy == slot).map(|(_, bits)| *bits)
     }
 
     /// A header was extracted from there.
@@ -122,6 +141,9 @@ impl Path {
         for offset in 0..=count {
             let (from, to) = (SlotId(from.first_slot.0 + offset), SlotId(to.first_slot.0 + offset));
             self.numbers[to.index()] = self.numbers[from.index()];
+            let copy = self.copy_of(from);
+            self.copies.retain(|(copy, _)| *copy != to);
+            self.copies.extend(copy.map(|bits| (to, bits)));
             match self.pristine.contains(from) {
                 true => self.pristine.insert(to),
                 false => self.pristine.remove(to),
@@ -131,7 +153,9 @@ impl Path {
 
     /// The packet's address is known as another value from now on.
     pub fn packet_moved(&mut self, before: Value, after: Value) {
+        self.copies.iter_mut().for_each(|(_, bits)| bits.packet_moved(before, after));
         self.sums.iter_mut().for_each(|sum| sum.packet_moved(before, after));
+        self.crcs.iter_mut().for_each(|crcs| crcs.packet_moved(before, after));
     }
 
     /// Keeps what holds on another way too.
@@ -161,7 +185,9 @@ impl Path {
         if self.applied.action != other.applied.action {
             self.applied.action = None;
         }
+        self.copies.retain(|copy| other.copies.contains(copy));
         self.sums.retain(|sum| other.sums.contains(sum));
+        self.crcs.retain(|crcs| other.crcs.contains(crcs));
     }
 
     /// Forgets whatever these slots hold, what was extracted to these headers, the cursor and requests.
@@ -178,9 +204,11 @@ impl Path {
             self.numbers[program.headers[header.index()].valid_slot().index()] = None;
             fields_of(program, *header).for_each(|(slot, ..)| self.numbers[slot.index()] = None);
         }
+        self.copies.retain(|(copy, _)| !written.contains(*copy));
         self.cursor = None;
         self.requests = None;
         self.sums.clear();
+        self.crcs.clear();
     }
 }
 
@@ -299,9 +327,15 @@ impl FunctionCompiler<'_, '_> {
         self.values().known_word(value)
     }
 
-    /// Gives fields a place outside the packet that are as in the packet here, but not wherever code
-    /// goes on with `wanted`.
+    /// Gives fields and copies a place outside the packet that are as in the packet here, but not wherever
+    /// code goes on with `wanted`.
     pub fn settle(&mut self, wanted: &Path) {
+        for (slot, _) in self.path.copies.clone() {
+            if self.path.copy_of(slot) != wanted.copy_of(slot) {
+                let value = self.load_slot(slot);
+                self.write_home(slot, value);
+            }
+        }
         for at in 0..self.facts.field_of.len() {
             let slot = SlotId(at as u32);
             let is_moved = self.facts.field_of[at].is_some()

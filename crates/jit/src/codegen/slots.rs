@@ -37,7 +37,7 @@ impl FunctionCompiler<'_, '_> {
                 _ => self.zero(ty),
             };
         }
-        if let Some(bits) = self.packet_bits(slot) {
+        if let Some(bits) = self.bits_in_packet(slot) {
             return self.read_packet(bits);
         }
         match self.homes[slot.index()].clone() {
@@ -71,6 +71,11 @@ impl FunctionCompiler<'_, '_> {
                 Some(PacketBits { address, offset_bits, width_bits })
             }
         }
+    }
+
+    /// Where what a slot holds is in the packet, if that is known.
+    fn bits_in_packet(&mut self, slot: SlotId) -> Option<PacketBits> {
+        self.packet_bits(slot).or_else(|| self.path.copy_of(slot))
     }
 
     /// Writes a slot: a value of the slot's type.
@@ -127,7 +132,7 @@ impl FunctionCompiler<'_, '_> {
     pub fn load(&mut self, result: Temp, place: &Place) {
         match self.known_place(place) {
             Some(Some(slot)) => {
-                let known = match self.packet_bits(slot) {
+                let known = match self.bits_in_packet(slot) {
                     Some(bits) => Known::Packet(bits),
                     None => Known::Val(self.load_slot(slot)),
                 };
@@ -157,8 +162,15 @@ impl FunctionCompiler<'_, '_> {
     /// `Operation::Store`
     pub fn store(&mut self, place: &Place, value: &ir::Operand) {
         let found = self.operand_type(value);
+        let place_known = self.known_place(place);
+        if let (Some(Some(slot)), Some(bits)) = (place_known, self.packet_operand(value))
+            && found == self.slot_type(slot)
+            && self.holds_copies(slot)
+        {
+            return self.path.copied_from_packet(slot, bits);
+        }
         let value = self.operand(value);
-        match self.known_place(place) {
+        match place_known {
             Some(Some(slot)) => {
                 let wanted = self.slot_type(slot);
                 let value = self.values().as_type(wanted, found, value);
@@ -177,6 +189,14 @@ impl FunctionCompiler<'_, '_> {
                 self.go_on(joined);
             }
         }
+    }
+
+    /// Whether a slot that is written with bits of the packet is read there from then on. In large units most
+    /// such copies are read often, and variables are nearer.
+    fn holds_copies(&self, slot: SlotId) -> bool {
+        !self.facts.is_large
+            && self.facts.field_of[slot.index()].is_none()
+            && self.is_followed(slot)
     }
 
     /// Begins code that runs only when the condition holds, up to [`Self::go_on`].

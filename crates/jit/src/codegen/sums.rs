@@ -9,15 +9,24 @@ use super::values::Val;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ir::{Operand, ValueType};
 
-/// What an input of a sum was.
+/// What an input of a sum or another hash was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Input {
+pub(crate) enum Input {
     /// Bits of the packet.
     Packet(PacketBits),
     /// A number of at most 64 bits.
     Word(Value),
     /// Anything else.
     Other,
+}
+
+impl Input {
+    /// The address of the packet is known as another value from now on.
+    pub fn packet_moved(&mut self, before: Value, after: Value) {
+        if let Input::Packet(bits) = self {
+            bits.packet_moved(before, after);
+        }
+    }
 }
 
 /// What an input adds to a sum before it is folded.
@@ -41,13 +50,7 @@ pub(crate) struct KnownSum {
 impl KnownSum {
     /// The address of what it sums up is known as another value from now on.
     pub fn packet_moved(&mut self, before: Value, after: Value) {
-        for (input, _, _) in &mut self.inputs {
-            if let Input::Packet(bits) = input
-                && bits.address == before
-            {
-                bits.address = after;
-            }
-        }
+        self.inputs.iter_mut().for_each(|(input, ..)| input.packet_moved(before, after));
     }
 }
 
@@ -63,7 +66,7 @@ impl FunctionCompiler<'_, '_> {
     pub fn internet_checksum(&mut self, inputs: &[Operand]) -> Value {
         let wanted: Vec<(Input, u32)> = inputs
             .iter()
-            .map(|input| (self.sum_input(input), self.operand_type(input).width_bits()))
+            .map(|input| (self.hashed_input(input), self.operand_type(input).width_bits()))
             .collect();
         if let Some(known) = self.changed_sum(&wanted, inputs) {
             let checksum = self.values().folded_checksum(known.sum);
@@ -80,7 +83,8 @@ impl FunctionCompiler<'_, '_> {
         self.values().folded_checksum(sum)
     }
 
-    fn sum_input(&mut self, operand: &Operand) -> Input {
+    /// What an input is, as later hashes of the same can tell.
+    pub fn hashed_input(&mut self, operand: &Operand) -> Input {
         if let Some(bits) = self.packet_operand(operand) {
             return Input::Packet(bits);
         }

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(crate) struct ConstantPool {
     constants: HashMap<Bits, Box<[u64]>>,
+    tables: Vec<Box<[u64]>>,
 }
 
 impl ConstantPool {
@@ -23,6 +24,17 @@ impl ConstantPool {
             self.constants.insert(bits.clone(), words.into_boxed_slice());
         }
         self.constants[bits].as_ptr() as usize
+    }
+
+    /// The address of words that are the same as these.
+    pub fn keep(&mut self, words: Vec<u64>) -> usize {
+        let words = words.into_boxed_slice();
+        let known = self.tables.iter().position(|known| *known == words);
+        let at = known.unwrap_or_else(|| {
+            self.tables.push(words);
+            self.tables.len() - 1
+        });
+        self.tables[at].as_ptr() as usize
     }
 }
 
