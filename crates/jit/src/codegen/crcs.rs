@@ -4,8 +4,8 @@
 //! unit computes two CRCs of inputs of one length, as filters and sketches do, the tables have both side by
 //! side, and whichever is asked for later is known already.
 
-use super::function::{FunctionCompiler, lasting};
-use super::sums::Input;
+use super::function::{FunctionCompiler, PacketBits, lasting};
+use super::inputs::Input;
 use crate::runtime::hashes::{InlineCrc, inline_crc};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::{HashAlgorithm, Operand, Operation, Program, RegionId, ValueType};
@@ -18,6 +18,10 @@ const MOST_BYTES: u32 = 16;
 pub(crate) struct Crcs {
     length_bytes: u32,
     algorithms: Vec<HashAlgorithm>,
+    /// What bytes add by their places: to the first CRC in the low half, to a second one in the high half.
+    tables: Vec<[u64; 256]>,
+    /// The hashes of zeros, likewise.
+    zeros: u64,
 }
 
 /// A hash that was computed on the way here, with the other one of its length, and of what.
@@ -62,82 +66,74 @@ pub(crate) fn in_regions(program: &Program, regions: &[RegionId]) -> Vec<Crcs> {
                 Operand::Constant(bits) => ValueType::Bits(bits.width_bits()),
                 Operand::Temp(temp) => region.temps[temp.index()],
             });
-            let Some(length_bytes) = short_length_bytes(types) else { continue };
-            if inline_crc(*algorithm).is_none() {
-                continue;
-            }
-            match all.iter_mut().find(|crcs| crcs.length_bytes == length_bytes) {
-                None => all.push(Crcs { length_bytes, algorithms: vec![*algorithm] }),
-                Some(Crcs { algorithms, .. }) => {
-                    if algorithms.len() < 2 && !algorithms.contains(algorithm) {
-                        algorithms.push(*algorithm);
-                    }
-                }
+            if let (Some(length_bytes), Some(crc)) =
+                (short_length_bytes(types), inline_crc(*algorithm))
+            {
+                add(&mut all, length_bytes, *algorithm, &crc);
             }
         }
     }
     all
 }
 
-/// What bytes add by their places, and the hash of zeros: of the first CRC in the low half, of a second one
-/// in the high half.
-struct Places {
-    tables: Vec<[u64; 256]>,
-    zeros: u64,
+fn add(all: &mut Vec<Crcs>, length_bytes: u32, algorithm: HashAlgorithm, crc: &InlineCrc) {
+    let known = all.iter().position(|crcs| crcs.length_bytes == length_bytes);
+    let at = known.unwrap_or_else(|| {
+        let tables = vec![[0; 256]; length_bytes as usize];
+        all.push(Crcs { length_bytes, algorithms: Vec::new(), tables, zeros: 0 });
+        all.len() - 1
+    });
+    let crcs = &mut all[at];
+    if crcs.algorithms.len() < 2 && !crcs.algorithms.contains(&algorithm) {
+        crcs.add(algorithm, crc);
+    }
 }
 
-impl Places {
-    fn new(crcs: &[InlineCrc], length_bytes: u32) -> Places {
-        let mut places = Places { tables: vec![[0; 256]; length_bytes as usize], zeros: 0 };
-        for (crc, shift) in crcs.iter().zip([0, 32]) {
-            let step = |remainder: u32| remainder >> 8 ^ crc.tables[0][(remainder & 0xff) as usize];
-            let zeros = (0..length_bytes).fold(crc.initial, |remainder, _| step(remainder));
-            places.zeros |= u64::from(zeros ^ crc.final_xor) << shift;
-            let mut added = crc.tables[0];
-            for table in places.tables.iter_mut().rev() {
-                for (entry, remainder) in table.iter_mut().zip(&mut added) {
-                    *entry |= u64::from(*remainder) << shift;
-                    *remainder = step(*remainder);
-                }
+impl Crcs {
+    fn add(&mut self, algorithm: HashAlgorithm, crc: &InlineCrc) {
+        let shift = self.algorithms.len() * 32;
+        self.algorithms.push(algorithm);
+        let step = |remainder: u32| remainder >> 8 ^ crc.tables[0][(remainder & 0xff) as usize];
+        let zeros = self.tables.iter().fold(crc.initial, |remainder, _| step(remainder));
+        self.zeros |= u64::from(zeros ^ crc.final_xor) << shift;
+        // A byte adds to what is behind it by passing through zeros.
+        let mut added = crc.tables[0];
+        for table in self.tables.iter_mut().rev() {
+            for (entry, remainder) in table.iter_mut().zip(&mut added) {
+                *entry |= u64::from(*remainder) << shift;
+                *remainder = step(*remainder);
             }
         }
-        places
+    }
+
+    fn are_two(&self) -> bool {
+        self.algorithms.len() > 1
     }
 
     /// The tables one after another, of one CRC with two entries a word.
-    fn words(&self, are_two: bool) -> Vec<u64> {
+    fn words(&self) -> Vec<u64> {
         let entries: Vec<u64> = self.tables.iter().flatten().copied().collect();
-        match are_two {
-            true => entries,
-            false => {
-                let bytes: Vec<u8> =
-                    entries.iter().flat_map(|entry| (*entry as u32).to_ne_bytes()).collect();
-                bytes.as_chunks().0.iter().copied().map(u64::from_ne_bytes).collect()
-            }
+        if self.are_two() {
+            return entries;
         }
+        let bytes: Vec<u8> =
+            entries.iter().flat_map(|entry| (*entry as u32).to_ne_bytes()).collect();
+        bytes.as_chunks().0.iter().copied().map(u64::from_ne_bytes).collect()
     }
 }
 
-impl FunctionCompiler<'_, '_> {
+impl<'a> FunctionCompiler<'a, '_> {
     /// A hash of few bytes, if it is a CRC whose parameters are known.
     pub fn short_crc(&mut self, algorithm: HashAlgorithm, inputs: &[Operand]) -> Option<Value> {
-        let types = inputs.iter().map(|input| self.operand_type(input));
-        let length_bytes = short_length_bytes(types)?;
-        let known = self.facts.crcs.iter().find(|crcs| crcs.length_bytes == length_bytes)?;
-        let half = known.algorithms.iter().position(|known| *known == algorithm)?;
-        let crcs: Option<Vec<InlineCrc>> =
-            known.algorithms.iter().map(|algorithm| inline_crc(*algorithm)).collect();
-        let crcs = crcs?;
-        let wanted: Vec<(Input, u32)> = inputs
-            .iter()
-            .map(|input| (self.hashed_input(input), self.operand_type(input).width_bits()))
-            .collect();
-        let is_wanted = |known: &&KnownCrcs| known.inputs == wanted;
-        let hashes = match self.path.crcs.iter().find(is_wanted) {
-            Some(known) => known.hashes,
+        let length_bytes = short_length_bytes(inputs.iter().map(|input| self.operand_type(input)))?;
+        let crcs = self.facts.crcs.iter().find(|crcs| crcs.length_bytes == length_bytes)?;
+        let half = crcs.algorithms.iter().position(|known| *known == algorithm)?;
+        let wanted = self.hashed_inputs(inputs);
+        let known = self.path.crcs.iter().find(|known| known.inputs == wanted);
+        let hashes = match known.map(|known| known.hashes) {
+            Some(hashes) => hashes,
             None => {
-                let places = Places::new(&crcs, length_bytes);
-                let hashes = self.crc_by_places(&wanted, inputs, &places, crcs.len() > 1);
+                let hashes = self.crcs_by_places(crcs, &wanted, inputs);
                 // What other inputs were is not known later.
                 if wanted.iter().all(|(input, _)| *input != Input::Other) {
                     self.path.crcs.push(KnownCrcs { inputs: wanted, hashes });
@@ -145,76 +141,84 @@ impl FunctionCompiler<'_, '_> {
                 hashes
             }
         };
-        Some(match (half, crcs.len()) {
-            (_, 1) => hashes,
-            (0, _) => self.builder.ins().band_imm_u(hashes, i64::from(u32::MAX)),
+        Some(match half {
+            _ if !crcs.are_two() => hashes,
+            0 => self.builder.ins().band_imm_u(hashes, i64::from(u32::MAX)),
             _ => self.builder.ins().ushr_imm_u(hashes, 32),
         })
     }
 
-    fn crc_by_places(
+    fn crcs_by_places(
         &mut self,
+        crcs: &'a Crcs,
         wanted: &[(Input, u32)],
         inputs: &[Operand],
-        places: &Places,
-        are_two: bool,
     ) -> Value {
-        let tables = self.constants.keep(places.words(are_two));
+        let tables = self.constants.keep(crcs.words());
         let tables = self.number(tables as u64);
-        let (mut zeros, mut sum, mut place) = (places.zeros, None, 0);
+        let (mut zeros, mut sum, mut place) = (crcs.zeros, None, 0);
         for (&(input, width_bits), operand) in wanted.iter().zip(inputs) {
-            let count = width_bits / 8;
-            let in_packet = match input {
-                Input::Packet(bits) if bits.offset_bits.is_multiple_of(8) => Some(bits),
-                _ => None,
-            };
-            let number = match in_packet {
-                Some(_) => None,
-                None => Some(self.index_operand(operand)),
-            };
-            for byte in 0..count {
-                let moved_bits = i64::from(count - 1 - byte) * 8;
-                let index = match (in_packet, number) {
-                    (Some(bits), _) => {
-                        let offset_bytes = (bits.offset_bits / 8 + byte) as i32;
-                        let flags = MemFlagsData::trusted();
-                        self.builder.ins().uload8(types::I64, flags, bits.address, offset_bytes)
-                    }
-                    (None, Some(number)) => {
-                        if let Some(known) = self.known_number(number) {
-                            let known = known >> moved_bits & 0xff;
-                            zeros ^= places.tables[place][known as usize];
-                            place += 1;
-                            continue;
+            let first = place;
+            place += (width_bits / 8) as usize;
+            let bytes = match input {
+                Input::Packet(bits) if bits.offset_bits.is_multiple_of(8) => {
+                    self.bytes_in_packet(bits)
+                }
+                _ => {
+                    let number = self.index_operand(operand);
+                    if let Some(known) = self.known_number(number) {
+                        let known = known.to_be_bytes();
+                        let bytes = &known[known.len() - (place - first)..];
+                        for (byte, table) in bytes.iter().zip(&crcs.tables[first..]) {
+                            zeros ^= table[usize::from(*byte)];
                         }
-                        let moved = match moved_bits {
-                            0 => number,
-                            _ => self.builder.ins().ushr_imm_u(number, moved_bits),
-                        };
-                        // Nothing is above the first byte.
-                        match byte {
-                            0 => moved,
-                            _ => self.builder.ins().band_imm_u(moved, 0xff),
-                        }
+                        continue;
                     }
-                    (None, None) => continue,
-                };
-                let entry = self.entry_of_place(tables, place, index, are_two);
+                    self.bytes_of_number(number, width_bits)
+                }
+            };
+            for (byte, place) in bytes.into_iter().zip(first..) {
+                let entry = self.entry_of_place(tables, place, byte, crcs.are_two());
                 sum = Some(match sum {
                     Some(sum) => self.builder.ins().bxor(sum, entry),
                     None => entry,
                 });
-                place += 1;
             }
         }
+        let zeros = self.number(zeros);
         match sum {
-            None => self.number(zeros),
-            Some(sum) if zeros == 0 => sum,
-            Some(sum) => {
-                let zeros = self.number(zeros);
-                self.builder.ins().bxor(sum, zeros)
-            }
+            None => zeros,
+            Some(sum) => self.builder.ins().bxor(sum, zeros),
         }
+    }
+
+    /// Whole bytes of the packet, each by itself.
+    fn bytes_in_packet(&mut self, bits: PacketBits) -> Vec<Value> {
+        let first = (bits.offset_bits / 8) as i32;
+        let places = first..first + (bits.width_bits / 8) as i32;
+        places
+            .map(|at| {
+                self.builder.ins().uload8(types::I64, MemFlagsData::trusted(), bits.address, at)
+            })
+            .collect()
+    }
+
+    /// The bytes of a number of whole bytes, the first one highest.
+    fn bytes_of_number(&mut self, number: Value, width_bits: u32) -> Vec<Value> {
+        let below = (0..width_bits).step_by(8).rev();
+        below
+            .map(|below_bits| {
+                let moved = match below_bits {
+                    0 => number,
+                    _ => self.builder.ins().ushr_imm_u(number, i64::from(below_bits)),
+                };
+                // Nothing is above the first byte.
+                match below_bits + 8 == width_bits {
+                    true => moved,
+                    false => self.builder.ins().band_imm_u(moved, 0xff),
+                }
+            })
+            .collect()
     }
 
     fn entry_of_place(

@@ -248,6 +248,7 @@ impl Facts {
         let regions = regions_of(program, unit);
         let all = || regions.iter().flat_map(|id| operations(&program.regions[id.index()]));
         let is_fresh = unit.storage == Storage::Fresh;
+        let count = all().count();
 
         let mut written = SlotSet::empty(program);
         // Extracting writes too, but what it writes is what is in the packet.
@@ -258,7 +259,7 @@ impl Facts {
         // Headers that only run-time indices can tell apart, or that the runtime extracts.
         let mut is_indexed = vec![false; program.headers.len()];
         // In code that is not copied hardly any index is known.
-        let is_large = all().count() > MOST_OPERATIONS_OF_COPIES;
+        let is_large = count > MOST_OPERATIONS_OF_COPIES;
         let is_followed =
             is_fresh && unit.in_place && indexed.len() < program.stacks.len() && !is_large;
         let mut index_stack = |stack: StackId| {
@@ -320,7 +321,7 @@ impl Facts {
             })
             .collect();
 
-        let with_variables = is_fresh && all().count() <= MOST_INSTRUCTIONS_WITH_VARIABLES;
+        let with_variables = is_fresh && count <= MOST_INSTRUCTIONS_WITH_VARIABLES;
         let mut in_storage: Vec<bool> = program
             .slots
             .iter()

@@ -204,7 +204,8 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.builder.ins().iconst(types::I64, number as i64)
     }
 
-    /// Address of the storage.
+    /// Address of the storage. Few packets want it, so it is loaded where they do; large units want it all
+    /// the time.
     pub fn storage(&mut self) -> Value {
         match self.storage {
             Some(storage) => storage,

@@ -5,29 +5,9 @@
 
 use super::function::{FunctionCompiler, PacketBits};
 use super::hashes::{ChecksumPart, RawSum, UNROLLED_SUM_BYTES};
-use super::values::Val;
+use super::inputs::Input;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use ir::{Operand, ValueType};
-
-/// What an input of a sum or another hash was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// Bits of the packet.
-    Packet(PacketBits),
-    /// A number of at most 64 bits.
-    Word(Value),
-    /// Anything else.
-    Other,
-}
-
-impl Input {
-    /// The address of the packet is known as another value from now on.
-    pub fn packet_moved(&mut self, before: Value, after: Value) {
-        if let Input::Packet(bits) = self {
-            bits.packet_moved(before, after);
-        }
-    }
-}
+use ir::Operand;
 
 /// What an input adds to a sum before it is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +44,7 @@ struct Parts {
 impl FunctionCompiler<'_, '_> {
     /// The checksum of inputs of fixed width laid end to end, padded to whole words of 16 bits.
     pub fn internet_checksum(&mut self, inputs: &[Operand]) -> Value {
-        let wanted: Vec<(Input, u32)> = inputs
-            .iter()
-            .map(|input| (self.hashed_input(input), self.operand_type(input).width_bits()))
-            .collect();
+        let wanted = self.hashed_inputs(inputs);
         if let Some(known) = self.changed_sum(&wanted, inputs) {
             let checksum = self.values().folded_checksum(known.sum);
             self.path.sums.push(known);
@@ -81,21 +58,6 @@ impl FunctionCompiler<'_, '_> {
             self.path.sums.push(KnownSum { inputs: inputs.collect(), sum });
         }
         self.values().folded_checksum(sum)
-    }
-
-    /// What an input is, as later hashes of the same can tell.
-    pub fn hashed_input(&mut self, operand: &Operand) -> Input {
-        if let Some(bits) = self.packet_operand(operand) {
-            return Input::Packet(bits);
-        }
-        let is_word = matches!(self.operand_type(operand), ValueType::Bits(0..=64));
-        match (operand, is_word) {
-            (Operand::Temp(_), true) => match self.operand(operand) {
-                Val::Word(word) => Input::Word(word),
-                _ => Input::Other,
-            },
-            _ => Input::Other,
-        }
     }
 
     /// The sum from a known one whose inputs are the same, but for few.
