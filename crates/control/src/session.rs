@@ -13,7 +13,7 @@ use crate::{lookup, patterns, values};
 use entries::count;
 use ir::{ActionProfileId, Bits, CrcParameters, KeyPattern, Program, TableId};
 use state::{
-    Batch, BatchItem, Cells, CloneSession, CounterValue, EntryReference, Group, GroupId,
+    Batch, BatchItem, CellRange, Cells, CloneSession, CounterValue, EntryReference, Group, GroupId,
     GroupMember, MemberId, NewEntry, Read, Replica, Reply, Store, Update,
 };
 use std::collections::BTreeMap;
@@ -304,7 +304,9 @@ impl Applying<'_> {
                     class_of_service: 0,
                     packet_length_bytes: Some(*truncate_bytes).filter(|length| *length > 0),
                 };
-                let exists = match self.item(BatchItem::Read(Read::CloneSessions))? {
+                let exists = match self
+                    .item(BatchItem::Read(Read::CloneSessions { session: None }))?
+                {
                     Reply::CloneSessions(list) => list.iter().any(|(number, _)| *number == session),
                     _ => false,
                 };
@@ -325,16 +327,21 @@ impl Applying<'_> {
                     values::read(value, declared.width_bits, &declared.display).map_err(|why| {
                         self.error(BAD_VALUE, format!("register `{}`: {why}", declared.name))
                     })?;
-                self.update(Update::WriteRegister { register, index: *index, value })
+                self.update(Update::WriteRegister {
+                    register,
+                    cells: (*index).into(),
+                    values: value.into(),
+                })
             }
             Command::RegisterReset { register } => {
                 let register = lookup::register(&program, register, origin)?;
                 let value = program.registers[register.index()].initial.clone();
-                self.update(Update::WriteRegister { register, index: None, value })
+                let cells = CellRange::all();
+                self.update(Update::WriteRegister { register, cells, values: value.into() })
             }
             Command::RegisterRead { register, index } => {
                 let register = lookup::register(&program, register, origin)?;
-                let read = Read::Register { register, index: *index };
+                let read = Read::Register { register, cells: (*index).into() };
                 match self.item(BatchItem::Read(read))? {
                     Reply::Registers(values) => Ok(Answer::Registers(values)),
                     _ => Ok(Answer::Done),
@@ -346,7 +353,10 @@ impl Applying<'_> {
                 let value = CounterValue { packets: *packets, bytes: *bytes };
                 let update = match self.direct_counter_entry(counter, *index)? {
                     Some(entry) => Update::WriteDirectCounter { counter, entry, value },
-                    None => Update::WriteCounter { counter, index: Some(*index), value },
+                    None => {
+                        let cells = CellRange::one(*index);
+                        Update::WriteCounter { counter, cells, values: value.into() }
+                    }
                 };
                 self.update(update)
             }
@@ -354,7 +364,8 @@ impl Applying<'_> {
                 let counter = lookup::counter(&program, counter, origin)?;
                 let value = CounterValue::default();
                 if program.counters[counter.index()].size.is_some() {
-                    return self.update(Update::WriteCounter { counter, index: None, value });
+                    let (cells, values) = (CellRange::all(), value.into());
+                    return self.update(Update::WriteCounter { counter, cells, values });
                 }
                 let read = Read::DirectCounter { counter, entry: None };
                 if let Reply::DirectCounters(list) = self.item(BatchItem::Read(read))? {

@@ -4,7 +4,7 @@
 //! carries them out between two packets. How a store carries a batch out is not here.
 
 use ir::Program;
-use state::{Batch, BatchItem, BatchOutcome, Read, Store, Update};
+use state::{Batch, BatchItem, BatchOutcome, Store};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -107,28 +107,6 @@ impl Pending {
     }
 }
 
-/// Whether an item reads or writes what packets write too.
-fn touches_cells(item: &BatchItem) -> bool {
-    match item {
-        BatchItem::Update(update) => matches!(
-            update,
-            Update::WriteRegister { .. }
-                | Update::WriteCounter { .. }
-                | Update::WriteMeter { .. }
-                | Update::WriteDirectCounter { .. }
-                | Update::WriteDirectMeter { .. }
-        ),
-        BatchItem::Read(read) => matches!(
-            read,
-            Read::Register { .. }
-                | Read::Counter { .. }
-                | Read::Meter { .. }
-                | Read::DirectCounter { .. }
-                | Read::DirectMeter { .. }
-        ),
-    }
-}
-
 impl ControlHandle {
     /// The program that new packets meet.
     pub fn program(&self) -> Arc<Program> {
@@ -138,7 +116,7 @@ impl ControlHandle {
     /// Carries out a batch made for a program, at the device's time whatever the batch says. A batch
     /// of configuration only is visible to packets when this returns.
     pub fn write(&self, program: &Arc<Program>, mut batch: Batch) -> Result<WriteOutcome, Refusal> {
-        if batch.items.iter().any(touches_cells) {
+        if batch.items.iter().any(BatchItem::touches_cells) {
             let (answer, receiver) = channel();
             let message = Message { program: program.clone(), batch, answer };
             self.shared.waiting.fetch_add(1, Ordering::Release);

@@ -24,6 +24,7 @@
 
 mod action;
 mod carry;
+mod cell_range;
 mod cells;
 mod change;
 mod configuration;
@@ -48,6 +49,7 @@ mod value_set;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
 pub use carry::carry;
+pub use cell_range::{CellRange, CellValues};
 pub use cells::Cells;
 pub use configuration::Configuration;
 pub use counter::CounterValue;
@@ -63,6 +65,7 @@ pub use replication::{
 pub use store::Store;
 pub use table::{DefaultAction, TableState};
 pub use update::{
-    Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, Read, Reply, Update,
+    Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, EntryWithCells, Read,
+    Reply, Update,
 };
 pub use value_set::ValueSetState;

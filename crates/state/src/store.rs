@@ -116,6 +116,31 @@ impl Store {
         outcome
     }
 
+    /// What [`Store::write_batch`] would answer now. Nothing changes, for packets or for later batches.
+    pub fn check_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+        self.check_shared(Some(cells), batch)
+    }
+
+    /// What [`Store::write_configuration`] would answer now. Nothing changes.
+    pub fn check_configuration(&self, batch: Batch) -> BatchOutcome {
+        self.check_shared(None, batch)
+    }
+
+    fn check_shared(&self, cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        // A version that a reader holds is copied where it changes; the copies go with the draft.
+        let mut copy = Arc::get_mut(&mut current).is_none().then(|| Configuration::clone(&current));
+        let configuration = match &mut copy {
+            Some(copy) => copy,
+            None => Arc::make_mut(&mut current),
+        };
+        let mut draft = Draft::new(configuration, cells, batch.now_ps, false, true);
+        let stops = batch.stops_on_error();
+        let outcome = draft.carry_out(batch.items, stops);
+        draft.undo();
+        outcome
+    }
+
     /// Changes the master at will. The forwarding side is built anew when it is asked for next.
     pub(crate) fn rewrite<T>(&mut self, change: impl FnOnce(&mut Configuration) -> T) -> T {
         self.forwarding.withdraw();
@@ -145,7 +170,6 @@ fn carry_out(
     batch: Batch,
     logs: bool,
 ) -> (BatchOutcome, Vec<Change>) {
-    let count = batch.items.len();
     let is_update = |item: &BatchItem| matches!(item, BatchItem::Update(_));
     if !batch.items.iter().any(is_update) && batch.atomicity == Atomicity::ContinueOnError {
         let answer = |item| match item {
@@ -155,30 +179,18 @@ fn carry_out(
         let results = batch.items.into_iter().map(answer).collect();
         return (BatchOutcome { results, rolled_back: false }, Vec::new());
     }
-    // A single item has nothing to be undone, as it checks before it changes.
-    let is_atomic = batch.atomicity != Atomicity::ContinueOnError && count > 1;
+    let stops = batch.stops_on_error();
     let configuration = Arc::make_mut(current);
-    let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, is_atomic);
-    let mut is_changed = false;
-    let mut results = Vec::with_capacity(count);
-    for (at, item) in batch.items.into_iter().enumerate() {
-        let result = match item {
-            BatchItem::Read(read) => draft.answer(&read),
-            BatchItem::Update(update) => {
-                let result = draft.apply(update);
-                is_changed |= result.is_ok();
-                result
-            }
-        };
-        if is_atomic && result.is_err() {
+    let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, stops);
+    let outcome = draft.carry_out(batch.items, stops);
+    let changes = match outcome.rolled_back {
+        true => {
             draft.undo();
-            let mut results = vec![Err(UpdateError::Aborted); count];
-            results[at] = result;
-            return (BatchOutcome { results, rolled_back: true }, Vec::new());
+            Vec::new()
         }
-        results.push(result);
-    }
-    (BatchOutcome { results, rolled_back: false }, draft.finish(is_changed))
+        false => draft.finish(),
+    };
+    (outcome, changes)
 }
 
 /// A call of the program, with its action instead of the index into the table's list.

@@ -133,7 +133,11 @@ impl TableState {
 
     /// The entry at this place, to keep.
     pub fn shared_entry(&self, handle: EntryHandle) -> Option<Arc<EntryRecord>> {
-        self.places.get(handle.0 as usize)?.clone()
+        self.record_at(handle).cloned()
+    }
+
+    pub(crate) fn record_at(&self, handle: EntryHandle) -> Option<&Arc<EntryRecord>> {
+        self.places.get(handle.0 as usize)?.as_ref()
     }
 
     /// All entries by place.

@@ -163,10 +163,14 @@ fn filled() -> Switch {
         Update::InsertMulticastGroup { group: 4, content: MulticastGroup::default() },
         Update::WriteRegister {
             register: RegisterId(0),
-            index: Some(3),
-            value: Bits::from_u128(100, 1 << 99 | 5),
+            cells: CellRange::one(3),
+            values: Bits::from_u128(100, 1 << 99 | 5).into(),
         },
-        Update::WriteMeter { meter: MeterId(1), index: Some(2), configuration: Some(rates(1)) },
+        Update::WriteMeter {
+            meter: MeterId(1),
+            cells: CellRange::one(2),
+            values: Some(rates(1)).into(),
+        },
         Update::WriteDirectMeter {
             meter: MeterId(0),
             entry: EntryReference::Default,

@@ -4,7 +4,7 @@
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use state::forwarding::{ForwardingCache, ForwardingState};
-use state::{Atomicity, Batch, BoundAction, Cells, NewEntry, Store, Update};
+use state::{Atomicity, Batch, BoundAction, CellRange, Cells, NewEntry, Store, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -239,8 +239,8 @@ fn configuration_writes_do_not_reach_cells() {
     let store = store();
     let write = Update::WriteRegister {
         register: ir::RegisterId(0),
-        index: Some(0),
-        value: Bits::from_u64(8, 1),
+        cells: CellRange::one(0),
+        values: Bits::from_u64(8, 1).into(),
     };
     let outcome = store.write_configuration(Batch::updates(0, [write]));
     let (_, error) = outcome.first_error().expect("a refusal");

@@ -188,4 +188,31 @@ proptest! {
             programs::assert_same_content(&stores[0], &stores[1]);
         }
     }
+
+    #[test]
+    fn checked_batches_leave_no_trace(
+        (shape, batches) in shapes().prop_flat_map(|shape| (Just(shape.clone()), batches(shape))),
+        held in any::<u8>(),
+    ) {
+        // Every batch is checked on one store and then written to it; its twin only gets the writes.
+        let program = Arc::new(program(&shape));
+        let stores = [0, 1].map(|_| Store::new(program.clone()).expect("the program is sound"));
+        for (at, batch) in batches.into_iter().enumerate() {
+            let identity = stores[0].forwarding().identity();
+            let version = stores[0].configuration().version();
+            let kept = (held >> (at % 8) & 1 == 1).then(|| stores[0].configuration());
+            let checked = stores[0].check_configuration(batch.clone());
+            if let Some(kept) = &kept {
+                prop_assert!(Arc::ptr_eq(kept, &stores[0].configuration()));
+            }
+            prop_assert_eq!(stores[0].forwarding().identity(), identity);
+            prop_assert_eq!(stores[0].configuration().version(), version);
+            compare(&stores[0], &shape);
+            programs::assert_same_content(&stores[0], &stores[1]);
+            let outcomes = [0, 1].map(|at| stores[at].write_configuration(batch.clone()));
+            prop_assert_eq!(&checked, &outcomes[0]);
+            prop_assert_eq!(&outcomes[0], &outcomes[1]);
+            programs::assert_same_content(&stores[0], &stores[1]);
+        }
+    }
 }

@@ -7,7 +7,8 @@ use crate::error::{ControlError, UNKNOWN_NAME, WRONG_COUNT};
 use crate::lookup;
 use ir::TableId;
 use state::{
-    BatchItem, CounterValue, EntryReference, MeterConfiguration, Read, Reply, TokenRate, Update,
+    BatchItem, CellRange, CellValues, CounterValue, EntryReference, MeterConfiguration, Read,
+    Reply, TokenRate, Update,
 };
 
 impl Applying<'_> {
@@ -36,7 +37,7 @@ impl Applying<'_> {
         let counter = lookup::counter(&program, name, self.origin)?;
         let read = match self.direct_counter_entry(counter, index)? {
             Some(entry) => Read::DirectCounter { counter, entry: Some(entry) },
-            None => Read::Counter { counter, index: Some(index) },
+            None => Read::Counter { counter, cells: CellRange::one(index) },
         };
         Ok(match self.item(BatchItem::Read(read))? {
             Reply::Counters(values) => values.first().copied().unwrap_or_default(),
@@ -67,7 +68,8 @@ impl Applying<'_> {
         let configuration =
             Some(MeterConfiguration { committed: rate(committed), peak: rate(peak) });
         if program.meters[meter.index()].size.is_some() {
-            return self.update(Update::WriteMeter { meter, index, configuration });
+            let values = CellValues::Same(configuration);
+            return self.update(Update::WriteMeter { meter, cells: index.into(), values });
         }
         let table = program.tables.iter().position(|table| table.direct_meters.contains(&meter));
         let Some(table) = table.map(|at| TableId(at as u32)) else {

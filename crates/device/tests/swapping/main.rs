@@ -9,7 +9,7 @@ mod program;
 use device::{Burst, Device, DeviceOptions, EngineChoice, OutputPath, Refusal};
 use ir::{Bits, Program, RegisterId};
 use program::program;
-use state::{Batch, BatchItem, MulticastGroup, Read, Replica, Reply, Update};
+use state::{Batch, BatchItem, CellRange, MulticastGroup, Read, Replica, Reply, Update};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -147,9 +147,9 @@ fn swaps_while_a_control_plane_writes() {
                         }
                         Err(refused) => assert_eq!(refused, Refusal::Swapped),
                     }
-                    let value = Bits::from_u64(32, u64::from(at));
-                    let register = RegisterId(0);
-                    let update = Update::WriteRegister { register, index: Some(1), value };
+                    let values = Bits::from_u64(32, u64::from(at)).into();
+                    let (register, cells) = (RegisterId(0), CellRange::one(1));
+                    let update = Update::WriteRegister { register, cells, values };
                     let pending = handle.write(&program, Batch::updates(0, [update]));
                     match pending.expect("the device is there").wait() {
                         Ok(done) => {
@@ -199,7 +199,8 @@ fn handles_read_cells_and_outlive_the_device() {
         cells.write(3, Bits::from_u64(32, 9));
     }
     let read = || {
-        let item = BatchItem::Read(Read::Register { register: RegisterId(0), index: Some(3) });
+        let item =
+            BatchItem::Read(Read::Register { register: RegisterId(0), cells: CellRange::one(3) });
         let mut batch = Batch::updates(0, []);
         batch.items.push(item);
         handle.write(&program, batch)
