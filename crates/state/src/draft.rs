@@ -35,7 +35,7 @@ pub(crate) struct Draft<'a> {
     undo: Option<Vec<Undo>>,
     /// As it was before the first change.
     next_generation: u64,
-    /// Whether any update worked.
+    /// Whether any update of the configuration worked.
     is_changed: bool,
 }
 
@@ -96,10 +96,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Ends a batch that stays; returns what changed in the configuration, in order.
-    pub(crate) fn finish(self) -> Vec<Change> {
-        self.configuration.version += u64::from(self.is_changed);
-        self.changes.unwrap_or_default()
+    /// Ends a batch that stays. Returns what changed in the configuration, in order, and whether anything
+    /// did.
+    pub(crate) fn finish(self) -> (Vec<Change>, bool) {
+        if self.is_changed {
+            self.configuration.advance();
+        }
+        (self.changes.unwrap_or_default(), self.is_changed)
     }
 
     fn logs(&self) -> bool {
@@ -113,8 +116,9 @@ impl<'a> Draft<'a> {
     }
 
     fn apply(&mut self, update: Update) -> Outcome {
+        let touches_cells = update.touches_cells();
         let result = self.try_apply(update);
-        self.is_changed |= result.is_ok();
+        self.is_changed |= result.is_ok() && !touches_cells;
         result
     }
 

@@ -46,6 +46,7 @@ mod tuple_space;
 mod update;
 mod validation;
 mod value_set;
+mod versions;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
 pub use carry::carry;
@@ -69,3 +70,4 @@ pub use update::{
     Reply, Update,
 };
 pub use value_set::ValueSetState;
+pub use versions::VersionStatistics;

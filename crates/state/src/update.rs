@@ -297,6 +297,15 @@ impl Batch {
         }
     }
 
+    /// Whether it has updates of the configuration.
+    pub(crate) fn changes_configuration(&self) -> bool {
+        let changes = |item: &BatchItem| match item {
+            BatchItem::Update(update) => !update.touches_cells(),
+            BatchItem::Read(_) => false,
+        };
+        self.items.iter().any(changes)
+    }
+
     /// Whether an error ends it, and what was done before is undone. With a single item there is nothing to
     /// undo, as it checks before it changes.
     pub(crate) fn stops_on_error(&self) -> bool {

@@ -234,7 +234,7 @@ fn equal_names_and_shapes_are_carried() {
     // The forwarding side follows; what a packet holds does not change.
     let flow = to.store.forwarding();
     let found = |state: &state::forwarding::ForwardingState| {
-        let table = &state.tables()[ROUTES.index()];
+        let table = state.table(ROUTES).expect("routes");
         let record = table.record_words(table.find_word(0x0a01_0203)?)?;
         Some(record[table.layout().argument_word(1, 0)])
     };

@@ -68,7 +68,7 @@ fn begin(store: &Store) {
 /// What both tables say.
 fn values(state: &ForwardingState) -> [u64; 2] {
     [0, 1].map(|at| {
-        let table = &state.tables()[at];
+        let table = state.table(TableId(at)).expect("a table");
         let record = table.find_word(KEY).and_then(|record| table.record_words(record));
         let record = record.expect("a hit");
         record[table.layout().argument_word(0, 0)]
@@ -118,7 +118,10 @@ fn memory_does_not_grow() {
     let most = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             while !is_done.load(Ordering::Acquire) {
-                assert!(store.forwarding().tables()[0].find_word(KEY).is_some());
+                let state = store.forwarding();
+                assert!(
+                    state.table(TableId(0)).is_some_and(|table| table.find_word(KEY).is_some())
+                );
             }
         });
         let modify = |value| Update::ModifyEntry { table: TableId(0), entry: entry(value) };
@@ -227,7 +230,7 @@ fn large_batches_give_the_second_copy_up() {
     assert!(store.write_configuration(Batch::updates(0, [insert(10_000)])).is_ok());
     assert_eq!(store.forwarding_copies(), 2);
     let state = store.forwarding();
-    let table = &state.tables()[0];
+    let table = state.table(TableId(0)).expect("a table");
     for number in [0, 9_999, 10_000] {
         assert!(table.find_word(number).is_some());
     }

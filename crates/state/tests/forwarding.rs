@@ -81,7 +81,7 @@ fn in_forwarding(
     id: TableId,
     keys: &[ir::Bits],
 ) -> Found {
-    let table = &state.tables()[id.index()];
+    let table = state.table(id).expect("a table");
     let declared = &program.tables[id.index()];
     let entry = find(table, declared, keys);
     let is_hit = entry.is_some();
@@ -130,7 +130,7 @@ fn compare(store: &Store, shape: &Shape) {
         let set = ir::ValueSetId(at as u32);
         assert_eq!(Some(state.value_set(set)), configuration.value_set(set));
     }
-    assert_eq!(**state.replication(), **configuration.replication());
+    assert_eq!(*state.replication(), **configuration.replication());
 }
 
 proptest! {
