@@ -5,6 +5,7 @@
 //!
 //! Memory above the unpinned store and time of each write while 16 versions are pinned, each with one entry
 //! changed; and the time of a single-entry batch without pins. Times are medians, with the longest beside.
+//! `--only TEXT` takes the sides whose name has it.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use peak_alloc::PeakAlloc;
@@ -123,7 +124,7 @@ fn row(side: Side, kind: Kind) {
     if side == Side::Forwarding {
         drop(store.forwarding());
     }
-    for _ in 0..1_000 {
+    for _ in 0..BATCHES {
         write(&store, next());
     }
     let unpinned = median_and_longest((0..BATCHES).map(|_| write(&store, next())).collect());
@@ -170,7 +171,11 @@ fn main() {
         "memory, MB",
         "after, MB"
     );
+    let only = std::env::args().skip_while(|argument| argument != "--only").nth(1);
     for side in [Side::Configuration, Side::Forwarding] {
+        if only.as_ref().is_some_and(|only| !side.name().contains(only.as_str())) {
+            continue;
+        }
         for kind in [Kind::Modify, Kind::DeleteAndInsert] {
             row(side, kind);
         }

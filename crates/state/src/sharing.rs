@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A vector and a hash table whose copies share what neither has changed since: copying takes time with the
-//! thousandth part of the length, and changing an element of a copy copies the block that it is in. Without
+//! A vector and a hash table whose copies share what neither has changed since: a copy has pointers to blocks
+//! of some hundred elements, and changing an element copies its block when another copy has it too. Without
 //! copies, changes are made in place.
 
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Elements of a leaf, and leaves of a node.
@@ -17,7 +18,9 @@ pub(crate) struct SharedVec<T> {
 }
 
 /// All but the last have [`FAN_OUT`] leaves of [`FAN_OUT`] elements.
-type Node<T> = Vec<Arc<Vec<T>>>;
+type Node<T> = SmallVec<[Arc<Leaf<T>>; FAN_OUT]>;
+
+type Leaf<T> = SmallVec<[T; FAN_OUT]>;
 
 impl<T> Default for SharedVec<T> {
     fn default() -> Self {
@@ -69,20 +72,18 @@ const SHARD_ELEMENTS: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct SharedTable<T> {
     /// A power of two of them.
-    shards: SharedVec<Arc<HashTable<T>>>,
+    shards: Vec<Arc<HashTable<T>>>,
     length: usize,
 }
 
-impl<T: Clone> Default for SharedTable<T> {
+impl<T> Default for SharedTable<T> {
     fn default() -> Self {
         SharedTable { shards: empty_shards(1), length: 0 }
     }
 }
 
-fn empty_shards<T: Clone>(count: usize) -> SharedVec<Arc<HashTable<T>>> {
-    let mut shards = SharedVec::default();
-    (0..count).for_each(|_| shards.push(Arc::default()));
-    shards
+fn empty_shards<T>(count: usize) -> Vec<Arc<HashTable<T>>> {
+    (0..count).map(|_| Arc::default()).collect()
 }
 
 impl<T> SharedTable<T> {
@@ -166,7 +167,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(30))]
+        #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
         fn copies_of_tables_stay_as_they_were(steps in steps()) {
