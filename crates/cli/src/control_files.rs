@@ -3,11 +3,9 @@
 //! mistakes of a file are reported, in the order of its lines.
 
 use crate::{files, output};
-use control::ControlError;
-use control::command::{Command, Located};
+use control::command::Command;
 use control::session::{Answer, Session};
 use device::Device;
-use network::device_commands::carry_out;
 use std::path::PathBuf;
 
 /// How many mistakes of one file are printed.
@@ -34,12 +32,18 @@ pub fn apply_to_all(
     for path in paths {
         let text = files::read_text(path)?;
         let (commands, mut errors) = control::entries::read(&path.display().to_string(), &text);
-        for located in commands {
-            for (at, (session, device)) in devices.iter_mut().enumerate() {
-                match one(&located, session, device, at == 0) {
-                    Ok(()) => done += usize::from(at == 0),
-                    Err(error) if at == 0 => errors.push(error),
-                    Err(_) => {}
+        for (at, (session, device)) in devices.iter_mut().enumerate() {
+            let answers = session.apply_all(&commands, &mut device.target(), None);
+            if at > 0 {
+                continue;
+            }
+            for (located, answer) in commands.iter().zip(answers) {
+                match answer {
+                    Ok(answer) => {
+                        done += 1;
+                        show(&located.command, &answer);
+                    }
+                    Err(error) => errors.push(error),
                 }
             }
         }
@@ -55,32 +59,22 @@ pub fn apply_to_all(
     Ok(if fine { Some(done) } else { None })
 }
 
-fn one(
-    located: &Located,
-    session: &mut Session,
-    device: &mut Device,
-    prints: bool,
-) -> Result<(), ControlError> {
-    let now_ps = device.now_ps();
-    let (store, cells) = device.store_and_cells_mut();
-    match session.apply(located, store, cells, now_ps)? {
-        Answer::Device(command) => carry_out(device, command)
-            .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
-        _ if !prints => {}
+/// Prints the answer to a question.
+fn show(command: &Command, answer: &Answer) {
+    match answer {
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();
-            output::print(&format!("{} = {}\n", question(&located.command), values.join(" ")));
+            output::print(&format!("{} = {}\n", question(command), values.join(" ")));
         }
         Answer::Counter(value) => output::print(&format!(
             "{} = {} packets, {} bytes\n",
-            question(&located.command),
+            question(command),
             value.packets,
             value.bytes
         )),
         Answer::Done | Answer::Handle(_) => {}
     }
-    Ok(())
 }
 
 /// What was asked for, as a person would write it.

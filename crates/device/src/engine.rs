@@ -21,11 +21,14 @@ use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
 
 /// So many contexts are kept for later packets. After a burst the rest gives its memory back.
 const MOST_FREE_CONTEXTS: usize = 64;
+
+/// A command for all ports means so many.
+const MOST_PORTS: u32 = 512;
 
 /// What runs blocks.
 #[derive(Debug)]
@@ -169,6 +172,11 @@ impl Engine {
         self.largest_port
     }
 
+    /// The numbered ports that a controller means: one, or all of a common size.
+    pub fn ports(&self, port: Option<u32>) -> RangeInclusive<u32> {
+        port.map_or(0..=self.largest_port.min(MOST_PORTS - 1), |port| port..=port)
+    }
+
     /// Sets options that are otherwise on the program's architecture.
     pub fn set_defaults(&self, options: &mut DeviceOptions) {
         self.architecture.set_defaults(options);
@@ -265,7 +273,7 @@ impl Engine {
     pub fn for_burst(&mut self) -> BurstParts<'_> {
         self.prepare_straight_context();
         // While other threads may write, the version is given back after each burst.
-        if Arc::strong_count(&self.store) > 1 {
+        if self.store.has_concurrent_writers() {
             self.forget_tables();
         } else if self.kept_tables.is_none() {
             self.kept_tables = Some(self.store.forwarding_cache());

@@ -2,10 +2,11 @@
 //! What all programs of a device share: its clock, events, traffic manager, counters and outputs.
 //! Which block runs when is the architecture's business, not this file's.
 
+use crate::driver::ControlWork;
 use crate::flow_control::{PauseFrame, pause_end_ps};
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
+use crate::packet::{Arrival, Entrance, Generation, PassEpoch, Queued, Reception, Traveller};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::tap::{Tap, TappedEvent};
@@ -13,7 +14,7 @@ use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// So many packets' memory is kept for later packets.
 const MOST_FREE_BYTES: usize = 64;
@@ -21,6 +22,8 @@ const MOST_FREE_BYTES: usize = 64;
 /// Something that happens at a time.
 #[derive(Debug)]
 pub(crate) enum Event {
+    /// The driver has something to do for a controller.
+    Control(ControlWork),
     /// A neighbour, or a user, pauses a queue or lets it go on.
     FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
     /// A packet comes out of the ingress pipeline.
@@ -41,9 +44,15 @@ pub(crate) enum Event {
 /// sequence.
 pub(crate) type EventKey = (u64, u8, u32, u64);
 
+/// The class of controllers' items: before everything else of their time, packets leaving queues included.
+pub(crate) const CONTROL_CLASS: u8 = 0;
+
 /// The class of packets that come back to ingress. The classes of the others stand in
-/// [`Machine::schedule`]; that ingress takes the next packet that waits is class 5.
-const LOOPBACK_CLASS: u8 = 2;
+/// [`Machine::schedule`].
+const LOOPBACK_CLASS: u8 = 3;
+
+/// The class of the admission of the next packet that waits for ingress.
+const ADMISSION_CLASS: u8 = 6;
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +96,8 @@ pub(crate) struct Machine {
     /// Events that [`Machine::has_only_endless_events`] is about.
     endless_events: usize,
     sequence: u64,
+    /// What passes that begin now hold until they end.
+    pass_epoch: Arc<PassEpoch>,
     /// Packets sent so far.
     pub sent: u64,
     /// Memory of packets that are gone, for the next ones.
@@ -105,6 +116,7 @@ impl Machine {
             waiting: VecDeque::new(),
             generator: Sources::new(&options.packet_generator),
             endless_events: 0,
+            pass_epoch: Arc::default(),
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
             statistics: Statistics::default(),
@@ -164,14 +176,26 @@ impl Machine {
         }
     }
 
+    /// What a pass that begins now holds until it ends.
+    pub fn pass_epoch(&self) -> Arc<PassEpoch> {
+        self.pass_epoch.clone()
+    }
+
+    /// Begins a new epoch; the one before ends when nobody holds it any more.
+    pub fn next_pass_epoch(&mut self) -> Weak<PassEpoch> {
+        let before = std::mem::take(&mut self.pass_epoch);
+        Arc::downgrade(&before)
+    }
+
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
         let (class, port) = match &event {
-            Event::FlowControl { .. } => (0, 0),
-            Event::Enqueue(_, port, _) => (1, *port),
+            Event::Control(_) => (CONTROL_CLASS, 0),
+            Event::FlowControl { .. } => (1, 0),
+            Event::Enqueue(_, port, _) => (2, *port),
             Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
-            Event::Generation(source) => (3, self.generator.port(*source)),
-            Event::Reception(arrival) => (4, arrival.port),
-            Event::FlowControlEnd { .. } => (6, 0),
+            Event::Generation(source) => (4, self.generator.port(*source)),
+            Event::Reception(arrival) => (5, arrival.port),
+            Event::FlowControlEnd { .. } => (7, 0),
         };
         self.endless_events += usize::from(self.is_endless(&event));
         self.events.insert((time_ps, class, port, self.sequence), event);
@@ -215,7 +239,7 @@ impl Machine {
     fn is_endless(&self, event: &Event) -> bool {
         match event {
             Event::Generation(source) => self.generator.is_endless(*source),
-            Event::FlowControlEnd { .. } => true,
+            Event::FlowControlEnd { .. } | Event::Control(ControlWork::IdleCheck) => true,
             _ => false,
         }
     }
@@ -257,6 +281,11 @@ impl Machine {
         self.stop_generator_application(application.id);
         let source = self.generator.set(application, self.now_ps);
         self.schedule_generation(source);
+    }
+
+    /// Whether an application of the packet generator is set.
+    pub fn has_generator_application(&self, id: u8) -> bool {
+        self.generator.has(id)
     }
 
     /// Stops an application of the packet generator; returns whether there was one.
@@ -443,7 +472,8 @@ impl Machine {
     pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
         let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
         let back = self.coming_back.front().map(|(key, _)| (*key, NextEvent::ComingBack));
-        let admission = self.admission_ps.map(|at| ((at, 5, 0, 0), NextEvent::Admission));
+        let admission =
+            self.admission_ps.map(|at| ((at, ADMISSION_CLASS, 0, 0), NextEvent::Admission));
         [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
     }
 

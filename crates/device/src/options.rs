@@ -5,6 +5,7 @@
 use crate::flow_control::FlowControlOptions;
 use crate::packet_generator::{GeneratorApplication, PacketTrain};
 use crate::traffic_manager::OutputPath;
+use control::latency::LatencyModel;
 use std::collections::BTreeMap;
 
 /// When a queue asks senders to pause, in packets.
@@ -239,6 +240,8 @@ pub struct DeviceOptions {
     pub packet_generator: Vec<PacketTrain>,
     /// Its applications; of those with equal numbers the last.
     pub generator_applications: Vec<GeneratorApplication>,
+    /// How long controllers' batches take; `None` is no time, as in software.
+    pub control_latency: Option<LatencyModel>,
     /// Time of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
@@ -264,6 +267,7 @@ impl Default for DeviceOptions {
             ingress_interval_ps: 0,
             packet_generator: Vec::new(),
             generator_applications: Vec::new(),
+            control_latency: None,
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             trace: false,

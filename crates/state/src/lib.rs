@@ -12,7 +12,7 @@
 //! to one pipeline instance and are never shared.
 //!
 //! [`Store::write_batch`] is the way in for a control plane; [`Store::write_configuration`] is the same
-//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_mut`] for
+//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_in_place`] for
 //! whoever has the store alone. **A batch is visible to packets as a whole or not at all**, in every
 //! atomicity mode; the modes differ in what a failing update does to the others. A failed update leaves
 //! what it named as it was.

@@ -14,6 +14,7 @@ use crate::{
     DefaultAction, NewEntry, Reply, UpdateError, VersionStatistics,
 };
 use ir::{ActionCall, Program, Table};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,16 @@ pub struct Store {
     current: RwLock<Arc<Configuration>>,
     forwarding: Publication,
     versions: Arc<Ledger>,
+    has_concurrent_writers: AtomicBool,
+}
+
+/// What a change of the forwarding side is made to.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// A copy, as packets may read the current version.
+    Copy,
+    /// The current version.
+    Current,
 }
 
 /// What carrying out a batch gave.
@@ -81,6 +92,7 @@ impl Store {
             current: RwLock::new(Arc::new(configuration)),
             forwarding: Publication::new(versions.clone()),
             versions,
+            has_concurrent_writers: AtomicBool::new(false),
         })
     }
 
@@ -168,50 +180,47 @@ impl Store {
     /// blocks the thread until one is released: a thread that may itself hold the pins uses
     /// [`Store::try_write_batch`].
     pub fn write_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write_shared(Some(cells), batch)
+        self.write(Some(cells), batch, Place::Copy)
     }
 
     /// Carries out a batch of configuration only, as from another thread than that of the packets.
     /// Updates and reads of registers, counters and meters are refused. It blocks as
     /// [`Store::write_batch`] does.
     pub fn write_configuration(&self, batch: Batch) -> BatchOutcome {
-        self.write_shared(None, batch)
+        self.write(None, batch, Place::Copy)
     }
 
-    /// As [`Store::write_batch`], where no other thread has the store: the forwarding side is then
-    /// changed in place, without a second copy. It blocks as [`Store::write_batch`] does.
-    pub fn write_batch_mut(&mut self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        let mut refused = match self.write_exclusive(cells, batch) {
-            Ok(outcome) => return outcome,
-            Err(refused) => refused,
-        };
-        self.versions.count_refusal();
-        loop {
-            self.versions.wait(refused.releases, None);
-            refused = match self.write_exclusive(cells, refused.batch) {
-                Ok(outcome) => return outcome,
-                Err(refused) => refused,
-            };
-        }
+    /// As [`Store::write_batch`], while no packet runs: the forwarding side is changed in place, without a
+    /// second copy, where no reader holds it. A reader that begins meanwhile waits.
+    pub fn write_batch_in_place(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+        self.write(Some(cells), batch, Place::Current)
     }
 
     /// As [`Store::write_batch`], but hands the batch back while too many versions are pinned.
     pub fn try_write_batch(&self, cells: &mut Cells, batch: Batch) -> Result<BatchOutcome, Batch> {
-        self.try_write_shared(Some(cells), batch).map_err(|refused| self.hand_back(refused))
+        self.try_write(Some(cells), batch, Place::Copy).map_err(|refused| self.hand_back(refused))
     }
 
     /// As [`Store::write_configuration`], but hands the batch back while too many versions are pinned.
     pub fn try_write_configuration(&self, batch: Batch) -> Result<BatchOutcome, Batch> {
-        self.try_write_shared(None, batch).map_err(|refused| self.hand_back(refused))
+        self.has_concurrent_writers.store(true, Ordering::Relaxed);
+        self.try_write(None, batch, Place::Copy).map_err(|refused| self.hand_back(refused))
     }
 
-    /// As [`Store::write_batch_mut`], but hands the batch back while too many versions are pinned.
-    pub fn try_write_batch_mut(
-        &mut self,
+    /// As [`Store::write_batch_in_place`], but hands the batch back while too many versions are pinned.
+    pub fn try_write_batch_in_place(
+        &self,
         cells: &mut Cells,
         batch: Batch,
     ) -> Result<BatchOutcome, Batch> {
-        self.write_exclusive(cells, batch).map_err(|refused| self.hand_back(refused))
+        self.try_write(Some(cells), batch, Place::Current)
+            .map_err(|refused| self.hand_back(refused))
+    }
+
+    /// Whether configuration was written by [`Store::try_write_configuration`], beside packets: then readers
+    /// had better give a version back after each burst.
+    pub fn has_concurrent_writers(&self) -> bool {
+        self.has_concurrent_writers.load(Ordering::Relaxed)
     }
 
     fn hand_back(&self, refused: Refused) -> Batch {
@@ -264,25 +273,26 @@ impl Store {
         change(configuration)
     }
 
-    fn write_shared(&self, mut cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
-        let mut refused = match self.try_write_shared(cells.as_deref_mut(), batch) {
+    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, place: Place) -> BatchOutcome {
+        let mut refused = match self.try_write(cells.as_deref_mut(), batch, place) {
             Ok(outcome) => return outcome,
             Err(refused) => refused,
         };
         self.versions.count_refusal();
         loop {
             self.versions.wait(refused.releases, None);
-            refused = match self.try_write_shared(cells.as_deref_mut(), refused.batch) {
+            refused = match self.try_write(cells.as_deref_mut(), refused.batch, place) {
                 Ok(outcome) => return outcome,
                 Err(refused) => refused,
             };
         }
     }
 
-    fn try_write_shared(
+    fn try_write(
         &self,
         cells: Option<&mut Cells>,
         batch: Batch,
+        place: Place,
     ) -> Result<BatchOutcome, Refused> {
         let mut current = self.lock();
         if batch.changes_configuration()
@@ -294,34 +304,10 @@ impl Store {
         let logs = self.forwarding.exists();
         let carried = carry_out(&mut current, cells, batch, logs);
         let version = current.version();
-        let copied_tables = match carried.changes.is_empty() {
-            true => 0,
-            false => self.forwarding.publish(carried.changes, version),
-        };
-        if carried.is_changed {
-            let is_copied = carried.is_copied || copied_tables > 0;
-            self.versions.note_batch(version, is_copied, copied_tables);
-        }
-        Ok(carried.outcome)
-    }
-
-    fn write_exclusive(
-        &mut self,
-        cells: &mut Cells,
-        batch: Batch,
-    ) -> Result<BatchOutcome, Refused> {
-        if batch.changes_configuration()
-            && let Some(releases) = self.refuses(&self.read())
-        {
-            return Err(Refused { batch, releases });
-        }
-        let logs = self.forwarding.exists();
-        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let carried = carry_out(current, Some(cells), batch, logs);
-        let version = current.version();
-        let copied_tables = match carried.changes.is_empty() {
-            true => 0,
-            false => self.forwarding.publish_in_place(carried.changes, version),
+        let copied_tables = match (carried.changes.is_empty(), place) {
+            (true, _) => 0,
+            (false, Place::Copy) => self.forwarding.publish(carried.changes, version),
+            (false, Place::Current) => self.forwarding.publish_in_place(carried.changes, version),
         };
         if carried.is_changed {
             let is_copied = carried.is_copied || copied_tables > 0;

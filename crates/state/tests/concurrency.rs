@@ -163,26 +163,26 @@ fn a_reader_that_stays_does_not_stop_the_writer() {
 
 #[test]
 fn whoever_has_the_store_alone_keeps_one_copy() {
-    let mut store = store();
+    let store = store();
     let mut cells = Cells::new(store.configuration().program());
     begin(&store);
     let address = Arc::as_ptr(&store.forwarding());
     for value in 1..=100 {
-        assert!(store.write_batch_mut(&mut cells, flip(value)).is_ok());
+        assert!(store.write_batch_in_place(&mut cells, flip(value)).is_ok());
         assert_eq!(values(&store.forwarding()), [value; 2]);
     }
     assert_eq!(Arc::as_ptr(&store.forwarding()), address);
     assert_eq!(store.forwarding_copies(), 1);
     // A version that is held is left alone all the same.
     let held = store.forwarding();
-    assert!(store.write_batch_mut(&mut cells, flip(101)).is_ok());
+    assert!(store.write_batch_in_place(&mut cells, flip(101)).is_ok());
     assert_eq!((values(&held), values(&store.forwarding())), ([100; 2], [101; 2]));
     // Both ways of writing mix.
     drop(held);
     for value in 102..200 {
         let outcome = match value % 4 {
             0 => store.write_configuration(flip(value)),
-            _ => store.write_batch_mut(&mut cells, flip(value)),
+            _ => store.write_batch_in_place(&mut cells, flip(value)),
         };
         assert!(outcome.is_ok());
         assert_eq!(values(&store.forwarding()), [value; 2]);
@@ -191,7 +191,7 @@ fn whoever_has_the_store_alone_keeps_one_copy() {
 
 #[test]
 fn a_cache_follows_and_is_dropped_before_writing_in_place() {
-    let mut store = store();
+    let store = store();
     let mut cells = Cells::new(store.configuration().program());
     begin(&store);
     let mut cache = store.forwarding_cache();
@@ -204,13 +204,13 @@ fn a_cache_follows_and_is_dropped_before_writing_in_place() {
     }
     for value in 5..100 {
         drop(cache);
-        assert!(store.write_batch_mut(&mut cells, flip(value)).is_ok());
+        assert!(store.write_batch_in_place(&mut cells, flip(value)).is_ok());
         cache = store.forwarding_cache();
         assert_eq!(seen(&mut cache), Some([value; 2]));
     }
     assert!(store.forwarding_copies() <= 2);
     // Whoever does not drop it reads on all the same.
-    assert!(store.write_batch_mut(&mut cells, flip(100)).is_ok());
+    assert!(store.write_batch_in_place(&mut cells, flip(100)).is_ok());
     assert_eq!(seen(&mut cache), Some([100; 2]));
 }
 

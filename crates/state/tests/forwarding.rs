@@ -144,7 +144,7 @@ proptest! {
         held in any::<u8>(),
     ) {
         let program = Arc::new(program(&shape));
-        let mut store = Store::new(program.clone()).expect("the program is sound");
+        let store = Store::new(program.clone()).expect("the program is sound");
         let mut cells = Cells::new(&program);
         let mut kept = Vec::new();
         for (at, batch) in batches.into_iter().enumerate() {
@@ -152,7 +152,7 @@ proptest! {
                 compare(&store, &shape);
             }
             match is_exclusive {
-                true => store.write_batch_mut(&mut cells, batch),
+                true => store.write_batch_in_place(&mut cells, batch),
                 false => store.write_configuration(batch),
             };
             // Some readers hold versions for long.

@@ -292,7 +292,7 @@ pub(super) fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap
         return output::coded(error.code().0, &message);
     }
     if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error
-        && let Some(place) = super::place(device.program(), map, *origin)
+        && let Some(place) = super::place(&device.program(), map, *origin)
     {
         return format!("{place}: {error}");
     }

@@ -3,10 +3,10 @@
 //! subject made of a `device::Device` is here; which two are compared is the caller's matter.
 
 use super::forms::{Form, Forms};
-use control::session::{Answer, Session};
+use control::session::Session;
+use control::target::Target;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{CounterId, RegisterId, TableId};
-use network::device_commands::carry_out;
 use std::fmt;
 use std::sync::Arc;
 
@@ -159,19 +159,13 @@ fn collect(device: &mut Device, seen: &mut Vec<Observation>) {
     seen.extend(device.drain_transmitted().into_iter().map(Observation::Transmitted));
 }
 
-fn command(device: &mut Device, session: &mut Session, line: &str) -> Result<(), String> {
+fn command(target: &mut dyn Target, session: &mut Session, line: &str) -> Result<(), String> {
     let (commands, errors) = control::command_text::read("commands", line);
     if let Some(error) = errors.first() {
         return Err(error.to_string());
     }
     for located in commands {
-        let now_ps = device.now_ps();
-        let (store, cells) = device.store_and_cells_mut();
-        match session.apply(&located, store, cells, now_ps) {
-            Ok(Answer::Device(command)) => carry_out(device, command)?,
-            Ok(_) => {}
-            Err(error) => return Err(error.to_string()),
-        }
+        session.apply(&located, target).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -196,7 +190,7 @@ impl Subject for DeviceSubject {
     fn take(&mut self, stimulus: &Stimulus, seen: &mut Vec<Observation>) {
         let Some((device, session)) = &mut self.running else { return };
         let outcome = match stimulus {
-            Stimulus::Command(line) => command(device, session, line),
+            Stimulus::Command(line) => command(&mut device.target(), session, line),
             Stimulus::Packet { port, gap_ps, bytes } => {
                 let time_ps = device.now_ps() + gap_ps;
                 match device.inject(*port, time_ps, bytes.clone()) {
@@ -216,7 +210,7 @@ impl Subject for DeviceSubject {
         seen.extend(outcome.err().map(|error| Observation::Error(error.to_string())));
         let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
         tell("statistics".to_string(), format!("{:?}", device.statistics()));
-        let program: Arc<ir::Program> = device.program().clone();
+        let program = device.program();
         let cells = device.cells();
         for (at, declared) in program.registers.iter().enumerate() {
             let Some(register) = cells.register(RegisterId(at as u32)) else { continue };
@@ -236,7 +230,7 @@ impl Subject for DeviceSubject {
                 }
             }
         }
-        let configuration = device.store().configuration();
+        let configuration = device.configuration();
         for (at, declared) in program.tables.iter().enumerate() {
             let Some(table) = configuration.table(TableId(at as u32)) else { continue };
             for counter in &declared.direct_counters {

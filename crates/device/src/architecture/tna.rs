@@ -249,6 +249,7 @@ impl Architecture for Tna {
             wishes: Wishes::default(),
             cause: Cause::Queue,
             parent: pass,
+            epoch: machine.pass_epoch(),
         };
         self.after_ingress(engine, machine, &view, &run, packet)
     }
@@ -318,6 +319,7 @@ impl Architecture for Tna {
                 reception: &packet.reception,
                 ingress_port: packet.ingress_port,
                 pass: run.pass,
+                epoch: &packet.epoch,
             };
             self.mirror(engine, machine, &view, source, session, (&header, &bytes));
         }
@@ -360,12 +362,12 @@ impl Tna {
         run: &Run,
         packet: Traveller,
     ) -> Result<(), DeviceError> {
-        let Traveller { reception, ingress_port, mut context, .. } = packet;
+        let Traveller { reception, ingress_port, mut context, epoch, .. } = packet;
         let pass = run.pass;
         let metadata = &self.metadata;
         let wanted = self.wanted(engine, machine, run, &mut context);
         let drop_ctl = metadata.ingress.drop_ctl.get(&context);
-        let source = copies::Source { reception: &reception, ingress_port, pass };
+        let source = copies::Source { reception: &reception, ingress_port, pass, epoch: &epoch };
         machine.statistics.digests += wanted.digests.len() as u64;
         machine.digests.extend(wanted.digests);
 

@@ -403,6 +403,7 @@ impl Architecture for V1Model {
             wishes: Wishes::default(),
             cause: Cause::Queue,
             parent: pass,
+            epoch: machine.pass_epoch(),
         };
         self.after_ingress(engine, machine, &view, &run, packet)
     }

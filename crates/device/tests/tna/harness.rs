@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices with TNA programs for the tests beside this file.
 
+use control::target::Batch;
 use device::side_by_side::SideBySide;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
-use state::{Batch, Update};
+use state::Update;
 use std::sync::Arc;
 
 /// Only the interfaces that come with the front end.
@@ -55,8 +56,8 @@ pub fn device(
     updates: &[Update],
 ) -> Device {
     let options = DeviceOptions { engine, ..options.clone() };
-    let mut device = Device::new(program.clone(), options).expect("loads");
-    let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+    let device = Device::new(program.clone(), options).expect("loads");
+    let outcome = device.execute(Batch::of(updates.to_vec()));
     assert!(outcome.is_ok(), "{outcome:?}");
     device
 }
@@ -81,7 +82,7 @@ pub fn side_by_side(
 ) -> SideBySide {
     let mut both = SideBySide::new(program.clone(), options.clone()).expect("loads");
     for device in both.devices_mut() {
-        let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+        let outcome = device.execute(Batch::of(updates.to_vec()));
         assert!(outcome.is_ok(), "{outcome:?}");
     }
     both

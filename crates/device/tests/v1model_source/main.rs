@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
+use control::target::Batch;
 use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
-use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
+use state::{CloneSession, MulticastGroup, Replica, Update};
 use std::sync::Arc;
 
 /// Only the interfaces that come with the front end.
@@ -37,20 +38,17 @@ fn device(engine: EngineChoice) -> Device {
     );
     let program = lowered.unwrap_or_else(|| panic!("{report}"));
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let mut device = Device::new(Arc::new(program), options).expect("loads");
+    let device = Device::new(Arc::new(program), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {
         replicas: vec![replica(1, 11), replica(2, 12)],
         ..MulticastGroup::default()
     };
     let session = CloneSession { replicas: vec![replica(7, 0)], ..CloneSession::default() };
-    let outcome = device.write_batch(Batch::updates(
-        0,
-        [
-            Update::InsertMulticastGroup { group: 9, content: group },
-            Update::InsertCloneSession { session: 5, content: session },
-        ],
-    ));
+    let outcome = device.execute(Batch::of([
+        Update::InsertMulticastGroup { group: 9, content: group },
+        Update::InsertCloneSession { session: 5, content: session },
+    ]));
     assert!(outcome.is_ok(), "{outcome:?}");
     device
 }
@@ -80,7 +78,8 @@ fn every_way_through_the_switch() {
         assert_eq!(device.statistics().resubmitted, 3);
         assert_eq!(device.statistics().recirculated, 1);
         assert_eq!(device.statistics().drops[&DropReason::IngressDrop], 1);
-        let passes = device.cells().register(ir::RegisterId(0)).expect("declared");
+        let cells = device.cells();
+        let passes = cells.register(ir::RegisterId(0)).expect("declared");
         assert_eq!(passes.read(1).map(|count| count.low_u64()), Some(4));
     });
 }

@@ -163,16 +163,16 @@ impl Publication {
         replayed.copied_tables
     }
 
-    /// The same where nobody can ask for the version meanwhile: it is changed in place, unless somebody
-    /// holds it.
-    pub(crate) fn publish_in_place(&mut self, changes: Vec<Change>, version: u64) -> usize {
+    /// The same for a version that is changed in place, unless a reader holds it. The caller keeps out those
+    /// who would begin a version while none is published.
+    pub(crate) fn publish_in_place(&self, changes: Vec<Change>, version: u64) -> usize {
         let Some(mut current) = self.published.swap(None) else { return 0 };
         let Some(state) = Arc::get_mut(&mut current) else {
             self.published.store(Some(current));
             return self.publish(changes, version);
         };
-        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(writer) = writer else { return 0 };
+        let mut writer = self.writer();
+        let Some(writer) = &mut *writer else { return 0 };
         writer.take_back(state);
         // It shares the current version's parts, which are to be changed in place.
         writer.spare = None;

@@ -7,7 +7,7 @@ use super::metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, Orders};
 use crate::architecture::paths;
 use crate::engine::Engine;
 use crate::machine::Machine;
-use crate::packet::{Reception, Traveller, Wishes};
+use crate::packet::{PassEpoch, Reception, Traveller, Wishes};
 use crate::statistics::DropReason;
 use crate::trace::{Cause, PassId};
 use crate::view::View;
@@ -21,6 +21,7 @@ pub(super) struct Source<'a> {
     pub ingress_port: u32,
     /// The pass that made it.
     pub pass: Option<PassId>,
+    pub epoch: &'a Arc<PassEpoch>,
 }
 
 impl Tna {
@@ -50,6 +51,7 @@ impl Tna {
             wishes: Wishes { bypass_egress: orders.bypass_egress, ..Wishes::default() },
             cause: orders.cause,
             parent: source.pass,
+            epoch: source.epoch.clone(),
         };
         paths::to_queues(self, engine, machine, port, packet);
     }

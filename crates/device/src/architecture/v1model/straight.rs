@@ -245,6 +245,7 @@ pub(super) fn leave(
         wishes: Wishes::default(),
         cause: Cause::Queue,
         parent: None,
+        epoch: machine.pass_epoch(),
     };
     if is_in_ingress {
         return model.after_ingress(engine, machine, &left.view, &run, packet);
