@@ -186,7 +186,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #[test]
     fn pins_keep_their_versions_and_limit_the_writers(steps in steps(), asks_first in any::<bool>()) {
-        let (mut store, mut cells) = switch();
+        let (store, mut cells) = switch();
         if asks_first {
             drop(store.forwarding());
         }
@@ -220,7 +220,7 @@ proptest! {
                     let written = match by {
                         0 => store.try_write_configuration(batch.clone()),
                         1 => store.try_write_batch(&mut cells, batch.clone()),
-                        _ => store.try_write_batch_mut(&mut cells, batch.clone()),
+                        _ => store.try_write_batch_in_place(&mut cells, batch.clone()),
                     };
                     let pinned = pinned(&store, &pins);
                     match written {
@@ -317,7 +317,7 @@ fn crowded_store() -> (Store, Cells, Model, Vec<Arc<ForwardingState>>) {
 
 #[test]
 fn reads_checks_and_cells_are_never_refused() {
-    let (mut store, mut cells, mut model, pins) = crowded_store();
+    let (store, mut cells, mut model, pins) = crowded_store();
     let register = ir::RegisterId(0);
     let write = Update::WriteRegister {
         register,
@@ -329,14 +329,14 @@ fn reads_checks_and_cells_are_never_refused() {
     let batch = Batch { items, ..Batch::updates(0, []) };
     let version = store.configuration().version();
     assert!(store.try_write_batch(&mut cells, batch.clone()).is_ok_and(|it| it.is_ok()));
-    assert!(store.try_write_batch_mut(&mut cells, batch).is_ok_and(|it| it.is_ok()));
+    assert!(store.try_write_batch_in_place(&mut cells, batch).is_ok_and(|it| it.is_ok()));
     let batch = set_all(&mut model.clone(), 99);
     assert!(store.check_batch(&mut cells, batch.clone()).is_ok());
     // Cells are no version's.
     assert_eq!(store.configuration().version(), version);
     assert_eq!(store.version_statistics().refused_batches, 0);
     assert_eq!(store.try_write_batch(&mut cells, batch.clone()), Err(batch.clone()));
-    assert_eq!(store.try_write_batch_mut(&mut cells, batch.clone()), Err(batch));
+    assert_eq!(store.try_write_batch_in_place(&mut cells, batch.clone()), Err(batch));
     assert_eq!(store.version_statistics().refused_batches, 2);
     drop(pins);
     assert!(store.try_write_configuration(set_all(&mut model, 99)).is_ok());
