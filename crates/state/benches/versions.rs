@@ -158,6 +158,23 @@ fn row(side: Side, kind: Kind) {
     );
 }
 
+/// Nanoseconds a lookup by the interpreter.
+fn lookup() -> f64 {
+    let configuration = filled_store().configuration();
+    let table = configuration.table(TableId(0)).expect("the routes");
+    let key = |number: u64| {
+        let route = number.wrapping_mul(2_654_435_761) % ROUTES;
+        [Bits::from_u64(32, 0x0a00_0007 + (route << 8))]
+    };
+    let rounds = (0..21).map(|_| {
+        let start = Instant::now();
+        let hits = (0..BATCHES).filter(|number| table.lookup(&key(*number)).is_some()).count();
+        assert_eq!(hits as u64, BATCHES);
+        start.elapsed() / BATCHES as u32
+    });
+    median_and_longest(rounds.collect()).0 * 1e3
+}
+
 fn main() {
     println!("{ROUTES} routes; one batch changes one; {PINS} versions pinned, one a batch");
     println!(
@@ -180,4 +197,5 @@ fn main() {
             row(side, kind);
         }
     }
+    println!("a lookup by the interpreter takes {:.0} ns", lookup());
 }
