@@ -5,6 +5,7 @@
 //!
 //! Memory above the unpinned store and time of each write while 16 versions are pinned, each with one entry
 //! changed; and the time of a single-entry batch without pins. Times are medians, with the longest beside.
+//! `--only TEXT` takes the sides whose name has it.
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use peak_alloc::PeakAlloc;
@@ -123,7 +124,7 @@ fn row(side: Side, kind: Kind) {
     if side == Side::Forwarding {
         drop(store.forwarding());
     }
-    for _ in 0..1_000 {
+    for _ in 0..BATCHES {
         write(&store, next());
     }
     let unpinned = median_and_longest((0..BATCHES).map(|_| write(&store, next())).collect());
@@ -157,6 +158,23 @@ fn row(side: Side, kind: Kind) {
     );
 }
 
+/// Nanoseconds a lookup by the interpreter.
+fn lookup() -> f64 {
+    let configuration = filled_store().configuration();
+    let table = configuration.table(TableId(0)).expect("the routes");
+    let key = |number: u64| {
+        let route = number.wrapping_mul(2_654_435_761) % ROUTES;
+        [Bits::from_u64(32, 0x0a00_0007 + (route << 8))]
+    };
+    let rounds = (0..21).map(|_| {
+        let start = Instant::now();
+        let hits = (0..BATCHES).filter(|number| table.lookup(&key(*number)).is_some()).count();
+        assert_eq!(hits as u64, BATCHES);
+        start.elapsed() / BATCHES as u32
+    });
+    median_and_longest(rounds.collect()).0 * 1e3
+}
+
 fn main() {
     println!("{ROUTES} routes; one batch changes one; {PINS} versions pinned, one a batch");
     println!(
@@ -170,9 +188,14 @@ fn main() {
         "memory, MB",
         "after, MB"
     );
+    let only = std::env::args().skip_while(|argument| argument != "--only").nth(1);
     for side in [Side::Configuration, Side::Forwarding] {
+        if only.as_ref().is_some_and(|only| !side.name().contains(only.as_str())) {
+            continue;
+        }
         for kind in [Kind::Modify, Kind::DeleteAndInsert] {
             row(side, kind);
         }
     }
+    println!("a lookup by the interpreter takes {:.0} ns", lookup());
 }

@@ -40,6 +40,7 @@ mod profile;
 mod read;
 mod register;
 mod replication;
+mod sharing;
 mod store;
 mod table;
 mod tuple_space;

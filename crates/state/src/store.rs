@@ -231,7 +231,7 @@ impl Store {
     /// While too many versions are pinned beside the current one, what [`Ledger::wait`] takes.
     fn refuses(&self, current: &Configuration) -> Option<u64> {
         let (version, most) = (current.version(), Store::MOST_PINNED_VERSIONS);
-        if self.versions.pinned(version) <= most {
+        if !self.versions.may_refuse(most) {
             return None;
         }
         // Some may be held by the publication only.

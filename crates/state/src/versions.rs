@@ -4,6 +4,7 @@
 //! objects is left to `store` and `forwarding`.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ struct Records {
     statistics: VersionStatistics,
     /// Counts versions that died.
     releases: u64,
+    /// Threads that wait for that.
+    waiting: usize,
     /// Whether a batch was refused since the last release.
     is_awaited: bool,
     callback: Option<Callback>,
@@ -40,6 +43,8 @@ struct Records {
 #[derive(Default)]
 pub(crate) struct Ledger {
     records: Mutex<Records>,
+    /// How many versions are alive, as of the latest change.
+    alive: AtomicUsize,
     released: Condvar,
 }
 
@@ -84,9 +89,10 @@ impl Ledger {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Alive versions that are not the current one.
-    pub(crate) fn pinned(&self, current: u64) -> usize {
-        self.records().pinned(current)
+    /// Whether more than so many versions may be pinned: some may be alive only because nobody has taken
+    /// them back yet.
+    pub(crate) fn may_refuse(&self, most: usize) -> bool {
+        self.alive.load(Ordering::Relaxed) > most + 1
     }
 
     /// When more than so many versions are pinned, notes that a batch waits for a release, and returns what
@@ -106,17 +112,19 @@ impl Ledger {
     /// Waits until a version dies after [`Ledger::refuse`] gave this number, or until a time.
     pub(crate) fn wait(&self, releases: u64, until: Option<Instant>) -> bool {
         let mut records = self.records();
+        records.waiting += 1;
         while records.releases == releases {
             records = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => self.released.wait(records).unwrap_or_else(PoisonError::into_inner),
-                Some(Duration::ZERO) => return false,
+                Some(Duration::ZERO) => break,
                 Some(rest) => {
                     let waited = self.released.wait_timeout(records, rest);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
-        true
+        records.waiting -= 1;
+        records.releases != releases
     }
 
     pub(crate) fn set_callback(&self, callback: Callback) {
@@ -125,6 +133,9 @@ impl Ledger {
 
     /// Notes what a batch has cost.
     pub(crate) fn note_batch(&self, current: u64, is_copied: bool, copied_tables: usize) {
+        if !is_copied && self.alive.load(Ordering::Relaxed) <= 1 {
+            return;
+        }
         let mut records = self.records();
         let pinned = records.pinned(current);
         let statistics = &mut records.statistics;
@@ -143,8 +154,12 @@ impl Ledger {
         if !records.remove(version) {
             return;
         }
+        self.alive.store(records.alive.len(), Ordering::Relaxed);
         records.releases += 1;
-        self.released.notify_all();
+        // With nobody there it would be a call of the kernel for nothing.
+        if records.waiting > 0 {
+            self.released.notify_all();
+        }
         if std::mem::take(&mut records.is_awaited)
             && let Some(callback) = records.callback.clone()
         {
@@ -164,7 +179,10 @@ pub(crate) struct VersionToken {
 
 impl VersionToken {
     pub(crate) fn new(ledger: &Arc<Ledger>, version: u64) -> VersionToken {
-        ledger.records().add(version);
+        let mut records = ledger.records();
+        records.add(version);
+        ledger.alive.store(records.alive.len(), Ordering::Relaxed);
+        drop(records);
         VersionToken { ledger: ledger.clone(), version, is_counted: true }
     }
 
@@ -179,6 +197,7 @@ impl VersionToken {
             records.remove(self.version);
         }
         records.add(version);
+        self.ledger.alive.store(records.alive.len(), Ordering::Relaxed);
         drop(records);
         self.version = version;
         self.is_counted = true;
@@ -207,24 +226,27 @@ impl Drop for VersionToken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn pinned(ledger: &Ledger, current: u64) -> usize {
+        ledger.statistics(current).pinned
+    }
 
     #[test]
     fn versions_count_once_however_many_objects_they_have() {
         let ledger = Arc::new(Ledger::default());
         let mut current = VersionToken::new(&ledger, 0);
-        assert_eq!(ledger.pinned(0), 0);
+        assert_eq!(pinned(&ledger, 0), 0);
         let one = current.clone();
         let other = VersionToken::new(&ledger, 0);
         current.set_version(1);
-        assert_eq!((ledger.pinned(1), one.version(), current.version()), (1, 0, 1));
+        assert_eq!((pinned(&ledger, 1), one.version(), current.version()), (1, 0, 1));
         drop(one);
-        assert_eq!(ledger.pinned(1), 1);
+        assert_eq!(pinned(&ledger, 1), 1);
         drop(other);
-        assert_eq!(ledger.pinned(1), 0);
+        assert_eq!(pinned(&ledger, 1), 0);
         current.retire();
         current.set_version(2);
-        assert_eq!(ledger.pinned(1), 1);
+        assert_eq!(pinned(&ledger, 1), 1);
     }
 
     #[test]

@@ -115,14 +115,17 @@ fn in_forwarding(
 }
 
 fn compare(store: &Store, shape: &Shape) {
-    let configuration = store.configuration();
-    let state = store.forwarding();
+    compare_sides(&store.configuration(), &store.forwarding(), shape);
+}
+
+fn compare_sides(configuration: &Configuration, state: &ForwardingState, shape: &Shape) {
+    assert_eq!(state.version(), configuration.version());
     let program = configuration.program();
     for at in 0..program.tables.len() {
         let id = TableId(at as u32);
         for keys in keys_of(shape, at) {
-            let expected = in_configuration(&configuration, id, &keys);
-            let found = in_forwarding(&state, program, id, &keys);
+            let expected = in_configuration(configuration, id, &keys);
+            let found = in_forwarding(state, program, id, &keys);
             assert_eq!(found, expected, "table {at}, keys {keys:?}");
         }
     }
@@ -155,12 +158,15 @@ proptest! {
                 true => store.write_batch_in_place(&mut cells, batch),
                 false => store.write_configuration(batch),
             };
-            // Some readers hold versions for long.
+            // Some readers hold versions for long, on one side or both.
             if held >> (at % 8) & 1 == 1 {
-                kept.push(store.forwarding());
+                kept.push((store.configuration(), store.forwarding()));
             }
         }
         compare(&store, &shape);
+        for (configuration, state) in &kept {
+            compare_sides(configuration, state, &shape);
+        }
         drop(kept);
         compare(&store, &shape);
     }
