@@ -9,6 +9,7 @@ use crate::machine::Machine;
 use crate::options::{DeviceOptions, EngineChoice, Shape};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Generation, Traveller};
+use crate::pass::{Pass, Run};
 use crate::statistics::DropReason;
 use crate::tap::TappedEvent;
 use crate::trace::PassId;
@@ -98,17 +99,6 @@ impl Deref for Tables<'_> {
     }
 }
 
-/// In which pass of which packet a block runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub packet: u64,
-    pub pass_number: u64,
-    /// What counters and meters count.
-    pub counted_bytes: u32,
-    /// Where the trace goes.
-    pub pass: Option<PassId>,
-}
-
 impl Engine {
     /// Loads a program; with another engine that runs it on compiled code in the same way, the code is
     /// shared.
@@ -193,7 +183,10 @@ impl Engine {
             let reception = &arrival.reception;
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }
-        self.architecture.clone().ingress(self, machine, arrival)
+        match self.architecture.clone().begin_ingress(self, machine, arrival) {
+            Some(pass) => self.run_pass(machine, pass),
+            None => Ok(()),
+        }
     }
 
     pub fn enqueue(&mut self, machine: &mut Machine, port: u32, packet: Traveller) {
@@ -218,7 +211,24 @@ impl Engine {
             let reception = &packet.item.reception;
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }
-        self.architecture.clone().egress(self, machine, port, packet)
+        match self.architecture.clone().begin_egress(self, machine, port, packet) {
+            Some(pass) => self.run_pass(machine, pass),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a pass to its end at once, on the configuration as it is now.
+    fn run_pass(&mut self, machine: &mut Machine, mut pass: Pass) -> Result<(), DeviceError> {
+        let architecture = self.architecture.clone();
+        let view = self.view();
+        for &block in architecture.blocks(pass.half) {
+            let outcome = self.run(machine, block, &mut pass.packet.context, &view, &pass.run)?;
+            match architecture.after_block(self, machine, pass, block, &outcome) {
+                Some(goes_on) => pass = goes_on,
+                None => return Ok(()),
+            }
+        }
+        architecture.finish(self, machine, &view, pass)
     }
 
     /// How many passes a fresh packet has made when it is in a block of the straight way.

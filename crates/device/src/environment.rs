@@ -2,8 +2,8 @@
 //! What a running block gets from the device: its time, the length that counters count, who draws
 //! random numbers, and a log.
 
-use crate::engine::Run;
 use crate::output::LogLine;
+use crate::pass::Run;
 use crate::tap::{Tap, TappedEvent};
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall};

@@ -37,6 +37,7 @@ pub mod options;
 mod output;
 mod packet;
 pub mod packet_generator;
+mod pass;
 mod rounds;
 pub mod side_by_side;
 pub mod statistics;

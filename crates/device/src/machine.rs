@@ -8,6 +8,7 @@ use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, PassEpoch, Queued, Reception, Traveller};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
+use crate::pass::Departure;
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::tap::{Tap, TappedEvent};
 use crate::trace::{Cause, PassId, PassRecorder};
@@ -490,14 +491,14 @@ impl Machine {
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
-        port: u32,
-        queue: u32,
+        departure: Departure,
         reception: Arc<Reception>,
         bytes: Vec<u8>,
         pass: Option<PassId>,
     ) {
+        let Departure { port, queue, dequeued_ps } = departure;
         let path = OutputPath::Port(port);
-        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, self.now_ps);
+        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, dequeued_ps);
         let time_ps = arrives_ps.saturating_add(self.options.egress_latency_ps);
         self.statistics.sent(port, bytes.len());
         let comes_back = self.options.traffic_manager.is_loopback(port);
