@@ -58,8 +58,19 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         packet: Dequeued<Traveller>,
     ) -> Option<Pass>;
 
-    /// The blocks that run between beginning and finish of a pass, in order.
-    fn blocks(&self, half: Half) -> &[usize];
+    /// The blocks that run between beginning and finish of a pass through ingress, in order.
+    fn ingress_blocks(&self) -> &[usize];
+
+    /// The same for egress.
+    fn egress_blocks(&self) -> &[usize];
+
+    /// The same for a pass.
+    fn blocks(&self, half: Half) -> &[usize] {
+        match half {
+            Half::Ingress => self.ingress_blocks(),
+            Half::Egress(_) => self.egress_blocks(),
+        }
+    }
 
     /// One of these blocks ended; gives the pass back if it goes on.
     fn after_block(

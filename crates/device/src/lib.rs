@@ -38,11 +38,13 @@ mod output;
 mod packet;
 pub mod packet_generator;
 mod pass;
+pub mod pass_timing;
 mod rounds;
 pub mod side_by_side;
 pub mod statistics;
 mod switch;
 pub mod tap;
+mod timed_pass;
 pub mod trace;
 pub mod traffic_manager;
 mod view;
@@ -62,6 +64,7 @@ pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
     MOST_BATCHES, PacketTrain, TrainTarget,
 };
+pub use pass_timing::PassTiming;
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use tap::{ComesBy, EgressPacket, Tapped, TappedEvent};
 pub use trace::PacketTrace;

@@ -31,6 +31,8 @@ pub(crate) struct Departure {
     pub queue: u32,
     /// When it left the queue.
     pub dequeued_ps: u64,
+    /// From the queue to the wire, in picoseconds.
+    pub time_to_wire_ps: u64,
 }
 
 /// A pass that has begun.

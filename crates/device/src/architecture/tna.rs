@@ -240,6 +240,7 @@ impl Architecture for Tna {
             cause: Cause::Queue,
             parent: run.pass,
             epoch: machine.pass_epoch(),
+            time_to_queues_ps: engine.time_to_queues_ps(machine),
         };
         Some(Pass { half: Half::Ingress, run, packet, header_bytes: 0 })
     }
@@ -262,7 +263,13 @@ impl Architecture for Tna {
     ) -> Option<Pass> {
         let mut packet = dequeued.item;
         let (parent, queue) = (packet.parent, dequeued.queue);
-        let departure = Departure { port, queue, dequeued_ps: machine.now_ps };
+        packet.time_to_queues_ps = machine.options.ingress_latency_ps;
+        let departure = Departure {
+            port,
+            queue,
+            dequeued_ps: machine.now_ps,
+            time_to_wire_ps: engine.time_to_wire_ps(machine),
+        };
         if packet.wishes.bypass_egress {
             let bytes = packet.context.packet.split_off(EGRESS_PREFIX_BYTES);
             engine.recycle(packet.context);
@@ -287,11 +294,12 @@ impl Architecture for Tna {
         Some(Pass { half: Half::Egress(departure), run, packet, header_bytes: 0 })
     }
 
-    fn blocks(&self, half: Half) -> &[usize] {
-        match half {
-            Half::Ingress => &self.ingress_blocks,
-            Half::Egress(_) => &self.egress_blocks,
-        }
+    fn ingress_blocks(&self) -> &[usize] {
+        &self.ingress_blocks
+    }
+
+    fn egress_blocks(&self) -> &[usize] {
+        &self.egress_blocks
     }
 
     fn after_block(
@@ -378,12 +386,19 @@ impl Tna {
         run: &Run,
         packet: Traveller,
     ) -> Result<(), DeviceError> {
-        let Traveller { reception, ingress_port, mut context, epoch, .. } = packet;
+        let Traveller { reception, ingress_port, mut context, epoch, time_to_queues_ps, .. } =
+            packet;
         let pass = run.pass;
         let metadata = &self.metadata;
         let wanted = self.wanted(engine, machine, run, &mut context);
         let drop_ctl = metadata.ingress.drop_ctl.get(&context);
-        let source = copies::Source { reception: &reception, ingress_port, pass, epoch: &epoch };
+        let source = copies::Source {
+            reception: &reception,
+            ingress_port,
+            pass,
+            epoch: &epoch,
+            time_to_queues_ps,
+        };
         machine.statistics.digests += wanted.digests.len() as u64;
         machine.digests.extend(wanted.digests);
 
@@ -469,6 +484,7 @@ impl Tna {
                 ingress_port: packet.ingress_port,
                 pass: run.pass,
                 epoch: &packet.epoch,
+                time_to_queues_ps: packet.time_to_queues_ps,
             };
             self.mirror(engine, machine, view, source, session, (&header, &bytes));
         }

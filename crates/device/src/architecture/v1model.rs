@@ -394,6 +394,7 @@ impl Architecture for V1Model {
             cause: Cause::Queue,
             parent: run.pass,
             epoch: machine.pass_epoch(),
+            time_to_queues_ps: engine.time_to_queues_ps(machine),
         };
         Some(Pass { half: Half::Ingress, run, packet, header_bytes: 0 })
     }
@@ -410,7 +411,7 @@ impl Architecture for V1Model {
 
     fn begin_egress(
         &self,
-        _: &mut Engine,
+        engine: &mut Engine,
         machine: &mut Machine,
         port: u32,
         dequeued: Dequeued<Traveller>,
@@ -443,16 +444,22 @@ impl Architecture for V1Model {
         packet.parent = run.pass;
         packet.cause = Cause::Queue;
         let header_bytes = metadata.header_bytes(&packet.context);
-        let queue = dequeued.queue;
-        let departure = Departure { port, queue, dequeued_ps: machine.now_ps };
+        packet.time_to_queues_ps = machine.options.ingress_latency_ps;
+        let departure = Departure {
+            port,
+            queue: dequeued.queue,
+            dequeued_ps: machine.now_ps,
+            time_to_wire_ps: engine.time_to_wire_ps(machine),
+        };
         Some(Pass { half: Half::Egress(departure), run, packet, header_bytes })
     }
 
-    fn blocks(&self, half: Half) -> &[usize] {
-        match half {
-            Half::Ingress => &self.ingress_blocks,
-            Half::Egress(_) => std::slice::from_ref(&self.blocks.egress),
-        }
+    fn ingress_blocks(&self) -> &[usize] {
+        &self.ingress_blocks
+    }
+
+    fn egress_blocks(&self) -> &[usize] {
+        std::slice::from_ref(&self.blocks.egress)
     }
 
     fn after_block(

@@ -247,6 +247,7 @@ pub(super) fn leave(
         cause: Cause::Queue,
         parent: None,
         epoch: machine.pass_epoch(),
+        time_to_queues_ps: machine.options.ingress_latency_ps,
     };
     if is_in_ingress {
         return model.after_ingress(engine, machine, &left.view, &run, packet);
@@ -255,6 +256,7 @@ pub(super) fn leave(
         port: left.outputs[OUTPUT_PORT],
         queue: left.outputs[OUTPUT_QUEUE],
         dequeued_ps: machine.now_ps,
+        time_to_wire_ps: machine.options.egress_latency_ps,
     };
     let leaving = Leaving { view: &left.view, run: &run, departure };
     if left.exit == Some(AFTER_EGRESS) {
