@@ -7,7 +7,9 @@
 //! leaving queues come first (lower path first), then packets back to ingress (by the internal paths and
 //! by loopback ports), then generated packets and packets from ports, each by port and sequence; so with
 //! infinite rates every packet runs to its end before the next one begins. A pause by flow control that
-//! is over ends last.
+//! is over ends last. Where passes take time ([`PassTiming`]), packets under way have their moments behind
+//! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
+//! began.
 //!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
 //! packet goes block by block the general way, with queues between, or, where nothing would show the
