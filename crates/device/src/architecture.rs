@@ -82,7 +82,8 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         outcome: &Outcome,
     ) -> Option<Pass>;
 
-    /// What becomes of a packet behind the last of these blocks: copies, digests, a queue or a wire.
+    /// Finishes a pass behind the last of these blocks: makes copies, sends digests, queues the packet or
+    /// sends it.
     fn finish(
         &self,
         engine: &mut Engine,

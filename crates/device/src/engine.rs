@@ -414,7 +414,7 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Who watches a block for the trace.
+    /// Makes the observer of a block for the trace.
     pub fn recorder(&self) -> Recorder {
         Recorder::new(self.program.clone()).watching(self.architecture.drop_slot())
     }

@@ -16,7 +16,7 @@ pub(crate) struct Run {
     pub pass: Option<PassId>,
 }
 
-/// Which half of a packet's way a pass goes through.
+/// The half of the switch that a pass goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     Ingress,

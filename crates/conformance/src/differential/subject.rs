@@ -107,7 +107,7 @@ pub struct DeviceSubject {
     form: Form,
     options: DeviceOptions,
     alteration: Option<fn(&mut ir::Program)>,
-    /// Packets come at multiples of this time, and times are told in it.
+    /// Packets arrive at multiples of this time, and observations count time in it.
     slot_ps: Option<u64>,
     running: Option<(Device, Session)>,
 }
@@ -134,8 +134,8 @@ impl DeviceSubject {
         self
     }
 
-    /// The same with packets at multiples of a time, in which it is done with each, and with times told in
-    /// multiples of it: for subjects that take different times.
+    /// The same with one packet a slot of this length, and with times counted in slots: for subjects whose
+    /// passes take different times.
     pub fn in_slots(mut self, slot_ps: u64) -> DeviceSubject {
         self.slot_ps = Some(slot_ps);
         self
@@ -176,8 +176,8 @@ impl DeviceSubject {
         &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
 }
 
-/// What came out of a device. Times of slots are told as such; then packets stand by port, and have no
-/// number among all that were sent, as copies need not leave in the same order.
+/// Drains a device's outputs. With slots, times count slots, and packets are sorted by port and lose their
+/// sequence number, because copies need not leave in the same order.
 fn collect(device: &mut Device, slot_ps: Option<u64>, seen: &mut Vec<Observation>) {
     let (mut log, mut digests) = (device.drain_log(), device.drain_digests());
     let mut transmitted = device.drain_transmitted();

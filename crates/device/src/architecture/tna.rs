@@ -462,7 +462,7 @@ impl Tna {
         Ok(())
     }
 
-    /// What becomes of a packet after its egress deparser.
+    /// Mirrors a packet behind its egress deparser, and drops or sends it.
     fn after_egress(
         &self,
         engine: &mut Engine,

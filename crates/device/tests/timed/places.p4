@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each bit of a packet's mask sends it through one place, where it takes the next number; the places are one
-// after the other, so packets take different ways through the same stages.
+// after the other, so packets take different paths through the same stages.
 #include <core.p4>
 #include <v1model.p4>
 
