@@ -203,12 +203,14 @@ impl Machine {
             Event::Generation(source) => (5, self.generator.port(*source)),
             Event::Reception(arrival) => (6, arrival.port),
             Event::FlowControlEnd { .. } => (8, 0),
-            // Passes of one time go in the order in which they began: see `schedule_pass`.
             Event::Pass(..) => (PASS_CLASS, 0),
         };
+        let sequence = match &event {
+            Event::Pass(_, pass) => pass.order(),
+            _ => self.next_sequence(),
+        };
         self.endless_events += usize::from(self.is_endless(&event));
-        self.events.insert((time_ps, class, port, self.sequence), event);
-        self.sequence += 1;
+        self.events.insert((time_ps, class, port, sequence), event);
     }
 
     /// The next number in the order of events.
@@ -216,17 +218,6 @@ impl Machine {
         let sequence = self.sequence;
         self.sequence += 1;
         sequence
-    }
-
-    /// A pass waits until a time; of those of one time the one with the lowest number goes on first.
-    pub fn schedule_pass(
-        &mut self,
-        time_ps: u64,
-        order: u64,
-        generation: Generation,
-        pass: Box<TimedPass>,
-    ) {
-        self.events.insert((time_ps, PASS_CLASS, 0, order), Event::Pass(generation, pass));
     }
 
     /// What follows is done to a packet in the last of its passes, as far as taps are asked.
@@ -486,8 +477,7 @@ impl Machine {
 
     /// A packet will come back by its port when it has arrived.
     pub fn send_round(&mut self, arrival: Box<Arrival>) {
-        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.sequence);
-        self.sequence += 1;
+        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
         if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
             self.coming_back.push_back((key, arrival));
         } else {

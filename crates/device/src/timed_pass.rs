@@ -5,7 +5,7 @@
 
 use crate::engine::{Engine, Runner};
 use crate::environment::BlockEnvironment;
-use crate::machine::Machine;
+use crate::machine::{Event, Machine};
 use crate::output::DeviceError;
 use crate::pass::{Half, Pass};
 use crate::trace::PassId;
@@ -19,13 +19,19 @@ use std::cell::Cell;
 pub(crate) struct TimedPass {
     pass: Pass,
     began_ps: u64,
-    /// Its place among all passes, in the order in which they began.
     order: u64,
     /// The block that runs, by its place in the half; past the last one when all have run.
     at: usize,
     /// How far the block has come.
     run: Option<BlockRun>,
     recorder: Option<Recorder>,
+}
+
+impl TimedPass {
+    /// Its number in the order in which passes began.
+    pub fn order(&self) -> u64 {
+        self.order
+    }
 }
 
 impl Engine {
@@ -45,7 +51,7 @@ impl Engine {
 
     fn wait(&mut self, machine: &mut Machine, until_ps: u64, timed: TimedPass) {
         self.in_flight += 1;
-        machine.schedule_pass(until_ps, timed.order, self.generation, Box::new(timed));
+        machine.schedule(until_ps, Event::Pass(self.generation, Box::new(timed)));
     }
 
     /// Goes on with a pass, as far as this moment reaches.

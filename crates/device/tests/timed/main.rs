@@ -3,6 +3,7 @@
 //! order, and when packets leave. That a packet alone sees no difference is tested with the other programs of
 //! this folder and in `conformance`.
 
+use control::target::Batch;
 use device::{
     Device, DeviceError, DeviceOptions, EngineChoice, LoadError, PassTiming, PortOptions,
     TappedEvent, TrafficManagerOptions,
@@ -10,7 +11,7 @@ use device::{
 use ir::{Bits, KeyPattern, Program, RegisterId};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use proptest::prelude::*;
-use state::{Batch, BoundAction, CellRange, CellValues, CloneSession, NewEntry, Replica, Update};
+use state::{BoundAction, CellRange, CellValues, CloneSession, NewEntry, Replica, Update};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ fn device(program: Program) -> Device {
 }
 
 fn write(device: &mut Device, updates: impl IntoIterator<Item = Update>) {
-    let outcome = device.write_batch(Batch::updates(device.now_ps(), updates));
+    let outcome = device.execute(Batch::of(updates));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
@@ -112,7 +113,8 @@ fn register(device: &Device, name: &str) -> RegisterId {
 }
 
 fn cell(device: &Device, name: &str, index: u64) -> u64 {
-    let register = device.cells().register(register(device, name)).expect("it is there");
+    let cells = device.cells();
+    let register = cells.register(register(device, name)).expect("it is there");
     register.read(index).map_or(0, |value| value.low_u64())
 }
 
