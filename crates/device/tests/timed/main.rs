@@ -3,7 +3,7 @@
 //! order, and when packets leave. That a packet alone sees no difference is tested with the other programs of
 //! this folder and in `conformance`.
 
-use control::target::Batch;
+use control::target::{Batch, Target};
 use device::{
     Device, DeviceError, DeviceOptions, EngineChoice, LoadError, PassTiming, PortOptions,
     TappedEvent, TrafficManagerOptions,
@@ -177,6 +177,36 @@ fn removing_the_old_version_too_early_shows() {
     let clear = |table| Update::ClearEntries { table };
     write(&mut device, [clear(one), clear(two)]);
     assert_eq!(run(&mut device, &[]), [[10, 0, 0]]);
+}
+
+#[test]
+fn a_request_at_the_time_of_a_moment_comes_first() {
+    // Table `one` is read a stage after the packet came.
+    for (time_ps, expected) in [(STAGE_PS, [20, 0, 0]), (STAGE_PS + 1, [0, 0, 0])] {
+        let mut device = device(program());
+        let batch = Batch::of([entry(&device, "MyIngress.one", 0, 20)]);
+        let mut target = device.target();
+        let ticket = target.submit(batch, time_ps);
+        assert_eq!(run(&mut device, &[(0, 1)]), [expected]);
+        let outcome = target.poll(ticket).expect("it was carried out");
+        assert!(outcome.is_ok(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_barrier_waits_for_passes_under_way() {
+    let mut device = device(program());
+    device.inject(1, 0, order(1)).expect("not in the past");
+    device.inject(1, STAGE_PS, order(1)).expect("not in the past");
+    device.advance(STAGE_PS / 2).expect("no assertion fails");
+    let mut target = device.target();
+    let ticket = target.barrier(STAGE_PS / 2);
+    // The first packet leaves 10 stages after it came; the second came behind the barrier.
+    device.advance(10 * STAGE_PS - 1).expect("no assertion fails");
+    assert_eq!(target.poll(ticket), None);
+    device.advance(10 * STAGE_PS).expect("no assertion fails");
+    assert!(target.poll(ticket).is_some());
+    assert!(device.is_busy());
 }
 
 #[test]
