@@ -39,9 +39,10 @@ impl Physical {
 
 /// How single updates and reads of a program as written are done on the programs as run.
 ///
-/// Updates come normalised: entries by keys and priority, with everything that they hold afterwards; tables are
-/// cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
-/// to be atomic, either all of them do or none. Reads of cells belong to phase 0.
+/// Updates come normalised: entries by keys and priority as the table has them, with everything that they hold
+/// afterwards; tables are cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
+/// to be atomic, either all of them do or none. Reads of cells belong to phase 0. Updates that undo others, after
+/// a failure in phase 0, are translated like others; of their items those of phase 0 are done.
 pub trait Translation: Send {
     /// The program as written.
     fn program(&self) -> Arc<Program>;
@@ -61,7 +62,8 @@ pub trait Translation: Send {
         Ok(vec![Physical::at(TargetIndex(0), item.clone())])
     }
 
-    /// Items that every batch with writes needs besides, such as a commit in a phase of its own.
+    /// Items that every batch with writes needs besides, such as a commit. Asked for when phase 0 is done, unless
+    /// all of it was undone; the items belong to later phases.
     fn complete(&mut self) -> Vec<Physical> {
         Vec::new()
     }
@@ -75,10 +77,6 @@ pub trait Translation: Send {
     fn answer_after(&self) -> u8 {
         u8::MAX
     }
-
-    /// A batch was undone because of a failure in phase 0: what [`Translation::complete`] planned did not
-    /// happen.
-    fn undone(&mut self) {}
 
     /// The targets that it has.
     fn targets(&self) -> Vec<TargetIndex> {
@@ -160,6 +158,23 @@ impl<T: Translation> Virtual<T> {
                 };
                 entries.into_iter().map(delete).collect()
             }
+            // Keys as the table has them.
+            Update::InsertEntry { table, entry } => {
+                let record = entry_of(after, table, &entry.keys, entry.priority);
+                let entry = record.map_or(entry, |record| record.to_new_entry());
+                vec![Update::InsertEntry { table, entry }]
+            }
+            Update::ModifyEntry { table, entry } => {
+                let record = entry_of(after, table, &entry.keys, entry.priority);
+                let entry = record.map_or(entry, |record| record.to_new_entry());
+                vec![Update::ModifyEntry { table, entry }]
+            }
+            Update::DeleteEntry { table, keys, priority } => {
+                let record = entry_of(before, table, &keys, priority);
+                let (keys, priority) = record
+                    .map_or((keys, priority), |record| (record.keys.clone(), record.priority));
+                vec![Update::DeleteEntry { table, keys, priority }]
+            }
             Update::ModifyEntryAt { table, handle, .. } => {
                 let entry = after.table(table).and_then(|table| table.shared_entry(handle));
                 let modify = |entry: Arc<state::EntryRecord>| Update::ModifyEntry {
@@ -203,6 +218,16 @@ impl<T: Translation> Virtual<T> {
             other => vec![other],
         }
     }
+}
+
+fn entry_of(
+    configuration: &Configuration,
+    table: ir::TableId,
+    keys: &[ir::KeyPattern],
+    priority: i64,
+) -> Option<Arc<state::EntryRecord>> {
+    let handle = configuration.entry_handle(table, keys, priority).ok()?;
+    configuration.table(table)?.shared_entry(handle)
 }
 
 fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<ir::TableId> {
