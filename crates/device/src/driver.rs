@@ -337,7 +337,7 @@ impl Switch {
             });
         }
         let failed = results.iter().position(Result::is_err);
-        match failed.filter(|_| batch.atomicity != Atomicity::ContinueOnError) {
+        match failed.filter(|_| batch.stops_on_error()) {
             Some(at) => match results.swap_remove(at) {
                 Err(fault) => Outcome::aborted(batch.items.len(), at, fault, now_ps),
                 Ok(_) => Outcome::empty(now_ps),

@@ -141,6 +141,14 @@ impl<T: Translation> Virtual<T> {
         self.state.store().configuration()
     }
 
+    /// What the state of the program as written would answer.
+    fn check_here(&mut self, batch: Batch) -> Outcome {
+        let now_ps = self.state.now_ps();
+        let ticket = self.state.reserve(batch, now_ps);
+        self.state.release(ticket);
+        self.state.wait(ticket)
+    }
+
     /// An update as translations take it, or several.
     fn normalised(update: Update, before: &Configuration, after: &Configuration) -> Vec<Update> {
         let by_keys = |table, handle| {
@@ -249,6 +257,10 @@ impl<T: Translation> ControlMap for Virtual<T> {
         self.translation.visibility(below)
     }
 
+    fn set_now_ps(&mut self, now_ps: u64) {
+        self.state.set_now_ps(now_ps);
+    }
+
     fn begin(&mut self, batch: Batch) -> VirtualPlan {
         self.plan(batch)
     }
@@ -258,11 +270,7 @@ impl<T: Translation> ControlMap for Virtual<T> {
     }
 
     fn check(&mut self, batch: &Batch) -> Outcome {
-        let own = Batch { program: None, ..batch.clone() };
-        let now_ps = self.state.now_ps();
-        let ticket = self.state.reserve(own, now_ps);
-        self.state.release(ticket);
-        self.state.wait(ticket)
+        self.check_here(Batch { program: None, ..batch.clone() })
     }
 
     fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification> {

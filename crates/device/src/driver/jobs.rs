@@ -163,7 +163,7 @@ impl Switch {
                 Err(batch) => self.hold_job(job, batch),
             };
         }
-        if (job.item, job.cell) == (0, 0) && job.batch.atomicity != Atomicity::ContinueOnError {
+        if (job.item, job.cell) == (0, 0) && job.batch.stops_on_error() {
             // The driver has the device's state for itself, so what is possible now stays so.
             let checked = self.check(&job.batch);
             if !checked.is_ok() {

@@ -67,6 +67,8 @@ enum Stage {
 pub struct VirtualPlan {
     /// As the caller asked.
     atomicity: Atomicity,
+    /// Whether an item that fails undoes the others.
+    stops_on_error: bool,
     /// Whether the later phases make the batch visible at one moment, so that phase 0 need not.
     is_phased: bool,
     parts: Vec<Part>,
@@ -96,6 +98,7 @@ impl<T: Translation> Virtual<T> {
         let atomicity = batch.atomicity;
         let mut plan = VirtualPlan {
             atomicity,
+            stops_on_error: batch.stops_on_error(),
             is_phased: self.translation.visibility(Visibility::Items) > Visibility::Items,
             parts: Vec::with_capacity(batch.items.len()),
             sent: Vec::new(),
@@ -106,13 +109,21 @@ impl<T: Translation> Virtual<T> {
             latest_ps: (0, 0),
         };
         let count = batch.items.len();
-        let is_atomic = plan.is_atomic();
+        if plan.stops_on_error
+            && let Some((at, fault)) = self.refused(&batch)
+        {
+            // Nothing has to be undone, so entries keep their places.
+            plan.abort(0, count);
+            plan.parts[at].result = Err(fault);
+            plan.stage = Stage::Over;
+            return plan;
+        }
         for item in batch.items {
             let number = plan.parts.len();
             let part = self.part(item, number, &mut plan.sent);
             let has_failed = part.result.is_err();
             plan.parts.push(part);
-            if has_failed && is_atomic {
+            if has_failed && plan.stops_on_error {
                 plan.abort(number, count);
                 self.undo(&mut plan, |_| true);
                 plan.sent.clear();
@@ -121,6 +132,18 @@ impl<T: Translation> Virtual<T> {
             }
         }
         plan
+    }
+
+    /// The item for which the state of the program as written refuses an atomic batch, and why.
+    fn refused(&mut self, batch: &Batch) -> Option<(usize, Fault)> {
+        let of_state = |(at, item): (usize, &Item)| match item {
+            Item::State(_) => Some((at, item.clone())),
+            Item::Device(_) => None,
+        };
+        let (places, items): (Vec<usize>, Vec<Item>) =
+            batch.items.iter().enumerate().filter_map(of_state).unzip();
+        let outcome = self.check_here(Batch::of(items).with(batch.atomicity));
+        outcome.first_fault().map(|(at, fault)| (places[at], fault.clone()))
     }
 
     /// Adds what the batch needs besides, now that phase 0 is done.
@@ -287,7 +310,7 @@ impl<T: Translation> Virtual<T> {
             self.complete(plan);
             return self.next_phase(plan, 0);
         };
-        let is_whole = plan.is_atomic();
+        let is_whole = plan.stops_on_error;
         if is_whole {
             plan.abort(first, plan.parts.len());
         }
@@ -406,7 +429,7 @@ impl VirtualPlan {
 
     /// No item is applied because of one.
     fn abort(&mut self, at: usize, count: usize) {
-        self.rolled_back = true;
+        self.rolled_back = self.stops_on_error;
         let fault = self.parts.get(at).and_then(|part| part.result.clone().err());
         for part in &mut self.parts {
             part.result = Err(Fault::ABORTED);
