@@ -559,7 +559,14 @@ impl Scene {
                     0 => together.into_iter().filter(own).collect(),
                     _ => together,
                 };
-                expected.retain(|notification| tenant.number > 0 || own(notification));
+                let configuration = tenant.alone.configuration();
+                expected.retain(|notification| match notification {
+                    // The maps of this trial know nothing of entries that have gone since.
+                    Notification::IdleTimeout { table, entry, .. } if tenant.number > 0 => {
+                        configuration.entry_handle(*table, &entry.keys, entry.priority).is_ok()
+                    }
+                    notification => tenant.number > 0 || own(notification),
+                });
                 counts.notifications += expected.len();
                 let [together, expected] = [together, expected].map(|list| news(&list));
                 if together != expected {
@@ -582,7 +589,8 @@ impl Scene {
             }
         }
         println!("{histories} histories: {counts:?}");
-        assert!(counts.faults * 2 < counts.batches && counts.notifications > 0, "{counts:?}");
+        assert!(counts.faults * 3 < counts.batches * 2, "{counts:?}");
+        assert!(counts.sent * 5 > counts.packets && counts.notifications > 0, "{counts:?}");
     }
 
     #[track_caller]

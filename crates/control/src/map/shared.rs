@@ -85,6 +85,23 @@ impl Inner {
         self.owner(&Object::Entry(name))
     }
 
+    /// Takes what the target has to tell to those whom it concerns.
+    fn route_notifications(&mut self) {
+        for notification in self.target.notifications() {
+            let owner = match &notification {
+                Notification::IdleTimeout { table, entry, .. } => {
+                    Some(self.owner_of(*table, entry))
+                }
+                _ => None,
+            };
+            for (number, mailbox) in self.notifications.iter_mut().enumerate() {
+                if owner.is_none_or(|owner| owner == Some(number)) {
+                    mailbox.push_back(notification.clone());
+                }
+            }
+        }
+    }
+
     /// An object is somebody else's, or nobody's.
     fn is_foreign(&self, object: &Object, portion: usize) -> bool {
         self.claims.get(object).is_some_and(|claim| claim.owner != Some(portion))
@@ -599,6 +616,8 @@ impl Portion {
         };
         let shared = self.shared.clone();
         let mut inner = shared.inner();
+        // An entry that was removed may have been reported before.
+        inner.route_notifications();
         let UnderWay { plans, is_reservation, .. } = under_way;
         if is_reservation {
             match outcome.is_ok() {
@@ -692,19 +711,7 @@ impl Target for Portion {
 
     fn notifications(&mut self) -> Vec<Notification> {
         let mut inner = self.shared.inner();
-        for notification in inner.target.notifications() {
-            let owner = match &notification {
-                Notification::IdleTimeout { table, entry, .. } => {
-                    Some(inner.owner_of(*table, entry))
-                }
-                _ => None,
-            };
-            for (number, mailbox) in inner.notifications.iter_mut().enumerate() {
-                if owner.is_none_or(|owner| owner == Some(number)) {
-                    mailbox.push_back(notification.clone());
-                }
-            }
-        }
+        inner.route_notifications();
         inner.notifications[self.number].drain(..).collect()
     }
 
