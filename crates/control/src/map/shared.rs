@@ -212,10 +212,12 @@ enum Plan {
 }
 
 /// A batch of a portion below.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct UnderWay {
     ticket: Ticket,
     plans: Vec<Plan>,
+    /// Whether an item that fails undoes the others.
+    stops_on_error: bool,
     /// Whether it is checked only, and kept to be committed.
     is_reservation: bool,
 }
@@ -230,7 +232,7 @@ pub struct Portion {
     ids: IdRanges,
     under_way: VecDeque<UnderWay>,
     /// Reservations that the target keeps.
-    reserved: HashMap<Ticket, Vec<Plan>>,
+    reserved: HashMap<Ticket, UnderWay>,
     /// Answers that came without the target.
     answers: VecDeque<(Ticket, Outcome)>,
 }
@@ -581,13 +583,13 @@ impl Portion {
     ) -> Ticket {
         let shared = self.shared.clone();
         let mut inner = shared.inner();
-        let is_whole = is_reservation || batch.stops_on_error();
+        let stops_on_error = batch.stops_on_error();
         let (plans, below) = self.plan(&mut inner, batch);
         let refused = plans.iter().enumerate().find_map(|(at, plan)| match plan {
             Plan::Refused(fault) => Some((at, fault.clone())),
             Plan::Below(_) => None,
         });
-        if let Some((at, fault)) = refused.filter(|_| is_whole) {
+        if let Some((at, fault)) = refused.filter(|_| stops_on_error || is_reservation) {
             // None of its items is wanted then. An empty batch keeps the place among the requests.
             inner.give_up(&plans);
             let ticket = inner.target.submit(Batch::default(), 0);
@@ -596,7 +598,7 @@ impl Portion {
             return ticket;
         }
         let ticket = send(&mut *inner.target, below);
-        self.under_way.push_back(UnderWay { ticket, plans, is_reservation });
+        self.under_way.push_back(UnderWay { ticket, plans, stops_on_error, is_reservation });
         ticket
     }
 
@@ -618,21 +620,28 @@ impl Portion {
         let mut inner = shared.inner();
         // An entry that was removed may have been reported before.
         inner.route_notifications();
-        let UnderWay { plans, is_reservation, .. } = under_way;
+        let UnderWay { plans, stops_on_error, is_reservation, .. } = under_way.clone();
         if is_reservation {
             match outcome.is_ok() {
-                true => drop(self.reserved.insert(ticket, plans.clone())),
+                true => drop(self.reserved.insert(ticket, under_way)),
                 false => inner.give_up(&plans),
             }
         }
-        self.outcome(&mut inner, plans, outcome, is_reservation)
+        let mut outcome = self.outcome(&mut inner, plans, outcome, is_reservation);
+        if stops_on_error && !outcome.is_ok() && !outcome.rolled_back {
+            // A single item was left for the target, which had nothing to undo.
+            outcome.rolled_back = true;
+            let others = outcome.results.iter_mut().filter(|result| result.is_ok());
+            others.for_each(|result| *result = Err(Fault::ABORTED));
+        }
+        outcome
     }
 
-    /// The plans of a reservation, whether its answer has been taken or not.
-    fn take_reservation(&mut self, reservation: Ticket) -> Option<Vec<Plan>> {
+    /// A reservation, whether its answer has been taken or not.
+    fn take_reservation(&mut self, reservation: Ticket) -> Option<UnderWay> {
         let is_it = |under_way: &UnderWay| under_way.ticket == reservation;
         let at = self.under_way.iter().position(is_it);
-        let unseen = at.and_then(|at| self.under_way.remove(at)).map(|under_way| under_way.plans);
+        let unseen = at.and_then(|at| self.under_way.remove(at));
         self.reserved.remove(&reservation).or(unseen)
     }
 }
@@ -685,19 +694,21 @@ impl Target for Portion {
     }
 
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
-        let plans = self.take_reservation(reservation);
+        let reserved = self.take_reservation(reservation);
         let ticket = self.shared.inner().target.commit(reservation, at_ps);
-        if let Some(plans) = plans {
-            self.under_way.push_back(UnderWay { ticket, plans, is_reservation: false });
+        if let Some(under_way) = reserved {
+            self.under_way.push_back(UnderWay { ticket, is_reservation: false, ..under_way });
         }
         ticket
     }
 
     fn release(&mut self, reservation: Ticket) {
-        let plans = self.take_reservation(reservation);
+        let reserved = self.take_reservation(reservation);
         let mut inner = self.shared.inner();
         inner.target.release(reservation);
-        inner.give_up(&plans.unwrap_or_default());
+        if let Some(under_way) = reserved {
+            inner.give_up(&under_way.plans);
+        }
     }
 
     fn barrier(&mut self, at_ps: u64) -> Ticket {
