@@ -752,15 +752,15 @@ fn what_others_put_there_stays_when_an_insertion_is_refused() {
     for atomicity in [Atomicity::ContinueOnError, Atomicity::RollbackOnError] {
         let (mut device, mut target, scene) = at_once();
         let Programs { written, run } = scene.programs;
-        let theirs = insert(run, "one", &[1, 5], 99);
-        assert!(device.execute(Batch::one(theirs)).is_ok());
+        let theirs = [insert(run, "one", &[0, 5], 99), insert(run, "one", &[1, 5], 99)];
+        assert!(device.execute(Batch::of(theirs)).is_ok());
         let batch = Batch::one(insert(written, "one", &[5], 1)).with(atomicity);
         let outcome = target.execute(batch);
         assert!(!outcome.is_ok(), "{outcome:?}");
         device.run_to_completion().expect("no assertion fails");
         let configuration = device.configuration();
         let one = configuration.table(table(run, "one")).expect("it is there");
-        assert_eq!(one.entries().count(), 1, "{atomicity:?}");
+        assert_eq!(one.entries().count(), 2, "{atomicity:?}");
     }
 }
 
