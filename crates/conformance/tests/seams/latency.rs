@@ -2,7 +2,7 @@
 //! Drivers that take time: which item takes effect when, who is served first, and what batches promise that do
 //! not take effect at one moment.
 
-use crate::{bound, entry, exact, program, register, table};
+use crate::{answer, bound, entry, exact, program, register, table};
 use control::latency::{Duration, LatencyModel};
 use control::target::{
     Batch, DeviceItem, Fault, Outcome, Reply, Target, Ticket, Visibility, prepare_entry,
@@ -74,17 +74,6 @@ fn cells(device: &Device) -> Vec<u64> {
 
 fn advance(device: &mut Device, until_ps: u64) {
     device.advance(until_ps).expect("no assertion fails");
-}
-
-/// Runs a device until a request is answered.
-fn answer(device: &mut Device, target: &mut dyn Target, ticket: Ticket) -> Outcome {
-    loop {
-        if let Some(outcome) = target.poll(ticket) {
-            return outcome;
-        }
-        let next_ps = device.next_event_ps().expect("an answer is to come");
-        advance(device, next_ps);
-    }
 }
 
 #[test]

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The seams under verbs to come, tried by small programs and maps of the tests' own: control maps that keep
-//! updates of several tables whole (`react`), programs that share a target (`share`), and drivers that take time
-//! (`latency`). Each trial has mutations that make it fail.
+//! updates of several tables whole (`react`), programs that share a target (`share`, `portions`), and drivers that
+//! take time (`latency`). Each trial has mutations that make it fail.
 
 mod latency;
+mod portions;
 mod react;
 mod share;
 
+use control::target::{Outcome, Target, Ticket};
+use device::Device;
 use ir::{ActionId, Bits, KeyPattern, Program, RegisterId, TableId};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::{BoundAction, NewEntry};
@@ -74,4 +77,15 @@ fn exact(program: &Program, of: TableId, keys: &[u64]) -> Vec<KeyPattern> {
 /// An entry with exact keys.
 fn entry(program: &Program, of: TableId, keys: &[u64], action: BoundAction) -> NewEntry {
     NewEntry::direct(exact(program, of, keys), 0, action)
+}
+
+/// Runs a device until a request is answered.
+fn answer(device: &mut Device, target: &mut dyn Target, ticket: Ticket) -> Outcome {
+    loop {
+        if let Some(outcome) = target.poll(ticket) {
+            return outcome;
+        }
+        let next_ps = device.next_event_ps().expect("an answer is to come");
+        device.advance(next_ps).expect("no assertion fails");
+    }
 }
