@@ -6,10 +6,8 @@
 use crate::{answer, bound, cases, program, table};
 use conformance::differential::choices::Choices;
 use control::latency::LatencyModel;
-use control::map::{
-    IdRanges, Mapped, Physical, Portion, SharedTarget, TargetIndex, Translation, Virtual,
-};
-use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket};
+use control::map::{IdRanges, Mapped, Physical, SharedTarget, TargetIndex, Translation, Virtual};
+use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{Bits, KeyPattern, Program, TableId};
 use state::{

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Several controllers, or maps, before one target. Each has a [`Portion`]: it owns the entries that it wrote,
 //! takes numbers of members, groups and sessions from ranges of its own, and neither sees nor reaches what
-//! belongs to another.
+//! belongs to another. Who owns what is in `claims`.
 
-use crate::state_target::StateTarget;
+mod claims;
+
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility};
-use ir::{KeyPattern, MatchKind, Program, TableId};
+use claims::{Claims, Object, entry_name};
+use ir::{KeyPattern, Program, TableId};
 use state::{
     BatchItem, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply,
     Update, UpdateError,
@@ -39,50 +41,20 @@ impl IdRanges {
     }
 }
 
-/// The name of an entry: table, keys in canonical form, priority where the table has priorities.
-type EntryName = (TableId, Vec<KeyPattern>, i64);
-
-/// What a portion owns.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Object {
-    Entry(EntryName),
-    /// The default action of a table.
-    Default(TableId),
-}
-
-/// Whose an object is.
-#[derive(Clone, Copy, Debug)]
-struct Claim {
-    /// `None` is nobody, for entries of the program's own.
-    owner: Option<usize>,
-    /// Whether the target has the object.
-    is_there: bool,
-    /// Whether it will, when all requests under way have been answered as they should be.
-    will_be_there: bool,
-    /// Requests under way that put it there or remove it.
-    requests: usize,
-}
-
 #[derive(Debug)]
 struct Inner {
     target: Box<dyn Target>,
-    claims: HashMap<Object, Claim>,
-    /// Entries by their places.
-    places: HashMap<(TableId, EntryHandle), EntryName>,
+    claims: Claims,
     /// What is to be told each portion.
     notifications: Vec<VecDeque<Notification>>,
 }
 
 impl Inner {
-    fn owner(&self, object: &Object) -> Option<usize> {
-        self.claims.get(object)?.owner
-    }
-
     /// The owner of an entry that the target has.
     fn owner_of(&self, table: TableId, record: &EntryRecord) -> Option<usize> {
         let program = self.target.program();
         let name = entry_name(&program, table, &record.keys, record.priority);
-        self.owner(&Object::Entry(name))
+        self.claims.owner(&Object::Entry(name))
     }
 
     /// Takes what the target has to tell to those whom it concerns.
@@ -102,40 +74,13 @@ impl Inner {
         }
     }
 
-    /// An object is somebody else's, or nobody's.
-    fn is_foreign(&self, object: &Object, portion: usize) -> bool {
-        self.claims.get(object).is_some_and(|claim| claim.owner != Some(portion))
-    }
-
-    /// A request is under way that puts an object there or removes it.
-    fn claim(&mut self, object: Object, portion: usize, will_be_there: bool) {
-        let free = Claim { owner: None, is_there: false, will_be_there: false, requests: 0 };
-        let claim = self.claims.entry(object).or_insert(free);
-        claim.owner = Some(portion);
-        claim.will_be_there = will_be_there;
-        claim.requests += 1;
-    }
-
-    /// A request has been answered: with whether the object is there now, where it changed that.
-    fn settle(&mut self, object: &Object, is_there: Option<bool>) {
-        let Some(claim) = self.claims.get_mut(object) else { return };
-        claim.requests = claim.requests.saturating_sub(1);
-        claim.is_there = is_there.unwrap_or(claim.is_there);
-        if claim.requests == 0 {
-            claim.will_be_there = claim.is_there;
-            if !claim.is_there {
-                self.claims.remove(object);
-            }
-        }
-    }
-
     /// Requests are not made after all.
     fn give_up(&mut self, plans: &[Plan]) {
         for plan in plans {
             let Plan::Below(list) = plan else { continue };
             for after in list {
                 if let After::Own(object) | After::Disown(object) = after {
-                    self.settle(object, None);
+                    self.claims.settle(object, None);
                 }
             }
         }
@@ -150,22 +95,8 @@ impl SharedTarget {
     /// A target to be shared. Its controllers write by portions only; entries of its program's own belong to
     /// nobody.
     pub fn new(target: Box<dyn Target>) -> SharedTarget {
-        let program = target.program();
-        let mut claims = HashMap::new();
-        if let Ok(initial) = StateTarget::new(program.clone()) {
-            let configuration = initial.store().configuration();
-            for table in (0..program.tables.len() as u32).map(TableId) {
-                let entries = configuration.table(table).into_iter();
-                for entry in entries.flat_map(|state| state.entries()) {
-                    let name = entry_name(&program, table, &entry.keys, entry.priority);
-                    let claim =
-                        Claim { owner: None, is_there: true, will_be_there: true, requests: 0 };
-                    claims.insert(Object::Entry(name), claim);
-                }
-            }
-        }
-        let (places, notifications) = (HashMap::new(), Vec::new());
-        SharedTarget(Arc::new(Mutex::new(Inner { target, claims, places, notifications })))
+        let claims = Claims::of_program(&target.program());
+        SharedTarget(Arc::new(Mutex::new(Inner { target, claims, notifications: Vec::new() })))
     }
 
     /// One more portion, with numbers of its own.
@@ -269,11 +200,11 @@ impl Portion {
             BatchItem::Update(Update::InsertEntry { table, entry }) => {
                 let name = entry_name(&program, table, &entry.keys, entry.priority);
                 let object = Object::Entry(name);
-                if inner.is_foreign(&object, self.number) {
+                if inner.claims.is_foreign(&object, self.number) {
                     let (table, entry) = (table_name(&program, table), keys_text(&entry.keys));
                     return Err(Fault::Refused(UpdateError::EntryExists { table, entry }));
                 }
-                inner.claim(object.clone(), self.number, true);
+                inner.claims.claim(object.clone(), self.number, true);
                 one(items, Update::InsertEntry { table, entry }.into(), After::Own(object))
             }
             BatchItem::Update(Update::ModifyEntry { table, entry }) => {
@@ -282,7 +213,7 @@ impl Portion {
             }
             BatchItem::Update(Update::DeleteEntry { table, keys, priority }) => {
                 let object = self.check_entry(inner, table, &keys, priority)?;
-                inner.claim(object.clone(), self.number, false);
+                inner.claims.claim(object.clone(), self.number, false);
                 let update = Update::DeleteEntry { table, keys, priority };
                 one(items, update.into(), After::Disown(object))
             }
@@ -292,42 +223,31 @@ impl Portion {
             }
             BatchItem::Update(update @ Update::DeleteEntryAt { table, handle, generation }) => {
                 let object = self.check_place(inner, table, handle, generation)?;
-                inner.claim(object.clone(), self.number, false);
+                inner.claims.claim(object.clone(), self.number, false);
                 one(items, update.into(), After::Disown(object))
             }
             BatchItem::Update(Update::ClearEntries { table }) => {
-                let is_own = |(object, claim): (&Object, &Claim)| match object {
-                    Object::Entry(name)
-                        if name.0 == table
-                            && claim.owner == Some(self.number)
-                            && claim.will_be_there =>
-                    {
-                        Some(name.clone())
-                    }
-                    _ => None,
-                };
-                let mut own: Vec<EntryName> = inner.claims.iter().filter_map(is_own).collect();
-                own.sort_by_key(|name| format!("{name:?}"));
+                let own = inner.claims.entries_to_be(table, self.number);
                 let mut list = Vec::with_capacity(own.len());
                 for name in own {
                     let (keys, priority) = (name.1.clone(), name.2);
                     items.push(Update::DeleteEntry { table, keys, priority }.into());
                     let object = Object::Entry(name);
-                    inner.claim(object.clone(), self.number, false);
+                    inner.claims.claim(object.clone(), self.number, false);
                     list.push(After::Disown(object));
                 }
                 Ok(list)
             }
             BatchItem::Update(Update::SetDefaultAction { table, action }) => {
                 let object = Object::Default(table);
-                if inner.is_foreign(&object, self.number) {
+                if inner.claims.is_foreign(&object, self.number) {
                     return Err(Fault::Unsupported(format!(
                         "table `{}`: its default action belongs to another controller",
                         table_name(&program, table)
                     )));
                 }
                 let is_set = action.is_some();
-                inner.claim(object.clone(), self.number, is_set);
+                inner.claims.claim(object.clone(), self.number, is_set);
                 let after = if is_set { After::Own(object) } else { After::Disown(object) };
                 one(items, Update::SetDefaultAction { table, action }.into(), after)
             }
@@ -367,7 +287,7 @@ impl Portion {
     ) -> Result<Object, Fault> {
         let program = inner.target.program();
         let object = Object::Entry(entry_name(&program, table, keys, priority));
-        match inner.owner(&object) == Some(self.number) {
+        match inner.claims.owner(&object) == Some(self.number) {
             true => Ok(object),
             false => {
                 let (table, entry) = (table_name(&program, table), keys_text(keys));
@@ -384,8 +304,8 @@ impl Portion {
         handle: EntryHandle,
         generation: u64,
     ) -> Result<Object, Fault> {
-        let name = inner.places.get(&(table, handle)).cloned();
-        let is_own = |object: &Object| inner.owner(object) == Some(self.number);
+        let name = inner.claims.at(table, handle);
+        let is_own = |object: &Object| inner.claims.owner(object) == Some(self.number);
         let own = name.map(Object::Entry).filter(is_own);
         own.ok_or_else(|| {
             let table = table_name(&inner.target.program(), table);
@@ -502,18 +422,18 @@ impl Portion {
                             (is_done, object, &result)
                             && let StateReply::Inserted(handle) = reply
                         {
-                            inner.places.insert((name.0, *handle), name.clone());
+                            inner.claims.note_place(*handle, name);
                         }
                         if !is_check {
-                            inner.settle(object, is_done.then_some(true));
+                            inner.claims.settle(object, is_done.then_some(true));
                         }
                     }
                     After::Disown(object) => {
                         if let (true, Object::Entry(name)) = (is_done, object) {
-                            inner.places.retain(|_, of| of != name);
+                            inner.claims.forget_place(name);
                         }
                         if !is_check {
-                            inner.settle(object, is_done.then_some(false));
+                            inner.claims.settle(object, is_done.then_some(false));
                         }
                     }
                     After::Keep | After::Filter(_) => {}
@@ -644,19 +564,6 @@ impl Portion {
         let unseen = at.and_then(|at| self.under_way.remove(at));
         self.reserved.remove(&reservation).or(unseen)
     }
-}
-
-/// The name of an entry, its keys in canonical form; keys that do not fit stay as they are, to be refused.
-fn entry_name(program: &Program, table: TableId, keys: &[KeyPattern], priority: i64) -> EntryName {
-    let declared = program.tables.get(table.index());
-    let canonical = declared.and_then(|declared| state::entry_keys(declared, keys).ok());
-    let has_priorities = declared.is_some_and(|table| {
-        let kinds = table.keys.iter().map(|key| &key.match_kind);
-        { kinds }
-            .any(|kind| !matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector))
-    });
-    let priority = if has_priorities { priority } else { 0 };
-    (table, canonical.unwrap_or_else(|| keys.to_vec()), priority)
 }
 
 fn table_name(program: &Program, table: TableId) -> Arc<str> {

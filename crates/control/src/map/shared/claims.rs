@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `Claims`: which portion owns which entry and default action, while requests are under way too. A portion owns
+//! an object from its request on, so nobody else reaches what is about to be there.
+
+use crate::state_target::StateTarget;
+use ir::{KeyPattern, MatchKind, Program, TableId};
+use state::EntryHandle;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The name of an entry: table, keys in canonical form, priority where the table has priorities.
+pub(super) type EntryName = (TableId, Vec<KeyPattern>, i64);
+
+/// What a portion owns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Object {
+    Entry(EntryName),
+    /// The default action of a table.
+    Default(TableId),
+}
+
+/// Whose an object is.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    /// `None` is nobody, for entries of the program's own.
+    owner: Option<usize>,
+    /// Whether the target has the object.
+    is_there: bool,
+    /// Whether it will, when all requests under way have been answered as they should be.
+    will_be_there: bool,
+    /// Requests under way that put it there or remove it.
+    requests: usize,
+    /// Where the entry is, if the target has said so.
+    place: Option<EntryHandle>,
+}
+
+impl Claim {
+    /// An object that nobody has asked for.
+    const FREE: Claim =
+        Claim { owner: None, is_there: false, will_be_there: false, requests: 0, place: None };
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    claims: HashMap<Object, Claim>,
+    /// Entries by their places.
+    places: HashMap<(TableId, EntryHandle), EntryName>,
+}
+
+impl Claims {
+    /// Entries of the program's own are nobody's.
+    pub fn of_program(program: &Arc<Program>) -> Claims {
+        let mut claims = Claims::default();
+        let Ok(initial) = StateTarget::new(program.clone()) else { return claims };
+        let configuration = initial.store().configuration();
+        for table in (0..program.tables.len() as u32).map(TableId) {
+            let state = configuration.table(table).into_iter();
+            for entry in state.flat_map(|state| state.entries()) {
+                let name = entry_name(program, table, &entry.keys, entry.priority);
+                let claim = Claim { is_there: true, will_be_there: true, ..Claim::FREE };
+                claims.claims.insert(Object::Entry(name), claim);
+            }
+        }
+        claims
+    }
+
+    pub fn owner(&self, object: &Object) -> Option<usize> {
+        self.claims.get(object)?.owner
+    }
+
+    /// Whether an object is another's, or nobody's.
+    pub fn is_foreign(&self, object: &Object, portion: usize) -> bool {
+        self.claims.get(object).is_some_and(|claim| claim.owner != Some(portion))
+    }
+
+    /// A request is under way that puts an object there or removes it.
+    pub fn claim(&mut self, object: Object, portion: usize, will_be_there: bool) {
+        let claim = self.claims.entry(object).or_insert(Claim::FREE);
+        claim.owner = Some(portion);
+        claim.will_be_there = will_be_there;
+        claim.requests += 1;
+    }
+
+    /// A request has been answered: with whether the object is there now, where it changed that.
+    pub fn settle(&mut self, object: &Object, is_there: Option<bool>) {
+        let Some(claim) = self.claims.get_mut(object) else { return };
+        claim.requests = claim.requests.saturating_sub(1);
+        claim.is_there = is_there.unwrap_or(claim.is_there);
+        if claim.requests == 0 {
+            claim.will_be_there = claim.is_there;
+            if !claim.is_there {
+                self.claims.remove(object);
+            }
+        }
+    }
+
+    /// Entries of a portion that a table will have when everything under way is done, in a fixed order.
+    pub fn entries_to_be(&self, table: TableId, portion: usize) -> Vec<EntryName> {
+        let is_own = |(object, claim): (&Object, &Claim)| match object {
+            Object::Entry(name)
+                if name.0 == table && claim.owner == Some(portion) && claim.will_be_there =>
+            {
+                Some(name.clone())
+            }
+            _ => None,
+        };
+        let mut own: Vec<EntryName> = self.claims.iter().filter_map(is_own).collect();
+        own.sort_by_key(|name| format!("{name:?}"));
+        own
+    }
+
+    /// The entry at a place.
+    pub fn at(&self, table: TableId, handle: EntryHandle) -> Option<EntryName> {
+        self.places.get(&(table, handle)).cloned()
+    }
+
+    /// An entry was inserted here.
+    pub fn note_place(&mut self, handle: EntryHandle, name: &EntryName) {
+        if let Some(claim) = self.claims.get_mut(&Object::Entry(name.clone())) {
+            claim.place = Some(handle);
+            self.places.insert((name.0, handle), name.clone());
+        }
+    }
+
+    /// An entry was removed.
+    pub fn forget_place(&mut self, name: &EntryName) {
+        let claim = self.claims.get_mut(&Object::Entry(name.clone()));
+        if let Some(handle) = claim.and_then(|claim| claim.place.take()) {
+            self.places.remove(&(name.0, handle));
+        }
+    }
+}
+
+/// The name of an entry, its keys in canonical form; keys that do not fit stay as they are, to be refused.
+pub(super) fn entry_name(
+    program: &Program,
+    table: TableId,
+    keys: &[KeyPattern],
+    priority: i64,
+) -> EntryName {
+    let declared = program.tables.get(table.index());
+    let canonical = declared.and_then(|declared| state::entry_keys(declared, keys).ok());
+    let has_priorities = declared.is_some_and(|table| {
+        let kinds = table.keys.iter().map(|key| &key.match_kind);
+        { kinds }
+            .any(|kind| !matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector))
+    });
+    let priority = if has_priorities { priority } else { 0 };
+    (table, canonical.unwrap_or_else(|| keys.to_vec()), priority)
+}
