@@ -2,16 +2,8 @@
 //! Sessions on a program with every kind of object: command text in, messages and state out.
 
 use control::session::{Answer, Session};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::Arc;
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 const PROGRAM: &str = r#"
 #include <core.p4>
@@ -76,13 +68,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#;
 
 fn program() -> Arc<ir::Program> {
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("objects.p4", PROGRAM.to_string(), &NoFiles, &options);
-    let shown = || {
-        source::render_text(&compiled.map, &compiled.diagnostics, source::RenderOptions::default())
-    };
-    let typed = compiled.program.as_ref().unwrap_or_else(|| panic!("{}", shown()));
-    Arc::new(ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers"))
+    let ready = ReadyProgram::of_text("objects.p4", PROGRAM).unwrap_or_else(|why| panic!("{why}"));
+    ready.lowered().clone()
 }
 
 /// Runs commands; each answers on a line.

@@ -32,7 +32,8 @@
 //!
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
 //! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
-//! register accesses and tell on what state they depend, [`lowering`] makes programs from typed P4.
+//! register accesses and tell on what state they depend, [`lowering`] makes programs from typed P4,
+//! [`ready`] runs lowering and passes in the one order that tools use.
 
 pub(crate) mod architecture;
 pub mod bits;
@@ -45,6 +46,7 @@ pub mod lowering;
 mod operand_walk;
 pub mod passes;
 pub mod program;
+pub mod ready;
 mod site;
 pub mod storage_layout;
 pub mod text;

@@ -35,7 +35,7 @@ pub fn run(arguments: &Check, quiet: bool) -> Ending {
             }
             continue;
         }
-        let (compiled, lowered) = match super::compile(path, &arguments.reading) {
+        let (compiled, ready) = match super::compile(path, &arguments.reading) {
             Ok(compiled) => compiled,
             Err(message) => {
                 output::error(&message);
@@ -52,7 +52,7 @@ pub fn run(arguments: &Check, quiet: bool) -> Ending {
             Format::Text => {}
         }
         if let (false, Some(wanted)) = (failed, arguments.arch) {
-            let found = lowered.as_ref().map(|program| program.architecture.to_string());
+            let found = ready.as_ref().map(|ready| ready.lowered().architecture.to_string());
             if found.as_deref() != Some(wanted.name()) {
                 let is = found.map_or("has no `main`".to_string(), |name| format!("is for {name}"));
                 output::error(&format!("`{}` {is}, not for {}", path.display(), wanted.name()));

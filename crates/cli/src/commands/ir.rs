@@ -16,8 +16,8 @@ pub fn run(arguments: &OneProgram) -> Ending {
         }
     }
     match super::compile_or_report(&arguments.file, &arguments.reading, true) {
-        Some((_, Some(program))) => {
-            output::print(&ir::text::print(&program));
+        Some((_, Some(ready))) => {
+            output::print(&ir::text::print(ready.program()));
             Ending::Fine
         }
         Some((_, None)) => {

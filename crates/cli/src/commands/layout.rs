@@ -134,8 +134,8 @@ fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
             return None;
         }
     }
-    let (compiled, lowered) = super::compile_or_report(path, &arguments.reading, quiet)?;
-    let Some(program) = lowered else {
+    let (compiled, found) = super::compile_or_report(path, &arguments.reading, quiet)?;
+    let Some(found) = found else {
         output::error(&format!(
             "{} has no `main`, so there is nothing to lay out: instantiate a package",
             match path == Path::new("-") {
@@ -145,14 +145,14 @@ fn ready(arguments: &Layout, quiet: bool) -> Option<Ready> {
         ));
         return None;
     };
-    let obstacles = pisa::graph::obstacles(&program);
+    let obstacles = pisa::graph::obstacles(found.program());
     if !obstacles.is_empty() {
         output::diagnostics(&compiled.map, &obstacles);
     }
     if obstacles.has_errors() {
         return None;
     }
-    let mut problem = pisa::graph::problem_of(&program);
+    let mut problem = pisa::graph::problem_of(found.program());
     problem.name = title(path).into();
     Some(Ready { problem, map: compiled.map, scheduler: BTreeSet::new() })
 }

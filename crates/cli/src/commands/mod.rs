@@ -16,6 +16,7 @@ mod verify;
 use crate::arguments::{Arguments, Command, Reading};
 use crate::files::{self, DiskLoader};
 use crate::{Ending, output};
+use ::ir::ready::ReadyProgram;
 use p4::compile::Compilation;
 use std::path::Path;
 
@@ -37,9 +38,9 @@ pub fn run(arguments: Arguments) -> Ending {
     }
 }
 
-/// Reads and checks a program; lowers and simplifies it when it has a `main`. The error is a message
+/// Reads and checks a program; lowers it when it has a `main`. The error is a message
 /// about the file itself.
-fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<::ir::Program>), String> {
+fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<ReadyProgram>), String> {
     let text = files::read_text(path)?;
     let name = if path == Path::new("-") {
         "standard input".to_string()
@@ -47,15 +48,8 @@ fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<::ir::
         path.display().to_string()
     };
     let mut compiled = p4::compile::compile(&name, text, &DiskLoader, &reading.options());
-    let mut lowered = match &compiled.program {
-        Some(typed) => ::ir::lowering::lower(typed, &mut compiled.diagnostics),
-        None => None,
-    };
-    if let Some(program) = &mut lowered {
-        ::ir::passes::simplify(program);
-        ::ir::transactions::fuse_register_accesses(program);
-    }
-    Ok((compiled, lowered))
+    let ready = ReadyProgram::of(&mut compiled);
+    Ok((compiled, ready))
 }
 
 /// Compiles one program for a command that cannot go on without it; prints diagnostics. Warnings are
@@ -64,14 +58,14 @@ fn compile_or_report(
     path: &Path,
     reading: &Reading,
     quiet: bool,
-) -> Option<(Compilation, Option<::ir::Program>)> {
+) -> Option<(Compilation, Option<ReadyProgram>)> {
     match compile(path, reading) {
-        Ok((compiled, lowered)) => {
+        Ok((compiled, ready)) => {
             let failed = compiled.diagnostics.has_errors();
             if failed || !quiet {
                 output::diagnostics(&compiled.map, &compiled.diagnostics);
             }
-            if failed { None } else { Some((compiled, lowered)) }
+            if failed { None } else { Some((compiled, ready)) }
         }
         Err(message) => {
             output::error(&message);

@@ -36,15 +36,15 @@ pub fn run(arguments: &Run, quiet: bool) -> Ending {
         }
     };
     let compiled = super::compile_or_report(&arguments.program, &arguments.reading, quiet);
-    let Some((compiled, lowered)) = compiled else { return Ending::WrongInput };
-    let Some(program) = lowered else {
+    let Some((compiled, ready)) = compiled else { return Ending::WrongInput };
+    let Some(ready) = ready else {
         output::error(&format!(
             "`{}` has no `main`, so there is nothing to run: instantiate a package such as V1Switch",
             arguments.program.display()
         ));
         return Ending::WrongInput;
     };
-    match run_program(arguments, (inputs, out), program, &compiled.map, quiet) {
+    match run_program(arguments, (inputs, out), ready.program().clone(), &compiled.map, quiet) {
         Ok(ending) => ending,
         Err(message) => {
             output::error(&message);
@@ -115,11 +115,10 @@ pub(super) fn inputs(texts: &[String]) -> Result<Vec<(u32, PathBuf)>, String> {
 fn run_program(
     arguments: &Run,
     (inputs, out): Places<'_>,
-    program: ir::Program,
+    program: Arc<ir::Program>,
     map: &SourceMap,
     quiet: bool,
 ) -> Result<Ending, String> {
-    let program = Arc::new(program);
     let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
     let Some(built) = device_options(arguments)? else { return Ok(Ending::WrongInput) };
     let options = DeviceOptions {

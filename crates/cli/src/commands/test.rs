@@ -109,7 +109,7 @@ fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
         Some(program) => program.clone(),
         None => path.with_extension("p4"),
     };
-    let (compiled, lowered) = match super::compile(&program, &arguments.reading) {
+    let (compiled, ready) = match super::compile(&program, &arguments.reading) {
         Ok(compiled) => compiled,
         Err(message) => {
             let advice = "name the program with --program PROG.p4";
@@ -123,8 +123,8 @@ fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
         let options = source::RenderOptions { color: false };
         return Err(vec![source::render_text(&compiled.map, &compiled.diagnostics, options)]);
     }
-    match lowered {
-        Some(lowered) => Ok((compiled.map, Arc::new(lowered), steps)),
+    match ready {
+        Some(ready) => Ok((compiled.map, ready.program().clone(), steps)),
         None => {
             let program = program.display();
             Err(vec![format!("`{program}` has no `main`, so there is nothing to run")])

@@ -2,18 +2,8 @@
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
 use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
-use std::sync::Arc;
-
-/// Only the interfaces that come with the front end.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// Runs a scenario on each engine.
 fn on_both(scenario: impl Fn(Device)) {
@@ -23,21 +13,10 @@ fn on_both(scenario: impl Fn(Device)) {
 }
 
 fn device(engine: EngineChoice) -> Device {
-    let text = include_str!("program.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    let report = source::render_text(
-        &compiled.map,
-        &compiled.diagnostics,
-        source::RenderOptions { color: false },
-    );
-    let program = lowered.unwrap_or_else(|| panic!("{report}"));
+    let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
+    let ready = ready.unwrap_or_else(|why| panic!("{why}"));
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let mut device = Device::new(Arc::new(program), options).expect("loads");
+    let mut device = Device::new(ready.lowered().clone(), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {
         replicas: vec![replica(1, 11), replica(2, 12)],
