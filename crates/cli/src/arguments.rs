@@ -264,7 +264,7 @@ pub struct Run {
     pub seed: Option<u64>,
     /// When the run ends, such as 10000 (ns) or 5us. P4: after the first packet; without it, when nothing is
     /// left to do. Lucid: instead of the specification's `max time`.
-    #[arg(long = "until", value_name = "TIME", value_parser = lucid::specification::duration_ps)]
+    #[arg(long = "until", value_name = "TIME", value_parser = source::quantity::duration_ps)]
     pub until_ps: Option<u64>,
     /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
     #[arg(long, value_name = "FILE.toml")]

@@ -360,7 +360,7 @@ pub(super) fn summary(
         ];
         let left: Vec<&str> = left.iter().filter(|left| left.0).map(|left| left.1).collect();
         if !left.is_empty() {
-            let end = lucid::report::nanoseconds(until_ps);
+            let end = source::quantity::nanoseconds(until_ps);
             text.push_str(&format!("the run was over at {end} ns; {}\n", left.join("; ")));
         }
     }
