@@ -4,62 +4,12 @@
 //! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
 //! them is the caller's work.
 
+pub use frontend::{Outcome, Verdict};
 use ir::ready::ReadyProgram;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
-
-/// What became of one program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No error.
-    Accepted,
-    /// The first error's code and message.
-    Rejected {
-        /// Its code.
-        code: String,
-        /// Its message.
-        message: String,
-    },
-    /// Accepted, but a later step failed that must hold for every accepted program.
-    Broken {
-        /// Which step: `verify`, `print`, `ir text`.
-        step: &'static str,
-        /// What went wrong.
-        message: String,
-    },
-    /// The compiler panicked.
-    Crashed(String),
-}
-
-impl Verdict {
-    /// The word that a baseline has for it.
-    pub fn word(&self) -> String {
-        match self {
-            Verdict::Accepted => "accepted".to_string(),
-            Verdict::Rejected { code, .. } => format!("rejected {code}"),
-            Verdict::Broken { step, .. } => format!("broken {step}"),
-            Verdict::Crashed(_) => "crashed".to_string(),
-        }
-    }
-}
-
-/// One program's outcome.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// File name.
-    pub name: String,
-    /// First 16 hexadecimal digits of the SHA-256 of the file.
-    pub hash: String,
-    /// Verdict.
-    pub verdict: Verdict,
-    /// Which architecture's interface it includes: `v1model`, `psa`, `pna`, `core`, `none`, or another
-    /// file's name.
-    pub architecture: String,
-    /// How long preprocessing, parsing, checking and lowering took.
-    pub elapsed: Duration,
-}
 
 /// Runs one program through everything.
 pub fn run_one(

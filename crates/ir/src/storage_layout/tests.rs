@@ -118,9 +118,9 @@ fn stacks_of_lowered_programs_have_strides() {
         Single(run()) main;";
     let ready = crate::ready::ReadyProgram::of_text("case.p4", source).expect("it compiles");
     let program = ready.lowered();
-    let layout = StorageLayout::new(&program);
+    let layout = StorageLayout::new(program);
     let strides: Vec<_> = (0..program.stacks.len() as u32)
-        .map(|stack| layout.stack_stride_words(&program, StackId(stack)))
+        .map(|stack| layout.stack_stride_words(program, StackId(stack)))
         .collect();
     // $valid, length, two words of v, w, x; and for a union also $valid, a, three words of b.
     assert_eq!(strides, [Some(6), Some(11), Some(0)]);

@@ -2,10 +2,10 @@
 //! `plane bench lucid`: figures of the Lucid paper, measured again, and what compiling takes. What is
 //! measured and how is in `lucid::figures`.
 
-use super::inputs::{Trouble, Wanted, ready, symbolics_beside};
 use super::measured;
 use crate::arguments::{Bench, System};
-use crate::{Ending, files, output};
+use crate::output;
+use frontend::{Console, ExitStatus, Failure};
 use indicatif::{ProgressBar, ProgressStyle};
 use lucid::core::Program;
 use lucid::figures::{self, Application, Measuring, Table, Way};
@@ -14,6 +14,9 @@ use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use toolchain::file_kind::FileKind;
+use toolchain::files::{self, Disk};
+use toolchain::lucid::inputs::{self, Alone, Wanted};
 
 /// What figures are measured of.
 struct Given<'a> {
@@ -24,7 +27,7 @@ struct Given<'a> {
 }
 
 /// Measures a figure.
-type Measure = fn(&mut Measuring<'_>, &Given<'_>) -> Result<Table, Trouble>;
+type Measure = fn(&mut Measuring<'_>, &Given<'_>) -> Result<Table, Failure>;
 
 /// The figures, by their numbers in the paper.
 const FIGURES: &[(u32, Measure)] = &[
@@ -35,14 +38,14 @@ const FIGURES: &[(u32, Measure)] = &[
     (12, |measuring, given| stages(given.folder, |list| figures::figure_12(measuring, list))),
     (13, |measuring, given| stages(given.folder, |list| figures::figure_13(measuring, list))),
     (14, |measuring, _| {
-        figures::figure_14(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+        figures::figure_14(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
     (15, |measuring, given| Ok(figures::figure_15(measuring, &applications(given.folder)?))),
     (16, |measuring, _| {
-        figures::figure_16(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+        figures::figure_16(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
     (17, |measuring, _| {
-        figures::figure_17(measuring).map_err(|(map, found)| Trouble::Found(map, found))
+        figures::figure_17(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
 ];
 
@@ -50,9 +53,9 @@ const FIGURES: &[(u32, Measure)] = &[
 fn stages(
     folder: &Path,
     measure: impl FnOnce(&[Application]) -> Result<Table, (SourceMap, Diagnostics)>,
-) -> Result<Table, Trouble> {
+) -> Result<Table, Failure> {
     let list = programs(folder)?;
-    measure(&list).map_err(|(map, found)| Trouble::Found(map, found))
+    measure(&list).map_err(|(map, found)| Failure::Found(map, found))
 }
 
 /// An application in a folder: its name, and its run or, without one, its program.
@@ -62,7 +65,7 @@ enum Found {
 }
 
 /// The applications of a folder: each folder in it with a run, and its programs.
-fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Trouble> {
+fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
     let cannot = |error: std::io::Error| {
         format!(
             "cannot read `{}`: {}; run this in the project's folder, or name another folder of \
@@ -78,7 +81,7 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Trouble> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         if run.is_file() {
             found.push((name.to_string(), Found::Run(run)));
-        } else if crate::file_kind::is_lucid(&path) && path.is_file() {
+        } else if is_lucid(&path) && path.is_file() {
             found.push((name.to_string(), Found::Program(path.clone())));
         }
     }
@@ -90,13 +93,18 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Trouble> {
     Ok(found)
 }
 
+/// Whether a file is a program of the system whose figures are measured.
+fn is_lucid(path: &Path) -> bool {
+    matches!(FileKind::of(path), FileKind::Program(language) if language.name() == "Lucid")
+}
+
 /// The run of an application, ready.
-fn ready_run(run: &Path) -> Result<super::inputs::Ready, Trouble> {
-    ready(&Wanted { specification: Some(run), ..Wanted::default() }, true)
+fn ready_run(run: &Path) -> Result<inputs::Ready, Failure> {
+    inputs::ready(&Wanted { specification: Some(run), ..Wanted::from(&Disk) }, None)
 }
 
 /// The applications of a folder.
-fn programs(folder: &Path) -> Result<Vec<Application>, Trouble> {
+fn programs(folder: &Path) -> Result<Vec<Application>, Failure> {
     let made_ready = |(name, found): (String, Found)| match found {
         Found::Program(path) => alone(name, &path),
         Found::Run(run) => {
@@ -109,19 +117,9 @@ fn programs(folder: &Path) -> Result<Vec<Application>, Trouble> {
 }
 
 /// A program without a run, with the symbolics beside it.
-fn alone(name: String, path: &Path) -> Result<Application, Trouble> {
-    let text = files::read_text(path)?;
-    let mut map = SourceMap::new();
-    let mut found = Diagnostics::new();
-    let Some(symbolics) = symbolics_beside(&mut map, path, &mut found)? else {
-        return Err(Trouble::Found(map, found));
-    };
-    let file = path.display().to_string();
-    let analysis = lucid::front::analyse(&mut map, &file, text, &files::DiskLoader);
-    match analysis.elaborate(&symbolics, &[]) {
-        Ok(program) => Ok(application(name, program, map, path)),
-        Err(problems) => Err(Trouble::Found(map, problems)),
-    }
+fn alone(name: String, path: &Path) -> Result<Application, Failure> {
+    let Alone { map, program, .. } = inputs::alone(&Disk, path)?;
+    Ok(application(name, program, map, path))
 }
 
 fn application(name: String, program: Program, map: SourceMap, path: &Path) -> Application {
@@ -132,7 +130,7 @@ fn application(name: String, program: Program, map: SourceMap, path: &Path) -> A
 }
 
 /// The applications of a folder that have runs, by their names.
-fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Trouble> {
+fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     let mut with_runs = Vec::new();
     for (name, found) in found_in(folder)? {
         if let Found::Run(run) = found {
@@ -146,7 +144,7 @@ fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Trouble> {
 }
 
 /// The program files of the applications of a folder, in the paper's order.
-fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Trouble> {
+fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     let mut found: Vec<(String, PathBuf)> = found_in(folder)?
         .into_iter()
         .map(|(name, found)| {
@@ -156,15 +154,16 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Trouble> {
             };
             Ok((name, path))
         })
-        .collect::<Result<_, Trouble>>()?;
+        .collect::<Result<_, Failure>>()?;
     found.sort_by_key(|(name, _)| figures::place_in_paper(name));
     Ok(found)
 }
 
 /// Measures what is wanted, or all figures.
-pub fn run(arguments: &Bench, quiet: bool) -> Ending {
+pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
+    let quiet = console.is_quiet();
     let System::Lucid = arguments.system;
-    let most_exact = match super::super::layout::time_limit(arguments.time_limit) {
+    let most_exact = match toolchain::layouts::time_limit(arguments.time_limit) {
         Ok(most_exact) => most_exact,
         Err(message) => return wrong_usage(&message),
     };
@@ -181,7 +180,7 @@ pub fn run(arguments: &Bench, quiet: bool) -> Ending {
             let found = measured::all(&programs, &Way::ALL, most_exact, progress)?;
             Ok(figures::compile_table(&found))
         }),
-        (None, []) => return all_figures(arguments, most_exact, quiet),
+        (None, []) => return all_figures(arguments, most_exact, console),
         (None, folders) => with_bar(quiet, |progress| {
             let programs = measured::programs_in(folders)?;
             let ways = [Way::V1Model, Way::Greedy];
@@ -189,26 +188,26 @@ pub fn run(arguments: &Bench, quiet: bool) -> Ending {
             Ok(figures::corpus_table(&found))
         }),
     };
-    ended(done)
+    ended(done, console)
 }
 
-fn wrong_usage(message: &str) -> Ending {
+fn wrong_usage(message: &str) -> ExitStatus {
     output::error(message);
-    Ending::WrongUsage
+    ExitStatus::WrongUsage
 }
 
-fn ended(done: Result<(), Trouble>) -> Ending {
+fn ended(done: Result<(), Failure>, console: &dyn Console) -> ExitStatus {
     match done {
-        Ok(()) => Ending::Fine,
-        Err(trouble) => trouble.print(),
+        Ok(()) => ExitStatus::Fine,
+        Err(failure) => failure.print(console),
     }
 }
 
 /// Prints a table that takes a while to make.
 fn with_bar(
     quiet: bool,
-    make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Trouble>,
-) -> Result<(), Trouble> {
+    make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Failure>,
+) -> Result<(), Failure> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(1000) };
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}%") {
         bar.set_style(style);
@@ -222,7 +221,7 @@ fn with_bar(
     made.map(|table| output::print(&table.to_string()))
 }
 
-fn all_figures(arguments: &Bench, most_exact: Duration, quiet: bool) -> Ending {
+fn all_figures(arguments: &Bench, most_exact: Duration, console: &dyn Console) -> ExitStatus {
     let known = |number: &u32| FIGURES.iter().any(|figure| figure.0 == *number);
     if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
@@ -241,12 +240,12 @@ fn all_figures(arguments: &Bench, most_exact: Duration, quiet: bool) -> Ending {
         if !std::mem::take(&mut is_first) {
             output::print("\n");
         }
-        let done = with_bar(quiet, |progress| {
+        let done = with_bar(console.is_quiet(), |progress| {
             measure(&mut Measuring { seed: arguments.seed, progress }, &given)
         });
         if done.is_err() {
-            return ended(done);
+            return ended(done, console);
         }
     }
-    Ending::Fine
+    ExitStatus::Fine
 }

@@ -3,9 +3,8 @@
 //! schedules and run dispatch by dispatch; the state at the end is the schedule's.
 
 use super::inputs::Ready;
-use super::run::{Printer, links, write_results};
-use crate::arguments::Run;
-use crate::{Ending, files, output};
+use super::results::{Printer, links, write_results};
+use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile, coded};
 use lucid::compile::{Delay, Options};
 use lucid::compiled::tolerance;
 use lucid::report::{
@@ -17,17 +16,23 @@ use source::{Diagnostics, Severity};
 use std::path::Path;
 
 /// Runs a schedule.
-pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<Ending, String> {
-    let lucid = &arguments.lucid;
+pub(super) fn run(
+    file: &ProgramFile<'_>,
+    arguments: &NetworkRun<'_>,
+    ready: &Ready,
+    path: &Path,
+    console: &dyn Console,
+) -> Result<ExitStatus, Failure> {
+    let quiet = console.is_quiet();
     let (setup, program) = (&ready.setup, ready.setup.program());
-    let text = files::read_text(path)?;
+    let text = file.files.text(path)?;
     let schedule = Schedule::from_json_lines(program, &text).map_err(|bad| {
         let message = format!(
             "`{}` is no schedule of this program: {bad}\n  help: `plane run PROG.dpt --record FILE` \
              writes schedules",
             path.display()
         );
-        output::coded(bad.code().0, &message)
+        coded(bad.code().0, &message)
     })?;
     // A compiled program's schedule is legal within its tolerance.
     let options = setup.delay_options(Options::default());
@@ -42,22 +47,22 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
     let ran = match ran {
         Ok(ran) => ran,
         Err(violation) => {
-            report(ready, &violation);
-            return Ok(Ending::WrongInput);
+            report(ready, &violation, console);
+            return Ok(ExitStatus::WrongInput);
         }
     };
     let counts = counts(&schedule, &ran.generated, setup.switches());
     let title = format!("{} as in {}", ready.title(), path.display());
     let mut line = TimeLine::new(program, title.as_str(), setup.switches(), links(ready));
-    let mut printer = Printer::default();
-    if !quiet && !lucid.json {
+    let mut printer = Printer::new(console);
+    if !quiet && !arguments.json {
         printer.add(&format!("{title} ({})\n\n", super::ENGINE));
     }
     {
         let mut write = |text: &str| printer.add(text);
         let (mut text, mut json);
         let mut observers = Observers::new();
-        if lucid.json {
+        if arguments.json {
             json = JsonLines::new(program, false, &mut write);
             observers.push(&mut json);
         } else if arguments.trace {
@@ -65,7 +70,7 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
                 .with_recirculation_ports(setup.recirculation_ports());
             observers.push(&mut text);
         }
-        if lucid.timeline.is_some() {
+        if arguments.timeline.is_some() {
             observers.push(&mut line);
         }
         observe(&schedule, &mut observers);
@@ -83,29 +88,29 @@ pub fn run(arguments: &Run, ready: &Ready, path: &Path, quiet: bool) -> Result<E
         if !ready.run.expectations.is_empty() {
             summary.push_str("\nexpectations are judged in runs, not in replays\n");
         }
-        match lucid.json {
-            true => output::note(summary.trim_end()),
+        match arguments.json {
+            true => console.note(summary.trim_end()),
             false => printer.add(&summary),
         }
     }
     printer.flush();
     let mut results = Vec::new();
-    if let Some(path) = &lucid.state_out {
+    if let Some(path) = arguments.state_out {
         results.push((path, format!("{:#}\n", state_json(program, ran.states.iter()))));
     }
-    if let Some(path) = &lucid.timeline {
+    if let Some(path) = arguments.timeline {
         results.push((path, line.html(&counts)));
     }
-    write_results(&results, ready, quiet)?;
-    Ok(Ending::Fine)
+    write_results(&results, ready, console)?;
+    Ok(ExitStatus::Fine)
 }
 
-fn report(ready: &Ready, violation: &Violation) {
+fn report(ready: &Ready, violation: &Violation, console: &dyn Console) {
     let diagnostic = violation.diagnostic();
     debug_assert_eq!(diagnostic.severity, Severity::Error);
     let mut list = Diagnostics::new();
     list.push(diagnostic);
-    output::diagnostics(&ready.map, &list);
+    console.diagnostics(&ready.map, &list);
 }
 
 /// What a schedule tells: which handlers ran, and which dispatch generated what they handled.

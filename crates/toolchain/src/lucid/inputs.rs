@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of a Lucid run, found and read: program, specification, symbolics, captures. What is
-//! wrong with them is printed here; a run is made ready of them.
+//! The files of a Lucid run, found and read: program, specification, symbolics, captures. A [`Ready`] run is
+//! made of them.
 
+use super::Includes;
 use super::captures::{self, Times};
 use crate::file_kind::{self, FileKind, SPECIFICATIONS};
-use crate::{Ending, files, output};
+use frontend::{Console, Failure, Files};
+use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::report::Verdicts;
@@ -16,9 +18,13 @@ use std::sync::Arc;
 
 /// A run ready to go.
 pub struct Ready {
+    /// The files that spans point into.
     pub map: SourceMap,
+    /// The network and its inputs.
     pub setup: Arc<Setup>,
+    /// The specification.
     pub run: Run,
+    /// The program's file.
     pub program_path: PathBuf,
     /// Of the program itself if there is no specification.
     pub specification_path: PathBuf,
@@ -52,52 +58,43 @@ pub fn texts_of(map: &SourceMap) -> impl Iterator<Item = PathBuf> + '_ {
 }
 
 /// Which files to take, and what counts over the specification.
-#[derive(Default)]
+#[derive(Clone, Copy)]
 pub struct Wanted<'a> {
+    /// Where files are read.
+    pub files: &'a dyn Files,
+    /// The program; what the specification names, or the file beside it, if not said.
     pub program: Option<&'a Path>,
+    /// The specification; the file beside the program if not said.
     pub specification: Option<&'a Path>,
+    /// A file of symbolics.
     pub symbolics: Option<&'a Path>,
+    /// The end of the run.
     pub until_ps: Option<u64>,
+    /// The seed.
     pub seed: Option<u64>,
     /// Captures of packets that come in at ports of switch 0. With some, no specification is looked for.
     pub captures: &'a [(u32, PathBuf)],
 }
 
-/// Why there is no run.
-pub enum Trouble {
-    /// A message about the command line.
-    Usage(String),
-    /// A message about a file.
-    Message(String),
-    /// What is wrong with the files.
-    Found(SourceMap, Diagnostics),
-}
-
-impl Trouble {
-    /// Prints it. How the command ends with it.
-    pub fn print(&self) -> Ending {
-        match self {
-            Trouble::Usage(message) => {
-                output::error(message);
-                return Ending::WrongUsage;
-            }
-            Trouble::Message(message) => output::error(message),
-            Trouble::Found(map, diagnostics) => output::diagnostics(map, diagnostics),
+impl<'a> Wanted<'a> {
+    /// Nothing yet.
+    pub fn from(files: &'a dyn Files) -> Wanted<'a> {
+        Wanted {
+            files,
+            program: None,
+            specification: None,
+            symbolics: None,
+            until_ps: None,
+            seed: None,
+            captures: &[],
         }
-        Ending::WrongInput
-    }
-}
-
-impl From<String> for Trouble {
-    fn from(message: String) -> Trouble {
-        Trouble::Message(message)
     }
 }
 
 /// The specification beside a program.
-pub fn specification_beside(program: &Path) -> Result<PathBuf, String> {
+pub fn specification_beside(files: &dyn Files, program: &Path) -> Result<PathBuf, String> {
     let beside = SPECIFICATIONS.iter().map(|end| program.with_extension(end));
-    let found: Vec<PathBuf> = beside.filter(|path| path.is_file()).collect();
+    let found: Vec<PathBuf> = beside.filter(|path| files.is_file(path)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(format!(
@@ -115,30 +112,29 @@ pub fn specification_beside(program: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Reads all files of a run and makes it ready. Warnings are printed unless `quiet`.
-pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
+/// Reads all files of a run and makes it ready. Warnings are printed on the console, if there is one.
+pub fn ready(wanted: &Wanted<'_>, console: Option<&dyn Console>) -> Result<Ready, Failure> {
     let is_bare = wanted.specification.is_none() && !wanted.captures.is_empty();
     let specification_path = match (wanted.specification, wanted.program) {
         (Some(path), _) => path.to_path_buf(),
         (None, Some(program)) if is_bare => program.to_path_buf(),
-        (None, Some(program)) => specification_beside(program)?,
+        (None, Some(program)) => specification_beside(wanted.files, program)?,
         (None, None) => return Err("there is no specification".to_string().into()),
     };
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
     let mut run = Run::default();
-    if let Some(kind @ (FileKind::Lucid | FileKind::P4)) =
-        FileKind::of_readable(&specification_path)
+    if let Some(kind @ FileKind::Program(_)) = FileKind::of_readable(&specification_path)
         && !is_bare
     {
         let is_not = "is no specification of a run";
-        return Err(Trouble::Message(file_kind::wrong(&specification_path, is_not, kind)));
+        return Err(Failure::Message(file_kind::wrong(&specification_path, is_not, kind)));
     }
     if !is_bare {
-        let (file, format) = add(&mut map, &specification_path)?;
+        let (file, format) = add(wanted.files, &mut map, &specification_path)?;
         let (read, problems) = specification::read_until(&map, file, format, wanted.until_ps);
         found.append(problems);
-        let Some(read) = read else { return Err(Trouble::Found(map, found)) };
+        let Some(read) = read else { return Err(Failure::Found(map, found)) };
         run = read;
     }
     let capture_times = captures::add(&mut run, wanted.captures, is_bare)?;
@@ -153,8 +149,8 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
         (None, Some(name)) => relative(&specification_path, name),
         (None, None) => specification_path.with_extension("dpt"),
     };
-    if wanted.program.is_none() && run.program.is_none() && !program_path.is_file() {
-        return Err(Trouble::Message(format!(
+    if wanted.program.is_none() && run.program.is_none() && !wanted.files.is_file(&program_path) {
+        return Err(Failure::Message(format!(
             "`{}` names no program, and there is no `{}`: add \"program\": \"FILE.dpt\" to it, or name \
              one with --program FILE",
             specification_path.display(),
@@ -163,10 +159,10 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     }
     let symbolics =
         symbolics(&mut map, wanted, &run, &program_path, &specification_path, &mut found)?;
-    let Some(symbolics) = symbolics else { return Err(Trouble::Found(map, found)) };
-    let text = files::read_text(&program_path)?;
+    let Some(symbolics) = symbolics else { return Err(Failure::Found(map, found)) };
+    let text = wanted.files.text(&program_path)?;
     let name = program_path.display().to_string();
-    let analysis = front::analyse(&mut map, &name, text, &files::DiskLoader);
+    let analysis = front::analyse(&mut map, &name, text, &Includes(wanted.files));
     found.append(analysis.diagnostics.clone());
     let roots = specification::roots(&run, &analysis.checked);
     let program = match analysis.elaborate(&symbolics, &roots) {
@@ -174,14 +170,10 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
         Err(problems) => {
             // What the analysis found is among them.
             found.append(problems);
-            return Err(Trouble::Found(map, found));
+            return Err(Failure::Found(map, found));
         }
     };
-    let mut read_capture = |name: &str| {
-        let path = relative(&specification_path, name);
-        std::fs::read(&path)
-            .map_err(|error| format!("cannot read `{}`: {}", path.display(), files::reason(&error)))
-    };
+    let mut read_capture = |name: &str| wanted.files.bytes(&relative(&specification_path, name));
     let program = Arc::new(program);
     let setup = Setup::with_captures(program.clone(), &run, &mut read_capture);
     // Mistakes of inputs and of expectations are told together.
@@ -190,20 +182,20 @@ pub fn ready(wanted: &Wanted<'_>, quiet: bool) -> Result<Ready, Trouble> {
     }
     let setup = match setup {
         Ok(setup) if !found.has_errors() => Arc::new(setup),
-        Ok(_) => return Err(Trouble::Found(map, found)),
+        Ok(_) => return Err(Failure::Found(map, found)),
         Err(problems) => {
             found.append(problems);
-            return Err(Trouble::Found(map, found));
+            return Err(Failure::Found(map, found));
         }
     };
-    if !quiet {
-        output::diagnostics(&map, &found);
+    if let Some(console) = console {
+        console.warnings(&map, &found);
     }
     Ok(Ready { map, setup, run, program_path, specification_path, capture_times })
 }
 
-fn add(map: &mut SourceMap, path: &Path) -> Result<(FileId, Format), Trouble> {
-    let text = files::read_text(path)?;
+fn add(files: &dyn Files, map: &mut SourceMap, path: &Path) -> Result<(FileId, Format), Failure> {
+    let text = files.text(path)?;
     let name = path.display().to_string();
     let format = Format::of_name(&name);
     Ok((map.add(name, text), format))
@@ -223,20 +215,20 @@ fn symbolics(
     program: &Path,
     specification: &Path,
     found: &mut Diagnostics,
-) -> Result<Option<Symbolics>, Trouble> {
+) -> Result<Option<Symbolics>, Failure> {
     let beside = program.with_extension("symb");
     let first = match &run.symbolics_file {
         Some(name) => Some(relative(specification, name)),
-        None => Some(beside).filter(|path| path.is_file()),
+        None => Some(beside).filter(|path| wanted.files.is_file(path)),
     };
     let mut symbolics = Symbolics::default();
     if let Some(path) = first {
-        let Some(more) = read_symbolics(map, &path, found)? else { return Ok(None) };
+        let Some(more) = read_symbolics(wanted.files, map, &path, found)? else { return Ok(None) };
         add_symbolics(&mut symbolics, more);
     }
     add_symbolics(&mut symbolics, run.symbolics.clone());
     if let Some(path) = wanted.symbolics {
-        let Some(more) = read_symbolics(map, path, found)? else { return Ok(None) };
+        let Some(more) = read_symbolics(wanted.files, map, path, found)? else { return Ok(None) };
         add_symbolics(&mut symbolics, more);
     }
     Ok(Some(symbolics))
@@ -248,11 +240,12 @@ fn add_symbolics(symbolics: &mut Symbolics, more: Symbolics) {
 }
 
 fn read_symbolics(
+    files: &dyn Files,
     map: &mut SourceMap,
     path: &Path,
     found: &mut Diagnostics,
-) -> Result<Option<Symbolics>, Trouble> {
-    let (file, format) = add(map, path)?;
+) -> Result<Option<Symbolics>, Failure> {
+    let (file, format) = add(files, map, path)?;
     let (symbolics, problems) = specification::read_symbolics(map, file, format);
     found.append(problems);
     Ok(symbolics)
@@ -260,13 +253,40 @@ fn read_symbolics(
 
 /// Symbolics of the `.symb` file beside a program; none if there is no such file.
 pub fn symbolics_beside(
+    files: &dyn Files,
     map: &mut SourceMap,
     program: &Path,
     found: &mut Diagnostics,
-) -> Result<Option<Symbolics>, Trouble> {
+) -> Result<Option<Symbolics>, Failure> {
     let beside = program.with_extension("symb");
-    match beside.is_file() {
-        true => read_symbolics(map, &beside, found),
+    match files.is_file(&beside) {
+        true => read_symbolics(files, map, &beside, found),
         false => Ok(Some(Symbolics::default())),
+    }
+}
+
+/// A program without a run, elaborated with the symbolics of the `.symb` file beside it.
+pub struct Alone {
+    /// The files that spans point into.
+    pub map: SourceMap,
+    /// The core program.
+    pub program: Program,
+    /// What the checker warns of.
+    pub warnings: Diagnostics,
+}
+
+/// Reads a program by itself.
+pub fn alone(files: &dyn Files, path: &Path) -> Result<Alone, Failure> {
+    let text = files.text(path)?;
+    let mut map = SourceMap::new();
+    let mut found = Diagnostics::new();
+    let Some(symbolics) = symbolics_beside(files, &mut map, path, &mut found)? else {
+        return Err(Failure::Found(map, found));
+    };
+    let name = path.display().to_string();
+    let analysis = front::analyse(&mut map, &name, text, &Includes(files));
+    match analysis.elaborate(&symbolics, &[]) {
+        Ok(program) => Ok(Alone { map, program, warnings: analysis.diagnostics }),
+        Err(problems) => Err(Failure::Found(map, problems)),
     }
 }

@@ -2,8 +2,8 @@
 //! What `plane emit -o` writes: the program, for each switch its control commands and its device file,
 //! and how to run them. What stands in commands and device files is the compiler's.
 
-use super::inputs::Trouble;
 use crate::files;
+use frontend::Failure;
 use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target, tna};
 use lucid::core::Program;
@@ -138,7 +138,7 @@ fn period_text(period_ps: u64) -> String {
 }
 
 /// One switch without links.
-fn alone(recirculation_port: u32, program: &Program) -> Site {
+pub(super) fn alone(recirculation_port: u32, program: &Program) -> Site {
     let zero = |ty| match ty {
         lucid::core::Type::Bool => lucid::interpreter::Value::Bool(false),
         _ => lucid::interpreter::Value::Int(0),
@@ -179,13 +179,13 @@ pub fn write(
     folder: &Path,
     texts: &[(String, String)],
     inputs: &[PathBuf],
-) -> Result<Vec<PathBuf>, Trouble> {
+) -> Result<Vec<PathBuf>, Failure> {
     for (name, _) in texts {
         files::not_overwritten(&folder.join(name), inputs.iter().map(PathBuf::as_path))?;
     }
     let readme = folder.join("README.md");
     if readme.is_file() && !files::read_text(&readme).is_ok_and(|text| text.contains(MADE_BY)) {
-        return Err(Trouble::Message(format!(
+        return Err(Failure::Message(format!(
             "`{}` is there already, and `plane emit` did not write it: name another folder with -o",
             readme.display()
         )));
@@ -195,10 +195,10 @@ pub fn write(
         false => Vec::new(),
     };
     let stale: Vec<PathBuf> = stale.into_iter().filter(|path| !inputs.contains(path)).collect();
-    files::write_texts(folder, texts).map_err(Trouble::Message)?;
+    files::write_texts(folder, texts).map_err(Failure::Message)?;
     for path in &stale {
         std::fs::remove_file(path).map_err(|error| {
-            Trouble::Message(format!("cannot remove `{}`: {error}", path.display()))
+            Failure::Message(format!("cannot remove `{}`: {error}", path.display()))
         })?;
     }
     Ok(stale)

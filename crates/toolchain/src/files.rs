@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files: reading texts, loading includes, writing so that nothing is left half-written.
+//! Files on disk: reading texts, loading includes, writing so that nothing is left half-written.
 
-use p4::preprocessor::IncludeLoader;
+use frontend::Files;
 pub use source::reason;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Loads included files from disk.
-pub struct DiskLoader;
+/// Reads from disk.
+pub struct Disk;
 
-impl IncludeLoader for DiskLoader {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
+impl Files for Disk {
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>, String> {
+        std::fs::read(path)
+            .map_err(|error| format!("cannot read `{}`: {}", path.display(), reason(&error)))
+    }
+
+    fn text(&self, path: &Path) -> Result<String, String> {
+        read_text(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
+    fn include(&self, path: &str) -> Result<Option<String>, String> {
         match std::fs::read(path) {
             Ok(bytes) => text_of(bytes).map(Some),
             Err(error) => match error.kind() {
@@ -19,12 +32,6 @@ impl IncludeLoader for DiskLoader {
                 _ => Err(reason(&error)),
             },
         }
-    }
-}
-
-impl lucid::syntax::Loader for DiskLoader {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        IncludeLoader::load(self, path)
     }
 }
 
@@ -43,8 +50,7 @@ pub fn read_text(path: &Path) -> Result<String, String> {
             .map_err(|error| format!("cannot read standard input: {}", reason(&error)))?;
         return text_of(bytes).map_err(|why| format!("cannot read standard input: {why}"));
     }
-    let bytes = std::fs::read(path)
-        .map_err(|error| format!("cannot read `{}`: {}", path.display(), reason(&error)))?;
+    let bytes = Disk.bytes(path)?;
     text_of(bytes).map_err(|why| format!("cannot read `{}`: {why}", path.display()))
 }
 
@@ -142,8 +148,8 @@ pub fn not_overwritten<'a>(
     }
 }
 
-/// All files of a folder and of its subfolders whose names end so (`p4`), in order of their paths.
-pub fn programs_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>, String> {
+/// All files of a folder and of its subfolders whose names satisfy this, in order of their paths.
+pub fn files_in(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder)
         .map_err(|error| format!("cannot read `{}`: {}", folder.display(), reason(&error)))?;
@@ -151,8 +157,8 @@ pub fn programs_in(folder: &Path, end: &str) -> Result<Vec<PathBuf>, String> {
         let path = entry.path();
         // A link to a folder may lead in a circle: only real folders are searched.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(programs_in(&path, end)?);
-        } else if path.extension().is_some_and(|extension| extension == end) && path.is_file() {
+            found.extend(files_in(&path, is_wanted)?);
+        } else if is_wanted(&path) && path.is_file() {
             found.push(path);
         }
     }

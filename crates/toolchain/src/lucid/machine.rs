@@ -2,11 +2,11 @@
 //! What runs a Lucid program: the reference interpreter, or the compiled program on devices. Both tell
 //! the same observations; this hides which it is.
 
-use super::inputs::{Ready, Trouble};
-use super::user_p4;
-use crate::arguments::{Engine, LucidTarget};
-use crate::output;
-use lucid::compile::{Options, Target, compile};
+use super::inputs::Ready;
+use super::{target_name, user_p4};
+use device::EngineChoice;
+use frontend::{Console, Failure};
+use lucid::compile::{Options, compile};
 use lucid::compiled::{CompiledSimulation, Verified, check_ports, verify};
 use lucid::core::GlobalId;
 use lucid::interpreter::State;
@@ -35,21 +35,23 @@ pub enum Verdict {
 }
 
 impl Machine {
-    /// What is asked for. Warnings of the compiler are printed unless `quiet`.
-    pub fn new(
-        engine: Engine,
+    /// The reference interpreter.
+    pub fn reference(ready: &Ready) -> Machine {
+        Machine::Reference(Box::new(Simulation::new(ready.setup.clone())))
+    }
+
+    /// The compiled program. Warnings of the compiler are printed on the console, if there is one.
+    pub fn compiled(
+        engine: EngineChoice,
         options: Options,
         is_compared: bool,
         ready: &Ready,
-        quiet: bool,
-    ) -> Result<Machine, Trouble> {
-        if engine == Engine::Reference {
-            return Ok(Machine::reference(ready));
-        }
+        console: Option<&dyn Console>,
+    ) -> Result<Machine, Failure> {
         let options = ready.setup.delay_options(Options { observed: true, ..options });
         let ports = check_ports(&ready.setup);
         if ports.has_errors() {
-            return Err(Trouble::Found(ready.map.clone(), ports));
+            return Err(Failure::Found(ready.map.clone(), ports));
         }
         let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";
@@ -57,26 +59,16 @@ impl Machine {
             for (at, one) in found.into_iter().enumerate() {
                 told.push(if at == 0 { one.help(help) } else { one });
             }
-            Trouble::Found(user_p4::with_sources(ready.map.clone(), &options), told)
+            Failure::Found(user_p4::with_sources(ready.map.clone(), &options), told)
         })?;
-        let target_name = match options.target {
-            Target::V1Model => LucidTarget::V1model.name(),
-            Target::Tna => LucidTarget::Tna.name(),
-        };
-        if !quiet {
-            output::diagnostics(&compiled.built.map, &compiled.warnings);
-            output::diagnostics(&compiled.built.map, &compiled.built.warnings);
+        if let Some(console) = console {
+            console.warnings(&compiled.built.map, &compiled.warnings);
+            console.warnings(&compiled.built.map, &compiled.built.warnings);
         }
-        let simulation =
-            CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine.choice())
-                .map_err(|error| Trouble::Message(error.to_string()))?;
+        let simulation = CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine)
+            .map_err(|error| Failure::Message(error.to_string()))?;
         let verdict = if is_compared { Verdict::Asked } else { Verdict::Unasked };
-        Ok(Machine::Compiled(target_name, Box::new(simulation), verdict))
-    }
-
-    /// The reference interpreter.
-    fn reference(ready: &Ready) -> Machine {
-        Machine::Reference(Box::new(Simulation::new(ready.setup.clone())))
+        Ok(Machine::Compiled(target_name(options.target), Box::new(simulation), verdict))
     }
 
     /// What runs, for people.

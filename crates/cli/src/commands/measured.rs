@@ -2,29 +2,32 @@
 //! `plane bench lucid --compile` and `--corpus`: each compilation in a process of its own, this program
 //! started again with the hidden option `--one`. What is measured is `lucid::figures`'.
 
-use super::inputs::{Trouble, symbolics_beside};
-use crate::{files, output};
+use crate::output;
+use frontend::Failure;
 use lucid::figures::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
 use source::{Diagnostics, SourceMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use toolchain::files::{self, Disk};
+use toolchain::lucid::Includes;
+use toolchain::lucid::inputs::symbolics_beside;
 
 /// Longest compilation of one program.
 const MOST: Duration = Duration::from_secs(300);
 
 /// Compiles one program in this process and prints what came of it as JSON.
-pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Trouble> {
+pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Failure> {
     let text = files::read_text(path)?;
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
-    let Some(symbolics) = symbolics_beside(&mut map, path, &mut found)? else {
+    let Some(symbolics) = symbolics_beside(&Disk, &mut map, path, &mut found)? else {
         output::print(&Outcome::refused(Refusal::of(Step::Check, &map, &found)).to_json());
         return Ok(());
     };
     let name = path.display().to_string();
-    let source = Source { name: &name, text, loader: &files::DiskLoader, symbolics: &symbolics };
+    let source = Source { name: &name, text, loader: &Includes(&Disk), symbolics: &symbolics };
     let outcome = compile_measured(source, way, most_exact, &peak_kib);
     output::print(&outcome.to_json());
     Ok(())
@@ -114,7 +117,8 @@ fn in_a_process(way: Way, path: &Path, most_exact: Duration) -> Result<Outcome, 
 pub fn programs_in(folders: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, String> {
     let mut found = Vec::new();
     for folder in folders {
-        let programs = files::programs_in(folder, "dpt")?;
+        let programs =
+            files::files_in(folder, &|path| path.extension().is_some_and(|end| end == "dpt"))?;
         if programs.is_empty() {
             return Err(format!("there is no Lucid program (.dpt) in `{}`", folder.display()));
         }

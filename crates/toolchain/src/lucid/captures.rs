@@ -52,7 +52,7 @@ pub fn add(run: &mut Run, captures: &[(u32, PathBuf)], ends: bool) -> Result<Tim
 /// First and last time of a capture; `None` if it is empty.
 fn times(path: &Path) -> Result<Option<Times>, String> {
     let wrong = |error: network::capture::CaptureError| {
-        crate::output::coded(error.code().0, &error.with_path(path).to_string())
+        frontend::coded(error.code().0, &error.with_path(path).to_string())
     };
     let mut times: Option<Times> = None;
     for packet in CaptureReader::open(path).map_err(wrong)? {

@@ -2,11 +2,12 @@
 //! Files of control commands applied to a device: entries before a run, questions after it. All
 //! mistakes of a file are reported, in the order of its lines.
 
-use crate::{files, output};
+use crate::files;
 use control::ControlError;
 use control::command::{Command, Located};
 use control::session::{Answer, Session};
 use device::Device;
+use frontend::Console;
 use network::device_commands::carry_out;
 use std::path::PathBuf;
 
@@ -19,8 +20,9 @@ pub fn apply(
     paths: &[PathBuf],
     session: &mut Session,
     device: &mut Device,
+    console: &dyn Console,
 ) -> Result<Option<usize>, String> {
-    apply_to_all(paths, &mut [(session, device)])
+    apply_to_all(paths, &mut [(session, device)], console)
 }
 
 /// The same on several devices that run the same program; answers come from the first, and so do
@@ -28,51 +30,71 @@ pub fn apply(
 pub fn apply_to_all(
     paths: &[PathBuf],
     devices: &mut [(&mut Session, &mut Device)],
+    console: &dyn Console,
 ) -> Result<Option<usize>, String> {
     let mut done = 0;
     let mut fine = true;
     for path in paths {
         let text = files::read_text(path)?;
-        let (commands, mut errors) = control::entries::read(&path.display().to_string(), &text);
-        for located in commands {
-            for (at, (session, device)) in devices.iter_mut().enumerate() {
-                match one(&located, session, device, at == 0) {
-                    Ok(()) => done += usize::from(at == 0),
-                    Err(error) if at == 0 => errors.push(error),
-                    Err(_) => {}
-                }
-            }
+        match apply_text(&path.display().to_string(), &text, devices, console) {
+            Some(more) => done += more,
+            None => fine = false,
         }
-        errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
-        for error in errors.iter().take(MOST_ERRORS) {
-            output::note(&error.to_string());
-        }
-        if errors.len() > MOST_ERRORS {
-            output::note(&format!("... and {} more errors", errors.len() - MOST_ERRORS));
-        }
-        fine &= errors.is_empty();
     }
     Ok(if fine { Some(done) } else { None })
+}
+
+/// The same with the commands of one text.
+pub fn apply_text(
+    name: &str,
+    text: &str,
+    devices: &mut [(&mut Session, &mut Device)],
+    console: &dyn Console,
+) -> Option<usize> {
+    let mut done = 0;
+    let (commands, mut errors) = control::entries::read(name, text);
+    for located in commands {
+        for (at, (session, device)) in devices.iter_mut().enumerate() {
+            let prints = (at == 0).then_some(console);
+            match one(&located, session, device, prints) {
+                Ok(()) => done += usize::from(at == 0),
+                Err(error) if at == 0 => errors.push(error),
+                Err(_) => {}
+            }
+        }
+    }
+    errors.sort_by_key(|error| error.origin.place.parse::<usize>().unwrap_or(0));
+    for error in errors.iter().take(MOST_ERRORS) {
+        console.note(&error.to_string());
+    }
+    if errors.len() > MOST_ERRORS {
+        console.note(&format!("... and {} more errors", errors.len() - MOST_ERRORS));
+    }
+    errors.is_empty().then_some(done)
 }
 
 fn one(
     located: &Located,
     session: &mut Session,
     device: &mut Device,
-    prints: bool,
+    console: Option<&dyn Console>,
 ) -> Result<(), ControlError> {
+    let print = |text: &str| {
+        if let Some(console) = console {
+            console.print(text);
+        }
+    };
     let now_ps = device.now_ps();
     let (store, cells) = device.store_and_cells_mut();
     match session.apply(located, store, cells, now_ps)? {
         Answer::Device(command) => carry_out(device, command)
             .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
-        _ if !prints => {}
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();
-            output::print(&format!("{} = {}\n", question(&located.command), values.join(" ")));
+            print(&format!("{} = {}\n", question(&located.command), values.join(" ")));
         }
-        Answer::Counter(value) => output::print(&format!(
+        Answer::Counter(value) => print(&format!(
             "{} = {} packets, {} bytes\n",
             question(&located.command),
             value.packets,

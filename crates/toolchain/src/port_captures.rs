@@ -97,6 +97,22 @@ fn port_of(file_name: &str) -> Option<u32> {
     (format!("{port}.pcap") == file_name).then_some(port)
 }
 
+/// Which captures were written, for people.
+pub fn written_text(written: &Written) -> String {
+    let mut text = String::new();
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    match written.written.is_empty() {
+        true => text.push_str("written: nothing, as no packet was sent\n"),
+        false => text.push_str(&format!("written: {}\n", names(&written.written))),
+    }
+    if !written.earlier.is_empty() {
+        text.push_str(&format!("not of this run: {}\n", names(&written.earlier)));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::port_of;

@@ -2,24 +2,24 @@
 //! The user's P4_16 around the event dispatcher: `--p4-before` and `--p4-after` of `plane emit` and
 //! `plane run`. What is wrong in it the compiler says.
 
-use crate::arguments::{Reading, UserP4Files};
-use crate::files;
+use super::Includes;
+use frontend::{ProgramFile, UserP4Files};
 use lucid::compile::{Options, UserP4, v1model};
 use source::SourceMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Options with the files; the error says which cannot be read.
 pub fn with_files(
     options: Options,
-    named: &UserP4Files,
-    reading: &Reading,
+    named: &UserP4Files<'_>,
+    around: &ProgramFile<'_>,
 ) -> Result<Options, String> {
-    let read = |path: &Option<PathBuf>| -> Result<Option<UserP4>, String> {
+    let read = |path: Option<&Path>| -> Result<Option<UserP4>, String> {
         let Some(path) = path else { return Ok(None) };
-        let (name, text) = (path.display().to_string(), files::read_text(path)?);
-        Ok(Some(UserP4::read(&name, &text, &reading.options(), &files::DiskLoader)))
+        let (name, text) = (path.display().to_string(), around.files.text(path)?);
+        Ok(Some(UserP4::read(&name, &text, around.preprocessing, &Includes(around.files))))
     };
-    let (before, after) = (read(&named.p4_before)?, read(&named.p4_after)?);
+    let (before, after) = (read(named.before)?, read(named.after)?);
     Ok(Options { before, after, ..options })
 }
 
