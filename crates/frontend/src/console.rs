@@ -145,11 +145,14 @@ mod tests {
     fn diagnostics_beyond_the_limit_are_counted() {
         for (errors, warnings, more) in [(3, 2, None), (90, 20, Some(20)), (0, 130, Some(30))] {
             let mut found = Diagnostics::new();
-            for _ in 0..errors {
-                found.push(Diagnostic::error(Code("X-E0001"), Span::NONE, "wrong"));
+            // Equal diagnostics would be joined.
+            for number in 0..errors {
+                let message = format!("wrong {number}");
+                found.push(Diagnostic::error(Code("X-E0001"), Span::NONE, message));
             }
-            for _ in 0..warnings {
-                found.push(Diagnostic::warning(Code("X-W0001"), Span::NONE, "odd"));
+            for number in 0..warnings {
+                let message = format!("odd {number}");
+                found.push(Diagnostic::warning(Code("X-W0001"), Span::NONE, message));
             }
             let options = RenderOptions { color: false };
             let text = diagnostics_text(&SourceMap::new(), &found, options);
