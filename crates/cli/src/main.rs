@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod output;
+mod programs;
 
 use clap::Parser;
 use frontend::ExitStatus;

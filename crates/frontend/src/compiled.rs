@@ -2,7 +2,7 @@
 //! [`Compiled`]: what compiling gives, whatever the source language is: a program ready to run, how switches
 //! with it are built and set up, and the controllers that it brings.
 
-use crate::Controller;
+use crate::controller::Controller;
 use device::DeviceOptions;
 use ir::ready::ReadyProgram;
 use source::{Diagnostics, SourceMap};

@@ -2,7 +2,7 @@
 //! Verdicts over programs of a corpus, and the capability of a language to give them. Baselines and their
 //! comparison are in `conformance::corpus`.
 
-use crate::ProgramFile;
+use crate::program_file::ProgramFile;
 use std::time::Duration;
 
 /// Judges programs.

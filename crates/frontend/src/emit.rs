@@ -2,7 +2,9 @@
 //! [`Emitter`]: the capability of a language to be compiled to P4_16 files for a target, with what the control
 //! plane sets up.
 
-use crate::{Console, Failure, ProgramFile, UserP4Files};
+use crate::console::{Console, Failure};
+use crate::networks::UserP4Files;
+use crate::program_file::ProgramFile;
 use std::path::Path;
 use std::time::Duration;
 

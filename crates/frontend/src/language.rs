@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Frontend`]: a source language as tools see it, and what its methods take and give.
 
-use crate::{Compiled, Console, CorpusJudge, Emitter, Failure, Files, NetworkRuns};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use crate::compiled::Compiled;
+use crate::console::{Console, Failure};
+use crate::corpus::CorpusJudge;
+use crate::emit::Emitter;
+use crate::networks::NetworkRuns;
+use crate::program_file::ProgramFile;
 use pisa::{Problem, UnitId};
 use source::{Diagnostics, Explanation, SourceMap};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// A source language.
 pub trait Frontend: Sync {
@@ -85,51 +88,6 @@ pub trait Frontend: Sync {
     /// captures through one device.
     fn networks(&self) -> Option<&dyn NetworkRuns> {
         None
-    }
-}
-
-/// A program's file, and how it is read.
-#[derive(Clone, Copy)]
-pub struct ProgramFile<'f> {
-    /// Its path; `-` is standard input.
-    pub path: &'f Path,
-    /// Files to read from.
-    pub files: &'f dyn Files,
-    /// Where included files are searched for, and macros.
-    pub preprocessing: &'f PreprocessorOptions,
-}
-
-impl ProgramFile<'_> {
-    /// What messages call it.
-    pub fn name(&self) -> String {
-        match self.path == Path::new("-") {
-            true => "standard input".to_string(),
-            false => self.path.display().to_string(),
-        }
-    }
-
-    /// Its text.
-    ///
-    /// # Errors
-    ///
-    /// Why it cannot be read.
-    pub fn text(&self) -> Result<String, Failure> {
-        self.files.text(self.path).map_err(Failure::Message)
-    }
-
-    /// What reports call the program.
-    pub fn title(&self) -> String {
-        if self.path == Path::new("-") {
-            return "program".to_string();
-        }
-        let stem = self.path.file_stem();
-        stem.map_or("program".into(), |stem| stem.to_string_lossy()).into_owned()
-    }
-}
-
-impl IncludeLoader for ProgramFile<'_> {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        self.files.include(path)
     }
 }
 

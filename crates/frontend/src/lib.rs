@@ -13,6 +13,7 @@ mod emit;
 mod files;
 mod language;
 mod networks;
+mod program_file;
 
 pub use compiled::{Compiled, Deployment};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
@@ -20,5 +21,6 @@ pub use controller::{ControlAccess, Controller};
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, Emitter};
 pub use files::{Files, MemoryFiles};
-pub use language::{Architecture, Checked, Frontend, LayoutProblem, ProgramFile};
-pub use networks::{NetworkRun, NetworkRuns, NetworkTest, Tested, UserP4Files};
+pub use language::{Architecture, Checked, Frontend, LayoutProblem};
+pub use networks::{NetworkRun, NetworkRuns, NetworkTest, SPECIFICATIONS, Tested, UserP4Files};
+pub use program_file::ProgramFile;

@@ -2,9 +2,13 @@
 //! [`NetworkRuns`]: the capability of a language to run programs in networks that a specification describes,
 //! with recorded schedules, time lines and expectations.
 
-use crate::{Console, ExitStatus, Failure, ProgramFile};
+use crate::console::{Console, ExitStatus, Failure};
+use crate::program_file::ProgramFile;
 use device::EngineChoice;
 use std::path::{Path, PathBuf};
+
+/// Ends of names of specifications, in the order in which they are looked for beside a program.
+pub const SPECIFICATIONS: &[&str] = &["json", "yaml", "yml", "toml"];
 
 /// Runs of whole networks.
 pub trait NetworkRuns: Sync {

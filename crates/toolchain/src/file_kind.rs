@@ -3,7 +3,7 @@
 //! one kind say what another is good for. Which languages there are is in `registry`.
 
 use crate::registry::{end, frontends, with_devices, with_networks};
-use frontend::{Frontend, coded};
+use frontend::{Frontend, SPECIFICATIONS, coded};
 use source::{Code, Explanation};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -38,8 +38,6 @@ pub fn explanations() -> &'static [Explanation] {
     &*EXPLANATIONS
 }
 
-/// Ends of names of specifications, in the order in which they are looked for beside a program.
-pub const SPECIFICATIONS: &[&str] = &["json", "yaml", "yml", "toml"];
 const CAPTURES: &[&str] = &["pcap", "pcapng", "cap"];
 
 /// What a file is, by its name.

@@ -14,5 +14,5 @@ pub mod lucid;
 mod p4;
 pub mod port_captures;
 pub mod registry;
-mod side_by_side;
+pub mod selection;
 pub mod stf_test;

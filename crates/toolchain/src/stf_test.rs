@@ -3,7 +3,7 @@
 //! `conformance::stf`.
 
 use crate::device_run::place;
-use crate::registry;
+use crate::{registry, selection};
 use conformance::stf::reader;
 use conformance::stf::runner;
 use device::DeviceOptions;
@@ -34,8 +34,8 @@ fn ran(
     }
     let is_named = program.is_some();
     let (frontend, program) = match program {
-        Some(path) => (registry::of(path).map_err(|message| vec![message])?, path.to_path_buf()),
-        None => registry::program_beside(test.path, registry::with_devices())
+        Some(path) => (selection::of(path).map_err(|message| vec![message])?, path.to_path_buf()),
+        None => selection::program_beside(test.path, registry::with_devices())
             .ok_or_else(|| vec!["no language runs on devices".to_string()])?,
     };
     if frontend.networks().is_some() {

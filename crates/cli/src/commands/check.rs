@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane check`: reports what is wrong with programs.
 
-use super::{language, on_disk};
 use crate::arguments::{Check, Format};
 use crate::output;
+use crate::programs::{language, on_disk};
 use frontend::{Architecture, Checked, Console, ExitStatus, Failure, count};
 use source::{Diagnostics, Severity};
 use std::path::Path;
-use toolchain::registry;
+use toolchain::selection;
 
 /// Runs it.
 pub fn run(arguments: &Check, console: &dyn Console) -> ExitStatus {
@@ -38,7 +38,7 @@ fn one(
 ) -> Result<bool, Failure> {
     let language = language(path)?;
     if arguments.arch.is_some() && !language.has_architectures() {
-        return Err(Failure::Message(registry::only_for_architectures("--arch", path)));
+        return Err(Failure::Message(selection::only_for_architectures("--arch", path)));
     }
     let options = arguments.reading.options();
     let checked = language.check(&on_disk(path, &options))?;

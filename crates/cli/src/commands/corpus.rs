@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane corpus`: verdicts over a folder of programs.
 
-use super::on_disk;
 use crate::arguments::Corpus;
 use crate::output;
+use crate::programs::on_disk;
 use conformance::corpus;
 use frontend::{Console, CorpusJudge, ExitStatus, Frontend, Outcome, Verdict};
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane emit`: compiles a program to P4_16 files for a target, where its language has an emitter.
 
-use super::{ended, on_disk};
 use crate::arguments::{Emit, name_of};
+use crate::programs::{ended, on_disk};
 use frontend::{Console, EmitRequest, ExitStatus, Failure};
-use toolchain::{layouts, registry};
+use toolchain::{layouts, selection};
 
 /// Runs it.
 pub fn run(arguments: &Emit, console: &dyn Console) -> ExitStatus {
@@ -12,7 +12,8 @@ pub fn run(arguments: &Emit, console: &dyn Console) -> ExitStatus {
 }
 
 fn emit(arguments: &Emit, console: &dyn Console) -> Result<(), Failure> {
-    let emitter = registry::emitter_of(&arguments.program)?;
+    let emitter = selection::emitter_of(&arguments.program)?;
+    arguments.spec.as_deref().map_or(Ok(()), selection::check_specification)?;
     let time_limit = arguments.time_limit.map(layouts::time_limit).transpose();
     let layout = arguments.layout.map(|layout| name_of(&layout));
     let request = EmitRequest {

@@ -20,7 +20,7 @@ pub fn run(arguments: &Fmt, console: &dyn Console) -> ExitStatus {
 }
 
 fn one(path: &Path, check: bool, console: &dyn Console) -> Result<bool, Failure> {
-    let language = super::language(path)?;
+    let language = crate::programs::language(path)?;
     let text = files::read_text(path)?;
     let formatted = match language.format(&text) {
         Ok(formatted) => formatted,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane ir`: the intermediate representation that a program is run by, as text.
 
-use super::{ended, language, on_disk};
 use crate::arguments::OneProgram;
+use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus};
 
 /// Runs it.

@@ -2,8 +2,8 @@
 //! `plane layout`: where a program's tables and arrays sit on the stages of a pipeline. How they are
 //! placed, and the documents that say so, are the `pisa` crate's.
 
-use super::{ended, language, on_disk};
 use crate::arguments::{Layout, LayoutFormat};
+use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus, Failure, LayoutProblem, count};
 use pisa::UnitId;
 use source::Span;

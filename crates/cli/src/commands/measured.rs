@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use toolchain::files::{self, Disk};
-use toolchain::lucid::Includes;
+use toolchain::lucid::includes::Includes;
 use toolchain::lucid::inputs::symbolics_beside;
 
 /// Longest compilation of one program.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One file a subcommand. Each reads its arguments, asks the language of its inputs, and says how it ended.
-//! Which languages there are is `toolchain::registry`'s.
+//! Which languages there are is in `toolchain::registry`.
 
 mod bench;
 mod check;
@@ -17,11 +17,7 @@ mod test;
 
 use crate::arguments::{Arguments, Command};
 use crate::output::Terminal;
-use frontend::{Console, ExitStatus, Failure, Frontend, ProgramFile};
-use p4::preprocessor::PreprocessorOptions;
-use std::path::Path;
-use toolchain::files::Disk;
-use toolchain::registry;
+use frontend::ExitStatus;
 
 /// Runs the command.
 pub fn run(arguments: Arguments) -> ExitStatus {
@@ -39,19 +35,4 @@ pub fn run(arguments: Arguments) -> ExitStatus {
         Command::Bench(bench) => bench::run(&bench, &console),
         Command::Explain(explain) => explain::run(&explain),
     }
-}
-
-/// A file on disk.
-fn on_disk<'f>(path: &'f Path, preprocessing: &'f PreprocessorOptions) -> ProgramFile<'f> {
-    ProgramFile { path, files: &Disk, preprocessing }
-}
-
-/// The language of a program.
-fn language(path: &Path) -> Result<&'static dyn Frontend, Failure> {
-    registry::of(path).map_err(Failure::Message)
-}
-
-/// How a command ended; why it failed is printed.
-fn ended(ended: Result<ExitStatus, Failure>, console: &dyn Console) -> ExitStatus {
-    ended.unwrap_or_else(|failure| failure.print(console))
 }

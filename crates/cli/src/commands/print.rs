@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane print`: the checked program as P4_16.
 
-use super::{ended, language, on_disk};
 use crate::arguments::OneProgram;
+use crate::programs::{ended, language, on_disk};
 use frontend::{Console, ExitStatus};
 
 /// Runs it.

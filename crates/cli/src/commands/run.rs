@@ -2,13 +2,13 @@
 //! `plane run`: a program on captures through one device, or by a specification where its language has
 //! networks. Which options go with which is decided here; the runs are `toolchain`'s and the languages'.
 
-use super::{ended, language, on_disk};
 use crate::arguments::{Engine, Run};
+use crate::programs::{ended, language, on_disk};
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure, Frontend, NetworkRun, NetworkRuns};
 use std::path::{Path, PathBuf};
 use toolchain::device_run::{self, DeviceRun};
-use toolchain::registry;
+use toolchain::selection;
 
 /// Runs it.
 pub fn run(arguments: &Run, console: &dyn Console) -> ExitStatus {
@@ -27,7 +27,7 @@ fn on_device(
 ) -> Result<ExitStatus, Failure> {
     let program = arguments.program.as_path();
     if let Some(flag) = first_given(&of_networks(arguments)) {
-        return Err(Failure::Usage(registry::only_for_networks(flag, program)));
+        return Err(Failure::Usage(selection::only_for_networks(flag, program)));
     }
     let out = places(arguments).map_err(Failure::Usage)?;
     let captures = captures(arguments)?;
@@ -62,10 +62,11 @@ fn in_network(
 ) -> Result<ExitStatus, Failure> {
     let program = arguments.program.as_path();
     if let Some(flag) = first_given(&of_devices(arguments)) {
-        return Err(Failure::Usage(registry::only_for_devices(flag, program, language)));
+        return Err(Failure::Usage(selection::only_for_devices(flag, program, language)));
     }
     let captures = captures(arguments)?;
     let network = &arguments.network;
+    network.spec.as_deref().map_or(Ok(()), selection::check_specification)?;
     let run = NetworkRun {
         specification: network.spec.as_deref(),
         captures: &captures,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane test`: runs STF tests, and specifications of runs in networks with their expectations.
 
-use super::on_disk;
 use crate::arguments::{Engine, Test};
 use crate::output;
+use crate::programs::on_disk;
 use device::{DeviceOptions, EngineChoice};
 use frontend::{Console, ExitStatus, NetworkTest, Tested};
 use std::path::Path;
 use toolchain::file_kind::{self, FileKind};
-use toolchain::{registry, stf_test};
+use toolchain::{selection, stf_test};
 
 /// Runs it.
 pub fn run(arguments: &Test, console: &dyn Console) -> ExitStatus {
@@ -60,13 +60,13 @@ fn one(path: &Path, arguments: &Test) -> Tested {
     match FileKind::of_readable(path) {
         None | Some(FileKind::Stf | FileKind::Specification | FileKind::StandardInput) => {}
         Some(kind) => {
-            let failures = vec![file_kind::wrong(path, &registry::is_no_test(), kind)];
+            let failures = vec![file_kind::wrong(path, &selection::is_no_test(), kind)];
             let engine = options.effective_engine().name().to_string();
             return Tested { failures, engine, ..Tested::default() };
         }
     }
     match FileKind::of(path) {
-        FileKind::Specification if let Some(networks) = registry::networks_of(path, program) => {
+        FileKind::Specification if let Some(networks) = selection::networks_of(path, program) => {
             networks.test(&NetworkTest {
                 specification: test,
                 program,

@@ -3,7 +3,8 @@
 
 use super::emitted::{self, Emitted};
 use super::inputs::{Alone, Wanted, alone, ready, texts_of};
-use super::{target_of, user_p4};
+use super::targets::{TNA, V1MODEL, target_of};
+use super::user_p4;
 use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use lucid::compile::normal::AfterPass;
@@ -28,17 +29,12 @@ struct Source {
 
 /// What does not go together.
 fn usage(request: &EmitRequest<'_>) -> Result<(), String> {
-    let is_v1model = request.target == super::V1MODEL;
+    let is_v1model = request.target == V1MODEL;
     for (flag, given, target, is_there) in [
-        ("--bmv2", request.bmv2, super::V1MODEL, is_v1model),
-        ("--clock us", request.clock == "us", super::V1MODEL, is_v1model),
-        (
-            "--recirculation primitive",
-            request.recirculation == "primitive",
-            super::V1MODEL,
-            is_v1model,
-        ),
-        ("--layout", request.layout.is_some(), super::TNA, !is_v1model),
+        ("--bmv2", request.bmv2, V1MODEL, is_v1model),
+        ("--clock us", request.clock == "us", V1MODEL, is_v1model),
+        ("--recirculation primitive", request.recirculation == "primitive", V1MODEL, is_v1model),
+        ("--layout", request.layout.is_some(), TNA, !is_v1model),
     ] {
         if given && !is_there {
             return Err(format!("{flag} is for --target {target}"));

@@ -2,10 +2,9 @@
 //! The files of a Lucid run, found and read: program, specification, symbolics, captures. A [`Ready`] run is
 //! made of them.
 
-use super::Includes;
 use super::captures::{self, Times};
-use crate::file_kind::{self, FileKind, SPECIFICATIONS};
-use frontend::{Console, Failure, Files};
+use super::includes::Includes;
+use frontend::{Console, Failure, Files, SPECIFICATIONS};
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
@@ -124,12 +123,6 @@ pub fn ready(wanted: &Wanted<'_>, console: Option<&dyn Console>) -> Result<Ready
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
     let mut run = Run::default();
-    if let Some(kind @ FileKind::Program(_)) = FileKind::of_readable(&specification_path)
-        && !is_bare
-    {
-        let is_not = "is no specification of a run";
-        return Err(Failure::Message(file_kind::wrong(&specification_path, is_not, kind)));
-    }
     if !is_bare {
         let (file, format) = add(wanted.files, &mut map, &specification_path)?;
         let (read, problems) = specification::read_until(&map, file, format, wanted.until_ps);

@@ -3,7 +3,8 @@
 //! the same observations; this hides which it is.
 
 use super::inputs::Ready;
-use super::{target_name, user_p4};
+use super::targets::{ENGINE, target_name};
+use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
 use lucid::compile::{Options, compile};
@@ -74,7 +75,7 @@ impl Machine {
     /// What runs, for people.
     pub fn name(&self) -> String {
         match self {
-            Machine::Reference(_) => super::ENGINE.to_string(),
+            Machine::Reference(_) => ENGINE.to_string(),
             Machine::Compiled(target, simulation, verdict) => {
                 let engine = simulation.device(0).map_or("jit", |device| device.engine_name());
                 let beside = match verdict {

@@ -5,65 +5,30 @@
 mod captures;
 mod emit;
 mod emitted;
+pub mod includes;
 pub mod inputs;
 mod layout;
 mod machine;
 mod replay;
 mod results;
 mod run;
+mod targets;
 mod test;
 mod user_p4;
 
 use frontend::{
     Architecture, Checked, Compiled, Console, Deployment, EmitRequest, Emitter, ExitStatus,
-    Failure, Files, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest, ProgramFile,
+    Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest, ProgramFile,
     Tested,
 };
+use includes::Includes;
 use inputs::{Alone, alone};
-use lucid::compile::{Options, Target, deploy};
+use lucid::compile::{Options, deploy};
 use source::{Diagnostics, Explanation, SourceMap};
+use targets::{TNA, V1MODEL, target_of};
 
 /// Lucid.
 pub struct Lucid;
-
-/// What runs Lucid programs that are not compiled, for people.
-const ENGINE: &str = "Lucid reference interpreter";
-
-const V1MODEL: &str = "v1model";
-const TNA: &str = "tna";
-
-/// The target of a name; the usual one if none is named.
-fn target_of(name: Option<&str>) -> Result<Target, Failure> {
-    match name {
-        None | Some(V1MODEL) => Ok(Target::V1Model),
-        Some(TNA) => Ok(Target::Tna),
-        Some(other) => Err(Failure::Usage(format!(
-            "there is no target `{other}` for Lucid programs: they are {V1MODEL} and {TNA}"
-        ))),
-    }
-}
-
-fn target_name(target: Target) -> &'static str {
-    match target {
-        Target::V1Model => V1MODEL,
-        Target::Tna => TNA,
-    }
-}
-
-/// Included files, of Lucid and of P4_16 around it.
-pub struct Includes<'f>(pub &'f dyn Files);
-
-impl lucid::syntax::Loader for Includes<'_> {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        self.0.include(path)
-    }
-}
-
-impl p4::preprocessor::IncludeLoader for Includes<'_> {
-    fn load(&self, path: &str) -> Result<Option<String>, String> {
-        self.0.include(path)
-    }
-}
 
 impl Frontend for Lucid {
     fn name(&self) -> &'static str {

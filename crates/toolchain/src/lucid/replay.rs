@@ -4,6 +4,7 @@
 
 use super::inputs::Ready;
 use super::results::{Printer, links, write_results};
+use super::targets::ENGINE;
 use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile, coded};
 use lucid::compile::{Delay, Options};
 use lucid::compiled::tolerance;
@@ -56,7 +57,7 @@ pub(super) fn run(
     let mut line = TimeLine::new(program, title.as_str(), setup.switches(), links(ready));
     let mut printer = Printer::new(console);
     if !quiet && !arguments.json {
-        printer.add(&format!("{title} ({})\n\n", super::ENGINE));
+        printer.add(&format!("{title} ({})\n\n", ENGINE));
     }
     {
         let mut write = |text: &str| printer.add(text);

@@ -4,6 +4,7 @@
 use super::inputs::{Wanted, ready};
 use super::machine::Machine;
 use super::results::{still_to_happen, verdicts_text};
+use super::targets::ENGINE;
 use device::EngineChoice;
 use frontend::{Failure, NetworkTest, Tested};
 use lucid::compile::Options;
@@ -14,7 +15,7 @@ use source::{Diagnostics, RenderOptions, SourceMap};
 /// Runs one specification.
 pub(super) fn test(test: &NetworkTest<'_>) -> Tested {
     let engine = match test.engine {
-        None => super::ENGINE,
+        None => ENGINE,
         Some(EngineChoice::Jit) => "compiled, jit",
         Some(EngineChoice::Interpreter) => "compiled, interpreter",
     };

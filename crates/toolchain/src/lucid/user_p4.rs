@@ -2,7 +2,7 @@
 //! The user's P4_16 around the event dispatcher: `--p4-before` and `--p4-after` of `plane emit` and
 //! `plane run`. What is wrong in it the compiler says.
 
-use super::Includes;
+use super::includes::Includes;
 use frontend::{ProgramFile, UserP4Files};
 use lucid::compile::{Options, UserP4, v1model};
 use source::SourceMap;

@@ -8,7 +8,7 @@ use device::Device;
 use frontend::{ExitStatus, Frontend, MemoryFiles, NetworkRun, NetworkTest, ProgramFile};
 use p4::preprocessor::PreprocessorOptions;
 use std::path::Path;
-use toolchain::{control_files, registry};
+use toolchain::{control_files, selection};
 
 const COUNT: &str = "
 global Array.t<32> seen = Array.create(4);
@@ -23,7 +23,7 @@ const RUN: &str = "{
 }";
 
 fn language(name: &str) -> &'static dyn Frontend {
-    registry::of(Path::new(name)).expect("a language")
+    selection::of(Path::new(name)).expect("a language")
 }
 
 #[test]

@@ -2,12 +2,10 @@
 //! `plane run --verify`: captures through both engines at once, until they differ. What is compared is
 //! in `device::side_by_side`.
 
+use super::report::{digest_line, note_compilation, problem_text, summary};
+use super::request::{DeviceRun, inputs_of, ports_exist, readers, set_up};
 use crate::control_files;
 use crate::controllers::Controllers;
-use crate::device_run::{
-    DeviceRun, digest_line, inputs_of, note_compilation, ports_exist, problem_text, readers,
-    set_up, summary,
-};
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::DeviceOptions;
@@ -19,7 +17,7 @@ use source::SourceMap;
 use std::sync::Arc;
 
 /// Runs a program on both engines.
-pub(crate) fn run(
+pub(super) fn run(
     program: Arc<ir::Program>,
     options: DeviceOptions,
     setup: Option<&Deployment>,
