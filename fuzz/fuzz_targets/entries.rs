@@ -4,23 +4,12 @@
 
 use control::session::Session;
 use libfuzzer_sys::fuzz_target;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::{Arc, LazyLock};
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 static PROGRAM: LazyLock<Arc<ir::Program>> = LazyLock::new(|| {
-    let text = include_str!("../../examples/router/router.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("router.p4", text, &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("the example compiles");
-    Arc::new(ir::lowering::lower(typed, &mut compiled.diagnostics).expect("the example lowers"))
+    let text = include_str!("../../examples/router/router.p4");
+    ReadyProgram::of_text("router.p4", text).expect("the example compiles").lowered().clone()
 });
 
 fuzz_target!(|text: &str| {

@@ -4,17 +4,9 @@
 use control::session::{Answer, Session};
 use control::state_target::StateTarget;
 use control::target::{Batch, DeviceItem, Item, Notification, Outcome, Target, Ticket, Visibility};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 const PROGRAM: &str = r#"
 #include <core.p4>
@@ -79,13 +71,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#;
 
 fn program() -> Arc<ir::Program> {
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("objects.p4", PROGRAM.to_string(), &NoFiles, &options);
-    let shown = || {
-        source::render_text(&compiled.map, &compiled.diagnostics, source::RenderOptions::default())
-    };
-    let typed = compiled.program.as_ref().unwrap_or_else(|| panic!("{}", shown()));
-    Arc::new(ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers"))
+    let ready = ReadyProgram::of_text("objects.p4", PROGRAM).unwrap_or_else(|why| panic!("{why}"));
+    ready.lowered().clone()
 }
 
 /// The state of the program, and what was asked of its device.

@@ -23,5 +23,5 @@ mod watch;
 
 pub use network::CompiledSimulation;
 pub use ports::check_ports;
-pub use switch::{LoadError, lowered};
+pub use switch::{LoadError, ready};
 pub use verify::{Difference, Verified, tolerance, verify};

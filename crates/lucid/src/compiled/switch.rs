@@ -13,6 +13,7 @@ use crate::simulation::commands::{Answer as Answered, ReadyCommand};
 use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
+use ir::ready::ReadyProgram;
 use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,21 +48,17 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The pipeline IR of a compiled program, as devices run it.
+/// A compiled program, lowered for devices.
 ///
 /// # Errors
 ///
 /// What lowering says of it: a mistake of the compiler.
-pub fn lowered(compiled: &Compiled) -> Result<Program, LoadError> {
+pub fn ready(compiled: &Compiled) -> Result<ReadyProgram, LoadError> {
     let mut found = Diagnostics::new();
-    let program = ir::lowering::lower(&compiled.built.program, &mut found);
-    let Some(mut program) = program.filter(|_| !found.has_errors()) else {
+    ReadyProgram::lower(compiled.built.program.clone(), &mut found).ok_or_else(|| {
         let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
-        return Err(LoadError { switch: 0, message: format!("it does not lower: {first}") });
-    };
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Ok(program)
+        LoadError { switch: 0, message: format!("it does not lower: {first}") }
+    })
 }
 
 /// A switch at work.
