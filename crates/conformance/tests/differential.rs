@@ -9,6 +9,7 @@ use conformance::differential::forms::Form;
 use conformance::differential::generator::Knobs;
 use conformance::differential::runner::DifferenceKind;
 use conformance::differential::subject::{DeviceSubject, Stimulus};
+use device::PassTiming;
 use ir::{BinaryOperation, Operation, Program};
 
 fn subject(name: &str) -> DeviceSubject {
@@ -46,6 +47,41 @@ fn simplified_programs_mean_the_same() {
 #[test]
 fn machine_code_means_the_same() {
     agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true });
+}
+
+/// Runs programs with passes that take time, each packet alone, and with passes that take none.
+fn agree_in_time(form: &str, timing: &PassTiming, first: u64, programs: u64) {
+    // No time stamp of a microsecond shows what a pass takes.
+    let slot_ps = 1_000_000;
+    let mut left = subject(form).in_slots(slot_ps);
+    let mut right = subject(form).in_slots(slot_ps).timed(timing.clone());
+    let knobs = Knobs { size: 2, random: false };
+    for seed in first..first + programs {
+        let mut choices = Choices::from_seed(seed);
+        if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            panic!("seed {seed}: {failure}");
+        }
+    }
+}
+
+#[test]
+fn passes_moment_by_moment_mean_the_same_to_a_packet_alone() {
+    let timing = PassTiming { first_stage_ps: 7, stage_ps: 3, ..PassTiming::default() };
+    agree_in_time("interpreter", &timing, 2000, 15);
+    agree_in_time("lowered", &timing, 2100, 15);
+}
+
+#[test]
+fn passes_in_no_time_are_passes_at_once() {
+    let knobs = Knobs { size: 2, random: true };
+    let mut left = subject("interpreter");
+    let mut right = subject("interpreter").timed(PassTiming::default());
+    for seed in 2200..2215 {
+        let mut choices = Choices::from_seed(seed);
+        if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            panic!("seed {seed}: {failure}");
+        }
+    }
 }
 
 #[test]

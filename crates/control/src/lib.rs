@@ -8,6 +8,7 @@ pub mod entries;
 pub mod error;
 pub mod latency;
 pub mod lookup;
+pub mod map;
 pub mod names;
 pub mod p4info_ids;
 pub mod p4runtime_text;

@@ -199,9 +199,11 @@ impl Device {
 
     /// What keeps the current program from being as fast on its engine as can be, a sentence each.
     pub fn notes(&self) -> Vec<String> {
-        match &self.switch().current.runner {
-            Runner::Jit(compiled) => compiled.notes().to_vec(),
-            Runner::Interpreter(_) => Vec::new(),
+        let switch = self.switch();
+        match (&switch.current.runner, &switch.current.schedule) {
+            (Runner::Jit(compiled), _) => compiled.notes().to_vec(),
+            (Runner::Interpreter(_), Some(schedule)) => schedule.notes.clone(),
+            (Runner::Interpreter(_), None) => Vec::new(),
         }
     }
 

@@ -6,11 +6,12 @@
 use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
-use crate::engine::{BurstParts, Engine, Run, Runner};
+use crate::engine::{BurstParts, Engine, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Arrival, Reception};
+use crate::pass::Run;
 use crate::switch::Switch;
 use crate::traffic_manager::Passage;
 use crate::view::View;

@@ -8,8 +8,10 @@ use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{Arrival, Entrance, Generation, PassEpoch, Queued, Reception, Traveller};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
+use crate::pass::Departure;
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::tap::{Tap, TappedEvent};
+use crate::timed_pass::TimedPass;
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
@@ -36,6 +38,8 @@ pub(crate) enum Event {
     Generation(usize),
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
+    /// A pass that takes time has its next moment, or ends.
+    Pass(Generation, Box<TimedPass>),
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -49,10 +53,13 @@ pub(crate) const CONTROL_CLASS: u8 = 0;
 
 /// The class of packets that come back to ingress. The classes of the others stand in
 /// [`Machine::schedule`].
-const LOOPBACK_CLASS: u8 = 3;
+const LOOPBACK_CLASS: u8 = 4;
+
+/// The class of passes that take time: behind flow control, before packets that come.
+const PASS_CLASS: u8 = 2;
 
 /// The class of the admission of the next packet that waits for ingress.
-const ADMISSION_CLASS: u8 = 6;
+const ADMISSION_CLASS: u8 = 7;
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,15 +198,26 @@ impl Machine {
         let (class, port) = match &event {
             Event::Control(_) => (CONTROL_CLASS, 0),
             Event::FlowControl { .. } => (1, 0),
-            Event::Enqueue(_, port, _) => (2, *port),
+            Event::Enqueue(_, port, _) => (3, *port),
             Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
-            Event::Generation(source) => (4, self.generator.port(*source)),
-            Event::Reception(arrival) => (5, arrival.port),
-            Event::FlowControlEnd { .. } => (7, 0),
+            Event::Generation(source) => (5, self.generator.port(*source)),
+            Event::Reception(arrival) => (6, arrival.port),
+            Event::FlowControlEnd { .. } => (8, 0),
+            Event::Pass(..) => (PASS_CLASS, 0),
+        };
+        let sequence = match &event {
+            Event::Pass(_, pass) => pass.order(),
+            _ => self.next_sequence(),
         };
         self.endless_events += usize::from(self.is_endless(&event));
-        self.events.insert((time_ps, class, port, self.sequence), event);
+        self.events.insert((time_ps, class, port, sequence), event);
+    }
+
+    /// The next number in the order of events.
+    pub fn next_sequence(&mut self) -> u64 {
+        let sequence = self.sequence;
         self.sequence += 1;
+        sequence
     }
 
     /// What follows is done to a packet in the last of its passes, as far as taps are asked.
@@ -459,8 +477,7 @@ impl Machine {
 
     /// A packet will come back by its port when it has arrived.
     pub fn send_round(&mut self, arrival: Box<Arrival>) {
-        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.sequence);
-        self.sequence += 1;
+        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
         if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
             self.coming_back.push_back((key, arrival));
         } else {
@@ -490,15 +507,15 @@ impl Machine {
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
-        port: u32,
-        queue: u32,
+        departure: Departure,
         reception: Arc<Reception>,
         bytes: Vec<u8>,
         pass: Option<PassId>,
     ) {
+        let Departure { port, queue, dequeued_ps, time_to_wire_ps } = departure;
         let path = OutputPath::Port(port);
-        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, self.now_ps);
-        let time_ps = arrives_ps.saturating_add(self.options.egress_latency_ps);
+        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, dequeued_ps);
+        let time_ps = arrives_ps.saturating_add(time_to_wire_ps);
         self.statistics.sent(port, bytes.len());
         let comes_back = self.options.traffic_manager.is_loopback(port);
         if let Some(tap) = &mut self.tap {

@@ -4,6 +4,7 @@
 
 use crate::flow_control::FlowControlOptions;
 use crate::packet_generator::{GeneratorApplication, PacketTrain};
+use crate::pass_timing::PassTiming;
 use crate::traffic_manager::OutputPath;
 use control::latency::LatencyModel;
 use std::collections::BTreeMap;
@@ -246,6 +247,9 @@ pub struct DeviceOptions {
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
     pub egress_latency_ps: u64,
+    /// Whether passes take time, so that each access sees the state of its own moment. Only the interpreter
+    /// runs such passes.
+    pub pass_timing: Option<PassTiming>,
     /// Whether a trace of every packet is kept.
     pub trace: bool,
     /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
@@ -270,6 +274,7 @@ impl Default for DeviceOptions {
             control_latency: None,
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
+            pass_timing: None,
             trace: false,
             tap: false,
         }

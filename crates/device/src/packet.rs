@@ -112,6 +112,8 @@ pub(crate) struct Traveller {
     pub parent: Option<PassId>,
     /// Barriers wait for it.
     pub epoch: Arc<PassEpoch>,
+    /// From the finish of a pass to the queues, in picoseconds.
+    pub time_to_queues_ps: u64,
 }
 
 /// What stands in a queue.

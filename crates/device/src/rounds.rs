@@ -6,12 +6,13 @@
 use crate::architecture::INPUT_TIME;
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
-use crate::engine::{Run, Runner};
+use crate::engine::Runner;
 use crate::environment::BlockEnvironment;
 use crate::forwarding::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
 use crate::machine::{Machine, NextEvent};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
+use crate::pass::Run;
 use crate::switch::Switch;
 use crate::traffic_manager::Passage;
 use crate::view::View;

@@ -254,6 +254,10 @@ impl Switch {
                 Some((arrival, TrainTarget::Ingress)) => self.come_to_ingress(None, arrival),
                 None => Ok(()),
             },
+            Event::Pass(generation, pass) => self.with_engine(generation, |engine, machine| {
+                engine.in_flight -= 1;
+                engine.resume_timed(machine, *pass)
+            }),
             Event::FlowControlEnd { path, queue } => {
                 let machine = &mut self.machine;
                 machine.traffic.end_flow_pause(path, queue, machine.now_ps);

@@ -120,8 +120,13 @@ fn run_program(
     quiet: bool,
 ) -> Result<Ending, String> {
     let program = Arc::new(program);
-    let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
     let Some(built) = device_options(arguments)? else { return Ok(Ending::WrongInput) };
+    // Machine code runs a pass in one moment.
+    let default_engine = match built.pass_timing {
+        Some(_) if !arguments.verify => Engine::Interp,
+        _ => Engine::Jit,
+    };
+    let engine = arguments.engine.unwrap_or(default_engine).choice();
     let options = DeviceOptions {
         seed: arguments.seed.unwrap_or(0),
         cpu_port: arguments.cpu_port.or(built.cpu_port),

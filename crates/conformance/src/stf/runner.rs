@@ -19,7 +19,7 @@ const PACKET_GAP_PS: u64 = 1_000_000_000;
 const MOST_UNEXPECTED: usize = 10;
 
 /// What became of a test.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Report {
     /// What is not as expected, one text each; empty when the test passed.
     pub failures: Vec<String>,

@@ -3,7 +3,7 @@
 
 use control::target::Batch;
 use device::side_by_side::SideBySide;
-use device::{Device, DeviceOptions, EngineChoice};
+use device::{Device, DeviceOptions, EngineChoice, PassTiming};
 use ir::Program;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::Update;
@@ -62,6 +62,23 @@ pub fn device(
     device
 }
 
+/// Times so short that no time stamp shows them.
+pub fn short_passes() -> PassTiming {
+    PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() }
+}
+
+/// Runs a scenario that time makes no difference to, on each engine, and with passes that take time.
+pub fn on_both_and_timed(
+    program: &Arc<Program>,
+    options: &DeviceOptions,
+    updates: &[Update],
+    scenario: impl Fn(Device),
+) {
+    on_both(program, options, updates, &scenario);
+    let timed = DeviceOptions { pass_timing: Some(short_passes()), ..options.clone() };
+    scenario(device(program, &timed, EngineChoice::Interpreter, updates));
+}
+
 /// Runs a scenario on each engine.
 pub fn on_both(
     program: &Arc<Program>,
@@ -88,10 +105,11 @@ pub fn side_by_side(
     both
 }
 
-/// Ports and bytes of what leaves after a packet came.
+/// Ports and bytes of what leaves after a packet came, by port.
 pub fn sent(device: &mut Device, port: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     device.inject(port, device.now_ps(), bytes.to_vec()).expect("not in the past");
     device.run_to_completion().expect("no assertion fails");
-    let sent = device.drain_transmitted();
+    let mut sent = device.drain_transmitted();
+    sent.sort_by_key(|packet| packet.port);
     sent.into_iter().map(|packet| (packet.port, packet.bytes)).collect()
 }

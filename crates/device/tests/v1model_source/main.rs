@@ -2,7 +2,7 @@
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
 use control::target::Batch;
-use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice};
+use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::{CloneSession, MulticastGroup, Replica, Update};
 use std::sync::Arc;
@@ -16,14 +16,16 @@ impl IncludeLoader for NoFiles {
     }
 }
 
-/// Runs a scenario on each engine.
+/// Runs a scenario on each engine, and with passes that take time.
 fn on_both(scenario: impl Fn(Device)) {
     for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
-        scenario(device(engine));
+        scenario(device(engine, None));
     }
+    let timing = PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() };
+    scenario(device(EngineChoice::Interpreter, Some(timing)));
 }
 
-fn device(engine: EngineChoice) -> Device {
+fn device(engine: EngineChoice, pass_timing: Option<PassTiming>) -> Device {
     let text = include_str!("program.p4").to_string();
     let options = PreprocessorOptions::default();
     let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
@@ -37,7 +39,7 @@ fn device(engine: EngineChoice) -> Device {
         source::RenderOptions { color: false },
     );
     let program = lowered.unwrap_or_else(|| panic!("{report}"));
-    let options = DeviceOptions { engine, ..DeviceOptions::default() };
+    let options = DeviceOptions { engine, pass_timing, ..DeviceOptions::default() };
     let device = Device::new(Arc::new(program), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {

@@ -22,6 +22,8 @@ pub(super) struct Source<'a> {
     /// The pass that made it.
     pub pass: Option<PassId>,
     pub epoch: &'a Arc<PassEpoch>,
+    /// From now to the queues.
+    pub time_to_queues_ps: u64,
 }
 
 impl Tna {
@@ -52,6 +54,7 @@ impl Tna {
             cause: orders.cause,
             parent: source.pass,
             epoch: source.epoch.clone(),
+            time_to_queues_ps: source.time_to_queues_ps,
         };
         paths::to_queues(self, engine, machine, port, packet);
     }
