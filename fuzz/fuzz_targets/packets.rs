@@ -31,10 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut device =
         Device::new(program.clone(), DeviceOptions::default()).expect("the example loads");
     let mut session = control::session::Session::new(program.clone());
-    for located in control::entries::read("entries", entries).0 {
-        let (store, cells) = device.store_and_cells_mut();
-        session.apply(&located, store, cells, 0).expect("the example's entries fit");
-    }
+    session.run("entries", entries, &mut device.target()).expect("the example's entries fit");
     while let [port, high, low, after @ ..] = rest {
         let length = (usize::from(*high) << 8 | usize::from(*low)) % 2048;
         let (packet, after) = after.split_at(length.min(after.len()));

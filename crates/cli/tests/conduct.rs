@@ -171,3 +171,37 @@ fn traces() {
         assert!(json.is_object());
     }
 }
+
+#[test]
+fn passes_that_take_time_run_on_the_interpreter() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("timed");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let run = |device: &str, rest: &str| {
+        let file = folder.join("device.toml");
+        std::fs::write(&file, device).expect("written");
+        let capture = "examples/router/captures/host1.pcap";
+        let (out, file) = (folder.display(), file.display());
+        let words = format!(
+            "run examples/router/router.p4 --entries examples/router/commands.txt --in 1={capture} \
+             --out {out} --device {file} {rest}"
+        );
+        let ran = plane(&words);
+        (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
+    };
+    let timing = "[pass_timing]\nstage = \"10ns\"\n";
+    for rest in ["", "--engine interp"] {
+        let (status, told, noted) = run(timing, rest);
+        assert_eq!(status, Some(0), "{noted}");
+        assert!(told.contains("router.p4 (interpreter)"), "{told}");
+        assert!(noted.contains("passes take time, so the interpreter runs them"), "{noted}");
+    }
+    for rest in ["--engine jit", "--verify"] {
+        let (status, _, noted) = run(timing, rest);
+        assert_eq!(status, Some(1), "{noted}");
+        assert!(noted.contains("DV-E0107"), "{noted}");
+        assert!(noted.contains("passes that take time need the interpreter"), "{noted}");
+    }
+    let (status, _, noted) = run("[pass_timing]\nstages = { nothing = 3 }\n", "");
+    assert_eq!(status, Some(1), "{noted}");
+    assert!(noted.contains("DV-E0108") && noted.contains("`nothing` is given a stage"), "{noted}");
+}

@@ -3,7 +3,7 @@
 //! interpreter: outputs, digests, statistics, registers and counters are the same. And what
 //! `plane run --verify` and `--engine` say.
 
-use control::session::{Answer, Session};
+use control::session::Session;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use ir::ready::ReadyProgram;
 use ir::{CounterId, Program, RegisterId};
@@ -58,21 +58,11 @@ fn packets(words: &[String]) -> Vec<ArrivingPacket> {
 
 fn device(program: &Arc<Program>, words: &[String], engine: EngineChoice) -> Device {
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let mut device = Device::new(program.clone(), options).expect("it loads");
+    let device = Device::new(program.clone(), options).expect("it loads");
     let mut session = Session::new(program.clone());
     for path in after(words, "--entries") {
         let text = std::fs::read_to_string(root().join(path)).expect("entries");
-        let (commands, errors) = control::entries::read(path, &text);
-        assert_eq!(errors, []);
-        for located in commands {
-            let (store, cells) = device.store_and_cells_mut();
-            match session.apply(&located, store, cells, 0).expect("the entries fit") {
-                Answer::Device(command) => {
-                    network::device_commands::carry_out(&mut device, command).expect("queues");
-                }
-                _ => drop(located),
-            }
-        }
+        session.run(path, &text, &mut device.target()).expect("the entries fit");
     }
     device
 }
@@ -83,7 +73,7 @@ fn shown(device: &mut Device, outputs: &[(usize, u32, Vec<u8>)]) -> Vec<String> 
     lines.extend(device.drain_digests().iter().map(|digest| format!("{digest:?}")));
     lines.extend(device.drain_log().iter().map(|line| format!("{line:?}")));
     lines.push(format!("{:?}", device.statistics()));
-    let (program, cells) = (device.program().clone(), device.cells());
+    let (program, cells) = (device.program(), device.cells());
     for at in 0..program.registers.len() {
         let Some(register) = cells.register(RegisterId(at as u32)) else { continue };
         let values = (0..register.size().min(5000)).map(|index| register.read(index));

@@ -8,11 +8,12 @@
 //! counts, and medians are printed; the ratio is the median of those of neighbouring rounds. Whether a packet
 //! sees half a batch is a test elsewhere.
 
+use control::target::{Batch, Target};
 use device::{Burst, Device, DeviceOptions};
 use ir::ready::ReadyProgram;
 use ir::{Bits, KeyPattern, Program, TableId};
 use rustix::time::{ClockId, clock_gettime};
-use state::{Atomicity, Batch, BatchItem, BoundAction, NewEntry, Update};
+use state::{BoundAction, NewEntry, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ fn main() {
 
 fn row(updates_a_batch: usize) {
     let (mut device, program) = router();
-    let handle = device.control_handle();
+    let target = device.target();
     let mut ring: Vec<Burst> = (0..64).map(burst).collect();
     let (mut alone, mut with, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     forward(&mut device, &mut ring);
@@ -46,22 +47,21 @@ fn row(updates_a_batch: usize) {
         let is_over = AtomicBool::new(false);
         let updates = AtomicU64::new(0);
         std::thread::scope(|scope| {
-            let (is_over, updates, handle, program) = (&is_over, &updates, &handle, &program);
+            let (is_over, updates, program) = (&is_over, &updates, &program);
+            let mut target = target.clone();
             scope.spawn(move || {
                 let start = Instant::now();
                 let mut number = 0u32;
                 while !is_over.load(Ordering::Relaxed) {
                     let items = (0..updates_a_batch as u32).map(|at| {
                         let route = number.wrapping_add(at).wrapping_mul(7919) % ROUTES;
-                        BatchItem::Update(Update::ModifyEntry {
+                        Update::ModifyEntry {
                             table: TableId(0),
                             entry: route_entry(program, route, number / ROUTES + 1),
-                        })
+                        }
                     });
-                    let (items, atomicity) = (items.collect(), Atomicity::ContinueOnError);
-                    let written = handle.write(program, Batch { items, atomicity, now_ps: 0 });
-                    let outcome = written.expect("the device is there").wait();
-                    assert!(outcome.is_ok_and(|outcome| outcome.is_ok()));
+                    let batch = Batch::of(items).made_for(program.clone());
+                    assert!(target.execute(batch).is_ok());
                     number = number.wrapping_add(updates_a_batch as u32);
                     let done = updates.fetch_add(updates_a_batch as u64, Ordering::Relaxed);
                     let due = Duration::from_nanos(done * 1_000_000_000 / UPDATES_PER_SECOND);
@@ -126,7 +126,7 @@ fn router() -> (Device, Arc<Program>) {
     let text = include_str!("../../../benches/p4/router.p4").to_string();
     let ready = ReadyProgram::of_text("router.p4", text).expect("the program compiles");
     let program = ready.program().clone();
-    let mut device = Device::new(program.clone(), DeviceOptions::default()).expect("it loads");
+    let device = Device::new(program.clone(), DeviceOptions::default()).expect("it loads");
     let routes = (0..ROUTES).map(|route| Update::InsertEntry {
         table: TableId(0),
         entry: route_entry(&program, route, 0),
@@ -144,7 +144,7 @@ fn router() -> (Device, Arc<Program>) {
             ),
         }
     });
-    let outcome = device.write_batch(Batch::updates(0, routes.chain(hops)));
+    let outcome = device.execute(Batch::of(routes.chain(hops)));
     assert!(outcome.is_ok());
     (device, program)
 }

@@ -5,11 +5,14 @@
 use conformance::differential::campaign::{self, Failure};
 use conformance::differential::choices::Choices;
 use conformance::differential::coverage::Coverage;
-use conformance::differential::forms::Form;
+use conformance::differential::forms::{Form, Forms};
 use conformance::differential::generator::Knobs;
 use conformance::differential::runner::DifferenceKind;
 use conformance::differential::subject::{DeviceSubject, Stimulus};
+use conformance::stf;
+use device::{DeviceOptions, EngineChoice, PassTiming};
 use ir::{BinaryOperation, Operation, Program};
+use std::path::Path;
 
 fn subject(name: &str) -> DeviceSubject {
     DeviceSubject::named(name).expect("the subject has a name")
@@ -46,6 +49,59 @@ fn simplified_programs_mean_the_same() {
 #[test]
 fn machine_code_means_the_same() {
     agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true });
+}
+
+/// Runs programs with passes that take time, each packet alone, and with passes that take none.
+fn agree_in_time(form: &str, timing: &PassTiming, first: u64, programs: u64) {
+    // No time stamp of a microsecond shows what a pass takes.
+    let slot_ps = 1_000_000;
+    let mut left = subject(form).in_slots(slot_ps);
+    let mut right = subject(form).in_slots(slot_ps).timed(timing.clone());
+    let knobs = Knobs { size: 2, random: false };
+    for seed in first..first + programs {
+        let mut choices = Choices::from_seed(seed);
+        if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            panic!("seed {seed}: {failure}");
+        }
+    }
+}
+
+#[test]
+fn passes_moment_by_moment_mean_the_same_to_a_packet_alone() {
+    let timing = PassTiming { first_stage_ps: 7, stage_ps: 3, ..PassTiming::default() };
+    agree_in_time("interpreter", &timing, 5000, 40);
+    agree_in_time("lowered", &timing, 6000, 30);
+}
+
+#[test]
+fn samples_of_stf_pass_moment_by_moment() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/calculator");
+    let read =
+        |name: &str| std::fs::read_to_string(folder.join(name)).expect("the sample is there");
+    let forms = Forms::of_text(&read("calculator.p4")).expect("the program compiles");
+    let (steps, errors) = stf::reader::read("calculator.stf", &read("calculator.stf"));
+    assert_eq!(errors, []);
+    let timing = PassTiming { first_stage_ps: 7_000, stage_ps: 3_000, ..PassTiming::default() };
+    for pass_timing in [None, Some(timing)] {
+        let engine = EngineChoice::Interpreter;
+        let options = DeviceOptions { engine, pass_timing, ..DeviceOptions::default() };
+        let report = stf::runner::run_with(forms.lowered().clone(), &steps, options);
+        assert_eq!(report.failures, Vec::<String>::new());
+        assert!(report.packets_out > 0);
+    }
+}
+
+#[test]
+fn passes_in_no_time_are_passes_at_once() {
+    let knobs = Knobs { size: 2, random: true };
+    let mut left = subject("interpreter");
+    let mut right = subject("interpreter").timed(PassTiming::default());
+    for seed in 2200..2215 {
+        let mut choices = Choices::from_seed(seed);
+        if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
+            panic!("seed {seed}: {failure}");
+        }
+    }
 }
 
 #[test]

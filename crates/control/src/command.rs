@@ -2,6 +2,8 @@
 //! Control commands by name, as a person or a file writes them. Readers of the several formats make
 //! these; `session` turns them into updates of the state store. Nothing here knows a program.
 
+use crate::target::GeneratorTimer;
+
 /// Where in its file a command stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -408,29 +410,4 @@ pub enum Command {
         /// Which.
         application: u64,
     },
-}
-
-/// An application of the packet generator that a timer starts, as the device's documentation has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GeneratorTimer {
-    /// Which application.
-    pub application: u64,
-    /// Whether the timer starts again when it is over.
-    pub is_periodic: bool,
-    /// How long it takes, in nanoseconds.
-    pub period_ns: u64,
-    /// When it starts first, in nanoseconds from now.
-    pub offset_ns: u64,
-    /// The port that packets come by; `None` is the generator's.
-    pub port: Option<u64>,
-    /// Batches each time.
-    pub batches: u64,
-    /// From the last packet of a batch to the next batch, in nanoseconds.
-    pub batch_gap_ns: u64,
-    /// Packets of a batch.
-    pub packets: u64,
-    /// Between packets of a batch, in nanoseconds.
-    pub packet_gap_ns: u64,
-    /// What follows the generator's header.
-    pub bytes: Vec<u8>,
 }

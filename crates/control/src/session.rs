@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A control session: commands by name, applied one after the other to a store. It keeps the handles
-//! and labels that commands speak of (entries, members, groups, multicast nodes), which the store does
-//! not know.
+//! A control session: BMv2's commands by name, carried to a target. It keeps the handles and labels that
+//! commands speak of (entries, members, groups, multicast nodes), which targets do not know. Commands whose
+//! meaning does not depend on such a handle share batches; they are resolved in `plain`.
 
 mod counting;
-mod entries;
+mod handles;
 mod multicast;
+mod plain;
 
-use crate::command::{Command, GeneratorTimer, Located, MatchText, Origin, Target};
-use crate::error::{BAD_VALUE, ControlError, REFUSED, SYNTAX, UNKNOWN_HANDLE, WRONG_COUNT};
-use crate::{lookup, patterns, values};
-use entries::count;
-use ir::{ActionProfileId, Bits, CrcParameters, KeyPattern, Program, TableId};
-use state::{
-    Batch, BatchItem, Cells, CloneSession, CounterValue, EntryReference, Group, GroupId,
-    GroupMember, MemberId, NewEntry, Read, Replica, Reply, Store, Update,
-};
+use crate::command::{Located, Origin};
+use crate::error::{BAD_VALUE, ControlError, REFUSED};
+use crate::resolve::Resolver;
+use crate::target::{Batch, Fault, Item, Target};
+use ir::{ActionProfileId, Bits, KeyPattern, Program, TableId};
+use plain::Plain;
+use state::{CounterValue, Group, Reply, Update};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// What a command answers.
@@ -30,38 +30,6 @@ pub enum Answer {
     Registers(Vec<Bits>),
     /// A counter's cell.
     Counter(CounterValue),
-    /// Something for what the store does not have: the device's queues and packet generator.
-    Device(DeviceCommand),
-}
-
-/// A command about queues, or the packet generator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeviceCommand {
-    /// Limits how fast queues drain.
-    QueueRate {
-        /// Packets per second.
-        packets_per_second: u64,
-        /// Port; `None` is all.
-        port: Option<u32>,
-        /// Priority; `None` is all.
-        priority: Option<u32>,
-    },
-    /// Limits how many packets queues hold.
-    QueueDepth {
-        /// Packets.
-        packets: u64,
-        /// Port; `None` is all.
-        port: Option<u32>,
-        /// Priority; `None` is all.
-        priority: Option<u32>,
-    },
-    /// Sets an application of the packet generator.
-    GeneratorTimer(GeneratorTimer),
-    /// Stops an application of the packet generator.
-    GeneratorStop {
-        /// Which.
-        application: u64,
-    },
 }
 
 #[derive(Clone, Debug)]
@@ -77,7 +45,7 @@ struct MulticastNode {
     group: Option<u32>,
 }
 
-/// A session with one device.
+/// A session with one target.
 #[derive(Debug)]
 pub struct Session {
     program: Arc<Program>,
@@ -113,16 +81,70 @@ impl Session {
         self
     }
 
-    /// Applies one command at a device time.
+    /// Carries one command to a target that answers without simulated time.
     pub fn apply(
         &mut self,
         located: &Located,
-        store: &Store,
-        cells: &mut Cells,
-        now_ps: u64,
+        target: &mut dyn Target,
     ) -> Result<Answer, ControlError> {
-        Applying { session: self, store, cells, now_ps, origin: &located.origin }
-            .command(&located.command)
+        let mut answers = self.apply_all(std::slice::from_ref(located), target, None);
+        answers.pop().unwrap_or(Ok(Answer::Done))
+    }
+
+    /// Carries commands to a target that answers without simulated time: in one batch that continues on
+    /// errors, or in batches of at most so many items. Commands that speak of handles end a batch. Returns one
+    /// answer a command, in order.
+    pub fn apply_all(
+        &mut self,
+        commands: &[Located],
+        target: &mut dyn Target,
+        batch_size: Option<NonZeroUsize>,
+    ) -> Vec<Result<Answer, ControlError>> {
+        let mut answers = Vec::with_capacity(commands.len());
+        let mut waiting = Waiting::default();
+        let limit = batch_size.map_or(usize::MAX, NonZeroUsize::get);
+        for located in commands {
+            let origin = &located.origin;
+            let resolver = Resolver { program: &self.program, origin, lenient: self.lenient };
+            match plain::resolve(resolver, &located.command) {
+                Some(Ok((item, plain))) => {
+                    waiting.places.push((answers.len(), origin, plain));
+                    waiting.items.push(item);
+                    answers.push(Ok(Answer::Done));
+                    if waiting.items.len() >= limit {
+                        waiting.send(self, target, &mut answers);
+                    }
+                }
+                Some(Err(error)) => answers.push(Err(error)),
+                None => {
+                    waiting.send(self, target, &mut answers);
+                    let program = self.program.clone();
+                    let applying = Applying { session: self, target, origin, program };
+                    answers.push(applying.command(&located.command));
+                }
+            }
+        }
+        waiting.send(self, target, &mut answers);
+        answers
+    }
+
+    /// Reads a file of commands, whatever its format, and carries them out as one batch that continues on
+    /// errors. Returns every mistake, those of the text first.
+    pub fn run(
+        &mut self,
+        file: &str,
+        text: &str,
+        target: &mut dyn Target,
+    ) -> Result<Vec<Answer>, Vec<ControlError>> {
+        let (commands, mut errors) = crate::entries::read(file, text);
+        let mut answers = Vec::with_capacity(commands.len());
+        for answer in self.apply_all(&commands, target, None) {
+            match answer {
+                Ok(answer) => answers.push(answer),
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(answers) } else { Err(errors) }
     }
 
     /// The table and handle of a labelled entry.
@@ -136,363 +158,105 @@ impl Session {
         counter: &str,
         index: u64,
         origin: &Origin,
-        store: &Store,
-        cells: &mut Cells,
+        target: &mut dyn Target,
     ) -> Result<CounterValue, ControlError> {
-        let mut applying = Applying { session: self, store, cells, now_ps: 0, origin };
-        applying.read_counter(counter, index)
+        let program = self.program.clone();
+        Applying { session: self, target, origin, program }.read_counter(counter, index)
+    }
+
+    /// What a plain command answers.
+    fn settle(
+        &mut self,
+        plain: Plain,
+        result: Result<crate::target::Reply, Fault>,
+        origin: &Origin,
+    ) -> Result<Answer, ControlError> {
+        let reply = result.map_err(|fault| refused(fault, origin))?;
+        Ok(match (plain, reply.into_state()) {
+            (Plain::Entry { table, keys, priority, label }, _) => {
+                let entries = self.entries.entry(table).or_default();
+                let handle = entries.len() as u64;
+                entries.push(Some(EntryName { keys, priority }));
+                if let Some(label) = label {
+                    self.labels.insert(label, (table, handle));
+                }
+                Answer::Handle(handle)
+            }
+            (Plain::Registers, Some(Reply::Registers(values))) => Answer::Registers(values),
+            (Plain::Counter, Some(Reply::Counters(values))) => {
+                Answer::Counter(values.first().copied().unwrap_or_default())
+            }
+            _ => Answer::Done,
+        })
     }
 }
 
-/// One command at work.
+fn refused(fault: Fault, origin: &Origin) -> ControlError {
+    let code = match fault {
+        // Of a device's queues and generators: a value that the device does not have.
+        Fault::Unsupported(_) => BAD_VALUE,
+        _ => REFUSED,
+    };
+    ControlError::new(code, origin, fault.to_string())
+}
+
+/// Commands that go into the next batch.
+#[derive(Default)]
+struct Waiting<'c> {
+    items: Vec<Item>,
+    /// Where the answer belongs, and the command.
+    places: Vec<(usize, &'c Origin, Plain)>,
+}
+
+impl Waiting<'_> {
+    fn send(
+        &mut self,
+        session: &mut Session,
+        target: &mut dyn Target,
+        answers: &mut [Result<Answer, ControlError>],
+    ) {
+        if self.items.is_empty() {
+            return;
+        }
+        let items = std::mem::take(&mut self.items);
+        let outcome = target.execute(Batch::of(items).made_for(session.program.clone()));
+        let last = outcome.results.last().cloned();
+        let mut results = outcome.results.into_iter();
+        for (at, origin, plain) in self.places.drain(..) {
+            // A target that is gone answers once for all items.
+            let result = results.next().or_else(|| last.clone()).unwrap_or(Err(Fault::Gone));
+            answers[at] = session.settle(plain, result, origin);
+        }
+    }
+}
+
+/// One command at work that needs the session's handles, or several questions.
 struct Applying<'a> {
     session: &'a mut Session,
-    store: &'a Store,
-    cells: &'a mut Cells,
-    now_ps: u64,
+    target: &'a mut dyn Target,
     origin: &'a Origin,
+    program: Arc<Program>,
 }
 
 impl Applying<'_> {
+    fn resolver(&self) -> Resolver<'_> {
+        Resolver { program: &self.program, origin: self.origin, lenient: self.session.lenient }
+    }
+
     fn error(&self, code: source::Code, message: impl Into<String>) -> ControlError {
         ControlError::new(code, self.origin, message)
     }
 
-    fn item(&mut self, item: BatchItem) -> Result<Reply, ControlError> {
-        let batch = Batch { items: vec![item], atomicity: Default::default(), now_ps: self.now_ps };
-        let outcome = self.store.write_batch(self.cells, batch);
-        match outcome.results.into_iter().next() {
-            Some(Ok(reply)) => Ok(reply),
-            Some(Err(error)) => Err(self.error(REFUSED, error.to_string())),
-            None => Ok(Reply::Done),
-        }
+    fn small(&self, number: u64, what: &str) -> Result<u32, ControlError> {
+        self.resolver().small(number, what)
+    }
+
+    fn item(&mut self, item: impl Into<Item>) -> Result<Reply, ControlError> {
+        let batch = Batch::one(item).made_for(self.program.clone());
+        self.target.execute(batch).into_reply().map_err(|fault| refused(fault, self.origin))
     }
 
     fn update(&mut self, update: Update) -> Result<Answer, ControlError> {
-        self.item(BatchItem::Update(update)).map(|_| Answer::Done)
-    }
-
-    fn small(&self, number: u64, what: &str) -> Result<u32, ControlError> {
-        u32::try_from(number)
-            .map_err(|_| self.error(BAD_VALUE, format!("{what} {number} is too large")))
-    }
-
-    fn command(&mut self, command: &Command) -> Result<Answer, ControlError> {
-        let program = self.session.program.clone();
-        let origin = self.origin;
-        match command {
-            Command::TableAdd { table, matches, target, priority, timeout_ms, label } => {
-                self.table_add(table, matches, target, *priority, *timeout_ms, label.as_deref())
-            }
-            Command::TableSetDefault { table, target } => {
-                let table = lookup::table(&program, table, origin)?;
-                let Target::Action(action, arguments) = target else {
-                    let message = "a default action is an action with arguments here";
-                    return Err(self.error(SYNTAX, message));
-                };
-                let (action, _) = self.bound_action(table, action, arguments, false)?;
-                self.update(Update::SetDefaultAction { table, action: Some(action) })
-            }
-            Command::TableResetDefault { table } => {
-                let table = lookup::table(&program, table, origin)?;
-                self.update(Update::SetDefaultAction { table, action: None })
-            }
-            Command::TableModify { table, target, handle } => {
-                let table = lookup::table(&program, table, origin)?;
-                let EntryName { keys, priority } = self.entry(table, *handle)?;
-                let (action, _) = self.action_data(table, target, false)?;
-                let entry = NewEntry {
-                    keys,
-                    priority,
-                    action,
-                    idle_timeout_ns: 0,
-                    metadata: Vec::new(),
-                    cookie: 0,
-                };
-                self.update(Update::ModifyEntry { table, entry })
-            }
-            Command::TableDelete { table, handle } => {
-                let table = lookup::table(&program, table, origin)?;
-                let EntryName { keys, priority } = self.entry(table, *handle)?;
-                self.update(Update::DeleteEntry { table, keys, priority })?;
-                if let Some(slot) = self.entry_slot(table, *handle) {
-                    *slot = None;
-                }
-                Ok(Answer::Done)
-            }
-            Command::TableClear { table } => {
-                let table = lookup::table(&program, table, origin)?;
-                self.update(Update::ClearEntries { table })?;
-                self.session.entries.remove(&table);
-                Ok(Answer::Done)
-            }
-            Command::MemberCreate { profile, action, arguments } => {
-                let profile = lookup::profile(&program, profile, origin)?;
-                let action = self.profile_action(profile, action, arguments)?;
-                let number = self.session.members.get(&profile).copied().unwrap_or(0);
-                let member = MemberId(number);
-                self.update(Update::InsertMember { profile, member, action })?;
-                self.session.members.insert(profile, number + 1);
-                Ok(Answer::Handle(u64::from(number)))
-            }
-            Command::MemberModify { profile, member, action, arguments } => {
-                let profile = lookup::profile(&program, profile, origin)?;
-                let action = self.profile_action(profile, action, arguments)?;
-                let member = MemberId(self.small(*member, "member")?);
-                self.update(Update::ModifyMember { profile, member, action })
-            }
-            Command::MemberDelete { profile, member } => {
-                let profile = lookup::profile(&program, profile, origin)?;
-                let member = MemberId(self.small(*member, "member")?);
-                self.update(Update::DeleteMember { profile, member })
-            }
-            Command::GroupCreate { profile } => {
-                let profile = lookup::profile(&program, profile, origin)?;
-                let number = self.session.groups.get(&profile).map_or(0, Vec::len);
-                let (group, content) = (GroupId(number as u32), Group::default());
-                self.update(Update::InsertGroup { profile, group, content })?;
-                self.session.groups.entry(profile).or_default().push(Group::default());
-                Ok(Answer::Handle(number as u64))
-            }
-            Command::GroupDelete { profile, group } => {
-                let profile = lookup::profile(&program, profile, origin)?;
-                let group = GroupId(self.small(*group, "group")?);
-                self.update(Update::DeleteGroup { profile, group })
-            }
-            Command::GroupAddMember { profile, member, group } => {
-                let member = MemberId(self.small(*member, "member")?);
-                self.change_group(profile, *group, |content| {
-                    content.members.push(GroupMember { member, weight: 1, watch_port: Vec::new() });
-                })
-            }
-            Command::GroupRemoveMember { profile, member, group } => {
-                let member = MemberId(self.small(*member, "member")?);
-                self.change_group(profile, *group, |content| {
-                    content.members.retain(|each| each.member != member);
-                })
-            }
-            Command::MulticastGroupCreate { .. }
-            | Command::MulticastGroupDestroy { .. }
-            | Command::MulticastNodeCreate { .. }
-            | Command::MulticastNodeUpdate { .. }
-            | Command::MulticastNodeDestroy { .. }
-            | Command::MulticastNodeAssociate { .. }
-            | Command::MulticastNodeDissociate { .. }
-            | Command::MulticastGroup { .. } => self.multicast(command),
-            Command::NodeExclusion { rid, exclusion } => {
-                let instance = self.small(*rid, "replication id")?;
-                let exclusion = match exclusion {
-                    Some(exclusion) => Some(self.small(*exclusion, "exclusion id")?),
-                    None => None,
-                };
-                self.update(Update::SetNodeExclusion { instance, exclusion })
-            }
-            Command::PortExclusion { exclusion, ports } => {
-                let exclusion = self.small(*exclusion, "exclusion id")?;
-                let ports = self.ports(ports)?;
-                self.update(Update::SetPortExclusion { exclusion, ports })
-            }
-            Command::CloneSession { session, replicas, group, truncate_bytes } => {
-                let session = self.small(*session, "session")?;
-                let multicast_group = match group {
-                    Some(group) => Some(self.small(*group, "multicast group")?),
-                    None => None,
-                };
-                let content = CloneSession {
-                    replicas: self.replicas(replicas)?,
-                    multicast_group,
-                    class_of_service: 0,
-                    packet_length_bytes: Some(*truncate_bytes).filter(|length| *length > 0),
-                };
-                let exists = match self.item(BatchItem::Read(Read::CloneSessions))? {
-                    Reply::CloneSessions(list) => list.iter().any(|(number, _)| *number == session),
-                    _ => false,
-                };
-                self.update(if exists {
-                    Update::ModifyCloneSession { session, content }
-                } else {
-                    Update::InsertCloneSession { session, content }
-                })
-            }
-            Command::CloneSessionDelete { session } => {
-                let session = self.small(*session, "session")?;
-                self.update(Update::DeleteCloneSession { session })
-            }
-            Command::RegisterWrite { register, index, value } => {
-                let register = lookup::register(&program, register, origin)?;
-                let declared = &program.registers[register.index()];
-                let value =
-                    values::read(value, declared.width_bits, &declared.display).map_err(|why| {
-                        self.error(BAD_VALUE, format!("register `{}`: {why}", declared.name))
-                    })?;
-                self.update(Update::WriteRegister { register, index: *index, value })
-            }
-            Command::RegisterReset { register } => {
-                let register = lookup::register(&program, register, origin)?;
-                let value = program.registers[register.index()].initial.clone();
-                self.update(Update::WriteRegister { register, index: None, value })
-            }
-            Command::RegisterRead { register, index } => {
-                let register = lookup::register(&program, register, origin)?;
-                let read = Read::Register { register, index: *index };
-                match self.item(BatchItem::Read(read))? {
-                    Reply::Registers(values) => Ok(Answer::Registers(values)),
-                    _ => Ok(Answer::Done),
-                }
-            }
-            Command::CounterWrite { counter, index, packets, bytes } => {
-                let name = counter;
-                let counter = lookup::counter(&program, name, origin)?;
-                let value = CounterValue { packets: *packets, bytes: *bytes };
-                let update = match self.direct_counter_entry(counter, *index)? {
-                    Some(entry) => Update::WriteDirectCounter { counter, entry, value },
-                    None => Update::WriteCounter { counter, index: Some(*index), value },
-                };
-                self.update(update)
-            }
-            Command::CounterReset { counter } => {
-                let counter = lookup::counter(&program, counter, origin)?;
-                let value = CounterValue::default();
-                if program.counters[counter.index()].size.is_some() {
-                    return self.update(Update::WriteCounter { counter, index: None, value });
-                }
-                let read = Read::DirectCounter { counter, entry: None };
-                if let Reply::DirectCounters(list) = self.item(BatchItem::Read(read))? {
-                    for (target, _) in list {
-                        let entry = match target {
-                            state::EntryTarget::Default => EntryReference::Default,
-                            state::EntryTarget::Entry(record) => EntryReference::Entry {
-                                keys: record.keys.clone(),
-                                priority: record.priority,
-                            },
-                        };
-                        self.update(Update::WriteDirectCounter { counter, entry, value })?;
-                    }
-                }
-                Ok(Answer::Done)
-            }
-            Command::CounterRead { counter, index } => {
-                self.read_counter(counter, *index).map(Answer::Counter)
-            }
-            Command::MeterSetRates { meter, index, rates } => {
-                self.meter_set_rates(meter, *index, rates)
-            }
-            Command::ValueSetAdd { set, value } => {
-                let set = lookup::value_set(&program, set, origin)?;
-                let member = self.value_set_member(set, value)?;
-                self.update(Update::InsertValueSetMember { set, member })
-            }
-            Command::ValueSetRemove { set, value } => {
-                let set = lookup::value_set(&program, set, origin)?;
-                let member = self.value_set_member(set, value)?;
-                self.update(Update::DeleteValueSetMember { set, member })
-            }
-            Command::ValueSetClear { set } => {
-                let set = lookup::value_set(&program, set, origin)?;
-                self.update(Update::SetValueSet { set, members: Vec::new() })
-            }
-            Command::CrcParameters {
-                width_bits,
-                name,
-                polynomial,
-                initial,
-                final_xor,
-                reflect_input,
-                reflect_output,
-            } => {
-                let calculation = lookup::calculation(&program, name, *width_bits, origin)?;
-                let parameters = CrcParameters {
-                    polynomial: self.small(*polynomial, "the polynomial")?,
-                    initial: self.small(*initial, "the initial remainder")?,
-                    final_xor: self.small(*final_xor, "the final value")?,
-                    reflect_input: *reflect_input,
-                    reflect_output: *reflect_output,
-                };
-                self.update(Update::SetCrcParameters { calculation, parameters: Some(parameters) })
-            }
-            Command::QueueRate { packets_per_second, port, priority } => {
-                Ok(Answer::Device(DeviceCommand::QueueRate {
-                    packets_per_second: *packets_per_second,
-                    port: self.small_option(*port, "port")?,
-                    priority: self.small_option(*priority, "priority")?,
-                }))
-            }
-            Command::QueueDepth { packets, port, priority } => {
-                Ok(Answer::Device(DeviceCommand::QueueDepth {
-                    packets: *packets,
-                    port: self.small_option(*port, "port")?,
-                    priority: self.small_option(*priority, "priority")?,
-                }))
-            }
-            Command::GeneratorTimer(timer) => {
-                Ok(Answer::Device(DeviceCommand::GeneratorTimer(timer.clone())))
-            }
-            Command::GeneratorStop { application } => {
-                let application = *application;
-                Ok(Answer::Device(DeviceCommand::GeneratorStop { application }))
-            }
-        }
-    }
-
-    fn small_option(&self, number: Option<u64>, what: &str) -> Result<Option<u32>, ControlError> {
-        number.map(|number| self.small(number, what)).transpose()
-    }
-
-    fn replicas(&self, replicas: &[(u64, u64)]) -> Result<Vec<Replica>, ControlError> {
-        let one = |(port, instance): &(u64, u64)| {
-            Ok(Replica {
-                egress_port: self.small(*port, "port")?,
-                instance: self.small(*instance, "instance")?,
-            })
-        };
-        replicas.iter().map(one).collect()
-    }
-
-    fn change_group(
-        &mut self,
-        profile: &str,
-        group: u64,
-        change: impl FnOnce(&mut Group),
-    ) -> Result<Answer, ControlError> {
-        let program = self.session.program.clone();
-        let profile = lookup::profile(&program, profile, self.origin)?;
-        let at = usize::try_from(group).unwrap_or(usize::MAX);
-        let found = self.session.groups.get(&profile).and_then(|groups| groups.get(at));
-        let Some(mut content) = found.cloned() else {
-            let name = &program.action_profiles[profile.index()].name;
-            let message = format!("action selector `{name}` has no group {group}");
-            return Err(self.error(UNKNOWN_HANDLE, message));
-        };
-        change(&mut content);
-        let number = GroupId(self.small(group, "group")?);
-        let update = Update::ModifyGroup { profile, group: number, content: content.clone() };
-        self.update(update)?;
-        if let Some(groups) = self.session.groups.get_mut(&profile) {
-            groups[at] = content;
-        }
-        Ok(Answer::Done)
-    }
-
-    fn value_set_member(
-        &self,
-        set: ir::ValueSetId,
-        value: &[MatchText],
-    ) -> Result<Vec<KeyPattern>, ControlError> {
-        let declared = &self.session.program.value_sets[set.index()];
-        if value.len() != declared.components.len() {
-            let message = format!(
-                "value set `{}` has {}, the member gives {}",
-                declared.name,
-                count(declared.components.len(), "component"),
-                value.len()
-            );
-            return Err(self.error(WRONG_COUNT, message));
-        }
-        let one = |(text, key): (&MatchText, &ir::Key)| {
-            patterns::pattern(text, key).map_err(|(code, why)| {
-                self.error(code, format!("value set `{}`: {why}", declared.name))
-            })
-        };
-        value.iter().zip(&declared.components).map(one).collect()
+        self.item(update).map(|_| Answer::Done)
     }
 }

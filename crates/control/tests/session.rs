@@ -2,7 +2,10 @@
 //! Sessions on a program with every kind of object: command text in, messages and state out.
 
 use control::session::{Answer, Session};
+use control::state_target::StateTarget;
+use control::target::{Batch, DeviceItem, Item, Notification, Outcome, Target, Ticket, Visibility};
 use ir::ready::ReadyProgram;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 const PROGRAM: &str = r#"
@@ -72,33 +75,86 @@ fn program() -> Arc<ir::Program> {
     ready.lowered().clone()
 }
 
-/// Runs commands; each answers on a line.
+/// The state of the program, and what was asked of its device.
+struct QueuesToo(StateTarget, Vec<DeviceItem>);
+
+impl Target for QueuesToo {
+    fn program(&self) -> Arc<ir::Program> {
+        self.0.program()
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.0.now_ps()
+    }
+
+    fn visibility(&self) -> Visibility {
+        self.0.visibility()
+    }
+
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        let of_device = |item: &Item| match item {
+            Item::Device(item) => Some(item.clone()),
+            Item::State(_) => None,
+        };
+        self.1.extend(batch.items.iter().filter_map(of_device));
+        self.0.submit(batch, at_ps)
+    }
+
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.0.reserve(batch, at_ps)
+    }
+
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
+        self.0.commit(reservation, at_ps)
+    }
+
+    fn release(&mut self, reservation: Ticket) {
+        self.0.release(reservation);
+    }
+
+    fn barrier(&mut self, at_ps: u64) -> Ticket {
+        self.0.barrier(at_ps)
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
+        self.0.poll(ticket)
+    }
+
+    fn notifications(&mut self) -> Vec<Notification> {
+        self.0.notifications()
+    }
+}
+
+/// Runs commands one by one, in one batch, and in batches of two; each answers on a line, always the same.
 fn check(commands: &str, expected: &str) {
     let program = program();
-    let store = state::Store::new(program.clone()).expect("the program's own entries fit");
-    let mut cells = state::Cells::new(&program);
-    let mut session = Session::new(program);
     let (commands, errors) = control::entries::read("c", commands);
-    let mut found: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
-    for located in commands {
-        let place = located.origin.place.clone();
-        found.push(match session.apply(&located, &store, &mut cells, 0) {
-            Ok(Answer::Done) => format!("{place}: done"),
-            Ok(Answer::Handle(handle)) => format!("{place}: handle {handle}"),
-            Ok(Answer::Registers(values)) => {
-                let values: Vec<String> =
-                    values.iter().map(|value| value.low_u64().to_string()).collect();
-                format!("{place}: {}", values.join(" "))
-            }
-            Ok(Answer::Counter(value)) => format!("{place}: {} {}", value.packets, value.bytes),
-            Ok(Answer::Device(command)) => format!("{place}: {command:?}"),
-            Err(error) => error.to_string(),
-        });
+    for size in [Some(1), Some(2), None] {
+        let state = StateTarget::new(program.clone()).expect("the program's own entries fit");
+        let mut target = QueuesToo(state, Vec::new());
+        let mut session = Session::new(program.clone());
+        let mut found: Vec<String> = errors.iter().map(|error| error.to_string()).collect();
+        let answers = session.apply_all(&commands, &mut target, size.and_then(NonZeroUsize::new));
+        for (located, answer) in commands.iter().zip(answers) {
+            let place = &located.origin.place;
+            found.push(match answer {
+                Ok(Answer::Done) => format!("{place}: done"),
+                Ok(Answer::Handle(handle)) => format!("{place}: handle {handle}"),
+                Ok(Answer::Registers(values)) => {
+                    let values: Vec<String> =
+                        values.iter().map(|value| value.low_u64().to_string()).collect();
+                    format!("{place}: {}", values.join(" "))
+                }
+                Ok(Answer::Counter(value)) => format!("{place}: {} {}", value.packets, value.bytes),
+                Err(error) => error.to_string(),
+            });
+        }
+        found.extend(target.1.iter().map(|item| format!("device: {item:?}")));
+        let expected: Vec<&str> =
+            expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let found: Vec<&str> = found.iter().flat_map(|text| text.lines()).map(str::trim).collect();
+        assert_eq!(found, expected, "in batches of {size:?}");
     }
-    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    let found: Vec<String> =
-        found.iter().flat_map(|text| text.lines()).map(|line| line.trim().to_string()).collect();
-    assert_eq!(found, expected);
 }
 
 #[test]
@@ -274,8 +330,10 @@ fn registers_counters_meters_value_sets_and_queues() {
          19: done
          error[CTL-E0105]: c:20: value set `P.kinds`: `256` does not fit in 8 bits
          21: done
-         22: QueueDepth { packets: 16, port: Some(2), priority: None }
-         23: QueueRate { packets_per_second: 100, port: None, priority: None }",
+         error[CTL-E0105]: c:22: there is no device here
+         error[CTL-E0105]: c:23: there is no device here
+         device: QueueDepth { packets: 16, port: Some(2), priority: None }
+         device: QueueRate { packets_per_second: 100, port: None, priority: None }",
     );
 }
 

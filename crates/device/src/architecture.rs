@@ -11,10 +11,11 @@ use crate::machine::Machine;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Reception, Traveller};
+use crate::pass::{Half, Pass};
 use crate::tap::EgressPacket;
 use crate::traffic_manager::Dequeued;
 use crate::view::View;
-use interpreter::PacketContext;
+use interpreter::{Outcome, PacketContext};
 use ir::SlotId;
 use std::sync::Arc;
 
@@ -37,24 +38,58 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         let _ = options;
     }
 
-    /// A packet comes to ingress.
-    fn ingress(
+    /// A packet comes to ingress: its pass begins, unless it ends here.
+    fn begin_ingress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         arrival: Arrival,
-    ) -> Result<(), DeviceError>;
+    ) -> Option<Pass>;
 
     /// A packet from ingress comes to the queues of a port.
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller);
 
-    /// A packet left its queue for egress.
-    fn egress(
+    /// A packet left its queue for egress: its pass begins, unless it ends here or goes on without one.
+    fn begin_egress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         port: u32,
         packet: Dequeued<Traveller>,
+    ) -> Option<Pass>;
+
+    /// The blocks that run between beginning and finish of a pass through ingress, in order.
+    fn ingress_blocks(&self) -> &[usize];
+
+    /// The same for egress.
+    fn egress_blocks(&self) -> &[usize];
+
+    /// The same for a pass.
+    fn blocks(&self, half: Half) -> &[usize] {
+        match half {
+            Half::Ingress => self.ingress_blocks(),
+            Half::Egress(_) => self.egress_blocks(),
+        }
+    }
+
+    /// One of these blocks ended; gives the pass back if it goes on.
+    fn after_block(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        pass: Pass,
+        block: usize,
+        outcome: &Outcome,
+    ) -> Option<Pass>;
+
+    /// Finishes a pass behind the last of these blocks: makes copies, sends digests, queues the packet or
+    /// sends it.
+    fn finish(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        pass: Pass,
     ) -> Result<(), DeviceError>;
 
     /// The packet as it comes to the egress parser, where nothing but bytes does.

@@ -14,6 +14,7 @@ use crate::packet_generator::{
     GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MOST_BATCHES, MOST_TRAINS,
     PacketTrain, TrainTarget,
 };
+use crate::pass_timing::PassTiming;
 use crate::traffic_manager::OutputPath;
 use reader::{Reader, Section, found};
 use source::{Diagnostic, Diagnostics, FileId};
@@ -21,6 +22,8 @@ use toml::de::DeValue;
 
 /// More queues than any port has.
 const MOST_QUEUES: u64 = 128;
+/// More stages than any pipeline has.
+const MOST_STAGES: u64 = 1 << 16;
 /// More packets than any queue holds.
 const MOST_DEPTH: u64 = u32::MAX as u64;
 
@@ -39,6 +42,7 @@ impl Reader {
         options.ingress_interval_ps = self.time(root, "ingress_interval").unwrap_or(0);
         options.ingress_latency_ps = self.time(root, "ingress_latency").unwrap_or(0);
         options.egress_latency_ps = self.time(root, "egress_latency").unwrap_or(0);
+        options.pass_timing = self.pass_timing(root);
         if let Some(limit) = self.number_or_none(root, "pass_limit", 1..=u64::from(u32::MAX)) {
             options.pass_limit = limit.map(|limit| limit as u32);
         }
@@ -98,6 +102,18 @@ impl Reader {
         }
         self.refuse_standing_still(root, &options);
         options
+    }
+
+    /// Times of the stages of passes, if passes take time.
+    fn pass_timing(&mut self, root: &mut Section<'_>) -> Option<PassTiming> {
+        let mut section = self.section(root, "pass_timing");
+        let is_there = section.is_there();
+        let first_stage_ps = self.time(&mut section, "first_stage").unwrap_or(0);
+        let stage_ps = self.time(&mut section, "stage").unwrap_or(0);
+        let stages = self.named_numbers(&mut section, "stages", 0..=MOST_STAGES - 1);
+        self.close(section);
+        let stages = stages.into_iter().map(|(name, stage)| (name, stage as u32)).collect();
+        is_there.then_some(PassTiming { first_stage_ps, stage_ps, stages })
     }
 
     /// What a port has, over what it has otherwise. Ways back to ingress have no loopback and no MAC.
@@ -267,8 +283,13 @@ impl Reader {
     fn refuse_standing_still(&mut self, root: &Section<'_>, options: &DeviceOptions) {
         let traffic = &options.traffic_manager;
         let takes_time = |port: &PortOptions| port.rate_bps.is_some() || port.latency_ps > 0;
-        let pipeline =
-            [options.ingress_interval_ps, options.ingress_latency_ps, options.egress_latency_ps];
+        let first_stage_ps = options.pass_timing.as_ref().map_or(0, |timing| timing.first_stage_ps);
+        let pipeline = [
+            options.ingress_interval_ps,
+            options.ingress_latency_ps,
+            options.egress_latency_ps,
+            first_stage_ps,
+        ];
         if options.pass_limit.is_some() || pipeline.iter().any(|ps| *ps > 0) {
             return;
         }

@@ -9,6 +9,8 @@ use crate::machine::Machine;
 use crate::options::{DeviceOptions, EngineChoice, Shape};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, Generation, Traveller};
+use crate::pass::{Half, Pass, Run};
+use crate::pass_timing::PassSchedule;
 use crate::statistics::DropReason;
 use crate::tap::TappedEvent;
 use crate::trace::PassId;
@@ -21,11 +23,14 @@ use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
 
 /// So many contexts are kept for later packets. After a burst the rest gives its memory back.
 const MOST_FREE_CONTEXTS: usize = 64;
+
+/// A command for all ports means so many.
+const MOST_PORTS: u32 = 512;
 
 /// What runs blocks.
 #[derive(Debug)]
@@ -45,7 +50,9 @@ pub(crate) struct Engine {
     /// Loaded, but not swapped in yet.
     pub is_waiting: bool,
     pub runner: Runner,
-    architecture: Arc<dyn Architecture>,
+    pub architecture: Arc<dyn Architecture>,
+    /// Where passes take time.
+    pub schedule: Option<PassSchedule>,
     shape: Shape,
     largest_port: u32,
     most_header_bytes: u64,
@@ -95,17 +102,6 @@ impl Deref for Tables<'_> {
     }
 }
 
-/// In which pass of which packet a block runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub packet: u64,
-    pub pass_number: u64,
-    /// What counters and meters count.
-    pub counted_bytes: u32,
-    /// Where the trace goes.
-    pub pass: Option<PassId>,
-}
-
 impl Engine {
     /// Loads a program; with another engine that runs it on compiled code in the same way, the code is
     /// shared.
@@ -117,6 +113,18 @@ impl Engine {
     ) -> Result<Engine, LoadError> {
         let architecture = architecture::describe(&program, options.drop_port)?;
         refuse_externs(&program)?;
+        let schedule = match &options.pass_timing {
+            None => None,
+            Some(_) if options.effective_engine() == EngineChoice::Jit => {
+                return Err(LoadError::PassTimingOnJit);
+            }
+            Some(timing) => Some(PassSchedule::new(
+                &program,
+                timing,
+                (architecture.ingress_blocks(), options.ingress_latency_ps),
+                (architecture.egress_blocks(), options.egress_latency_ps),
+            )?),
+        };
         let runner = match options.effective_engine() {
             EngineChoice::Interpreter => Runner::Interpreter(Interpreter::new(program.clone())),
             EngineChoice::Jit => {
@@ -145,6 +153,7 @@ impl Engine {
             runner,
             largest_port: architecture.largest_port(),
             architecture,
+            schedule,
             shape: options.shape(),
             most_header_bytes: most_header_bytes(&program),
             free_contexts: Vec::new(),
@@ -169,6 +178,11 @@ impl Engine {
         self.largest_port
     }
 
+    /// The numbered ports that a controller means: one, or all of a common size.
+    pub fn ports(&self, port: Option<u32>) -> RangeInclusive<u32> {
+        port.map_or(0..=self.largest_port.min(MOST_PORTS - 1), |port| port..=port)
+    }
+
     /// Sets options that are otherwise on the program's architecture.
     pub fn set_defaults(&self, options: &mut DeviceOptions) {
         self.architecture.set_defaults(options);
@@ -185,7 +199,10 @@ impl Engine {
             let reception = &arrival.reception;
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }
-        self.architecture.clone().ingress(self, machine, arrival)
+        match self.architecture.clone().begin_ingress(self, machine, arrival) {
+            Some(pass) => self.start_pass(machine, pass),
+            None => Ok(()),
+        }
     }
 
     pub fn enqueue(&mut self, machine: &mut Machine, port: u32, packet: Traveller) {
@@ -210,7 +227,55 @@ impl Engine {
             let reception = &packet.item.reception;
             tap.at(reception.number, reception.passes()).note(machine.now_ps, what);
         }
-        self.architecture.clone().egress(self, machine, port, packet)
+        match self.architecture.clone().begin_egress(self, machine, port, packet) {
+            Some(pass) => self.start_pass(machine, pass),
+            None => Ok(()),
+        }
+    }
+
+    /// How long a pass takes from its beginning to its finish.
+    pub fn duration_ps(&self, half: Half) -> u64 {
+        self.schedule.as_ref().map_or(0, |schedule| schedule.half(half).duration_ps)
+    }
+
+    /// From the finish of a pass through ingress to the queues, in picoseconds.
+    pub fn time_to_queues_ps(&self, machine: &Machine) -> u64 {
+        match &self.schedule {
+            Some(_) => 0,
+            None => machine.options.ingress_latency_ps,
+        }
+    }
+
+    /// From a queue to the wire, in picoseconds.
+    pub fn time_to_wire_ps(&self, machine: &Machine) -> u64 {
+        match &self.schedule {
+            Some(schedule) => schedule.egress.duration_ps,
+            None => machine.options.egress_latency_ps,
+        }
+    }
+
+    fn start_pass(&mut self, machine: &mut Machine, pass: Pass) -> Result<(), DeviceError> {
+        match self.duration_ps(pass.half) {
+            0 => self.run_pass(machine, pass),
+            _ => {
+                self.begin_timed(machine, pass);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a pass to its end at once, on the configuration as it is now.
+    fn run_pass(&mut self, machine: &mut Machine, mut pass: Pass) -> Result<(), DeviceError> {
+        let architecture = self.architecture.clone();
+        let view = self.view();
+        for &block in architecture.blocks(pass.half) {
+            let outcome = self.run(machine, block, &mut pass.packet.context, &view, &pass.run)?;
+            match architecture.after_block(self, machine, pass, block, &outcome) {
+                Some(goes_on) => pass = goes_on,
+                None => return Ok(()),
+            }
+        }
+        architecture.finish(self, machine, &view, pass)
     }
 
     /// How many passes a fresh packet has made when it is in a block of the straight way.
@@ -265,7 +330,7 @@ impl Engine {
     pub fn for_burst(&mut self) -> BurstParts<'_> {
         self.prepare_straight_context();
         // While other threads may write, the version is given back after each burst.
-        if Arc::strong_count(&self.store) > 1 {
+        if self.store.has_concurrent_writers() {
             self.forget_tables();
         } else if self.kept_tables.is_none() {
             self.kept_tables = Some(self.store.forwarding_cache());
@@ -322,20 +387,9 @@ impl Engine {
         view: &View,
         run: &Run,
     ) -> Result<Outcome, DeviceError> {
-        let is_recorded = run.pass.is_some_and(PassId::is_kept);
-        let mut observer = is_recorded
-            .then(|| Recorder::new(self.program.clone()).watching(self.architecture.drop_slot()));
-        let run_of_environment = Cell::new(*run);
-        let clock = Cell::new(machine.now_ps);
-        let mut environment = BlockEnvironment {
-            clock: &clock,
-            seed: machine.options.seed,
-            device_id: machine.options.device_id,
-            run: &run_of_environment,
-            burst: None,
-            log: &mut machine.log,
-            tap: machine.tap.as_mut(),
-        };
+        let mut observer = run.pass.is_some_and(PassId::is_kept).then(|| self.recorder());
+        let (clock, run_of_environment) = (Cell::new(machine.now_ps), Cell::new(*run));
+        let mut environment = BlockEnvironment::of_one(machine, &clock, &run_of_environment);
         let outcome = match (&mut self.runner, view) {
             (Runner::Interpreter(interpreter), View::Configuration(configuration)) => interpreter
                 .run_block(
@@ -355,6 +409,24 @@ impl Engine {
                 unreachable!("the view is of the other engine")
             }
         };
+        self.record(machine, block, run, observer);
+        self.end(machine, block, &outcome, run)?;
+        Ok(outcome)
+    }
+
+    /// Makes the observer of a block for the trace.
+    pub fn recorder(&self) -> Recorder {
+        Recorder::new(self.program.clone()).watching(self.architecture.drop_slot())
+    }
+
+    /// Adds what was seen of a block to the trace of its pass.
+    pub fn record(
+        &self,
+        machine: &mut Machine,
+        block: usize,
+        run: &Run,
+        observer: Option<Recorder>,
+    ) {
         if let (Some(pass), Some(mut observer), Some(recorder)) =
             (run.pass, observer, &mut machine.recorder)
         {
@@ -363,8 +435,6 @@ impl Engine {
             recorder.add(pass, trees);
             recorder.note_store(pass, observer.take_last_store());
         }
-        self.end(machine, block, &outcome, run)?;
-        Ok(outcome)
     }
 
     /// What follows from how a block ended: see [`Engine::run`].

@@ -2,8 +2,9 @@
 //! What a running block gets from the device: its time, the length that counters count, who draws
 //! random numbers, and a log.
 
-use crate::engine::Run;
+use crate::machine::Machine;
 use crate::output::LogLine;
+use crate::pass::Run;
 use crate::tap::{Tap, TappedEvent};
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall};
@@ -21,6 +22,25 @@ pub(crate) struct BlockEnvironment<'a> {
     pub burst: Option<u64>,
     pub log: &'a mut Vec<LogLine>,
     pub tap: Option<&'a mut Tap>,
+}
+
+impl<'a> BlockEnvironment<'a> {
+    /// Of a block that runs on one packet.
+    pub fn of_one(
+        machine: &'a mut Machine,
+        clock: &'a Cell<u64>,
+        run: &'a Cell<Run>,
+    ) -> BlockEnvironment<'a> {
+        BlockEnvironment {
+            clock,
+            seed: machine.options.seed,
+            device_id: machine.options.device_id,
+            run,
+            burst: None,
+            log: &mut machine.log,
+            tap: machine.tap.as_mut(),
+        }
+    }
 }
 
 impl Environment for BlockEnvironment<'_> {

@@ -15,6 +15,10 @@ pub const MISSING_BLOCK: Code = Code("DV-E0104");
 pub const INITIAL_STATE: Code = Code("DV-E0105");
 /// No machine code.
 pub const NOT_COMPILED: Code = Code("DV-E0106");
+/// Timed passes on machine code.
+pub const PASS_TIMING_ON_JIT: Code = Code("DV-E0107");
+/// Stages that a program cannot have.
+pub const PASS_TIMING: Code = Code("DV-E0108");
 /// An assertion did not hold.
 pub const ASSERTION_FAILED: Code = Code("DV-E0201");
 /// An extern could not be called.
@@ -77,6 +81,21 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "the program could not be made into machine code",
         "The machine, or a form that the program takes, is not one that the code generator knows. The \
          interpreter runs every program: `--engine interp` on the command line.",
+    ),
+    entry(
+        PASS_TIMING_ON_JIT,
+        "passes that take time need the interpreter",
+        "With [pass_timing] in the device file each access to a table or register happens at a time of \
+         its own, and other packets and the control plane act in between. Machine code runs a pass \
+         in one moment. Run with `--engine interp`, or leave the engine out.",
+    ),
+    entry(
+        PASS_TIMING,
+        "the stages of [pass_timing] do not fit the program",
+        "A stage is given to something that ingress and egress do not access, or to an access that \
+         comes after one in a later stage, or different stages are given to accesses of one @atomic \
+         block. Stages never decrease along a path of the program: correct the stage, or leave it \
+         out, and the access stands behind all that come before it.",
     ),
     entry(
         ASSERTION_FAILED,

@@ -6,12 +6,13 @@
 use crate::architecture::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftStraight};
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
-use crate::device::Device;
-use crate::engine::{BurstParts, Engine, Run, Runner};
+use crate::engine::{BurstParts, Engine, Runner};
 use crate::environment::BlockEnvironment;
 use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Arrival, Reception};
+use crate::pass::Run;
+use crate::switch::Switch;
 use crate::traffic_manager::Passage;
 use crate::view::View;
 use interpreter::{Outcome, PacketContext};
@@ -148,7 +149,7 @@ pub(crate) fn go_on(
     engine.end(machine, block, &outcome, &run)
 }
 
-impl Device {
+impl Switch {
     /// Forwards the packets of a burst that no device has taken yet, in order. Each arrives at the
     /// device's time and runs to its end, as by [`Device::inject`] and [`Device::run_to_completion`],
     /// before the next one arrives; what leaves is in the burst's outputs, and not in
@@ -158,8 +159,8 @@ impl Device {
     /// With compiled code, and as long as its port has no rate, latency, pause or anything else that would
     /// hold it up, a packet that goes from one port to one other is changed in place, without an
     /// allocation or a lock.
-    pub fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
-        self.obey_control();
+    pub(crate) fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
+        self.serve_waiting();
         while let Some(first) = burst.next() {
             let last = match burst.first_beyond(first, self.engine().largest_port()) {
                 Some(wrong) if wrong == first => {

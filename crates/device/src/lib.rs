@@ -7,7 +7,9 @@
 //! leaving queues come first (lower path first), then packets back to ingress (by the internal paths and
 //! by loopback ports), then generated packets and packets from ports, each by port and sequence; so with
 //! infinite rates every packet runs to its end before the next one begins. A pause by flow control that
-//! is over ends last.
+//! is over ends last. Where passes take time ([`PassTiming`]), packets under way have their moments behind
+//! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
+//! began.
 //!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
 //! packet goes block by block the general way, with queues between, or, where nothing would show the
@@ -24,8 +26,9 @@ mod architecture;
 mod burst;
 mod compiled_program;
 pub mod configuration;
-mod control_handle;
+mod control_target;
 mod device;
+mod driver;
 mod engine;
 mod environment;
 mod explanation;
@@ -36,18 +39,22 @@ pub mod options;
 mod output;
 mod packet;
 pub mod packet_generator;
+mod pass;
+pub mod pass_timing;
 mod rounds;
 pub mod side_by_side;
 pub mod statistics;
+mod switch;
 pub mod tap;
+mod timed_pass;
 pub mod trace;
 pub mod traffic_manager;
 mod view;
 
 pub use architecture::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
-pub use control_handle::{ControlHandle, Pending, Refusal, WriteOutcome};
-pub use device::Device;
+pub use control_target::DeviceTarget;
+pub use device::{CellsView, Device, PreparedProgram};
 pub use explanation::EXPLANATIONS;
 pub use flow_control::{FlowControlOptions, PauseFrame};
 pub use options::{
@@ -59,6 +66,7 @@ pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
     MOST_BATCHES, PacketTrain, TrainTarget,
 };
+pub use pass_timing::PassTiming;
 pub use statistics::{DropReason, PortStatistics, Statistics};
 pub use tap::{ComesBy, EgressPacket, Tapped, TappedEvent};
 pub use trace::PacketTrace;

@@ -2,18 +2,21 @@
 //! What all programs of a device share: its clock, events, traffic manager, counters and outputs.
 //! Which block runs when is the architecture's business, not this file's.
 
+use crate::driver::ControlWork;
 use crate::flow_control::{PauseFrame, pause_end_ps};
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{Arrival, Entrance, Generation, Queued, Reception, Traveller};
+use crate::packet::{Arrival, Entrance, Generation, PassEpoch, Queued, Reception, Traveller};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
+use crate::pass::Departure;
 use crate::statistics::{DropReason, Statistics, StraightStatistics};
 use crate::tap::{Tap, TappedEvent};
+use crate::timed_pass::TimedPass;
 use crate::trace::{Cause, PassId, PassRecorder};
 use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
 use interpreter::trace::TraceNode;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// So many packets' memory is kept for later packets.
 const MOST_FREE_BYTES: usize = 64;
@@ -21,6 +24,8 @@ const MOST_FREE_BYTES: usize = 64;
 /// Something that happens at a time.
 #[derive(Debug)]
 pub(crate) enum Event {
+    /// The driver has something to do for a controller.
+    Control(ControlWork),
     /// A neighbour, or a user, pauses a queue or lets it go on.
     FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
     /// A packet comes out of the ingress pipeline.
@@ -33,6 +38,8 @@ pub(crate) enum Event {
     Generation(usize),
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
+    /// A pass that takes time has its next moment, or ends.
+    Pass(Generation, Box<TimedPass>),
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -41,9 +48,18 @@ pub(crate) enum Event {
 /// sequence.
 pub(crate) type EventKey = (u64, u8, u32, u64);
 
+/// The class of controllers' items: before everything else of their time, packets leaving queues included.
+pub(crate) const CONTROL_CLASS: u8 = 0;
+
 /// The class of packets that come back to ingress. The classes of the others stand in
-/// [`Machine::schedule`]; that ingress takes the next packet that waits is class 5.
-const LOOPBACK_CLASS: u8 = 2;
+/// [`Machine::schedule`].
+const LOOPBACK_CLASS: u8 = 4;
+
+/// The class of passes that take time: behind flow control, before packets that come.
+const PASS_CLASS: u8 = 2;
+
+/// The class of the admission of the next packet that waits for ingress.
+const ADMISSION_CLASS: u8 = 7;
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +103,8 @@ pub(crate) struct Machine {
     /// Events that [`Machine::has_only_endless_events`] is about.
     endless_events: usize,
     sequence: u64,
+    /// What passes that begin now hold until they end.
+    pass_epoch: Arc<PassEpoch>,
     /// Packets sent so far.
     pub sent: u64,
     /// Memory of packets that are gone, for the next ones.
@@ -105,6 +123,7 @@ impl Machine {
             waiting: VecDeque::new(),
             generator: Sources::new(&options.packet_generator),
             endless_events: 0,
+            pass_epoch: Arc::default(),
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
             statistics: Statistics::default(),
@@ -164,18 +183,41 @@ impl Machine {
         }
     }
 
+    /// What a pass that begins now holds until it ends.
+    pub fn pass_epoch(&self) -> Arc<PassEpoch> {
+        self.pass_epoch.clone()
+    }
+
+    /// Begins a new epoch; the one before ends when nobody holds it any more.
+    pub fn next_pass_epoch(&mut self) -> Weak<PassEpoch> {
+        let before = std::mem::take(&mut self.pass_epoch);
+        Arc::downgrade(&before)
+    }
+
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
         let (class, port) = match &event {
-            Event::FlowControl { .. } => (0, 0),
-            Event::Enqueue(_, port, _) => (1, *port),
+            Event::Control(_) => (CONTROL_CLASS, 0),
+            Event::FlowControl { .. } => (1, 0),
+            Event::Enqueue(_, port, _) => (3, *port),
             Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
-            Event::Generation(source) => (3, self.generator.port(*source)),
-            Event::Reception(arrival) => (4, arrival.port),
-            Event::FlowControlEnd { .. } => (6, 0),
+            Event::Generation(source) => (5, self.generator.port(*source)),
+            Event::Reception(arrival) => (6, arrival.port),
+            Event::FlowControlEnd { .. } => (8, 0),
+            Event::Pass(..) => (PASS_CLASS, 0),
+        };
+        let sequence = match &event {
+            Event::Pass(_, pass) => pass.order(),
+            _ => self.next_sequence(),
         };
         self.endless_events += usize::from(self.is_endless(&event));
-        self.events.insert((time_ps, class, port, self.sequence), event);
+        self.events.insert((time_ps, class, port, sequence), event);
+    }
+
+    /// The next number in the order of events.
+    pub fn next_sequence(&mut self) -> u64 {
+        let sequence = self.sequence;
         self.sequence += 1;
+        sequence
     }
 
     /// What follows is done to a packet in the last of its passes, as far as taps are asked.
@@ -215,7 +257,7 @@ impl Machine {
     fn is_endless(&self, event: &Event) -> bool {
         match event {
             Event::Generation(source) => self.generator.is_endless(*source),
-            Event::FlowControlEnd { .. } => true,
+            Event::FlowControlEnd { .. } | Event::Control(ControlWork::IdleCheck) => true,
             _ => false,
         }
     }
@@ -257,6 +299,11 @@ impl Machine {
         self.stop_generator_application(application.id);
         let source = self.generator.set(application, self.now_ps);
         self.schedule_generation(source);
+    }
+
+    /// Whether an application of the packet generator is set.
+    pub fn has_generator_application(&self, id: u8) -> bool {
+        self.generator.has(id)
     }
 
     /// Stops an application of the packet generator; returns whether there was one.
@@ -430,8 +477,7 @@ impl Machine {
 
     /// A packet will come back by its port when it has arrived.
     pub fn send_round(&mut self, arrival: Box<Arrival>) {
-        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.sequence);
-        self.sequence += 1;
+        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
         if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
             self.coming_back.push_back((key, arrival));
         } else {
@@ -443,7 +489,8 @@ impl Machine {
     pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
         let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
         let back = self.coming_back.front().map(|(key, _)| (*key, NextEvent::ComingBack));
-        let admission = self.admission_ps.map(|at| ((at, 5, 0, 0), NextEvent::Admission));
+        let admission =
+            self.admission_ps.map(|at| ((at, ADMISSION_CLASS, 0, 0), NextEvent::Admission));
         [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
     }
 
@@ -460,15 +507,15 @@ impl Machine {
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
-        port: u32,
-        queue: u32,
+        departure: Departure,
         reception: Arc<Reception>,
         bytes: Vec<u8>,
         pass: Option<PassId>,
     ) {
+        let Departure { port, queue, dequeued_ps, time_to_wire_ps } = departure;
         let path = OutputPath::Port(port);
-        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, self.now_ps);
-        let time_ps = arrives_ps.saturating_add(self.options.egress_latency_ps);
+        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, dequeued_ps);
+        let time_ps = arrives_ps.saturating_add(time_to_wire_ps);
         self.statistics.sent(port, bytes.len());
         let comes_back = self.options.traffic_manager.is_loopback(port);
         if let Some(tap) = &mut self.tap {

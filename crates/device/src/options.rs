@@ -4,7 +4,9 @@
 
 use crate::flow_control::FlowControlOptions;
 use crate::packet_generator::{GeneratorApplication, PacketTrain};
+use crate::pass_timing::PassTiming;
 use crate::traffic_manager::OutputPath;
+use control::latency::LatencyModel;
 use std::collections::BTreeMap;
 
 /// When a queue asks senders to pause, in packets.
@@ -239,10 +241,15 @@ pub struct DeviceOptions {
     pub packet_generator: Vec<PacketTrain>,
     /// Its applications; of those with equal numbers the last.
     pub generator_applications: Vec<GeneratorApplication>,
+    /// How long controllers' batches take; `None` is no time, as in software.
+    pub control_latency: Option<LatencyModel>,
     /// Time of the ingress pipeline from arrival to queue, in picoseconds.
     pub ingress_latency_ps: u64,
     /// Time of the egress pipeline from queue to wire, in picoseconds.
     pub egress_latency_ps: u64,
+    /// Whether passes take time, so that each access sees the state of its own moment. Only the interpreter
+    /// runs such passes.
+    pub pass_timing: Option<PassTiming>,
     /// Whether a trace of every packet is kept.
     pub trace: bool,
     /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
@@ -264,8 +271,10 @@ impl Default for DeviceOptions {
             ingress_interval_ps: 0,
             packet_generator: Vec::new(),
             generator_applications: Vec::new(),
+            control_latency: None,
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
+            pass_timing: None,
             trace: false,
             tap: false,
         }

@@ -166,6 +166,10 @@ pub enum LoadError {
     InitialState(UpdateError),
     /// The program could not be made into machine code; the interpreter can run it.
     NotCompiled(String),
+    /// Passes are to take time, on machine code.
+    PassTimingOnJit,
+    /// The stages that passes are to have do not fit the program: why, in a sentence.
+    PassTiming(String),
 }
 
 impl LoadError {
@@ -178,6 +182,8 @@ impl LoadError {
             LoadError::MissingBlock { .. } => explanation::MISSING_BLOCK,
             LoadError::NotCompiled(_) => explanation::NOT_COMPILED,
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
+            LoadError::PassTimingOnJit => explanation::PASS_TIMING_ON_JIT,
+            LoadError::PassTiming(_) => explanation::PASS_TIMING,
         }
     }
 }
@@ -208,6 +214,13 @@ impl fmt::Display for LoadError {
             ),
             LoadError::InitialState(error) => {
                 write!(formatter, "an entry that the program gives is not possible: {error}")
+            }
+            LoadError::PassTimingOnJit => formatter.write_str(
+                "machine code runs a pass in one moment: passes that take time need the \
+                 interpreter (--engine interp)",
+            ),
+            LoadError::PassTiming(message) => {
+                write!(formatter, "the times of passes do not fit the program: {message}")
             }
         }
     }

@@ -45,6 +45,11 @@ impl Reception {
     }
 }
 
+/// What all passes hold that began between two barriers: it is gone when the last of them has ended. A pass
+/// goes from ingress to the wire, queues included; copies of a packet are of its pass.
+#[derive(Debug, Default)]
+pub(crate) struct PassEpoch;
+
 /// How a packet comes to ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
@@ -105,6 +110,10 @@ pub(crate) struct Traveller {
     pub cause: Cause,
     /// The pass that queued it.
     pub parent: Option<PassId>,
+    /// Barriers wait for it.
+    pub epoch: Arc<PassEpoch>,
+    /// From the finish of a pass to the queues, in picoseconds.
+    pub time_to_queues_ps: u64,
 }
 
 /// What stands in a queue.

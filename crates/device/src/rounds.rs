@@ -6,13 +6,14 @@
 use crate::architecture::INPUT_TIME;
 use crate::burst::Burst;
 use crate::compiled_program::BoundStraight;
-use crate::device::Device;
-use crate::engine::{Run, Runner};
+use crate::engine::Runner;
 use crate::environment::BlockEnvironment;
 use crate::forwarding::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
 use crate::machine::{Machine, NextEvent};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
+use crate::pass::Run;
+use crate::switch::Switch;
 use crate::traffic_manager::Passage;
 use crate::view::View;
 use std::cell::Cell;
@@ -64,7 +65,7 @@ fn next_round(
     }
 }
 
-impl Device {
+impl Switch {
     /// Runs packets that come back until a time, until something else comes first. What it leaves is done
     /// the usual way.
     pub(crate) fn run_rounds(&mut self, until_ps: u64) -> Result<(), DeviceError> {

@@ -146,7 +146,7 @@ impl SideBySide {
         time_ps: u64,
         bytes: Vec<u8>,
     ) -> Result<Agreed, Box<Stop>> {
-        let number = self.jit.receptions;
+        let number = self.jit.receptions();
         if self.recent.len() == PACKETS_REMEMBERED {
             self.recent.pop_front();
         }

@@ -376,12 +376,25 @@ impl<T> TrafficManager<T> {
         })
     }
 
-    /// Occupies a path's wire with a packet from now on. Returns when its last bit arrives at the
-    /// other end of the path's latency.
+    /// Keeps a path from sending as long as a packet takes on the wire, which will be there later.
+    pub fn reserve(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) {
+        let state = self.path(path);
+        let until_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
+        state.busy_until_ps = state.busy_until_ps.max(until_ps);
+        self.last_busy_ps = self.last_busy_ps.max(until_ps);
+        self.reschedule(path);
+    }
+
+    /// Occupies a path's wire with a packet from a time on, or from when the wire is idle. Returns when its
+    /// last bit arrives at the other end of the path's latency. For packets that take time from the queue to
+    /// the wire all times are those at the queue.
     pub fn transmit(&mut self, path: OutputPath, length_bytes: u64, now_ps: u64) -> u64 {
         let state = self.path(path);
-        let sent_ps = now_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
-        state.busy_until_ps = sent_ps;
+        let begins_ps = now_ps.max(state.wire_idle_ps);
+        let sent_ps =
+            begins_ps.saturating_add(transmission_ps(length_bytes, state.options.rate_bps));
+        state.wire_idle_ps = sent_ps;
+        state.busy_until_ps = state.busy_until_ps.max(sent_ps);
         let arrives_ps = sent_ps.saturating_add(state.options.latency_ps);
         let matters = sent_ps > now_ps || state.scheduled_ps.is_some();
         self.last_busy_ps = self.last_busy_ps.max(sent_ps);

@@ -1,27 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Controller`]: control-plane code that a compiled program brings along, and [`ControlAccess`], through
-//! which it reaches its switch. When controllers are started and woken is in `toolchain::controllers`.
+//! [`Controller`]: control-plane code that a compiled program brings along. It reaches its switch as a target
+//! of crate `control`. When controllers are started and woken is in `toolchain::controllers`.
 
-use ir::Program;
+use control::target::Target;
 use ir::ready::ReadyProgram;
-use state::{Batch, BatchOutcome};
-use std::sync::Arc;
-
-/// The switch as a controller sees it.
-///
-/// To become the control target of crate `control`: what a controller needs of it is the program whose names it
-/// writes to, batches with their outcomes (now and at a later time, with the latency of the control channel),
-/// and notifications (digests, idle timeouts, packets to the CPU, program swapped).
-pub trait ControlAccess {
-    /// The program that runs.
-    fn program(&self) -> &Arc<Program>;
-
-    /// The switch's clock, in picoseconds.
-    fn now_ps(&self) -> u64;
-
-    /// Carries out a batch of updates and reads at the switch's time.
-    fn submit(&mut self, batch: Batch) -> BatchOutcome;
-}
 
 /// Control-plane code that came with a program. Errors end the run; they are whole messages.
 pub trait Controller: Send {
@@ -34,7 +16,7 @@ pub trait Controller: Send {
     /// # Errors
     ///
     /// Why the run cannot begin.
-    fn prologue(&mut self, switch: &mut dyn ControlAccess) -> Result<Option<u64>, String>;
+    fn prologue(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String>;
 
     /// Runs one round of the controller's loop at the time it asked for. The answer is the time of the next
     /// round, which must be later; `None` ends the loop.
@@ -42,7 +24,7 @@ pub trait Controller: Send {
     /// # Errors
     ///
     /// Why the run cannot go on.
-    fn round(&mut self, switch: &mut dyn ControlAccess) -> Result<Option<u64>, String>;
+    fn round(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String>;
 
     /// Takes over after the switch has swapped to another program, which brought this controller; the state of
     /// the one before is what the switch kept. The answer is as that of [`Controller::prologue`], which is what
@@ -53,7 +35,7 @@ pub trait Controller: Send {
     /// Why the new program cannot be controlled.
     fn reload(
         &mut self,
-        switch: &mut dyn ControlAccess,
+        switch: &mut dyn Target,
         _program: &ReadyProgram,
     ) -> Result<Option<u64>, String> {
         self.prologue(switch)

@@ -17,7 +17,7 @@ mod program_file;
 
 pub use compiled::{Compiled, Deployment};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
-pub use controller::{ControlAccess, Controller};
+pub use controller::Controller;
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running a block: regions, basic blocks, terminators, and how a run ends. Instructions are in
+//! Running a block, at once or moment by moment: regions, basic blocks, terminators, and how a run ends. Instructions are in
 //! `operation`, headers and stacks in `headers`, tables in `table`.
 
 use crate::PacketContext;
+use crate::block_run::{BlockRun, Position, Progress, StopAfter};
 use crate::environment::Environment;
 use crate::observer::{Event, Observer};
 use ir::{
@@ -120,9 +121,30 @@ impl Interpreter {
         environment: &mut dyn Environment,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Outcome {
+        let mut run = BlockRun::new(block);
+        match self.resume(&mut run, None, context, configuration, cells, environment, observer) {
+            Progress::Ended(outcome) => outcome,
+            Progress::Stopped { .. } => unreachable!("a run without a stop ends"),
+        }
+    }
+
+    /// Runs a block from where it stands to its end, or as far as it may go. The context is that of all of
+    /// the run and not used for another block before the end; configuration and cells may change meanwhile.
+    #[allow(clippy::too_many_arguments)] // Each is of another owner.
+    pub fn resume(
+        &self,
+        block_run: &mut BlockRun,
+        stop: Option<StopAfter<'_>>,
+        context: &mut PacketContext,
+        configuration: &Configuration,
+        cells: &mut Cells,
+        environment: &mut dyn Environment,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Progress {
         debug_assert_eq!(context.layout(), &self.layout, "the context is of the same program");
+        let block = block_run.block;
         let declared = &self.program.blocks[block];
-        context.temps.clear();
+        let region = &self.program.regions[declared.region.index()];
         let mut run = Run {
             interpreter: self,
             program: &self.program,
@@ -135,16 +157,24 @@ impl Interpreter {
             entry: None,
         };
         let origin = Some(declared.origin);
-        run.tell(origin, |_| Event::BlockEntered { block });
-        let outcome = match run.region(declared.region) {
-            Ok(()) => Outcome::Returned,
+        if !block_run.has_begun {
+            block_run.has_begun = true;
+            run.context.temps.clear();
+            run.context.temps.resize(region.temps.len(), Bits::zero(0));
+            run.tell(origin, |_| Event::BlockEntered { block });
+        }
+        let frame = Frame { id: declared.region, region, base: 0 };
+        let outcome = match run.basic_blocks(frame, &mut block_run.position, stop) {
+            Ok(Some(stage)) => return Progress::Stopped { stage },
+            Ok(None) => Outcome::Returned,
             Err(outcome) => outcome,
         };
+        run.context.temps.clear();
         if let (Outcome::Rejected(error), Some(slot)) = (&outcome, declared.parser_error) {
             run.store_slot(slot, &Bits::from_u64(32, u64::from(*error)), declared.origin);
         }
         run.tell(origin, |_| Event::BlockEnded { block, outcome: &outcome });
-        outcome
+        Progress::Ended(outcome)
     }
 }
 
@@ -190,23 +220,37 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Runs a region to its end; an error is how the whole block ends.
+    /// Runs an action's region to its end; an error is how the whole block ends.
     pub(crate) fn region(&mut self, id: RegionId) -> Result<(), Outcome> {
         let program = self.program;
         let region = &program.regions[id.index()];
         let base = self.context.temps.len();
         self.context.temps.resize(base + region.temps.len(), Bits::zero(0));
-        let result = self.basic_blocks(Frame { id, region, base });
+        // An action is one moment with the lookup.
+        let mut position = Position::START;
+        let result = self.basic_blocks(Frame { id, region, base }, &mut position, None);
         self.context.temps.truncate(base);
-        result
+        result.map(|_| ())
     }
 
-    fn basic_blocks(&mut self, frame: Frame<'r>) -> Result<(), Outcome> {
-        let mut at = BlockId(0);
-        let mut back_edges = 0;
+    /// Runs basic blocks from a position to the region's end, or to the moment to stop at: then it gives
+    /// the moment's stage and leaves the position there.
+    fn basic_blocks(
+        &mut self,
+        frame: Frame<'r>,
+        position: &mut Position,
+        stop: Option<StopAfter<'_>>,
+    ) -> Result<Option<u32>, Outcome> {
+        let Position { basic_block: mut at, instruction: mut first, mut back_edges } = *position;
         loop {
             let block = &frame.region.blocks[at.index()];
-            if frame.region.kind == RegionKind::Parser {
+            let stop_here = stop.and_then(|stop| stop.first_in(at, first));
+            let end = match stop_here {
+                Some(moment) => moment.instruction as usize,
+                None => block.instructions.len(),
+            };
+            let enters = first == 0 && (end > 0 || stop_here.is_none());
+            if enters && frame.region.kind == RegionKind::Parser {
                 // The terminator stands at the state's end, so the first instruction says better where.
                 let first = block.instructions.first();
                 let origin = first.map_or(block.origin, |instruction| instruction.origin);
@@ -216,10 +260,14 @@ impl<'r> Run<'r> {
                     name: &block.name,
                 });
             }
-            for (number, instruction) in block.instructions.iter().enumerate() {
+            for (number, instruction) in (first..).zip(&block.instructions[first..end]) {
                 let site =
                     Site { block: at, instruction: number as u32, origin: instruction.origin };
                 self.execute(frame, site, &instruction.operation)?;
+            }
+            if let Some(moment) = stop_here {
+                *position = Position { basic_block: at, instruction: end, back_edges };
+                return Ok(Some(moment.stage));
             }
             let next = match &block.terminator {
                 Terminator::Goto(next) => *next,
@@ -236,7 +284,7 @@ impl<'r> Run<'r> {
                     self.tell_decision(frame, at, taken, value);
                     taken
                 }
-                Terminator::Return => return Ok(()),
+                Terminator::Return => return Ok(None),
                 Terminator::Exit => return Err(Outcome::Exited),
                 Terminator::Reject(error) => {
                     let error = self.value(frame, error).low_u64() as u32;
@@ -251,6 +299,7 @@ impl<'r> Run<'r> {
                 }
             }
             at = next;
+            first = 0;
         }
     }
 

@@ -7,12 +7,16 @@
 //! blocks there are and in which order they run is the device's matter, as is acting on requests. A
 //! packet's slots are flat words in the order of [`ir::StorageLayout`], so that engines share contexts.
 //!
+//! A [`BlockRun`] can stop between two moments, for devices in which a pass takes time; a block run at once is
+//! the same code without stops.
+//!
 //! **Shared by all engines:** [`hash`] (hash and checksum algorithms), [`random`] (counter-based random
 //! numbers) and [`bit_string`] (bits of packets).
 //!
 //! An [`Observer`] sees what happens; [`trace`] makes a tree of it, and text or JSON of the tree.
 
 pub mod bit_string;
+mod block_run;
 mod context;
 mod engine;
 mod environment;
@@ -24,6 +28,7 @@ pub mod random;
 mod table;
 pub mod trace;
 
+pub use block_run::{BlockRun, Progress, StopAfter};
 pub use context::PacketContext;
 pub use engine::{Interpreter, Outcome};
 pub use environment::{Environment, ExternCall};

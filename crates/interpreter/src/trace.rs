@@ -48,6 +48,8 @@
 //! | `extern` | extern and method | `arguments`, `results` |
 //! | `not_shown` | `steps` | `count` |
 //! | `outcome` | | `text` |
+//!
+//! Accesses to state of a block that takes time also have `time_ps`.
 
 mod decision;
 mod json;

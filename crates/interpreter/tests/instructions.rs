@@ -251,8 +251,9 @@ fn counters_and_meters() {
         t4: bit<8> = meter m[8w9]
         return";
     let rate = |burst| state::TokenRate::per_second(1, burst);
-    let configuration = Some(state::MeterConfiguration { committed: rate(100), peak: rate(200) });
-    let meter = Update::WriteMeter { meter: ir::MeterId(0), index: Some(1), configuration };
+    let values = Some(state::MeterConfiguration { committed: rate(100), peak: rate(200) }).into();
+    let cells = state::CellRange::one(1);
+    let meter = Update::WriteMeter { meter: ir::MeterId(0), cells, values };
     let run = run_with("control", code, &[0; 100], vec![meter]);
     check_slots(&run, "a=8w0 b=8w1", code);
     let counter = |index| run.cells.counter(ir::CounterId(0), index).map(|value| value.bytes);

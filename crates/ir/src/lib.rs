@@ -26,14 +26,20 @@
 //! "step limit" after [`STEP_LIMIT`] taken back edges (parser cycles and loops that could not be
 //! unrolled), and the packet is dropped with that reason.
 //!
+//! **Moments.** A block run at once sees one state. Where a device lets a pass take time, other packets and
+//! the control plane may change state between two *moments* of the block: [`moments`] says which accesses
+//! are one moment. An access by an instruction whose origin names an `@atomic` block
+//! ([`Origin::atomic`]) is one moment with all others of that block.
+//!
 //! The meaning of each instruction stands at its variant of [`Operation`].
 //!
 //! # Around it
 //!
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
 //! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
-//! register accesses and tell on what state they depend, [`lowering`] makes programs from typed P4,
-//! [`ready`] runs lowering and passes in the one order that tools use.
+//! register accesses and tell on what state they depend, [`moments`] orders accesses to state in stages,
+//! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
+//! use.
 
 pub(crate) mod architecture;
 pub mod bits;
@@ -43,6 +49,7 @@ mod crc;
 pub mod effects;
 pub mod instruction;
 pub mod lowering;
+pub mod moments;
 mod operand_walk;
 pub mod passes;
 pub mod program;

@@ -618,9 +618,17 @@ pub struct Origin {
     pub name: Option<Arc<str>>,
     /// The call or instance through which it was inlined.
     pub parent: Option<OriginId>,
+    /// The outermost `@atomic` block that it stands in, by a number that each run of the block's code through
+    /// lowering has for itself (P4_16 v1.2.5 §18.4.1).
+    pub atomic: Option<u32>,
 }
 
 impl Program {
+    /// The atomic block that an instruction of this origin belongs to.
+    pub fn atomic_block(&self, origin: OriginId) -> Option<u32> {
+        self.origins.get(origin.index())?.atomic
+    }
+
     /// The slot with this full name.
     pub fn slot_named(&self, name: &str) -> Option<SlotId> {
         self.slots.iter().position(|slot| &*slot.name == name).map(|at| SlotId(at as u32))

@@ -8,7 +8,8 @@
 //! second one's write happens earlier than written, which nothing between may notice: nothing between
 //! touches the register (other constant cells excepted) or may end the block; and what the written value
 //! is made of is either pure computation on the old value, which moves into the update, or can itself
-//! be moved before the access. Otherwise the accesses stay as they are.
+//! be moved before the access. Otherwise the accesses stay as they are. An access leaves its `@atomic` block
+//! only if it is all that the block does to state.
 //!
 //! Accesses in different arms of an `if` are reached by turning the arms into guarded and selected
 //! straight code. That is done only where it lets accesses become one.

@@ -304,7 +304,13 @@ fn program(bytes: &[u8]) -> Program {
             parser_error: None,
             origin: OriginId(0),
         }],
-        origins: vec![Origin { span: Span::NONE, node: None, name: None, parent: None }],
+        origins: vec![Origin {
+            span: Span::NONE,
+            node: None,
+            name: None,
+            parent: None,
+            atomic: None,
+        }],
         ..Program::default()
     }
 }

@@ -9,10 +9,11 @@
 //! With `UPDATE_IR_TESTS=1` in the environment, what is found is written behind `// becomes`.
 
 use ir::effects::{self, Effects, Location};
+use ir::moments;
 use ir::text::{parse_with_lines, print_code};
 use ir::transactions::register_access_facts;
 use ir::{Program, RegionId, SlotId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -88,6 +89,7 @@ fn run_pass(pass: &str, input: &str) -> Result<String, String> {
         "effects" => print_effects(&program),
         "effects_by_node" => print_effects_by_node(&program),
         "register_access_facts" => print_facts(&program),
+        "moments" => print_moments(&program, input),
         pass => {
             match pass {
                 "fold_constants" => ir::passes::fold_constants(&mut program),
@@ -175,6 +177,40 @@ fn print_facts(program: &Program) -> String {
             if fact.guard_depends_on_state { "; state decides" } else { "" },
             if fact.depends_on_tables { "; tables matter" } else { "" },
         ));
+    }
+    out
+}
+
+/// The stages of the moments of each region; a line `// stages: name=1 other=2` gives some of them.
+fn print_moments(program: &Program, input: &str) -> String {
+    let given = input.lines().find_map(|line| line.strip_prefix("// stages: ")).unwrap_or("");
+    let stages: BTreeMap<String, u32> = given
+        .split_whitespace()
+        .map(|given| given.split_once('=').expect("a name and a stage"))
+        .map(|(name, stage)| (name.to_string(), stage.parse().expect("a stage is a number")))
+        .collect();
+    let mut out = String::new();
+    for (at, region) in program.regions.iter().enumerate() {
+        if region.kind == ir::RegionKind::Action {
+            continue;
+        }
+        out.push_str(&format!("region {}\n", region.name));
+        let moments = match moments::of_region(program, RegionId(at as u32), None, &stages) {
+            Ok(moments) => moments,
+            Err(error) => {
+                out.push_str(&format!("  {error}\n"));
+                continue;
+            }
+        };
+        for (number, block) in region.blocks.iter().enumerate() {
+            for moment in moments.of_block(number) {
+                let operation = &block.instructions[moment.instruction as usize].operation;
+                let name = moments::name_of_moment(program, operation).map_or("", |name| name);
+                let (index, stage) = (moment.instruction, moment.stage);
+                out.push_str(&format!("  block{number}[{index}]: {name} in stage {stage}\n"));
+            }
+        }
+        out.push_str(&format!("  last stage: {:?}\n", moments.last_stage()));
     }
     out
 }

@@ -51,7 +51,6 @@ impl Default for BoundInstance {
     fn default() -> BoundInstance {
         BoundInstance {
             instance: Instance {
-                tables: null(),
                 registers: null(),
                 counters: null(),
                 replication: null(),
@@ -108,9 +107,8 @@ impl BoundInstance {
                 place.copy_from_slice(&shortcut(table));
             }
             let is_large = |table: &ForwardingTable| table.lookup_bytes() >= LARGE_TABLE_BYTES;
-            self.has_large_table = forwarding.tables().iter().any(is_large);
-            self.instance.tables = forwarding.tables().as_ptr();
-            self.instance.replication = std::sync::Arc::as_ptr(forwarding.replication());
+            self.has_large_table = forwarding.tables().any(is_large);
+            self.instance.replication = std::ptr::from_ref(forwarding.replication());
             self.tables = Some(forwarding.identity());
         }
         let pass = self.memory.as_mut_ptr().cast::<Pass>();
@@ -142,7 +140,8 @@ fn words(bytes: usize) -> usize {
 fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<u64>()] {
     let direct = table.direct();
     let can_fetch = direct.address != 0 || table.form() == DirectForm::None;
-    let Shortcut { records, default_record, items, length, default_leaf, is_large } = Shortcut {
+    let shortcut = Shortcut {
+        table: std::ptr::from_ref(table) as u64,
         records: table.first_record() as u64,
         default_record: table.default_record() as u64,
         items: direct.address as u64,
@@ -150,7 +149,9 @@ fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<
         default_leaf: u64::from(direct.default_leaf),
         is_large: u64::from(can_fetch && table.lookup_bytes() >= LARGE_TABLE_BYTES),
     };
-    [records, default_record, items, length, default_leaf, is_large]
+    let Shortcut { table, records, default_record, items, length, default_leaf, is_large } =
+        shortcut;
+    [table, records, default_record, items, length, default_leaf, is_large]
 }
 
 /// Bytes of the largest header or value of a program.

@@ -9,8 +9,9 @@ use ir::{ActionId, Bits, KeyPattern, Program, TableId};
 use jit::{BoundInstance, Compiled, Unit};
 use proptest::prelude::*;
 use state::{
-    ActionData, Batch, BatchItem, BoundAction, Cells, EntryReference, Group, GroupId, GroupMember,
-    MemberId, MeterConfiguration, NewEntry, Read, Reply, Store, TokenRate, Update, WeightedAction,
+    ActionData, Batch, BatchItem, BoundAction, CellRange, Cells, EntryReference, Group, GroupId,
+    GroupMember, MemberId, MeterConfiguration, NewEntry, Read, Reply, Store, TokenRate, Update,
+    WeightedAction,
 };
 use std::sync::Arc;
 
@@ -357,8 +358,8 @@ fn updates(program: &Program) -> Vec<Update> {
         updates.push(Update::SetDefaultAction { table: table(name), action });
     }
     let rate = |burst| TokenRate::per_second(1, burst);
-    let configuration = Some(MeterConfiguration { committed: rate(100), peak: rate(300) });
-    updates.push(Update::WriteMeter { meter: ir::MeterId(0), index: None, configuration });
+    let values = Some(MeterConfiguration { committed: rate(100), peak: rate(300) }).into();
+    updates.push(Update::WriteMeter { meter: ir::MeterId(0), cells: CellRange::all(), values });
     let member = vec![
         KeyPattern::Ternary { value: bits(16, 0), mask: bits(16, 1) },
         KeyPattern::Range { low: bits(100, 2), high: bits(100, 4) },
@@ -370,21 +371,23 @@ fn updates(program: &Program) -> Vec<Update> {
 /// All cells that the blocks may have written.
 fn read_cells(program: &Program, store: &Store, cells: &mut Cells) -> Vec<String> {
     let mut reads = vec![
-        Read::Register { register: ir::RegisterId(0), index: None },
-        Read::Register { register: ir::RegisterId(1), index: None },
-        Read::Register { register: ir::RegisterId(2), index: None },
+        Read::Register { register: ir::RegisterId(0), cells: CellRange::all() },
+        Read::Register { register: ir::RegisterId(1), cells: CellRange::all() },
+        Read::Register { register: ir::RegisterId(2), cells: CellRange::all() },
     ];
     for index in 0..8 {
-        reads.push(Read::Register { register: ir::RegisterId(3), index: Some(index) });
+        reads.push(Read::Register { register: ir::RegisterId(3), cells: CellRange::one(index) });
     }
     for (at, counter) in program.counters.iter().enumerate() {
         let counter_id = ir::CounterId(at as u32);
         match counter.size {
             None => reads.push(Read::DirectCounter { counter: counter_id, entry: None }),
-            Some(size) => reads.extend(
-                (0..size.min(8))
-                    .map(|index| Read::Counter { counter: counter_id, index: Some(index) }),
-            ),
+            Some(size) => {
+                reads.extend((0..size.min(8)).map(|index| Read::Counter {
+                    counter: counter_id,
+                    cells: CellRange::one(index),
+                }))
+            }
         }
     }
     let items = reads.into_iter().map(BatchItem::Read).collect();

@@ -153,16 +153,13 @@ fn device_of(
     let built = deploy::device_options(&compiled, &site, false);
     let mut built = DeviceOptions { engine, ..built };
     change(&mut built);
-    let mut device = Device::new(pipeline.clone(), built).expect("it loads");
+    let device = Device::new(pipeline.clone(), built).expect("it loads");
     for note in device.notes() {
         println!("slow on this engine: {note}");
     }
     let mut session = control::session::Session::new(pipeline.clone());
     let text = deploy::commands(&compiled, program, &site);
-    for located in control::entries::read("commands", &text).0 {
-        let (store, cells) = device.store_and_cells_mut();
-        session.apply(&located, store, cells, 0).expect("the command is right");
-    }
+    session.run("commands", &text, &mut device.target()).expect("the commands are right");
     (device, pipeline)
 }
 
@@ -205,7 +202,8 @@ fn compiled(
         handled
     });
     // Every event counted in a cell.
-    let cells = device.cells().register(ir::RegisterId(0)).expect("the array");
+    let state = device.cells();
+    let cells = state.register(ir::RegisterId(0)).expect("the array");
     let sum: u64 = (0..1024).filter_map(|at| cells.read(at)).map(|cell| cell.low_u64()).sum();
     assert!(sum >= events, "{sum} events were counted");
     turned
@@ -214,7 +212,8 @@ fn compiled(
 /// What the cells of the arrays add up to: how many events were handled.
 fn handled(device: &Device) -> u64 {
     let registers = (0..device.program().registers.len() as u32).map(ir::RegisterId);
-    let arrays = registers.filter_map(|id| device.cells().register(id));
+    let cells = device.cells();
+    let arrays = registers.filter_map(|id| cells.register(id));
     let sum = |array: &state::RegisterCells| -> u64 {
         (0..1024).filter_map(|at| array.read(at)).map(|cell| cell.low_u64()).sum()
     };
@@ -377,10 +376,7 @@ fn firewalls() {
     let commands = folder.join("stateful_firewall/commands.txt");
     let text = std::fs::read_to_string(&commands).expect("its commands");
     let mut session = control::session::Session::new(pipeline);
-    for located in control::entries::read("commands.txt", &text).0 {
-        let (store, cells) = device.store_and_cells_mut();
-        session.apply(&located, store, cells, 0).expect("the command is right");
-    }
+    session.run("commands.txt", &text, &mut device.target()).expect("the commands are right");
     let by_hand = forwarded(&mut device, u32::MAX, &packets);
     println!(
         "\nfirewall, packets of its captures, flows known: compiled {:.2}M packets/s, P4 by hand \

@@ -6,7 +6,6 @@
 //! what a switch does with a packet (crate `device`), and any source language.
 
 pub mod capture;
-pub mod device_commands;
 pub mod event_queue;
 pub mod link;
 pub mod node;

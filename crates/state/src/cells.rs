@@ -382,31 +382,50 @@ impl Cells {
         configuration: &Configuration,
         now_ps: u64,
     ) -> Vec<(TableId, Arc<EntryRecord>)> {
-        let mut idle = Vec::new();
-        for (number, table) in configuration.program().tables.iter().enumerate() {
-            let id = TableId(number as u32);
-            if !table.idle_timeout {
-                continue;
-            }
-            for entry in configuration.table(id).into_iter().flat_map(|table| table.entries()) {
-                if entry.idle_timeout_ns == 0 {
-                    continue;
-                }
-                let idle_ps = now_ps.saturating_sub(self.last_hit_ps(id, entry));
-                let limit_ps = u128::from(entry.idle_timeout_ns) * 1_000;
-                let cells = self.last_hits.get_mut(number).and_then(Option::as_mut);
-                let cell = cells.and_then(|cells| cells.cell(EntryIdentity::of(Some(entry))));
-                if u128::from(idle_ps) >= limit_ps
-                    && let Some(cell) = cell
-                    && !cell.is_reported
-                {
-                    cell.is_reported = true;
-                    idle.push((id, entry.clone()));
-                }
-            }
-        }
+        let mut idle: Vec<_> = self
+            .entries_to_idle(configuration)
+            .filter(|(_, _, at_ps)| *at_ps <= now_ps)
+            .map(|(table, entry, _)| (table, entry.clone()))
+            .collect();
+        idle.retain(|(table, entry)| {
+            let cells = self.last_hits.get_mut(table.index()).and_then(Option::as_mut);
+            let cell = cells.and_then(|cells| cells.cell(EntryIdentity::of(Some(entry))));
+            cell.map(|cell| cell.is_reported = true).is_some()
+        });
         idle
     }
+
+    /// The earliest time at which [`Cells::take_idle_entries`] may return an entry, if none is hit,
+    /// inserted or modified before; `None` when no entry can idle out. It looks at every entry of tables
+    /// whose entries may time out.
+    pub fn next_idle_ps(&self, configuration: &Configuration) -> Option<u64> {
+        self.entries_to_idle(configuration).map(|(_, _, at_ps)| at_ps).min()
+    }
+
+    /// Entries with an idle timeout whose idling was not reported, with the time at which they have idled.
+    fn entries_to_idle<'c>(
+        &'c self,
+        configuration: &'c Configuration,
+    ) -> impl Iterator<Item = (TableId, &'c Arc<EntryRecord>, u64)> {
+        let tables = (0..configuration.program().tables.len() as u32).map(TableId);
+        tables.filter(|id| matches!(self.last_hits.get(id.index()), Some(Some(_)))).flat_map(
+            move |id| {
+                let entries = configuration.table(id).into_iter().flat_map(|table| table.entries());
+                entries.filter_map(move |entry| {
+                    let hits = self.last_hits.get(id.index())?.as_ref()?;
+                    let hit = hits.read(EntryIdentity::of(Some(entry)));
+                    let is_waiting = entry.idle_timeout_ns != 0 && !hit.is_reported;
+                    let last_hit_ps = hit.at_ps.max(entry.inserted_ps);
+                    is_waiting.then(|| (id, entry, idle_at_ps(last_hit_ps, entry)))
+                })
+            },
+        )
+    }
+}
+
+/// The time at which an entry has idled that was last hit then.
+fn idle_at_ps(last_hit_ps: u64, entry: &EntryRecord) -> u64 {
+    last_hit_ps.saturating_add(entry.idle_timeout_ns.saturating_mul(1_000))
 }
 
 /// Which of these cells' entries is which of other cells'.

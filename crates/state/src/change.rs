@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an update changed, with what was there before: a failed batch is undone by it on the master,
-//! and a successful one is repeated by it on the forwarding side. Checking updates is `draft`'s matter.
+//! `Change`: what an update changed, with what was there before. A failed batch is undone with it;
+//! `forwarding::parts` replays it on the forwarding side. Updates are checked in `draft`.
 
-use crate::forwarding::ForwardingState;
 use crate::{
     ActionData, BoundAction, CloneSession, Configuration, Crc, DefaultAction, EntryRecord,
     Exclusions, Group, GroupId, MemberId, MulticastGroup, ValueSetState,
@@ -68,7 +67,7 @@ pub(crate) enum Change {
     },
 }
 
-fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
+pub(crate) fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
     match value {
         Some(value) => map.insert(key, value),
         None => map.remove(&key),
@@ -154,52 +153,6 @@ impl Configuration {
             }
             Change::Crc { calculation, before, .. } => {
                 Arc::make_mut(&mut self.replication).set_crc(calculation, before);
-            }
-        }
-    }
-}
-
-impl ForwardingState {
-    /// Repeats a change of the master.
-    pub(crate) fn repeat(&mut self, change: &Change) {
-        match change {
-            Change::Entry { table, before, after } => {
-                let Some((state, profile)) = self.table_and_profile(*table) else { return };
-                match (before, after) {
-                    (Some(before), Some(after)) => state.modify(before, after, profile),
-                    (Some(before), None) => state.remove(before),
-                    (None, Some(after)) => state.insert(after, profile),
-                    (None, None) => {}
-                }
-            }
-            Change::Cleared { table, .. } => {
-                if let Some((state, _)) = self.table_and_profile(*table) {
-                    state.clear();
-                }
-            }
-            Change::Default { table, after, .. } => {
-                if let Some((state, _)) = self.table_and_profile(*table) {
-                    state.set_default(after);
-                }
-            }
-            Change::Member { profile, member, after, .. } => {
-                self.set_member(*profile, *member, after.clone());
-            }
-            Change::Group { profile, group, after, .. } => {
-                self.set_group(*profile, *group, after.as_deref());
-            }
-            Change::ValueSet { set, after, .. } => self.set_value_set(*set, after.clone()),
-            Change::MulticastGroup { group, after, .. } => {
-                put(&mut self.replication_mut().multicast_groups, *group, after.clone());
-            }
-            Change::CloneSession { session, after, .. } => {
-                put(&mut self.replication_mut().clone_sessions, *session, after.clone());
-            }
-            Change::Exclusions { after, .. } => {
-                self.replication_mut().exclusions = after.clone();
-            }
-            Change::Crc { calculation, after, .. } => {
-                self.replication_mut().set_crc(*calculation, after.clone());
             }
         }
     }

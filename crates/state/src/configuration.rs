@@ -3,6 +3,7 @@
 //! store's work.
 
 use crate::action::choose_by_weight;
+use crate::versions::VersionToken;
 use crate::{
     ActionData, ActionProfileState, BoundAction, CloneSession, Crc, MulticastGroup, Replication,
     TableState, ValueSetState,
@@ -14,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Configuration {
     pub(crate) program: Arc<Program>,
-    pub(crate) version: u64,
+    pub(crate) token: VersionToken,
     pub(crate) next_generation: u64,
     pub(crate) tables: Vec<Arc<TableState>>,
     pub(crate) profiles: Vec<Arc<ActionProfileState>>,
@@ -28,14 +29,14 @@ impl Configuration {
         &self.program
     }
 
-    /// Counts the batches that changed something.
+    /// Counts the batches that changed it.
     pub fn version(&self) -> u64 {
-        self.version
+        self.token.version()
     }
 
-    /// Entries of all tables.
-    pub(crate) fn entry_count(&self) -> usize {
-        self.tables.iter().map(|table| table.len()).sum()
+    /// Makes it the next version.
+    pub(crate) fn advance(&mut self) {
+        self.token.set_version(self.version() + 1);
     }
 
     /// A table.

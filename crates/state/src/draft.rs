@@ -11,8 +11,8 @@ use crate::validation::{
     allowed_action, canonical_keys, fitting_arguments, keys_text, matched_keys,
 };
 use crate::{
-    ActionData, BoundAction, Cells, Configuration, DefaultAction, EntryRecord, NewEntry, Read,
-    Reply, Update, UpdateError, ValueSetState,
+    ActionData, BatchItem, BatchOutcome, BoundAction, Cells, Configuration, DefaultAction,
+    EntryHandle, EntryRecord, NewEntry, Reply, Update, UpdateError, ValueSetState,
 };
 use ir::{KeyPattern, Table, TableId, ValueSetId};
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub(crate) struct Draft<'a> {
     undo: Option<Vec<Undo>>,
     /// As it was before the first change.
     next_generation: u64,
+    /// Whether any update of the configuration worked.
+    is_changed: bool,
 }
 
 type Outcome = Result<Reply, UpdateError>;
@@ -55,7 +57,30 @@ impl<'a> Draft<'a> {
             now_ps,
             changes: (logs || may_undo).then(Vec::new),
             undo: may_undo.then(Vec::new),
+            is_changed: false,
         }
+    }
+
+    /// Carries items out in order. Where `stops` says so, the first error ends the batch: then the outcome
+    /// says that it is rolled back, and the caller undoes it.
+    pub(crate) fn carry_out(&mut self, items: Vec<BatchItem>, stops: bool) -> BatchOutcome {
+        let count = items.len();
+        let mut results = Vec::with_capacity(count);
+        for (at, item) in items.into_iter().enumerate() {
+            let result = match item {
+                BatchItem::Read(read) => {
+                    self.configuration.answer_with(self.cells.as_deref(), &read)
+                }
+                BatchItem::Update(update) => self.apply(update),
+            };
+            if stops && result.is_err() {
+                let mut results = vec![Err(UpdateError::Aborted); count];
+                results[at] = result;
+                return BatchOutcome { results, rolled_back: true };
+            }
+            results.push(result);
+        }
+        BatchOutcome { results, rolled_back: false }
     }
 
     /// Sets everything back.
@@ -71,15 +96,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Ends a batch that stays; returns what changed in the configuration, in order. `is_changed` tells
-    /// whether any update worked.
-    pub(crate) fn finish(self, is_changed: bool) -> Vec<Change> {
-        self.configuration.version += u64::from(is_changed);
-        self.changes.unwrap_or_default()
-    }
-
-    pub(crate) fn answer(&self, read: &Read) -> Outcome {
-        self.configuration.answer_with(self.cells.as_deref(), read)
+    /// Ends a batch that stays. Returns what changed in the configuration, in order, and whether anything
+    /// did.
+    pub(crate) fn finish(self) -> (Vec<Change>, bool) {
+        if self.is_changed {
+            self.configuration.advance();
+        }
+        (self.changes.unwrap_or_default(), self.is_changed)
     }
 
     fn logs(&self) -> bool {
@@ -92,12 +115,25 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(crate) fn apply(&mut self, update: Update) -> Outcome {
+    fn apply(&mut self, update: Update) -> Outcome {
+        let touches_cells = update.touches_cells();
+        let result = self.try_apply(update);
+        self.is_changed |= result.is_ok() && !touches_cells;
+        result
+    }
+
+    fn try_apply(&mut self, update: Update) -> Outcome {
         match update {
             Update::InsertEntry { table, entry } => self.insert_entry(table, entry),
             Update::ModifyEntry { table, entry } => self.modify_entry(table, entry),
             Update::DeleteEntry { table, keys, priority } => {
                 self.delete_entry(table, &keys, priority)
+            }
+            Update::ModifyEntryAt { table, handle, generation, action } => {
+                self.modify_entry_at(table, handle, generation, action)
+            }
+            Update::DeleteEntryAt { table, handle, generation } => {
+                self.delete_entry_at(table, handle, generation)
             }
             Update::ClearEntries { table } => self.clear_entries(table),
             Update::SetDefaultAction { table, action } => self.set_default(table, action),
@@ -256,31 +292,73 @@ impl<'a> Draft<'a> {
     fn modify_entry(&mut self, table: TableId, entry: NewEntry) -> Outcome {
         let declared = self.changeable_table(table)?;
         let entry = self.checked_entry(declared, entry)?;
-        let handle = self.configuration.entry_handle(table, &entry.keys, entry.priority)?;
-        self.configuration.count_use(table, &entry.action, true);
-        let state = self.table(table);
-        let Some(before) = state.shared_entry(handle) else { return Ok(Reply::Done) };
-        let after = Arc::new(EntryRecord {
+        let (_, state) = self.configuration.table_parts(table)?;
+        let found = state.find(&entry.keys, entry.priority);
+        let Some(before) = found.and_then(|handle| state.shared_entry(handle)) else {
+            return Err(UpdateError::NoSuchEntry {
+                table: declared.name.clone(),
+                entry: keys_text(&entry.keys),
+            });
+        };
+        let after = EntryRecord {
+            handle: before.handle,
+            generation: before.generation,
+            priority: before.priority,
+            inserted_ps: before.inserted_ps,
+            origin: before.origin,
+            keys: entry.keys,
             action: entry.action,
             idle_timeout_ns: entry.idle_timeout_ns,
             metadata: entry.metadata,
             cookie: entry.cookie,
-            ..EntryRecord::clone(&before)
-        });
-        state.replace(after.clone());
+        };
+        self.replace_entry(table, before, after);
+        Ok(Reply::Done)
+    }
+
+    fn modify_entry_at(
+        &mut self,
+        table: TableId,
+        handle: EntryHandle,
+        generation: u64,
+        action: ActionData,
+    ) -> Outcome {
+        let declared = self.changeable_table(table)?;
+        let before = self.configuration.entry_at(table, handle, generation)?.clone();
+        let action = self.checked_action_data(declared, action)?;
+        let after = EntryRecord { action, ..EntryRecord::clone(&before) };
+        self.replace_entry(table, before, after);
+        Ok(Reply::Done)
+    }
+
+    /// Replaces a record by one with the same keys, priority, place and generation.
+    fn replace_entry(&mut self, table: TableId, before: Arc<EntryRecord>, after: EntryRecord) {
+        let after = Arc::new(after);
+        self.configuration.count_use(table, &after.action, true);
+        self.table(table).replace(after.clone());
         self.configuration.count_use(table, &before.action, false);
         self.log(Change::Entry { table, before: Some(before), after: Some(after) });
-        Ok(Reply::Done)
     }
 
     fn delete_entry(&mut self, table: TableId, keys: &[KeyPattern], priority: i64) -> Outcome {
         self.changeable_table(table)?;
         let handle = self.configuration.entry_handle(table, keys, priority)?;
+        self.remove_entry(table, handle);
+        Ok(Reply::Done)
+    }
+
+    fn delete_entry_at(&mut self, table: TableId, handle: EntryHandle, generation: u64) -> Outcome {
+        self.changeable_table(table)?;
+        self.configuration.entry_at(table, handle, generation)?;
+        self.remove_entry(table, handle);
+        Ok(Reply::Done)
+    }
+
+    fn remove_entry(&mut self, table: TableId, handle: EntryHandle) {
         if let Some(before) = self.table(table).remove(handle) {
             self.configuration.count_use(table, &before.action, false);
             self.log(Change::Entry { table, before: Some(before), after: None });
         }
-        Ok(Reply::Done)
     }
 
     fn clear_entries(&mut self, table: TableId) -> Outcome {

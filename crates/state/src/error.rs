@@ -199,15 +199,21 @@ errors! {
     /// Another item failed.
     Aborted = "ST-E44" Aborted
         "not done, because another update of the batch failed";
-    /// All cells of an array that is too large for that.
+    /// More cells than one request may name.
     TooManyCells { object: Arc<str>, size: u64 } = "ST-E45" InvalidArgument
-        "`{object}` has {size} cells, too many for one request: name them one by one";
+        "`{object}` has {size} cells, too many for one request: name a range of them";
     /// Registers, counters or meters where only configuration is at hand.
     CellsAreTheDevices = "ST-E46" FailedPrecondition
         "registers, counters and meters belong to the device that runs the program: ask the device";
     /// A calculation that the program does not have.
     NoSuchCalculation { number: u32 } = "ST-E47" NotFound
         "the program has no calculation number {number}";
+    /// Another number of values than of cells.
+    WrongCellCount { object: Arc<str>, cells: u64, given: usize } = "ST-E48" InvalidArgument
+        "{given} value(s) given for {cells} cell(s) of `{object}`";
+    /// An entry named by its place is gone, or another one is there.
+    EntryChanged { table: Arc<str>, place: u32, generation: u64 } = "ST-E49" FailedPrecondition
+        "table `{table}` no longer has entry {generation} at place {place}: look the entry up again";
 }
 
 impl std::error::Error for UpdateError {}

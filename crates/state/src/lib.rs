@@ -12,7 +12,7 @@
 //! to one pipeline instance and are never shared.
 //!
 //! [`Store::write_batch`] is the way in for a control plane; [`Store::write_configuration`] is the same
-//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_mut`] for
+//! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_in_place`] for
 //! whoever has the store alone. **A batch is visible to packets as a whole or not at all**, in every
 //! atomicity mode; the modes differ in what a failing update does to the others. A failed update leaves
 //! what it named as it was.
@@ -24,6 +24,7 @@
 
 mod action;
 mod carry;
+mod cell_range;
 mod cells;
 mod change;
 mod configuration;
@@ -39,15 +40,18 @@ mod profile;
 mod read;
 mod register;
 mod replication;
+mod sharing;
 mod store;
 mod table;
 mod tuple_space;
 mod update;
 mod validation;
 mod value_set;
+mod versions;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
 pub use carry::carry;
+pub use cell_range::{CellRange, CellValues};
 pub use cells::Cells;
 pub use configuration::Configuration;
 pub use counter::CounterValue;
@@ -63,6 +67,9 @@ pub use replication::{
 pub use store::Store;
 pub use table::{DefaultAction, TableState};
 pub use update::{
-    Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, Read, Reply, Update,
+    Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, EntryWithCells, Read,
+    Reply, Update,
 };
+pub use validation::entry_keys;
 pub use value_set::ValueSetState;
+pub use versions::VersionStatistics;

@@ -3,15 +3,11 @@
 
 use crate::validation::{canonical_keys, keys_text, matched_keys};
 use crate::{
-    Cells, Configuration, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply,
-    TableState, UpdateError,
+    Cells, Configuration, EntryHandle, EntryRecord, EntryReference, EntryTarget, EntryWithCells,
+    Read, Reply, TableState, UpdateError,
 };
 use ir::{Counter, CounterId, KeyPattern, Meter, MeterId, Table, TableId};
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Most cells that one request may name.
-pub(crate) const MOST_CELLS_A_REQUEST: u64 = 1 << 24;
 
 /// An item of the program by its number.
 pub(crate) fn object<'a, T>(
@@ -22,19 +18,16 @@ pub(crate) fn object<'a, T>(
     list.get(index as usize).ok_or(UpdateError::NoSuchObject { kind, index })
 }
 
-/// The cells that a request names: one, or all of an array.
-pub(crate) fn named_cells(
-    object: &Arc<str>,
-    index: Option<u64>,
-    size: u64,
-) -> Result<Range<u64>, UpdateError> {
-    match index {
-        Some(index) if index < size => Ok(index..index + 1),
-        Some(index) => Err(UpdateError::IndexOutOfBounds { object: object.clone(), index, size }),
-        None if size > MOST_CELLS_A_REQUEST => {
-            Err(UpdateError::TooManyCells { object: object.clone(), size })
-        }
-        None => Ok(0..size),
+/// The one of these with this number, or all.
+fn one_or_all<Id: Copy + PartialEq, T: Clone>(
+    id: Option<Id>,
+    one: impl FnOnce(Id) -> Option<T>,
+    all: impl Iterator<Item = (Id, T)>,
+    missing: impl FnOnce(Id) -> UpdateError,
+) -> Result<Vec<(Id, T)>, UpdateError> {
+    match id {
+        None => Ok(all.collect()),
+        Some(id) => Ok(vec![(id, one(id).ok_or_else(|| missing(id))?)]),
     }
 }
 
@@ -54,14 +47,11 @@ impl Configuration {
         let cells = cells.ok_or(UpdateError::CellsAreTheDevices);
         Ok(match read {
             Read::Entries { table } => {
-                let mut entries: Vec<_> = self.table_parts(*table)?.1.entries().cloned().collect();
-                entries.sort_by_key(|entry| entry.generation);
-                Reply::Entries(entries)
+                let (_, state) = self.table_parts(*table)?;
+                Reply::Entries(state.entries_by_age().into_iter().cloned().collect())
             }
             Read::Entry { table, keys, priority } => {
-                let (_, state) = self.table_parts(*table)?;
-                let handle = self.entry_handle(*table, keys, *priority)?;
-                Reply::Entries(state.shared_entry(handle).into_iter().collect())
+                Reply::Entries(vec![self.entry(*table, keys, *priority)?.clone()])
             }
             Read::DefaultAction { table } => {
                 let default = self.table_parts(*table)?.1.default_action();
@@ -70,49 +60,70 @@ impl Configuration {
                     is_initial: default.is_initial,
                 }
             }
-            Read::Members { profile } => {
-                let profile = object(&self.profiles, "action profile", profile.0)?;
-                Reply::Members(
-                    profile.members().map(|(member, action)| (member, action.clone())).collect(),
+            Read::EntriesWithCells { table, entry } => {
+                let cells = cells?;
+                let (declared, _) = self.table_parts(*table)?;
+                let read = |target: EntryTarget| {
+                    let entry = target.entry();
+                    let counters = declared.direct_counters.iter();
+                    let meters = declared.direct_meters.iter();
+                    EntryWithCells {
+                        counters: counters.map(|it| cells.direct_counter(*it, entry)).collect(),
+                        meters: meters.map(|it| cells.direct_meter(*it, entry)).collect(),
+                        last_hit_ps: entry
+                            .filter(|_| declared.idle_timeout)
+                            .map(|entry| cells.last_hit_ps(*table, entry)),
+                        target,
+                    }
+                };
+                Reply::EntriesWithCells(
+                    self.targets(*table, entry.as_ref())?.into_iter().map(read).collect(),
                 )
             }
-            Read::Groups { profile } => {
-                let profile = object(&self.profiles, "action profile", profile.0)?;
-                Reply::Groups(
-                    profile.groups().map(|(group, content)| (group, content.clone())).collect(),
-                )
+            Read::Members { profile, member } => {
+                let state = object(&self.profiles, "action profile", profile.0)?;
+                let name = || program.action_profiles[profile.index()].name.clone();
+                Reply::Members(one_or_all(
+                    *member,
+                    |member| state.member(member).cloned(),
+                    state.members().map(|(member, action)| (member, action.clone())),
+                    |member| UpdateError::NoSuchMember { profile: name(), member },
+                )?)
+            }
+            Read::Groups { profile, group } => {
+                let state = object(&self.profiles, "action profile", profile.0)?;
+                let name = || program.action_profiles[profile.index()].name.clone();
+                Reply::Groups(one_or_all(
+                    *group,
+                    |group| state.group(group).cloned(),
+                    state.groups().map(|(group, content)| (group, content.clone())),
+                    |group| UpdateError::NoSuchGroup { profile: name(), group },
+                )?)
             }
             Read::ValueSet { set } => {
                 Reply::ValueSet(object(&self.value_sets, "value set", set.0)?.members.clone())
             }
-            Read::Register { register, index } => {
+            Read::Register { register, cells: range } => {
                 let array = object(&program.registers, "register", register.0)?;
                 let cells = cells?.register(*register);
-                Reply::Registers(
-                    named_cells(&array.name, *index, array.size)?
-                        .filter_map(|index| cells?.read(index))
-                        .collect(),
-                )
+                let indexes = range.few_indexes(&array.name, array.size)?;
+                Reply::Registers(indexes.filter_map(|index| cells?.read(index)).collect())
             }
-            Read::Counter { counter, index } => {
+            Read::Counter { counter, cells: range } => {
                 let cells = cells?;
                 let size = indexed_counter(&program.counters, *counter)?;
                 let name = &program.counters[counter.index()].name;
+                let indexes = range.few_indexes(name, size)?;
                 Reply::Counters(
-                    named_cells(name, *index, size)?
-                        .filter_map(|index| cells.counter(*counter, index))
-                        .collect(),
+                    indexes.filter_map(|index| cells.counter(*counter, index)).collect(),
                 )
             }
-            Read::Meter { meter, index } => {
+            Read::Meter { meter, cells: range } => {
                 let cells = cells?;
                 let size = indexed_meter(&program.meters, *meter)?;
                 let name = &program.meters[meter.index()].name;
-                Reply::Meters(
-                    named_cells(name, *index, size)?
-                        .map(|index| cells.meter(*meter, index))
-                        .collect(),
-                )
+                let indexes = range.few_indexes(name, size)?;
+                Reply::Meters(indexes.map(|index| cells.meter(*meter, index)).collect())
             }
             Read::DirectCounter { counter, entry } => {
                 let cells = cells?;
@@ -136,12 +147,19 @@ impl Configuration {
                     self.targets(table, entry.as_ref())?.into_iter().map(read).collect(),
                 )
             }
-            Read::MulticastGroups => Reply::MulticastGroups(
-                self.multicast_groups().map(|(group, content)| (group, content.clone())).collect(),
-            ),
-            Read::CloneSessions => Reply::CloneSessions(
-                self.clone_sessions().map(|(id, session)| (id, session.clone())).collect(),
-            ),
+            Read::MulticastGroups { group } => Reply::MulticastGroups(one_or_all(
+                *group,
+                |group| self.multicast_group(group).cloned(),
+                self.multicast_groups().map(|(group, content)| (group, content.clone())),
+                |group| UpdateError::NoSuchMulticastGroup { group },
+            )?),
+            Read::CloneSessions { session } => Reply::CloneSessions(one_or_all(
+                *session,
+                |session| self.clone_session(session).cloned(),
+                self.clone_sessions().map(|(session, content)| (session, content.clone())),
+                |session| UpdateError::NoSuchCloneSession { session },
+            )?),
+            Read::Exclusions => Reply::Exclusions(self.replication.exclusions.clone()),
             Read::CrcParameters { calculation } => {
                 let number = calculation.0;
                 let crc = self.crc(*calculation);
@@ -173,6 +191,36 @@ impl Configuration {
         })
     }
 
+    /// The record of the entry with these keys, and with this priority where the table has priorities: what the
+    /// control plane wrote, with the keys in canonical form.
+    pub fn entry(
+        &self,
+        table: TableId,
+        keys: &[KeyPattern],
+        priority: i64,
+    ) -> Result<&Arc<EntryRecord>, UpdateError> {
+        let handle = self.entry_handle(table, keys, priority)?;
+        let (_, state) = self.table_parts(table)?;
+        let missing = UpdateError::NoSuchObject { kind: "entry", index: handle.0 };
+        state.record_at(handle).ok_or(missing)
+    }
+
+    /// The record of the entry that was inserted at this place with this generation.
+    pub fn entry_at(
+        &self,
+        table: TableId,
+        handle: EntryHandle,
+        generation: u64,
+    ) -> Result<&Arc<EntryRecord>, UpdateError> {
+        let (declared, state) = self.table_parts(table)?;
+        let record = state.record_at(handle).filter(|record| record.generation == generation);
+        record.ok_or_else(|| UpdateError::EntryChanged {
+            table: declared.name.clone(),
+            place: handle.0,
+            generation,
+        })
+    }
+
     /// One entry or the default action.
     pub(crate) fn target(
         &self,
@@ -182,11 +230,10 @@ impl Configuration {
         match reference {
             EntryReference::Default => Ok(EntryTarget::Default),
             EntryReference::Entry { keys, priority } => {
-                let handle = self.entry_handle(table, keys, *priority)?;
-                let entry = self.table_parts(table)?.1.shared_entry(handle);
-                entry
-                    .map(EntryTarget::Entry)
-                    .ok_or(UpdateError::NoSuchObject { kind: "entry", index: handle.0 })
+                self.entry(table, keys, *priority).cloned().map(EntryTarget::Entry)
+            }
+            EntryReference::At { handle, generation } => {
+                self.entry_at(table, *handle, *generation).cloned().map(EntryTarget::Entry)
             }
         }
     }
@@ -200,9 +247,8 @@ impl Configuration {
         if let Some(reference) = reference {
             return Ok(vec![self.target(table, reference)?]);
         }
-        let mut entries: Vec<_> = self.table_parts(table)?.1.entries().cloned().collect();
-        entries.sort_by_key(|entry| entry.generation);
-        let entries = entries.into_iter().map(EntryTarget::Entry);
+        let (_, state) = self.table_parts(table)?;
+        let entries = state.entries_by_age().into_iter().cloned().map(EntryTarget::Entry);
         Ok(std::iter::once(EntryTarget::Default).chain(entries).collect())
     }
 

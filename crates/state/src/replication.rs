@@ -49,6 +49,16 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
+    /// Exclusion ids of level 1 by replication id.
+    pub fn nodes(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.nodes.iter().map(|(&instance, &exclusion)| (instance, exclusion))
+    }
+
+    /// Ports left out by exclusion id of level 2.
+    pub fn ports(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.ports.iter().map(|(&exclusion, ports)| (exclusion, &**ports))
+    }
+
     /// Whether a copy is left out. The packet has a replication id and an exclusion id for each level.
     pub fn leave_out(&self, copy: Replica, packet: PacketExclusion) -> bool {
         let PacketExclusion { replication_id, level_1, level_2 } = packet;

@@ -1,32 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The store: the current configuration version and the way to the next one, on both sides. What single
-//! updates do is in `draft`, what reads answer in `read`.
+//! `Store`: holds the current configuration version and publishes the next one, for the interpreter
+//! (`Configuration`) and for compiled code (`ForwardingState`). Updates are carried out in `draft`, reads are
+//! answered in `read`, pinned versions are counted in `versions`.
 
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState, Publication};
 use crate::table::TableState;
 use crate::validation::{allowed_action, declared_keys};
+use crate::versions::{Ledger, VersionToken};
 use crate::{
     ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
-    DefaultAction, NewEntry, Reply, UpdateError,
+    DefaultAction, NewEntry, Reply, UpdateError, VersionStatistics,
 };
 use ir::{ActionCall, Program, Table};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
 /// The configuration of one program on one device.
 ///
 /// It has two sides. The master is the [`Configuration`] that the interpreter and control planes read:
-/// a version that no packet holds is changed in place; one that is held is left alone, and its parts
+/// a version that no reader holds is changed in place; one that is held is left alone, and its parts
 /// are copied as far as they change. The forwarding side is derived from it for compiled packets, once
-/// somebody asks for it; its readers never wait, and writers hardly ever wait for them.
+/// somebody asks for it; its readers never wait, and writers never wait for them.
+///
+/// # Pinned versions
+///
+/// A reader may hold a version as long as it likes: that *pins* it once it is not the current version any
+/// more. Writers go on while up to [`Store::MOST_PINNED_VERSIONS`] older versions are pinned, on both sides
+/// together. With more, `try_write_...` hands the batch back, and `write_...` waits for a release. Reads,
+/// checks and updates of cells go on.
 #[derive(Debug)]
 pub struct Store {
     current: RwLock<Arc<Configuration>>,
     forwarding: Publication,
+    versions: Arc<Ledger>,
+    has_concurrent_writers: AtomicBool,
+}
+
+/// What a change of the forwarding side is made to.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// A copy, as packets may read the current version.
+    Copy,
+    /// The current version.
+    Current,
+}
+
+/// What carrying out a batch gave.
+struct Carried {
+    outcome: BatchOutcome,
+    /// What changed in the configuration, where that was asked for.
+    changes: Vec<Change>,
+    /// Whether anything changed in the configuration.
+    is_changed: bool,
+    /// Whether readers held the version before, so that it was copied.
+    is_copied: bool,
+}
+
+/// A batch that is not carried out now, and what tells of the next release.
+struct Refused {
+    batch: Batch,
+    releases: u64,
 }
 
 impl Store {
+    /// The most older versions that may be pinned while a batch changes the configuration.
+    pub const MOST_PINNED_VERSIONS: usize = 16;
+
     /// A store with the entries and default actions that the program gives. Fails only for programs
     /// that the verifier refuses.
     pub fn new(program: Arc<Program>) -> Result<Store, UpdateError> {
@@ -36,8 +78,9 @@ impl Store {
             .iter()
             .map(|table| initial_table(&program, table, &mut next_generation).map(Arc::new))
             .collect::<Result<_, _>>()?;
+        let versions = Arc::new(Ledger::default());
         let configuration = Configuration {
-            version: 0,
+            token: VersionToken::new(&versions, 0),
             next_generation,
             tables,
             profiles: program.action_profiles.iter().map(|_| Arc::default()).collect(),
@@ -47,18 +90,28 @@ impl Store {
         };
         Ok(Store {
             current: RwLock::new(Arc::new(configuration)),
-            forwarding: Publication::default(),
+            forwarding: Publication::new(versions.clone()),
+            versions,
+            has_concurrent_writers: AtomicBool::new(false),
         })
     }
 
-    /// The current version. Whoever holds it for long makes updates copy what they change.
+    /// The current version. Holding it makes updates copy what they change.
     pub fn configuration(&self) -> Arc<Configuration> {
+        self.read().clone()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Arc<Configuration>> {
         // Updates check before they change anything, so a panic elsewhere leaves a whole version.
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> RwLockWriteGuard<'_, Arc<Configuration>> {
+        self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The current version of the forwarding side. Takes the time of building it at the first call, and
-    /// constant time after that. Whoever holds it for long makes writers copy it.
+    /// constant time after that. Holding it makes writers copy the tables that they change.
     pub fn forwarding(&self) -> Arc<ForwardingState> {
         self.forwarding.load().unwrap_or_else(|| self.begin_forwarding())
     }
@@ -76,43 +129,138 @@ impl Store {
 
     fn begin_forwarding(&self) -> Arc<ForwardingState> {
         // Nobody writes to the master while it is copied.
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        self.forwarding.begin(&current)
+        self.forwarding.begin(&self.read())
     }
 
-    /// Has whoever changes the forwarding side tell of large memory that lookups go to, by address and bytes,
-    /// whenever it has moved or grown. The first one to ask is told.
+    /// Sets the function that changes of the forwarding side call for large memory that lookups go to, with
+    /// address and bytes, whenever it has moved or grown. The first one set stays.
     pub fn set_memory_advisor(&self, advisor: fn(usize, usize)) {
         self.forwarding.set_advisor(advisor);
     }
 
-    /// Copies of the forwarding side in memory, those included that only readers hold. For watching
-    /// memory.
+    /// Copies in memory of the part of the forwarding side (a table, say) of which there are most, those
+    /// included that only readers hold.
     pub fn forwarding_copies(&self) -> usize {
         self.forwarding.copies()
     }
 
-    /// Carries a batch out. Packets see all of it or nothing of it.
+    /// Older versions that readers hold, on either side. A version that is held on both sides counts once.
+    pub fn pinned_versions(&self) -> usize {
+        self.version_statistics().pinned
+    }
+
+    /// What pinned versions have cost so far.
+    pub fn version_statistics(&self) -> VersionStatistics {
+        let current = self.read();
+        self.forwarding.take_back();
+        self.versions.statistics(current.version())
+    }
+
+    /// Has a function called, instead of an earlier one, when a pinned version is released after a batch was
+    /// refused: trying again makes sense then. It is called on the thread that gives the version back,
+    /// possibly within a call to the store, so it may wake a thread but must not use the store.
+    pub fn on_release(&self, callback: impl Fn() + Send + Sync + 'static) {
+        self.versions.set_callback(Arc::new(callback));
+    }
+
+    /// Waits until a batch would not be refused for pinned versions, at most for this time. Returns whether
+    /// that is so.
+    pub fn wait_for_release(&self, timeout: Duration) -> bool {
+        let until = Instant::now().checked_add(timeout);
+        loop {
+            let refused = self.refuses(&self.read());
+            let Some(releases) = refused else { return true };
+            if !self.versions.wait(releases, until) {
+                return false;
+            }
+        }
+    }
+
+    /// Carries a batch out. Packets see all of it or nothing of it. While too many versions are pinned, it
+    /// blocks the thread until one is released: a thread that may itself hold the pins uses
+    /// [`Store::try_write_batch`].
     pub fn write_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        self.write_shared(Some(cells), batch)
+        self.write(Some(cells), batch, Place::Copy)
     }
 
     /// Carries out a batch of configuration only, as from another thread than that of the packets.
-    /// Updates and reads of registers, counters and meters are refused.
+    /// Updates and reads of registers, counters and meters are refused. It blocks as
+    /// [`Store::write_batch`] does.
     pub fn write_configuration(&self, batch: Batch) -> BatchOutcome {
-        self.write_shared(None, batch)
+        self.write(None, batch, Place::Copy)
     }
 
-    /// As [`Store::write_batch`], where no other thread has the store: the forwarding side is then
-    /// changed in place, without a second copy.
-    pub fn write_batch_mut(&mut self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
-        let logs = self.forwarding.exists();
-        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let (outcome, changes) = carry_out(current, Some(cells), batch, logs);
-        if logs && !changes.is_empty() {
-            let entries = current.entry_count();
-            self.forwarding.publish_in_place(changes, current.version, entries);
+    /// As [`Store::write_batch`], while no packet runs: the forwarding side is changed in place, without a
+    /// second copy, where no reader holds it. A reader that begins meanwhile waits.
+    pub fn write_batch_in_place(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+        self.write(Some(cells), batch, Place::Current)
+    }
+
+    /// As [`Store::write_batch`], but hands the batch back while too many versions are pinned.
+    pub fn try_write_batch(&self, cells: &mut Cells, batch: Batch) -> Result<BatchOutcome, Batch> {
+        self.try_write(Some(cells), batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+    }
+
+    /// As [`Store::write_configuration`], but hands the batch back while too many versions are pinned.
+    pub fn try_write_configuration(&self, batch: Batch) -> Result<BatchOutcome, Batch> {
+        self.has_concurrent_writers.store(true, Ordering::Relaxed);
+        self.try_write(None, batch, Place::Copy).map_err(|refused| self.hand_back(refused))
+    }
+
+    /// As [`Store::write_batch_in_place`], but hands the batch back while too many versions are pinned.
+    pub fn try_write_batch_in_place(
+        &self,
+        cells: &mut Cells,
+        batch: Batch,
+    ) -> Result<BatchOutcome, Batch> {
+        self.try_write(Some(cells), batch, Place::Current)
+            .map_err(|refused| self.hand_back(refused))
+    }
+
+    /// Whether configuration was written by [`Store::try_write_configuration`], beside packets: then readers
+    /// had better give a version back after each burst.
+    pub fn has_concurrent_writers(&self) -> bool {
+        self.has_concurrent_writers.load(Ordering::Relaxed)
+    }
+
+    fn hand_back(&self, refused: Refused) -> Batch {
+        self.versions.count_refusal();
+        refused.batch
+    }
+
+    /// While too many versions are pinned beside the current one, what [`Ledger::wait`] takes.
+    fn refuses(&self, current: &Configuration) -> Option<u64> {
+        let (version, most) = (current.version(), Store::MOST_PINNED_VERSIONS);
+        if !self.versions.may_refuse(most) {
+            return None;
         }
+        // Some may be held by the publication only.
+        self.forwarding.let_go();
+        self.versions.refuse(version, most)
+    }
+
+    /// What [`Store::write_batch`] would answer now. Nothing changes, for packets or for later batches.
+    pub fn check_batch(&self, cells: &mut Cells, batch: Batch) -> BatchOutcome {
+        self.check_shared(Some(cells), batch)
+    }
+
+    /// What [`Store::write_configuration`] would answer now. Nothing changes.
+    pub fn check_configuration(&self, batch: Batch) -> BatchOutcome {
+        self.check_shared(None, batch)
+    }
+
+    fn check_shared(&self, cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
+        let mut current = self.lock();
+        // A version that a reader holds is copied where it changes; the copies go with the draft.
+        let mut copy = Arc::get_mut(&mut current).is_none().then(|| Configuration::clone(&current));
+        let configuration = match &mut copy {
+            Some(copy) => copy,
+            None => Arc::make_mut(&mut current),
+        };
+        let mut draft = Draft::new(configuration, cells, batch.now_ps, false, true);
+        let stops = batch.stops_on_error();
+        let outcome = draft.carry_out(batch.items, stops);
+        draft.undo();
         outcome
     }
 
@@ -121,31 +269,61 @@ impl Store {
         self.forwarding.withdraw();
         let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
         let configuration = Arc::make_mut(current);
-        configuration.version += 1;
+        configuration.advance();
         change(configuration)
     }
 
-    fn write_shared(&self, cells: Option<&mut Cells>, batch: Batch) -> BatchOutcome {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+    fn write(&self, mut cells: Option<&mut Cells>, batch: Batch, place: Place) -> BatchOutcome {
+        let mut refused = match self.try_write(cells.as_deref_mut(), batch, place) {
+            Ok(outcome) => return outcome,
+            Err(refused) => refused,
+        };
+        self.versions.count_refusal();
+        loop {
+            self.versions.wait(refused.releases, None);
+            refused = match self.try_write(cells.as_deref_mut(), refused.batch, place) {
+                Ok(outcome) => return outcome,
+                Err(refused) => refused,
+            };
+        }
+    }
+
+    fn try_write(
+        &self,
+        cells: Option<&mut Cells>,
+        batch: Batch,
+        place: Place,
+    ) -> Result<BatchOutcome, Refused> {
+        let mut current = self.lock();
+        if batch.changes_configuration()
+            && let Some(releases) = self.refuses(&current)
+        {
+            return Err(Refused { batch, releases });
+        }
         // It cannot come into being meanwhile, as that takes the lock.
         let logs = self.forwarding.exists();
-        let (outcome, changes) = carry_out(&mut current, cells, batch, logs);
-        if logs && !changes.is_empty() {
-            let entries = current.entry_count();
-            self.forwarding.publish(changes, current.version, entries);
+        let carried = carry_out(&mut current, cells, batch, logs);
+        let version = current.version();
+        let copied_tables = match (carried.changes.is_empty(), place) {
+            (true, _) => 0,
+            (false, Place::Copy) => self.forwarding.publish(carried.changes, version),
+            (false, Place::Current) => self.forwarding.publish_in_place(carried.changes, version),
+        };
+        if carried.is_changed {
+            let is_copied = carried.is_copied || copied_tables > 0;
+            self.versions.note_batch(version, is_copied, copied_tables);
         }
-        outcome
+        Ok(carried.outcome)
     }
 }
 
-/// Carries a batch out on the master; returns what changed where `logs` asks for it.
+/// Carries a batch out on the master; `logs` asks for the list of what changed.
 fn carry_out(
     current: &mut Arc<Configuration>,
     cells: Option<&mut Cells>,
     batch: Batch,
     logs: bool,
-) -> (BatchOutcome, Vec<Change>) {
-    let count = batch.items.len();
+) -> Carried {
     let is_update = |item: &BatchItem| matches!(item, BatchItem::Update(_));
     if !batch.items.iter().any(is_update) && batch.atomicity == Atomicity::ContinueOnError {
         let answer = |item| match item {
@@ -153,32 +331,29 @@ fn carry_out(
             BatchItem::Update(_) => Ok(Reply::Done),
         };
         let results = batch.items.into_iter().map(answer).collect();
-        return (BatchOutcome { results, rolled_back: false }, Vec::new());
+        let outcome = BatchOutcome { results, rolled_back: false };
+        return Carried { outcome, changes: Vec::new(), is_changed: false, is_copied: false };
     }
-    // A single item has nothing to be undone, as it checks before it changes.
-    let is_atomic = batch.atomicity != Atomicity::ContinueOnError && count > 1;
+    let held = Arc::get_mut(current).is_none().then(|| current.clone());
+    let stops = batch.stops_on_error();
     let configuration = Arc::make_mut(current);
-    let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, is_atomic);
-    let mut is_changed = false;
-    let mut results = Vec::with_capacity(count);
-    for (at, item) in batch.items.into_iter().enumerate() {
-        let result = match item {
-            BatchItem::Read(read) => draft.answer(&read),
-            BatchItem::Update(update) => {
-                let result = draft.apply(update);
-                is_changed |= result.is_ok();
-                result
-            }
-        };
-        if is_atomic && result.is_err() {
+    let mut draft = Draft::new(configuration, cells, batch.now_ps, logs, stops);
+    let outcome = draft.carry_out(batch.items, stops);
+    let (changes, is_changed) = match outcome.rolled_back {
+        true => {
             draft.undo();
-            let mut results = vec![Err(UpdateError::Aborted); count];
-            results[at] = result;
-            return (BatchOutcome { results, rolled_back: true }, Vec::new());
+            (Vec::new(), false)
         }
-        results.push(result);
+        false => draft.finish(),
+    };
+    let is_copied = held.is_some() && is_changed;
+    if let Some(held) = held
+        && !is_changed
+    {
+        // A version is one object: that which readers hold stays the current one.
+        *current = held;
     }
-    (BatchOutcome { results, rolled_back: false }, draft.finish(is_changed))
+    Carried { outcome, changes, is_changed, is_copied }
 }
 
 /// A call of the program, with its action instead of the index into the table's list.

@@ -2,11 +2,12 @@
 //! One version of a match table: its entries, its default action and the lookup. Checking what the
 //! control plane hands in happens before, in `validation`.
 
+use crate::sharing::{SharedTable, SharedVec};
 use crate::tuple_space::{Candidate, MatchIndex, RangeCheck};
 use crate::{BoundAction, EntryHandle, EntryRecord, NewEntry};
 use foldhash::fast::FixedState;
 use ir::{ActionId, Bits, KeyPattern, MatchKind, OriginId, Table};
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// The action of a miss.
@@ -63,20 +64,21 @@ impl TableShape {
     }
 }
 
-/// What tells entries of a table apart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Identity {
-    keys: Vec<KeyPattern>,
-    priority: i64,
+/// An entry by the hash of what tells it apart from the others: its keys, and its priority where the table
+/// has priorities.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    hash: u64,
+    place: u32,
 }
 
-/// One version of a match table.
+/// One version of a match table. Copies share what neither has changed since.
 #[derive(Clone, Debug)]
 pub struct TableState {
     pub(crate) shape: Arc<TableShape>,
-    places: Vec<Option<Arc<EntryRecord>>>,
+    places: SharedVec<Option<Arc<EntryRecord>>>,
     free: Vec<u32>,
-    identities: HashMap<Identity, u32, FixedState>,
+    names: SharedTable<Named>,
     index: MatchIndex,
     default: DefaultAction,
 }
@@ -88,9 +90,9 @@ impl TableState {
         let width_bits = shape.key_widths_bits.iter().copied().map(u64::from).sum();
         TableState {
             shape: Arc::new(shape),
-            places: Vec::new(),
+            places: SharedVec::default(),
             free: Vec::new(),
-            identities: HashMap::default(),
+            names: SharedTable::default(),
             index: MatchIndex::for_width_bits(width_bits),
             default,
         }
@@ -133,12 +135,23 @@ impl TableState {
 
     /// The entry at this place, to keep.
     pub fn shared_entry(&self, handle: EntryHandle) -> Option<Arc<EntryRecord>> {
-        self.places.get(handle.0 as usize)?.clone()
+        self.record_at(handle).cloned()
+    }
+
+    pub(crate) fn record_at(&self, handle: EntryHandle) -> Option<&Arc<EntryRecord>> {
+        self.places.get(handle.0 as usize)?.as_ref()
     }
 
     /// All entries by place.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<EntryRecord>> {
         self.places.iter().flatten()
+    }
+
+    /// All entries in the order of their insertion.
+    pub fn entries_by_age(&self) -> Vec<&Arc<EntryRecord>> {
+        let mut entries: Vec<_> = self.entries().collect();
+        entries.sort_by_key(|entry| entry.generation);
+        entries
     }
 
     /// Number of entries.
@@ -153,12 +166,24 @@ impl TableState {
 
     /// The entry with these canonical keys, and with this priority where the table has priorities.
     pub(crate) fn find(&self, keys: &[KeyPattern], priority: i64) -> Option<EntryHandle> {
-        self.identities.get(&self.identity(keys, priority)).copied().map(EntryHandle)
+        let hash = self.name(keys, priority);
+        self.find_named(hash, keys, priority).map(|named| EntryHandle(named.place))
     }
 
-    fn identity(&self, keys: &[KeyPattern], priority: i64) -> Identity {
+    /// The hash of what tells an entry apart from the others.
+    fn name(&self, keys: &[KeyPattern], priority: i64) -> u64 {
         let priority = if self.shape.has_priorities { priority } else { 0 };
-        Identity { keys: keys.to_vec(), priority }
+        FixedState::default().hash_one((keys, priority))
+    }
+
+    fn find_named(&self, hash: u64, keys: &[KeyPattern], priority: i64) -> Option<Named> {
+        let is_it = |named: &Named| {
+            named.hash == hash
+                && self.entry(EntryHandle(named.place)).is_some_and(|entry| {
+                    entry.keys == keys && (entry.priority == priority || !self.shape.has_priorities)
+                })
+        };
+        self.names.find(hash, is_it).copied()
     }
 
     /// Adds an entry whose keys are canonical. Programs may give the same entry twice: the first wins.
@@ -192,7 +217,10 @@ impl TableState {
     /// Adds the record at its place, which is vacant and not among the free ones.
     fn settle(&mut self, record: Arc<EntryRecord>) {
         let place = record.handle.0;
-        self.identities.entry(self.identity(&record.keys, record.priority)).or_insert(place);
+        let hash = self.name(&record.keys, record.priority);
+        if self.find_named(hash, &record.keys, record.priority).is_none() {
+            self.names.insert_unique(hash, Named { hash, place }, |named| named.hash);
+        }
         let (values, masks) = self.values_and_masks(&record.keys);
         let candidate = Candidate {
             rank: self.shape.rank(&record.keys, record.priority),
@@ -224,10 +252,8 @@ impl TableState {
     pub(crate) fn remove(&mut self, handle: EntryHandle) -> Option<Arc<EntryRecord>> {
         let record = self.places.get_mut(handle.0 as usize)?.take()?;
         self.free.push(handle.0);
-        let identity = self.identity(&record.keys, record.priority);
-        if self.identities.get(&identity) == Some(&handle.0) {
-            self.identities.remove(&identity);
-        }
+        let hash = self.name(&record.keys, record.priority);
+        self.names.remove(hash, |named| named.place == handle.0);
         let (values, masks) = self.values_and_masks(&record.keys);
         self.index.remove(&values, &masks, handle.0);
         Some(record)

@@ -3,11 +3,11 @@
 //! hash table, so an exact table is one probe, a prefix table one probe a length, and a ternary table
 //! one probe a distinct mask, the best first. What ranks mean is decided by the table.
 
+use crate::sharing::SharedTable;
 use foldhash::fast::FixedState;
 use ir::Bits;
-use smallvec::SmallVec;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use smallvec::{SmallVec, smallvec};
+use std::hash::{BuildHasher, Hash};
 
 /// A table's keys laid end to end.
 pub(crate) trait PackedKey: Clone + Eq + Hash {
@@ -95,26 +95,36 @@ impl Candidate {
     }
 }
 
+/// Candidates with equal masked values, the best first.
+type Bucket<K> = (K, SmallVec<[Candidate; 1]>);
+
+fn hash<K: Hash>(key: &K) -> u64 {
+    FixedState::default().hash_one(key)
+}
+
 /// Entries with the same masks.
 #[derive(Clone, Debug)]
 struct Tuple<K> {
+    buckets: SharedTable<Bucket<K>>,
+    entries: usize,
+    /// Entries removed since `most_rank` was exact.
+    removed: usize,
+}
+
+/// Where a tuple stands among the others.
+#[derive(Clone, Debug)]
+struct TuplePlace<K> {
     mask: K,
-    /// Candidates with equal masked values, the best first.
-    buckets: HashMap<K, SmallVec<[Candidate; 1]>, FixedState>,
-    /// How many entries have each rank.
-    ranks: BTreeMap<i64, usize>,
+    /// No entry of the tuple has a larger rank.
+    most_rank: i64,
+    tuple: Tuple<K>,
 }
 
-impl<K> Tuple<K> {
-    fn best_rank(&self) -> i64 {
-        self.ranks.last_key_value().map_or(i64::MIN, |(&rank, _)| rank)
-    }
-}
-
-/// All entries of a table, tuples with the best rank first.
+/// All entries of a table, tuples with the largest ranks first. Copies share the blocks of tuples that neither
+/// has changed since.
 #[derive(Clone, Debug)]
 pub(crate) struct TupleSpace<K> {
-    tuples: Vec<(i64, Tuple<K>)>,
+    tuples: Vec<TuplePlace<K>>,
 }
 
 impl<K> Default for TupleSpace<K> {
@@ -125,50 +135,57 @@ impl<K> Default for TupleSpace<K> {
 
 impl<K: PackedKey> TupleSpace<K> {
     pub(crate) fn insert(&mut self, value: &K, mask: K, candidate: Candidate) {
-        let mut tuple = match self.tuples.iter().position(|(_, tuple)| tuple.mask == mask) {
-            Some(at) if self.tuples[at].0 >= candidate.rank => {
-                self.tuples[at].1.add(value, candidate);
+        let rank = candidate.rank;
+        let at = self.tuples.iter().position(|place| place.mask == mask);
+        let mut place = match at {
+            Some(at) if self.tuples[at].most_rank >= rank => {
+                let place = &mut self.tuples[at];
+                place.tuple.add(value.masked(&mask), candidate);
                 return;
             }
-            Some(at) => self.tuples.remove(at).1,
-            None => Tuple {
-                mask,
-                buckets: HashMap::with_hasher(FixedState::default()),
-                ranks: BTreeMap::new(),
-            },
+            Some(at) => self.tuples.remove(at),
+            None => {
+                let tuple = Tuple { buckets: SharedTable::default(), entries: 0, removed: 0 };
+                TuplePlace { mask, most_rank: rank, tuple }
+            }
         };
-        tuple.add(value, candidate);
-        self.place(tuple);
+        let masked = value.masked(&place.mask);
+        place.tuple.add(masked, candidate);
+        place.most_rank = rank;
+        self.put(place);
     }
 
-    pub(crate) fn remove(&mut self, value: &K, mask: &K, place: u32) {
-        let Some(at) = self.tuples.iter().position(|(_, tuple)| tuple.mask == *mask) else {
-            return;
-        };
-        let (rank, tuple) = &mut self.tuples[at];
-        tuple.take(value, place);
-        if tuple.best_rank() != *rank {
-            let (_, tuple) = self.tuples.remove(at);
-            if !tuple.ranks.is_empty() {
-                self.place(tuple);
+    pub(crate) fn remove(&mut self, value: &K, mask: &K, entry: u32) {
+        let Some(at) = self.tuples.iter().position(|place| place.mask == *mask) else { return };
+        let place = &mut self.tuples[at];
+        let tuple = &mut place.tuple;
+        tuple.take(&value.masked(mask), entry);
+        if tuple.entries == 0 {
+            self.tuples.remove(at);
+        } else if tuple.removed > tuple.entries {
+            // So seldom that each removal pays for a part of it.
+            let most_rank = tuple.most_rank();
+            if most_rank != place.most_rank {
+                let mut place = self.tuples.remove(at);
+                place.most_rank = most_rank;
+                self.put(place);
             }
         }
     }
 
-    fn place(&mut self, tuple: Tuple<K>) {
-        let rank = tuple.best_rank();
-        let at = self.tuples.partition_point(|(other, _)| *other >= rank);
-        self.tuples.insert(at, (rank, tuple));
+    fn put(&mut self, place: TuplePlace<K>) {
+        let at = self.tuples.partition_point(|other| other.most_rank >= place.most_rank);
+        self.tuples.insert(at, place);
     }
 
     /// The place of the best entry that matches. `values` are what `key` is made of.
     pub(crate) fn find(&self, key: &K, values: &[Bits]) -> Option<u32> {
         let mut best: Option<&Candidate> = None;
-        for (rank, tuple) in &self.tuples {
-            if best.is_some_and(|best| best.rank > *rank) {
+        for TuplePlace { mask, most_rank, tuple } in &self.tuples {
+            if best.is_some_and(|best| best.rank > *most_rank) {
                 break;
             }
-            let Some(bucket) = tuple.buckets.get(&key.masked(&tuple.mask)) else { continue };
+            let Some(bucket) = tuple.bucket(&key.masked(mask)) else { continue };
             let Some(found) = bucket.iter().find(|candidate| candidate.accepts(values)) else {
                 continue;
             };
@@ -181,27 +198,46 @@ impl<K: PackedKey> TupleSpace<K> {
 }
 
 impl<K: PackedKey> Tuple<K> {
-    fn add(&mut self, value: &K, candidate: Candidate) {
-        *self.ranks.entry(candidate.rank).or_default() += 1;
-        let bucket = self.buckets.entry(value.masked(&self.mask)).or_default();
-        let at = bucket.partition_point(|other| other.beats(&candidate));
-        bucket.insert(at, candidate);
+    #[inline]
+    fn bucket(&self, masked: &K) -> Option<&[Candidate]> {
+        let found = self.buckets.find(hash(masked), |(key, _)| key == masked);
+        found.map(|(_, candidates)| &**candidates)
     }
 
-    fn take(&mut self, value: &K, place: u32) {
-        let masked = value.masked(&self.mask);
-        let Some(bucket) = self.buckets.get_mut(&masked) else { return };
-        let Some(at) = bucket.iter().position(|candidate| candidate.place == place) else { return };
-        let rank = bucket.remove(at).rank;
-        if bucket.is_empty() {
-            self.buckets.remove(&masked);
-        }
-        if let Some(count) = self.ranks.get_mut(&rank) {
-            *count -= 1;
-            if *count == 0 {
-                self.ranks.remove(&rank);
+    fn add(&mut self, masked: K, candidate: Candidate) {
+        self.entries += 1;
+        let hashed = hash(&masked);
+        match self.buckets.find_mut(hashed, |(key, _)| *key == masked) {
+            Some((_, bucket)) => {
+                let at = bucket.partition_point(|other| other.beats(&candidate));
+                bucket.insert(at, candidate);
+            }
+            None => {
+                let bucket = (masked, smallvec![candidate]);
+                self.buckets.insert_unique(hashed, bucket, |(key, _)| hash(key));
             }
         }
+    }
+
+    fn take(&mut self, masked: &K, entry: u32) {
+        let hashed = hash(masked);
+        let Some((_, bucket)) = self.buckets.find_mut(hashed, |(key, _)| key == masked) else {
+            return;
+        };
+        let Some(at) = bucket.iter().position(|candidate| candidate.place == entry) else { return };
+        bucket.remove(at);
+        if bucket.is_empty() {
+            self.buckets.remove(hashed, |(key, _)| key == masked);
+        }
+        self.entries -= 1;
+        self.removed += 1;
+    }
+
+    /// The largest rank, found by looking at every bucket.
+    fn most_rank(&mut self) -> i64 {
+        self.removed = 0;
+        let best = self.buckets.iter().filter_map(|(_, bucket)| bucket.first());
+        best.map(|candidate| candidate.rank).max().unwrap_or(i64::MIN)
     }
 }
 

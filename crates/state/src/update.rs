@@ -3,8 +3,9 @@
 //! Carrying them out is the store's work.
 
 use crate::{
-    BoundAction, CloneSession, CounterValue, EntryHandle, EntryRecord, Group, GroupId, MemberId,
-    MeterConfiguration, MulticastGroup, NewEntry, UpdateError,
+    ActionData, BoundAction, CellRange, CellValues, CloneSession, CounterValue, EntryHandle,
+    EntryRecord, Exclusions, Group, GroupId, MemberId, MeterConfiguration, MulticastGroup,
+    NewEntry, UpdateError,
 };
 use ir::{
     ActionProfileId, Bits, CalculationId, CounterId, CrcParameters, KeyPattern, MeterId,
@@ -12,7 +13,7 @@ use ir::{
 };
 use std::sync::Arc;
 
-/// An entry, or the default action, named by what it matches.
+/// An entry, or the default action, named by what it matches or by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryReference {
     /// The table's default action.
@@ -23,6 +24,14 @@ pub enum EntryReference {
         keys: Vec<KeyPattern>,
         /// Priority.
         priority: i64,
+    },
+    /// The entry that was inserted at this place with this generation. Faster than by keys; refused with
+    /// [`UpdateError::EntryChanged`] when that entry is not there any more.
+    At {
+        /// [`EntryRecord::handle`].
+        handle: EntryHandle,
+        /// [`EntryRecord::generation`].
+        generation: u64,
     },
 }
 
@@ -35,7 +44,7 @@ pub enum EntryTarget {
     Entry(Arc<EntryRecord>),
 }
 
-/// One change of a store. Where an index is `None`, every cell is meant.
+/// One change of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields are what the variants' documentation names.
 pub enum Update {
@@ -45,6 +54,12 @@ pub enum Update {
     ModifyEntry { table: TableId, entry: NewEntry },
     /// Removes an entry.
     DeleteEntry { table: TableId, keys: Vec<KeyPattern>, priority: i64 },
+    /// Sets the action of the entry that was inserted at this place with this generation; refused with
+    /// [`UpdateError::EntryChanged`] when it is not there any more.
+    ModifyEntryAt { table: TableId, handle: EntryHandle, generation: u64, action: ActionData },
+    /// Removes the entry that was inserted at this place with this generation; refused with
+    /// [`UpdateError::EntryChanged`] when it is not there any more.
+    DeleteEntryAt { table: TableId, handle: EntryHandle, generation: u64 },
     /// Removes all entries that the control plane may remove.
     ClearEntries { table: TableId },
     /// Sets the default action; `None` sets it back to the program's.
@@ -67,12 +82,12 @@ pub enum Update {
     DeleteValueSetMember { set: ValueSetId, member: Vec<KeyPattern> },
     /// Replaces the members of a value set.
     SetValueSet { set: ValueSetId, members: Vec<Vec<KeyPattern>> },
-    /// Writes a register cell.
-    WriteRegister { register: RegisterId, index: Option<u64>, value: Bits },
-    /// Writes a counter cell (not direct).
-    WriteCounter { counter: CounterId, index: Option<u64>, value: CounterValue },
-    /// Configures a meter cell (not direct); `None` makes every packet green again.
-    WriteMeter { meter: MeterId, index: Option<u64>, configuration: Option<MeterConfiguration> },
+    /// Writes register cells.
+    WriteRegister { register: RegisterId, cells: CellRange, values: CellValues<Bits> },
+    /// Writes counter cells (not direct).
+    WriteCounter { counter: CounterId, cells: CellRange, values: CellValues<CounterValue> },
+    /// Configures meter cells (not direct); `None` makes every packet green again.
+    WriteMeter { meter: MeterId, cells: CellRange, values: CellValues<Option<MeterConfiguration>> },
     /// Writes an entry's cell of a direct counter.
     WriteDirectCounter { counter: CounterId, entry: EntryReference, value: CounterValue },
     /// Configures an entry's cell of a direct meter.
@@ -103,7 +118,7 @@ pub enum Update {
     SetCrcParameters { calculation: CalculationId, parameters: Option<CrcParameters> },
 }
 
-/// One question to a store. Where an index is `None`, every cell is meant.
+/// One question to a store. What is named and does not exist is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields are what the variants' documentation names.
 pub enum Read {
@@ -111,28 +126,33 @@ pub enum Read {
     Entries { table: TableId },
     /// One entry: [`Reply::Entries`] with one element.
     Entry { table: TableId, keys: Vec<KeyPattern>, priority: i64 },
+    /// One entry, or the default action and all entries in the order of their insertion, each with its
+    /// cells of the table's direct counters and meters: [`Reply::EntriesWithCells`].
+    EntriesWithCells { table: TableId, entry: Option<EntryReference> },
     /// The default action: [`Reply::DefaultAction`].
     DefaultAction { table: TableId },
-    /// The members of an action profile: [`Reply::Members`], by number.
-    Members { profile: ActionProfileId },
-    /// The groups of an action selector: [`Reply::Groups`], by number.
-    Groups { profile: ActionProfileId },
+    /// One or all members of an action profile: [`Reply::Members`], by number.
+    Members { profile: ActionProfileId, member: Option<MemberId> },
+    /// One or all groups of an action selector: [`Reply::Groups`], by number.
+    Groups { profile: ActionProfileId, group: Option<GroupId> },
     /// The members of a value set: [`Reply::ValueSet`].
     ValueSet { set: ValueSetId },
     /// Register cells: [`Reply::Registers`].
-    Register { register: RegisterId, index: Option<u64> },
+    Register { register: RegisterId, cells: CellRange },
     /// Counter cells (not direct): [`Reply::Counters`].
-    Counter { counter: CounterId, index: Option<u64> },
+    Counter { counter: CounterId, cells: CellRange },
     /// Meter cells (not direct): [`Reply::Meters`].
-    Meter { meter: MeterId, index: Option<u64> },
+    Meter { meter: MeterId, cells: CellRange },
     /// Cells of a direct counter, the default action's first: [`Reply::DirectCounters`].
     DirectCounter { counter: CounterId, entry: Option<EntryReference> },
     /// Cells of a direct meter, the default action's first: [`Reply::DirectMeters`].
     DirectMeter { meter: MeterId, entry: Option<EntryReference> },
-    /// All multicast groups: [`Reply::MulticastGroups`], by number.
-    MulticastGroups,
-    /// All clone sessions: [`Reply::CloneSessions`], by number.
-    CloneSessions,
+    /// One or all multicast groups: [`Reply::MulticastGroups`], by number.
+    MulticastGroups { group: Option<u32> },
+    /// One or all clone sessions: [`Reply::CloneSessions`], by number.
+    CloneSessions { session: Option<u32> },
+    /// The exclusions of copies, by replication id and by exclusion id: [`Reply::Exclusions`].
+    Exclusions,
     /// The parameters of a calculation: [`Reply::Crc`].
     CrcParameters { calculation: CalculationId },
 }
@@ -146,6 +166,8 @@ pub enum Reply {
     Inserted(EntryHandle),
     /// Entries.
     Entries(Vec<Arc<EntryRecord>>),
+    /// Entries with their direct cells.
+    EntriesWithCells(Vec<EntryWithCells>),
     /// The default action, and whether it is the program's.
     DefaultAction {
         /// The action.
@@ -159,11 +181,11 @@ pub enum Reply {
     Groups(Vec<(GroupId, Group)>),
     /// Members of a value set.
     ValueSet(Vec<Vec<KeyPattern>>),
-    /// Values of cells from the index asked for (or 0) on.
+    /// Values of cells in the order of their indexes.
     Registers(Vec<Bits>),
-    /// Values of cells from the index asked for (or 0) on.
+    /// Values of cells in the order of their indexes.
     Counters(Vec<CounterValue>),
-    /// Configurations of cells from the index asked for (or 0) on.
+    /// Configurations of cells in the order of their indexes.
     Meters(Vec<Option<MeterConfiguration>>),
     /// Values by entry.
     DirectCounters(Vec<(EntryTarget, CounterValue)>),
@@ -173,8 +195,63 @@ pub enum Reply {
     MulticastGroups(Vec<(u32, MulticastGroup)>),
     /// Clone sessions by number.
     CloneSessions(Vec<(u32, CloneSession)>),
+    /// Exclusions of copies.
+    Exclusions(Arc<Exclusions>),
     /// CRC parameters.
     Crc(CrcParameters),
+}
+
+/// An entry, or the default action, with its cells of direct counters and meters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryWithCells {
+    /// Whose cells these are.
+    pub target: EntryTarget,
+    /// One value a counter of [`ir::Table::direct_counters`].
+    pub counters: Vec<CounterValue>,
+    /// One configuration a meter of [`ir::Table::direct_meters`].
+    pub meters: Vec<Option<MeterConfiguration>>,
+    /// When the entry was last hit, or else inserted, in device time; `None` for the default action and in
+    /// tables whose entries cannot time out.
+    pub last_hit_ps: Option<u64>,
+}
+
+impl Update {
+    /// Whether it writes what packets write too: registers, counters or meters.
+    pub fn touches_cells(&self) -> bool {
+        matches!(
+            self,
+            Update::WriteRegister { .. }
+                | Update::WriteCounter { .. }
+                | Update::WriteMeter { .. }
+                | Update::WriteDirectCounter { .. }
+                | Update::WriteDirectMeter { .. }
+        )
+    }
+}
+
+impl Read {
+    /// Whether it reads what packets write: registers, counters, meters or the times of hits.
+    pub fn touches_cells(&self) -> bool {
+        matches!(
+            self,
+            Read::EntriesWithCells { .. }
+                | Read::Register { .. }
+                | Read::Counter { .. }
+                | Read::Meter { .. }
+                | Read::DirectCounter { .. }
+                | Read::DirectMeter { .. }
+        )
+    }
+}
+
+impl BatchItem {
+    /// Whether it reads or writes what packets write too.
+    pub fn touches_cells(&self) -> bool {
+        match self {
+            BatchItem::Update(update) => update.touches_cells(),
+            BatchItem::Read(read) => read.touches_cells(),
+        }
+    }
 }
 
 /// One item of a batch.
@@ -218,6 +295,21 @@ impl Batch {
             atomicity: Atomicity::ContinueOnError,
             now_ps,
         }
+    }
+
+    /// Whether it has updates of the configuration.
+    pub(crate) fn changes_configuration(&self) -> bool {
+        let changes = |item: &BatchItem| match item {
+            BatchItem::Update(update) => !update.touches_cells(),
+            BatchItem::Read(_) => false,
+        };
+        self.items.iter().any(changes)
+    }
+
+    /// Whether an error ends it, and what was done before is undone. With a single item there is nothing to
+    /// undo, as it checks before it changes.
+    pub(crate) fn stops_on_error(&self) -> bool {
+        self.atomicity != Atomicity::ContinueOnError && self.items.len() > 1
     }
 }
 

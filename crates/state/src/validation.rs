@@ -302,3 +302,9 @@ pub(crate) fn keys_text(keys: &[KeyPattern]) -> String {
     };
     format!("({})", keys.iter().map(text).collect::<Vec<_>>().join(", "))
 }
+
+/// The keys of an entry in canonical form, as [`crate::EntryRecord::keys`] has them: two entries with equal
+/// ones, and equal priorities where the table has priorities, are one. An error says which key does not fit.
+pub fn entry_keys(table: &Table, keys: &[KeyPattern]) -> Result<Vec<KeyPattern>, UpdateError> {
+    canonical_keys(&table.name, matched_keys(table), keys)
+}

@@ -296,10 +296,10 @@ fn cells_are_written_and_read() {
     let mut switch = switch();
     let write = |index, value| Update::WriteRegister {
         register: RegisterId(0),
-        index,
-        value: Bits::from_u64(16, value),
+        cells: CellRange::from(index),
+        values: Bits::from_u64(16, value).into(),
     };
-    let read = |index| Read::Register { register: RegisterId(0), index };
+    let read = |index| Read::Register { register: RegisterId(0), cells: CellRange::from(index) };
     assert_eq!(switch.read(read(Some(3))), Reply::Registers(vec![Bits::from_u64(12, 5)]));
     assert!(switch.update(write(Some(3), 0xfff)).is_ok());
     assert_eq!(
@@ -319,23 +319,30 @@ fn cells_are_written_and_read() {
     switch.cells.count(counter, 4, 100);
     let value = CounterValue { packets: 1, bytes: 100 };
     assert_eq!(
-        switch.read(Read::Counter { counter, index: Some(2) }),
+        switch.read(Read::Counter { counter, cells: CellRange::one(2) }),
         Reply::Counters(vec![value])
     );
     assert_eq!(
-        switch.refused(Update::WriteCounter { counter: CounterId(0), index: None, value }),
+        switch.refused(Update::WriteCounter {
+            counter: CounterId(0),
+            cells: CellRange::all(),
+            values: value.into()
+        }),
         "ST-E35 `hits` is attached to a table: name an entry instead of an index"
     );
     let rates = |committed, peak| MeterConfiguration {
         committed: TokenRate::per_second(committed, 1),
         peak: TokenRate::per_second(peak, 1),
     };
-    let meter =
-        |configuration| Update::WriteMeter { meter: MeterId(1), index: Some(0), configuration };
+    let meter = |configuration| Update::WriteMeter {
+        meter: MeterId(1),
+        cells: CellRange::one(0),
+        values: CellValues::Same(configuration),
+    };
     assert!(switch.refused(meter(Some(rates(2, 1)))).starts_with("ST-E37"));
     assert!(switch.update(meter(Some(rates(1, 2)))).is_ok());
     assert_eq!(
-        switch.read(Read::Meter { meter: MeterId(1), index: Some(0) }),
+        switch.read(Read::Meter { meter: MeterId(1), cells: CellRange::one(0) }),
         Reply::Meters(vec![Some(rates(1, 2))])
     );
     assert_eq!(switch.cells.mark(MeterId(1), 0, 1, 0), Colour::Green);
@@ -381,13 +388,13 @@ fn failed_batches_leave_nothing() {
     let mut switch = switch();
     let register = |value| Update::WriteRegister {
         register: RegisterId(0),
-        index: Some(0),
-        value: Bits::from_u64(12, value),
+        cells: CellRange::one(0),
+        values: Bits::from_u64(12, value).into(),
     };
     let all = |value| Update::WriteRegister {
         register: RegisterId(1),
-        index: None,
-        value: Bits::from_u64(100, value),
+        cells: CellRange::all(),
+        values: Bits::from_u64(100, value).into(),
     };
     let direct = |packets| Update::WriteDirectCounter {
         counter: CounterId(0),
@@ -412,7 +419,8 @@ fn failed_batches_leave_nothing() {
     assert_eq!((at, error.code()), (6, "ST-E38"));
     assert_eq!(outcome.results[0], Err(UpdateError::Aborted));
     assert_eq!(switch.store.configuration().version(), version);
-    let read = |register| Read::Register { register: RegisterId(register), index: Some(0) };
+    let read =
+        |register| Read::Register { register: RegisterId(register), cells: CellRange::one(0) };
     assert_eq!(switch.read(read(0)), Reply::Registers(vec![Bits::from_u64(12, 9)]));
     assert_eq!(switch.read(read(1)), Reply::Registers(vec![Bits::from_u64(100, 3)]));
     let Reply::DirectCounters(values) =
@@ -506,13 +514,171 @@ fn idle_entries_are_told_once() {
         .and_then(|table| table.lookup(&[Bits::from_u64(32, 0x0a000000)]))
         .expect("a route");
     let idle = |cells: &mut Cells, now_ps| cells.take_idle_entries(&configuration, now_ps).len();
+    let next = |cells: &Cells| cells.next_idle_ps(&configuration);
     let cells = &mut switch.cells;
     // Inserted at 1,000 ps; the timeout is 10,000 ps.
+    assert_eq!(next(cells), Some(11_000));
     assert_eq!(idle(cells, 10_999), 0);
     cells.note_hit(ROUTES, entry, 5_000);
+    assert_eq!(next(cells), Some(15_000));
     assert_eq!(idle(cells, 14_999), 0);
     assert_eq!(idle(cells, 15_000), 1);
+    assert_eq!(next(cells), None);
     assert_eq!(idle(cells, 16_000), 0);
     cells.note_hit(ROUTES, entry, 17_000);
+    assert_eq!(next(cells), Some(27_000));
     assert_eq!(idle(cells, 27_000), 1);
+}
+
+#[test]
+fn entries_are_named_by_their_place() {
+    let mut switch = switch();
+    assert!(switch.update(route(0x0a000000, 8, 2)).is_ok());
+    let read = Read::Entry { table: ROUTES, keys: prefix(0x0a000000, 8), priority: 0 };
+    let Reply::Entries(entries) = switch.read(read.clone()) else { panic!() };
+    let EntryRecord { handle, generation, .. } = *entries[0];
+    let modify = |port| {
+        let action = ActionData::Direct(set(port));
+        Update::ModifyEntryAt { table: ROUTES, handle, generation, action }
+    };
+    let entry = EntryReference::At { handle, generation };
+    let value = CounterValue { packets: 3, bytes: 300 };
+    let count = Update::WriteDirectCounter { counter: CounterId(0), entry: entry.clone(), value };
+    assert!(switch.together(vec![modify(7), count.clone()]).is_ok());
+    let read_cells = |entry| Read::EntriesWithCells { table: ROUTES, entry };
+    let Reply::EntriesWithCells(list) = switch.read(read_cells(Some(entry.clone()))) else {
+        panic!()
+    };
+    let [with_cells] = &*list else { panic!("{list:?}") };
+    assert_eq!((&*with_cells.counters, &*with_cells.meters), (&[value][..], &[None][..]));
+    let record = with_cells.target.entry().expect("an entry");
+    assert_eq!(record.action, ActionData::Direct(set(7)));
+    assert_eq!(with_cells.last_hit_ps, Some(record.inserted_ps));
+    let configuration = switch.store.configuration();
+    for found in [
+        configuration.entry(ROUTES, &prefix(0x0a000000, 8), 0),
+        configuration.entry_at(ROUTES, handle, generation),
+    ] {
+        assert_eq!(found.map(|found| &**found), Ok(record));
+    }
+    drop(configuration);
+    // What else the entry has stays.
+    assert_eq!(EntryRecord { action: entries[0].action.clone(), ..record.clone() }, *entries[0]);
+    // Arguments are checked.
+    let wide = BoundAction { action: ActionId(0), arguments: vec![Bits::from_u64(16, 512)] };
+    let action = ActionData::Direct(wide);
+    let modify_wide = Update::ModifyEntryAt { table: ROUTES, handle, generation, action };
+    assert!(switch.refused(modify_wide).starts_with("ST-E16"));
+
+    // All entries, with the default action in front.
+    let Reply::EntriesWithCells(list) = switch.read(read_cells(None)) else { panic!() };
+    let packets: Vec<_> = list.iter().map(|entry| entry.counters[0].packets).collect();
+    assert_eq!((list[0].target.entry(), list[0].last_hit_ps), (None, None));
+    assert_eq!(packets, [0, 0, 3]);
+
+    // Another entry at the same place is not meant.
+    let delete = Update::DeleteEntryAt { table: ROUTES, handle, generation };
+    assert!(switch.update(delete.clone()).is_ok());
+    let gone = |switch: &mut Switch| {
+        for update in [modify(1), delete.clone(), count.clone()] {
+            assert_eq!(
+                switch.refused(update),
+                format!(
+                    "ST-E49 table `routes` no longer has entry {generation} at place {}: look the \
+                     entry up again",
+                    handle.0
+                )
+            );
+        }
+    };
+    gone(&mut switch);
+    assert!(switch.update(route(0x0b000000, 8, 3)).is_ok());
+    let Reply::Entries(entries) = switch.read(Read::Entries { table: ROUTES }) else { panic!() };
+    assert_eq!(entries[1].handle, handle);
+    gone(&mut switch);
+    let delete = Update::DeleteEntryAt { table: FIXED, handle: EntryHandle(0), generation: 1 };
+    assert!(switch.refused(delete).starts_with("ST-E05"));
+}
+
+#[test]
+fn one_object_is_read_by_its_number() {
+    let mut switch = switch();
+    let member = |member, port| Update::InsertMember {
+        profile: SELECTOR,
+        member: MemberId(member),
+        action: set(port),
+    };
+    let group = Group {
+        members: vec![GroupMember { member: MemberId(4), weight: 1, watch_port: vec![] }],
+        max_size: 0,
+    };
+    let replicas = vec![Replica { egress_port: 1, instance: 2 }];
+    let multicast = MulticastGroup { replicas: replicas.clone(), metadata: vec![] };
+    let session = CloneSession { replicas, ..CloneSession::default() };
+    let updates = vec![
+        member(4, 1),
+        member(5, 2),
+        Update::InsertGroup { profile: SELECTOR, group: GroupId(6), content: group.clone() },
+        Update::InsertMulticastGroup { group: 7, content: multicast.clone() },
+        Update::InsertCloneSession { session: 8, content: session.clone() },
+        Update::SetNodeExclusion { instance: 9, exclusion: Some(10) },
+        Update::SetPortExclusion { exclusion: 11, ports: vec![12, 13] },
+    ];
+    assert!(switch.together(updates).is_ok());
+    let members = |member| Read::Members { profile: SELECTOR, member };
+    let groups = |group| Read::Groups { profile: SELECTOR, group };
+    let cases = [
+        (members(Some(MemberId(5))), Reply::Members(vec![(MemberId(5), set(2))])),
+        (members(None), Reply::Members(vec![(MemberId(4), set(1)), (MemberId(5), set(2))])),
+        (groups(Some(GroupId(6))), Reply::Groups(vec![(GroupId(6), group)])),
+        (Read::MulticastGroups { group: Some(7) }, Reply::MulticastGroups(vec![(7, multicast)])),
+        (Read::CloneSessions { session: Some(8) }, Reply::CloneSessions(vec![(8, session)])),
+    ];
+    for (read, expected) in cases {
+        assert_eq!(switch.read(read), expected);
+    }
+    let Reply::Exclusions(exclusions) = switch.read(Read::Exclusions) else { panic!() };
+    assert_eq!(exclusions.nodes().collect::<Vec<_>>(), [(9, 10)]);
+    assert_eq!(exclusions.ports().collect::<Vec<_>>(), [(11, &[12, 13][..])]);
+    let missing = [
+        (members(Some(MemberId(6))), "ST-E20"),
+        (groups(Some(GroupId(7))), "ST-E24"),
+        (Read::MulticastGroups { group: Some(8) }, "ST-E38"),
+        (Read::CloneSessions { session: Some(9) }, "ST-E40"),
+    ];
+    for (read, code) in missing {
+        let answer = switch.store.configuration().answer(&switch.cells, &read);
+        assert_eq!(answer.map_err(|error| error.code()), Err(code));
+    }
+}
+
+#[test]
+fn entries_are_read_back_as_written() {
+    let mut switch = switch();
+    let mut entry = NewEntry {
+        idle_timeout_ns: 70,
+        metadata: vec![1, 2, 3],
+        cookie: 99,
+        ..NewEntry::direct(prefix(0x0a000000, 8), 17, set(1))
+    };
+    assert!(switch.update(Update::InsertEntry { table: ROUTES, entry: entry.clone() }).is_ok());
+    let read = |switch: &mut Switch| {
+        let read = Read::Entry { table: ROUTES, keys: prefix(0x0a000000, 8), priority: 17 };
+        let Reply::Entries(entries) = switch.read(read) else { panic!() };
+        entries[0].clone()
+    };
+    let before = read(&mut switch);
+    assert_eq!(before.to_new_entry(), entry);
+    entry = NewEntry {
+        idle_timeout_ns: 0,
+        metadata: vec![],
+        cookie: 1,
+        action: ActionData::Direct(set(2)),
+        ..entry
+    };
+    assert!(switch.update(Update::ModifyEntry { table: ROUTES, entry: entry.clone() }).is_ok());
+    let after = read(&mut switch);
+    assert_eq!(after.to_new_entry(), entry);
+    let identity = |entry: &EntryRecord| (entry.handle, entry.generation, entry.inserted_ps);
+    assert_eq!(identity(&after), identity(&before));
 }

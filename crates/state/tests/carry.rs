@@ -163,10 +163,14 @@ fn filled() -> Switch {
         Update::InsertMulticastGroup { group: 4, content: MulticastGroup::default() },
         Update::WriteRegister {
             register: RegisterId(0),
-            index: Some(3),
-            value: Bits::from_u128(100, 1 << 99 | 5),
+            cells: CellRange::one(3),
+            values: Bits::from_u128(100, 1 << 99 | 5).into(),
         },
-        Update::WriteMeter { meter: MeterId(1), index: Some(2), configuration: Some(rates(1)) },
+        Update::WriteMeter {
+            meter: MeterId(1),
+            cells: CellRange::one(2),
+            values: Some(rates(1)).into(),
+        },
         Update::WriteDirectMeter {
             meter: MeterId(0),
             entry: EntryReference::Default,
@@ -230,7 +234,7 @@ fn equal_names_and_shapes_are_carried() {
     // The forwarding side follows; what a packet holds does not change.
     let flow = to.store.forwarding();
     let found = |state: &state::forwarding::ForwardingState| {
-        let table = &state.tables()[ROUTES.index()];
+        let table = state.table(ROUTES).expect("routes");
         let record = table.record_words(table.find_word(0x0a01_0203)?)?;
         Some(record[table.layout().argument_word(1, 0)])
     };

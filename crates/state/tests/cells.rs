@@ -109,8 +109,8 @@ fn addresses_hold_as_long_as_the_identity() {
     // A batch that writes all cells and is undone.
     let fill = |value| Update::WriteRegister {
         register: RegisterId(1),
-        index: None,
-        value: Bits::from_u64(100, value),
+        cells: CellRange::all(),
+        values: Bits::from_u64(100, value).into(),
     };
     let impossible = Update::DeleteMulticastGroup { group: 1 };
     let batch =

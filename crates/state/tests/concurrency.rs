@@ -4,7 +4,7 @@
 
 use ir::{ActionId, Bits, KeyPattern, TableId};
 use state::forwarding::{ForwardingCache, ForwardingState};
-use state::{Atomicity, Batch, BoundAction, Cells, NewEntry, Store, Update};
+use state::{Atomicity, Batch, BoundAction, CellRange, Cells, NewEntry, Store, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,7 +68,7 @@ fn begin(store: &Store) {
 /// What both tables say.
 fn values(state: &ForwardingState) -> [u64; 2] {
     [0, 1].map(|at| {
-        let table = &state.tables()[at];
+        let table = state.table(TableId(at)).expect("a table");
         let record = table.find_word(KEY).and_then(|record| table.record_words(record));
         let record = record.expect("a hit");
         record[table.layout().argument_word(0, 0)]
@@ -118,7 +118,10 @@ fn memory_does_not_grow() {
     let most = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             while !is_done.load(Ordering::Acquire) {
-                assert!(store.forwarding().tables()[0].find_word(KEY).is_some());
+                let state = store.forwarding();
+                assert!(
+                    state.table(TableId(0)).is_some_and(|table| table.find_word(KEY).is_some())
+                );
             }
         });
         let modify = |value| Update::ModifyEntry { table: TableId(0), entry: entry(value) };
@@ -160,26 +163,26 @@ fn a_reader_that_stays_does_not_stop_the_writer() {
 
 #[test]
 fn whoever_has_the_store_alone_keeps_one_copy() {
-    let mut store = store();
+    let store = store();
     let mut cells = Cells::new(store.configuration().program());
     begin(&store);
     let address = Arc::as_ptr(&store.forwarding());
     for value in 1..=100 {
-        assert!(store.write_batch_mut(&mut cells, flip(value)).is_ok());
+        assert!(store.write_batch_in_place(&mut cells, flip(value)).is_ok());
         assert_eq!(values(&store.forwarding()), [value; 2]);
     }
     assert_eq!(Arc::as_ptr(&store.forwarding()), address);
     assert_eq!(store.forwarding_copies(), 1);
     // A version that is held is left alone all the same.
     let held = store.forwarding();
-    assert!(store.write_batch_mut(&mut cells, flip(101)).is_ok());
+    assert!(store.write_batch_in_place(&mut cells, flip(101)).is_ok());
     assert_eq!((values(&held), values(&store.forwarding())), ([100; 2], [101; 2]));
     // Both ways of writing mix.
     drop(held);
     for value in 102..200 {
         let outcome = match value % 4 {
             0 => store.write_configuration(flip(value)),
-            _ => store.write_batch_mut(&mut cells, flip(value)),
+            _ => store.write_batch_in_place(&mut cells, flip(value)),
         };
         assert!(outcome.is_ok());
         assert_eq!(values(&store.forwarding()), [value; 2]);
@@ -188,7 +191,7 @@ fn whoever_has_the_store_alone_keeps_one_copy() {
 
 #[test]
 fn a_cache_follows_and_is_dropped_before_writing_in_place() {
-    let mut store = store();
+    let store = store();
     let mut cells = Cells::new(store.configuration().program());
     begin(&store);
     let mut cache = store.forwarding_cache();
@@ -201,13 +204,13 @@ fn a_cache_follows_and_is_dropped_before_writing_in_place() {
     }
     for value in 5..100 {
         drop(cache);
-        assert!(store.write_batch_mut(&mut cells, flip(value)).is_ok());
+        assert!(store.write_batch_in_place(&mut cells, flip(value)).is_ok());
         cache = store.forwarding_cache();
         assert_eq!(seen(&mut cache), Some([value; 2]));
     }
     assert!(store.forwarding_copies() <= 2);
     // Whoever does not drop it reads on all the same.
-    assert!(store.write_batch_mut(&mut cells, flip(100)).is_ok());
+    assert!(store.write_batch_in_place(&mut cells, flip(100)).is_ok());
     assert_eq!(seen(&mut cache), Some([100; 2]));
 }
 
@@ -227,7 +230,7 @@ fn large_batches_give_the_second_copy_up() {
     assert!(store.write_configuration(Batch::updates(0, [insert(10_000)])).is_ok());
     assert_eq!(store.forwarding_copies(), 2);
     let state = store.forwarding();
-    let table = &state.tables()[0];
+    let table = state.table(TableId(0)).expect("a table");
     for number in [0, 9_999, 10_000] {
         assert!(table.find_word(number).is_some());
     }
@@ -239,8 +242,8 @@ fn configuration_writes_do_not_reach_cells() {
     let store = store();
     let write = Update::WriteRegister {
         register: ir::RegisterId(0),
-        index: Some(0),
-        value: Bits::from_u64(8, 1),
+        cells: CellRange::one(0),
+        values: Bits::from_u64(8, 1).into(),
     };
     let outcome = store.write_configuration(Batch::updates(0, [write]));
     let (_, error) = outcome.first_error().expect("a refusal");

@@ -81,7 +81,7 @@ fn in_forwarding(
     id: TableId,
     keys: &[ir::Bits],
 ) -> Found {
-    let table = &state.tables()[id.index()];
+    let table = state.table(id).expect("a table");
     let declared = &program.tables[id.index()];
     let entry = find(table, declared, keys);
     let is_hit = entry.is_some();
@@ -115,14 +115,17 @@ fn in_forwarding(
 }
 
 fn compare(store: &Store, shape: &Shape) {
-    let configuration = store.configuration();
-    let state = store.forwarding();
+    compare_sides(&store.configuration(), &store.forwarding(), shape);
+}
+
+fn compare_sides(configuration: &Configuration, state: &ForwardingState, shape: &Shape) {
+    assert_eq!(state.version(), configuration.version());
     let program = configuration.program();
     for at in 0..program.tables.len() {
         let id = TableId(at as u32);
         for keys in keys_of(shape, at) {
-            let expected = in_configuration(&configuration, id, &keys);
-            let found = in_forwarding(&state, program, id, &keys);
+            let expected = in_configuration(configuration, id, &keys);
+            let found = in_forwarding(state, program, id, &keys);
             assert_eq!(found, expected, "table {at}, keys {keys:?}");
         }
     }
@@ -130,7 +133,7 @@ fn compare(store: &Store, shape: &Shape) {
         let set = ir::ValueSetId(at as u32);
         assert_eq!(Some(state.value_set(set)), configuration.value_set(set));
     }
-    assert_eq!(**state.replication(), **configuration.replication());
+    assert_eq!(*state.replication(), **configuration.replication());
 }
 
 proptest! {
@@ -144,7 +147,7 @@ proptest! {
         held in any::<u8>(),
     ) {
         let program = Arc::new(program(&shape));
-        let mut store = Store::new(program.clone()).expect("the program is sound");
+        let store = Store::new(program.clone()).expect("the program is sound");
         let mut cells = Cells::new(&program);
         let mut kept = Vec::new();
         for (at, batch) in batches.into_iter().enumerate() {
@@ -152,15 +155,18 @@ proptest! {
                 compare(&store, &shape);
             }
             match is_exclusive {
-                true => store.write_batch_mut(&mut cells, batch),
+                true => store.write_batch_in_place(&mut cells, batch),
                 false => store.write_configuration(batch),
             };
-            // Some readers hold versions for long.
+            // Some readers hold versions for long, on one side or both.
             if held >> (at % 8) & 1 == 1 {
-                kept.push(store.forwarding());
+                kept.push((store.configuration(), store.forwarding()));
             }
         }
         compare(&store, &shape);
+        for (configuration, state) in &kept {
+            compare_sides(configuration, state, &shape);
+        }
         drop(kept);
         compare(&store, &shape);
     }
@@ -185,6 +191,33 @@ proptest! {
                 prop_assert_eq!(&outcomes[0].rolled_back, &outcomes[1].rolled_back);
             }
             compare(&stores[0], &shape);
+            programs::assert_same_content(&stores[0], &stores[1]);
+        }
+    }
+
+    #[test]
+    fn checked_batches_leave_no_trace(
+        (shape, batches) in shapes().prop_flat_map(|shape| (Just(shape.clone()), batches(shape))),
+        held in any::<u8>(),
+    ) {
+        // Every batch is checked on one store and then written to it; its twin only gets the writes.
+        let program = Arc::new(program(&shape));
+        let stores = [0, 1].map(|_| Store::new(program.clone()).expect("the program is sound"));
+        for (at, batch) in batches.into_iter().enumerate() {
+            let identity = stores[0].forwarding().identity();
+            let version = stores[0].configuration().version();
+            let kept = (held >> (at % 8) & 1 == 1).then(|| stores[0].configuration());
+            let checked = stores[0].check_configuration(batch.clone());
+            if let Some(kept) = &kept {
+                prop_assert!(Arc::ptr_eq(kept, &stores[0].configuration()));
+            }
+            prop_assert_eq!(stores[0].forwarding().identity(), identity);
+            prop_assert_eq!(stores[0].configuration().version(), version);
+            compare(&stores[0], &shape);
+            programs::assert_same_content(&stores[0], &stores[1]);
+            let outcomes = [0, 1].map(|at| stores[at].write_configuration(batch.clone()));
+            prop_assert_eq!(&checked, &outcomes[0]);
+            prop_assert_eq!(&outcomes[0], &outcomes[1]);
             programs::assert_same_content(&stores[0], &stores[1]);
         }
     }

@@ -3,12 +3,10 @@
 //! mistakes of a file are reported, in the order of its lines.
 
 use crate::files;
-use control::ControlError;
-use control::command::{Command, Located};
+use control::command::Command;
 use control::session::{Answer, Session};
 use device::Device;
 use frontend::Console;
-use network::device_commands::carry_out;
 use std::path::PathBuf;
 
 /// How many mistakes of one file are printed.
@@ -53,13 +51,18 @@ pub fn apply_text(
 ) -> Option<usize> {
     let mut done = 0;
     let (commands, mut errors) = control::entries::read(name, text);
-    for located in commands {
-        for (at, (session, device)) in devices.iter_mut().enumerate() {
-            let prints = (at == 0).then_some(console);
-            match one(&located, session, device, prints) {
-                Ok(()) => done += usize::from(at == 0),
-                Err(error) if at == 0 => errors.push(error),
-                Err(_) => {}
+    for (at, (session, device)) in devices.iter_mut().enumerate() {
+        let answers = session.apply_all(&commands, &mut device.target(), None);
+        if at > 0 {
+            continue;
+        }
+        for (located, answer) in commands.iter().zip(answers) {
+            match answer {
+                Ok(answer) => {
+                    done += 1;
+                    show(&located.command, &answer, console);
+                }
+                Err(error) => errors.push(error),
             }
         }
     }
@@ -73,36 +76,22 @@ pub fn apply_text(
     errors.is_empty().then_some(done)
 }
 
-fn one(
-    located: &Located,
-    session: &mut Session,
-    device: &mut Device,
-    console: Option<&dyn Console>,
-) -> Result<(), ControlError> {
-    let print = |text: &str| {
-        if let Some(console) = console {
-            console.print(text);
-        }
-    };
-    let now_ps = device.now_ps();
-    let (store, cells) = device.store_and_cells_mut();
-    match session.apply(located, store, cells, now_ps)? {
-        Answer::Device(command) => carry_out(device, command)
-            .map_err(|why| ControlError::new(control::error::BAD_VALUE, &located.origin, why))?,
+/// Prints the answer to a question.
+fn show(command: &Command, answer: &Answer, console: &dyn Console) {
+    match answer {
         Answer::Registers(values) => {
             let values: Vec<String> =
                 values.iter().map(|value| value.to_biguint().to_string()).collect();
-            print(&format!("{} = {}\n", question(&located.command), values.join(" ")));
+            console.print(&format!("{} = {}\n", question(command), values.join(" ")));
         }
-        Answer::Counter(value) => print(&format!(
+        Answer::Counter(value) => console.print(&format!(
             "{} = {} packets, {} bytes\n",
-            question(&located.command),
+            question(command),
             value.packets,
             value.bytes
         )),
         Answer::Done | Answer::Handle(_) => {}
     }
-    Ok(())
 }
 
 /// What was asked for, as a person would write it.

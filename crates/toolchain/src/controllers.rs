@@ -3,12 +3,12 @@
 //! before the first packet, woken at the times they ask for, replaced when programs are swapped. What
 //! controllers do is theirs ([`frontend::Controller`]).
 
-use device::Device;
-use frontend::{ControlAccess, Controller};
+use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
+use device::{Device, DeviceTarget};
+use frontend::Controller;
 use ir::Program;
 use ir::ready::ReadyProgram;
 use network::replay::Agent;
-use state::{Batch, BatchOutcome};
 use std::sync::Arc;
 
 /// The controllers of one program.
@@ -19,30 +19,67 @@ pub struct Controllers {
 struct Running {
     controller: Box<dyn Controller>,
     next_ps: Option<u64>,
+    /// Its access to the switch; it keeps its requests and notifications from round to round.
+    switch: Switch,
 }
 
-/// Devices with one program and equal state as one switch.
-struct Switch<'s, 'd> {
-    devices: &'s mut [&'d mut Device],
+/// Devices with one program and equal state as one switch: each does everything, and the first one answers.
+struct Switch(Vec<DeviceTarget>);
+
+impl Switch {
+    fn of(devices: &[&mut Device]) -> Switch {
+        Switch(devices.iter().map(|device| device.target()).collect())
+    }
+
+    /// Asks all of them; the ticket is the first one's. All count alike.
+    fn all(&mut self, mut ask: impl FnMut(&mut DeviceTarget) -> Ticket) -> Ticket {
+        let tickets: Vec<Ticket> = self.0.iter_mut().map(&mut ask).collect();
+        tickets[0]
+    }
 }
 
-impl ControlAccess for Switch<'_, '_> {
-    fn program(&self) -> &Arc<Program> {
-        self.devices[0].program()
+impl Target for Switch {
+    fn program(&self) -> Arc<Program> {
+        self.0[0].program()
     }
 
     fn now_ps(&self) -> u64 {
-        self.devices[0].now_ps()
+        self.0[0].now_ps()
     }
 
-    fn submit(&mut self, mut batch: Batch) -> BatchOutcome {
-        batch.now_ps = self.now_ps();
-        let (first, others) = self.devices.split_first_mut().expect("a switch is a device or more");
-        let outcome = first.write_batch(batch.clone());
-        for other in others {
-            other.write_batch(batch.clone());
-        }
-        outcome
+    fn visibility(&self) -> Visibility {
+        self.0[0].visibility()
+    }
+
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.all(|target| target.submit(batch.clone(), at_ps))
+    }
+
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.all(|target| target.reserve(batch.clone(), at_ps))
+    }
+
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
+        self.all(|target| target.commit(reservation, at_ps))
+    }
+
+    fn release(&mut self, reservation: Ticket) {
+        self.0.iter_mut().for_each(|target| target.release(reservation));
+    }
+
+    fn barrier(&mut self, at_ps: u64) -> Ticket {
+        self.all(|target| target.barrier(at_ps))
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
+        let answers: Vec<Option<Outcome>> =
+            self.0.iter_mut().map(|target| target.poll(ticket)).collect();
+        answers.into_iter().next().flatten()
+    }
+
+    fn notifications(&mut self) -> Vec<Notification> {
+        let all: Vec<_> = self.0.iter_mut().map(Target::notifications).collect();
+        all.into_iter().next().unwrap_or_default()
     }
 }
 
@@ -76,7 +113,7 @@ impl Controllers {
     ) -> Result<(), String> {
         self.running.clear();
         for controller in controllers {
-            let reload = |controller: &mut dyn Controller, switch: &mut dyn ControlAccess| {
+            let reload = |controller: &mut dyn Controller, switch: &mut dyn Target| {
                 controller.reload(switch, program)
             };
             self.running.push(Running::begin(controller, devices, reload)?);
@@ -95,11 +132,10 @@ impl Controllers {
     ///
     /// What a controller says.
     pub fn wake(&mut self, devices: &mut [&mut Device]) -> Result<(), String> {
-        let mut switch = Switch { devices };
-        let now_ps = switch.now_ps();
+        let now_ps = devices.first().map_or(0, |device| device.now_ps());
         for each in &mut self.running {
             if each.next_ps.is_some_and(|next_ps| next_ps <= now_ps) {
-                let next = each.controller.round(&mut switch);
+                let next = each.controller.round(&mut each.switch);
                 each.next_ps = each.checked(next, now_ps)?;
             }
         }
@@ -111,11 +147,12 @@ impl Running {
     fn begin(
         mut controller: Box<dyn Controller>,
         devices: &mut [&mut Device],
-        begin: impl FnOnce(&mut dyn Controller, &mut dyn ControlAccess) -> Result<Option<u64>, String>,
+        begin: impl FnOnce(&mut dyn Controller, &mut dyn Target) -> Result<Option<u64>, String>,
     ) -> Result<Running, String> {
-        let next = begin(controller.as_mut(), &mut Switch { devices });
+        let mut switch = Switch::of(devices);
+        let next = begin(controller.as_mut(), &mut switch);
         let next_ps = next.map_err(|why| format!("controller `{}`: {why}", controller.name()))?;
-        Ok(Running { controller, next_ps })
+        Ok(Running { controller, next_ps, switch })
     }
 
     /// Errors with the controller's name. A loop that does not advance would never end.

@@ -4,7 +4,6 @@
 
 use crate::arguments::{Engine, Run};
 use crate::programs::{ended, language, on_disk};
-use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure, Frontend, NetworkRun, NetworkRuns};
 use std::path::{Path, PathBuf};
 use toolchain::device_run::{self, DeviceRun};
@@ -41,7 +40,7 @@ fn on_device(
         entries: &arguments.entries,
         after: &arguments.after,
         digests: arguments.digests,
-        engine: arguments.engine.and_then(Engine::choice).unwrap_or(EngineChoice::Jit),
+        engine: arguments.engine.and_then(Engine::choice),
         verify: arguments.verify,
         trace: arguments.trace,
         trace_json: arguments.trace_json,

@@ -4,6 +4,7 @@
 
 use super::packets::Packet;
 use super::workload::Workload;
+use control::target::Batch;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use ir::ready::ReadyProgram;
 use std::sync::Arc;
@@ -101,17 +102,12 @@ fn compile(workload: &Workload) -> Arc<ir::Program> {
 }
 
 fn write_entries(workload: &Workload, device: &mut Device) {
-    let program = device.program().clone();
+    let program = device.program();
     let mut session = control::session::Session::new(program.clone());
     let (file, text) = &workload.commands;
-    let (commands, errors) = control::entries::read(file, text);
-    assert_eq!(errors, [], "the commands are well-formed");
-    for located in commands {
-        let (store, cells) = device.store_and_cells_mut();
-        session.apply(&located, store, cells, 0).expect("the entries fit");
-    }
+    session.run(file, text, &mut device.target()).expect("the entries fit");
     for make in &workload.updates {
-        let outcome = device.write_batch(state::Batch::updates(0, make(&program)));
+        let outcome = device.execute(Batch::of(make(&program)));
         for result in outcome.results {
             result.expect("the entries fit");
         }

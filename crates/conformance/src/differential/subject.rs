@@ -3,10 +3,10 @@
 //! subject made of a `device::Device` is here; which two are compared is the caller's matter.
 
 use super::forms::{Form, Forms};
-use control::session::{Answer, Session};
-use device::{Device, DeviceOptions, EngineChoice};
+use control::session::Session;
+use control::target::Target;
+use device::{Device, DeviceError, DeviceOptions, EngineChoice, PassTiming};
 use ir::{CounterId, RegisterId, TableId};
-use network::device_commands::carry_out;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,6 +107,8 @@ pub struct DeviceSubject {
     form: Form,
     options: DeviceOptions,
     alteration: Option<fn(&mut ir::Program)>,
+    /// Packets arrive at multiples of this time, and observations count time in it.
+    slot_ps: Option<u64>,
     running: Option<(Device, Session)>,
 }
 
@@ -116,12 +118,33 @@ const PASS_LIMIT: u32 = 12;
 impl DeviceSubject {
     /// A device with options of its own.
     pub fn new(name: impl Into<String>, form: Form, options: DeviceOptions) -> DeviceSubject {
-        DeviceSubject { name: name.into(), form, options, alteration: None, running: None }
+        DeviceSubject {
+            name: name.into(),
+            form,
+            options,
+            alteration: None,
+            slot_ps: None,
+            running: None,
+        }
     }
 
     /// The same with a change of the IR before it is loaded: a planted mistake, to see that it is found.
     pub fn altered(mut self, alteration: fn(&mut ir::Program)) -> DeviceSubject {
         self.alteration = Some(alteration);
+        self
+    }
+
+    /// The same with one packet a slot of this length, and with times counted in slots: for subjects whose
+    /// passes take different times.
+    pub fn in_slots(mut self, slot_ps: u64) -> DeviceSubject {
+        self.slot_ps = Some(slot_ps);
+        self
+    }
+
+    /// The same with passes that take time.
+    pub fn timed(mut self, timing: PassTiming) -> DeviceSubject {
+        self.name.push_str(", timed");
+        self.options.pass_timing = Some(timing);
         self
     }
 
@@ -153,25 +176,45 @@ impl DeviceSubject {
         &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
 }
 
-fn collect(device: &mut Device, seen: &mut Vec<Observation>) {
-    seen.extend(device.drain_log().into_iter().map(Observation::Log));
-    seen.extend(device.drain_digests().into_iter().map(Observation::Digest));
-    seen.extend(device.drain_transmitted().into_iter().map(Observation::Transmitted));
+/// An error's text; with slots, its time counts slots.
+fn error_text(mut error: DeviceError, slot_ps: Option<u64>) -> String {
+    if let (
+        DeviceError::AssertionFailed { time_ps, .. } | DeviceError::ExternFailed { time_ps, .. },
+        Some(slot_ps),
+    ) = (&mut error, slot_ps)
+    {
+        *time_ps /= slot_ps;
+    }
+    error.to_string()
 }
 
-fn command(device: &mut Device, session: &mut Session, line: &str) -> Result<(), String> {
+/// Drains a device's outputs. With slots, times count slots; log lines are sorted, and packets are sorted by
+/// port and lose their sequence number, because copies of a packet need not run in the same order.
+fn collect(device: &mut Device, slot_ps: Option<u64>, seen: &mut Vec<Observation>) {
+    let (mut log, mut digests) = (device.drain_log(), device.drain_digests());
+    let mut transmitted = device.drain_transmitted();
+    if let Some(slot_ps) = slot_ps {
+        log.iter_mut().for_each(|line| line.time_ps /= slot_ps);
+        digests.iter_mut().for_each(|digest| digest.time_ps /= slot_ps);
+        for packet in &mut transmitted {
+            packet.time_ps /= slot_ps;
+            packet.sequence = 0;
+        }
+        log.sort_by(|one, other| (one.packet, &one.text).cmp(&(other.packet, &other.text)));
+        transmitted.sort_by(|one, other| (one.port, &one.bytes).cmp(&(other.port, &other.bytes)));
+    }
+    seen.extend(log.into_iter().map(Observation::Log));
+    seen.extend(digests.into_iter().map(Observation::Digest));
+    seen.extend(transmitted.into_iter().map(Observation::Transmitted));
+}
+
+fn command(target: &mut dyn Target, session: &mut Session, line: &str) -> Result<(), String> {
     let (commands, errors) = control::command_text::read("commands", line);
     if let Some(error) = errors.first() {
         return Err(error.to_string());
     }
     for located in commands {
-        let now_ps = device.now_ps();
-        let (store, cells) = device.store_and_cells_mut();
-        match session.apply(&located, store, cells, now_ps) {
-            Ok(Answer::Device(command)) => carry_out(device, command)?,
-            Ok(_) => {}
-            Err(error) => return Err(error.to_string()),
-        }
+        session.apply(&located, target).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -196,27 +239,32 @@ impl Subject for DeviceSubject {
     fn take(&mut self, stimulus: &Stimulus, seen: &mut Vec<Observation>) {
         let Some((device, session)) = &mut self.running else { return };
         let outcome = match stimulus {
-            Stimulus::Command(line) => command(device, session, line),
+            Stimulus::Command(line) => command(&mut device.target(), session, line),
             Stimulus::Packet { port, gap_ps, bytes } => {
-                let time_ps = device.now_ps() + gap_ps;
+                let time_ps = match self.slot_ps {
+                    Some(slot_ps) => (device.now_ps() / slot_ps + 1) * slot_ps,
+                    None => device.now_ps() + gap_ps,
+                };
                 match device.inject(*port, time_ps, bytes.clone()) {
-                    Ok(_) => device.run_to_completion().map_err(|error| error.to_string()),
+                    Ok(_) => {
+                        device.run_to_completion().map_err(|error| error_text(error, self.slot_ps))
+                    }
                     Err(error) => Err(error.to_string()),
                 }
             }
         };
-        collect(device, seen);
+        collect(device, self.slot_ps, seen);
         seen.extend(outcome.err().map(Observation::Error));
     }
 
     fn finish(&mut self, seen: &mut Vec<Observation>) {
         let Some((device, _)) = &mut self.running else { return };
         let outcome = device.run_to_completion();
-        collect(device, seen);
-        seen.extend(outcome.err().map(|error| Observation::Error(error.to_string())));
+        collect(device, self.slot_ps, seen);
+        seen.extend(outcome.err().map(|error| Observation::Error(error_text(error, self.slot_ps))));
         let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
         tell("statistics".to_string(), format!("{:?}", device.statistics()));
-        let program: Arc<ir::Program> = device.program().clone();
+        let program = device.program();
         let cells = device.cells();
         for (at, declared) in program.registers.iter().enumerate() {
             let Some(register) = cells.register(RegisterId(at as u32)) else { continue };
@@ -236,7 +284,7 @@ impl Subject for DeviceSubject {
                 }
             }
         }
-        let configuration = device.store().configuration();
+        let configuration = device.configuration();
         for (at, declared) in program.tables.iter().enumerate() {
             let Some(table) = configuration.table(TableId(at as u32)) else { continue };
             for counter in &declared.direct_counters {

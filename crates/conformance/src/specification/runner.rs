@@ -5,6 +5,9 @@
 
 use super::document::{Case, Document, Expectation, StfBlock};
 use crate::stf;
+use control::map::{Composed, Identity, Mapped};
+use control::target::Target;
+use device::{DeviceOptions, EngineChoice, PassTiming};
 use ir::ready::ReadyProgram;
 use p4::compile::{Compilation, compile};
 use p4::interfaces::InterfacesOnly;
@@ -77,7 +80,31 @@ fn run_stf(program: &Arc<ir::Program>, test: &StfBlock) -> Vec<Failure> {
         return errors.iter().map(|error| failure(error.to_string())).collect();
     }
     let report = stf::runner::run(program.clone(), &steps, false);
-    report.failures.into_iter().map(failure).collect()
+    let mapped = stf::runner::run_through(program.clone(), &steps, Default::default(), identity);
+    if mapped != report {
+        let message = format!("the report is another one through a map: {mapped:?}");
+        return vec![failure(message)];
+    }
+    if !report.passed() {
+        return report.failures.into_iter().map(failure).collect();
+    }
+    // Each packet is alone, so it makes no difference that its pass takes time.
+    let timing = PassTiming { first_stage_ps: 7, stage_ps: 3, ..PassTiming::default() };
+    let options = DeviceOptions {
+        engine: EngineChoice::Interpreter,
+        pass_timing: Some(timing),
+        ..DeviceOptions::default()
+    };
+    let report = stf::runner::run_with(program.clone(), &steps, options);
+    let timed = report.failures.into_iter();
+    timed.map(|message| failure(format!("with passes that take time: {message}"))).collect()
+}
+
+/// Two maps that change nothing in front of a target, and their composition before those.
+fn identity(target: Box<dyn Target>) -> Box<dyn Target> {
+    let same = || Identity::new(target.program());
+    let (one, composed) = (same(), Composed::new(same(), same()));
+    Box::new(Mapped::new(composed, vec![Box::new(Mapped::new(one, vec![target]))]))
 }
 
 /// An `// error: TEXT` or `// warning: TEXT` comment.

@@ -4,10 +4,10 @@
 
 use super::reader::{CounterIndex, Expected, LocatedStep, Nibble, Step};
 use control::command::{Command, Located};
-use control::session::{Answer, Session};
+use control::session::Session;
+use control::target::Target;
 use device::{Device, DeviceOptions, DropReason, PacketTrace};
 use ir::Program;
-use network::device_commands::carry_out;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const PACKET_GAP_PS: u64 = 1_000_000_000;
 const MOST_UNEXPECTED: usize = 10;
 
 /// What became of a test.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Report {
     /// What is not as expected, one text each; empty when the test passed.
     pub failures: Vec<String>,
@@ -47,6 +47,16 @@ pub fn run(program: Arc<Program>, steps: &[LocatedStep], trace: bool) -> Report 
 
 /// The same on a device with options of its own.
 pub fn run_with(program: Arc<Program>, steps: &[LocatedStep], options: DeviceOptions) -> Report {
+    run_through(program, steps, options, |target| target)
+}
+
+/// The same with something in front of the device that its commands go through.
+pub fn run_through(
+    program: Arc<Program>,
+    steps: &[LocatedStep],
+    options: DeviceOptions,
+    in_front: impl FnOnce(Box<dyn Target>) -> Box<dyn Target>,
+) -> Report {
     let mut report = Report::default();
     let device = match Device::new(program.clone(), options) {
         Ok(device) => device,
@@ -56,8 +66,10 @@ pub fn run_with(program: Arc<Program>, steps: &[LocatedStep], options: DeviceOpt
         }
     };
     let session = Session::new(program).lenient();
+    let target = in_front(Box::new(device.target()));
     let mut running = Running {
         device,
+        target,
         session,
         now_ps: PACKET_GAP_PS,
         expected: BTreeMap::new(),
@@ -81,6 +93,7 @@ pub fn run_with(program: Arc<Program>, steps: &[LocatedStep], options: DeviceOpt
 
 struct Running {
     device: Device,
+    target: Box<dyn Target>,
     session: Session,
     now_ps: u64,
     expected: BTreeMap<u32, Vec<(String, Expected)>>,
@@ -94,13 +107,8 @@ impl Running {
         match &located.step {
             Step::Control(command) => {
                 let located = Located { origin: origin.clone(), command: (**command).clone() };
-                let now_ps = self.device.now_ps();
-                let (store, cells) = self.device.store_and_cells_mut();
-                let answer = self.session.apply(&located, store, cells, now_ps);
-                if let Answer::Device(command) = answer.map_err(|error| error.to_string())? {
-                    carry_out(&mut self.device, command)
-                        .map_err(|why| format!("{}: {why}", located.origin))?;
-                }
+                let answer = self.session.apply(&located, &mut *self.target);
+                answer.map_err(|error| error.to_string())?;
             }
             Step::Packet { port, data } => {
                 self.report.packets_in += 1;
@@ -117,13 +125,11 @@ impl Running {
             }
             Step::NoPacket | Step::Wait => {}
             Step::RemoveAll => {
-                let program = self.device.program().clone();
+                let program = self.device.program();
                 for table in program.tables.iter().filter(|table| !table.const_entries) {
                     let command = Command::TableClear { table: table.name.to_string() };
                     let located = Located { origin: origin.clone(), command };
-                    let now_ps = self.device.now_ps();
-                    let (store, cells) = self.device.store_and_cells_mut();
-                    let cleared = self.session.apply(&located, store, cells, now_ps);
+                    let cleared = self.session.apply(&located, &mut *self.target);
                     cleared.map_err(|error| error.to_string())?;
                 }
             }
@@ -135,8 +141,7 @@ impl Running {
                         None => return Err(format!("{origin}: no entry is called `{label}`")),
                     },
                 };
-                let (store, cells) = self.device.store_and_cells_mut();
-                let found = self.session.read_counter(counter, index, origin, store, cells);
+                let found = self.session.read_counter(counter, index, origin, &mut *self.target);
                 let found = found.map_err(|error| error.to_string())?;
                 let (found, unit) =
                     if *bytes { (found.bytes, "bytes") } else { (found.packets, "packets") };

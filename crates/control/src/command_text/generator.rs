@@ -2,8 +2,9 @@
 //! The commands for applications of the packet generator, which BMv2 does not have.
 
 use super::{Words, number};
-use crate::command::{Command, GeneratorTimer};
+use crate::command::Command;
 use crate::error::ControlError;
+use crate::target::GeneratorTimer;
 
 /// `pktgen_timer ID periodic|once NANOSECONDS [NAME=NUMBER]... [bytes=DIGITS]`
 pub(super) fn timer(words: &mut Words<'_>) -> Result<Command, ControlError> {

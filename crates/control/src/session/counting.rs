@@ -7,7 +7,8 @@ use crate::error::{ControlError, UNKNOWN_NAME, WRONG_COUNT};
 use crate::lookup;
 use ir::TableId;
 use state::{
-    BatchItem, CounterValue, EntryReference, MeterConfiguration, Read, Reply, TokenRate, Update,
+    CellRange, CellValues, CounterValue, EntryReference, MeterConfiguration, Read, Reply,
+    TokenRate, Update,
 };
 
 impl Applying<'_> {
@@ -17,7 +18,7 @@ impl Applying<'_> {
         counter: ir::CounterId,
         index: u64,
     ) -> Result<Option<EntryReference>, ControlError> {
-        let program = self.session.program.clone();
+        let program = self.program.clone();
         if program.counters[counter.index()].size.is_some() {
             return Ok(None);
         }
@@ -32,13 +33,13 @@ impl Applying<'_> {
         name: &str,
         index: u64,
     ) -> Result<CounterValue, ControlError> {
-        let program = self.session.program.clone();
+        let program = self.program.clone();
         let counter = lookup::counter(&program, name, self.origin)?;
         let read = match self.direct_counter_entry(counter, index)? {
             Some(entry) => Read::DirectCounter { counter, entry: Some(entry) },
-            None => Read::Counter { counter, index: Some(index) },
+            None => Read::Counter { counter, cells: CellRange::one(index) },
         };
-        Ok(match self.item(BatchItem::Read(read))? {
+        Ok(match self.item(read)? {
             Reply::Counters(values) => values.first().copied().unwrap_or_default(),
             Reply::DirectCounters(values) => {
                 values.first().map(|(_, value)| *value).unwrap_or_default()
@@ -53,7 +54,7 @@ impl Applying<'_> {
         index: Option<u64>,
         rates: &[MeterRate],
     ) -> Result<Answer, ControlError> {
-        let program = self.session.program.clone();
+        let program = self.program.clone();
         let meter = lookup::meter(&program, name, self.origin)?;
         let (committed, peak) = match rates {
             [committed, peak] => (committed, peak),
@@ -67,7 +68,8 @@ impl Applying<'_> {
         let configuration =
             Some(MeterConfiguration { committed: rate(committed), peak: rate(peak) });
         if program.meters[meter.index()].size.is_some() {
-            return self.update(Update::WriteMeter { meter, index, configuration });
+            let values = CellValues::Same(configuration);
+            return self.update(Update::WriteMeter { meter, cells: index.into(), values });
         }
         let table = program.tables.iter().position(|table| table.direct_meters.contains(&meter));
         let Some(table) = table.map(|at| TableId(at as u32)) else {

@@ -30,18 +30,20 @@ impl Applying<'_> {
             }
             Command::MulticastGroup { group, replicas } => {
                 let group = self.small(*group, "multicast group")?;
-                let content =
-                    MulticastGroup { replicas: self.replicas(replicas)?, metadata: Vec::new() };
+                let content = MulticastGroup {
+                    replicas: self.resolver().replicas(replicas)?,
+                    metadata: Vec::new(),
+                };
                 self.update(Update::InsertMulticastGroup { group, content })
             }
             Command::MulticastNodeCreate { rid, ports } => {
-                let ports = self.ports(ports)?;
+                let ports = self.resolver().ports(ports)?;
                 let rid = self.small(*rid, "replication id")?;
                 self.session.multicast_nodes.push(Some(MulticastNode { rid, ports, group: None }));
                 Ok(Answer::Handle(self.session.multicast_nodes.len() as u64 - 1))
             }
             Command::MulticastNodeUpdate { node, ports } => {
-                let ports = self.ports(ports)?;
+                let ports = self.resolver().ports(ports)?;
                 let node = self.node(*node)?;
                 node.ports = ports;
                 let group = node.group;
@@ -73,10 +75,6 @@ impl Applying<'_> {
             }
             _ => Ok(Answer::Done),
         }
-    }
-
-    pub(super) fn ports(&self, ports: &[u64]) -> Result<Vec<u32>, ControlError> {
-        ports.iter().map(|port| self.small(*port, "port")).collect()
     }
 
     pub(super) fn node(&mut self, handle: u64) -> Result<&mut MulticastNode, ControlError> {

@@ -82,7 +82,7 @@ pub(super) fn to_queues(
     if port > architecture.largest_port() {
         return machine.drop_packet(DropReason::NoSuchPort, packet.parent);
     }
-    match machine.options.ingress_latency_ps {
+    match packet.time_to_queues_ps {
         0 => architecture.enqueue(engine, machine, port, packet),
         latency_ps => {
             let time_ps = machine.now_ps.saturating_add(latency_ps);

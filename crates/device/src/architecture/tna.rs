@@ -23,11 +23,12 @@ mod copies;
 mod metadata;
 
 use super::{Architecture, LeftStraight, Straight, paths};
-use crate::engine::{Engine, Run};
+use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::options::{DeviceOptions, PortOptions};
 use crate::output::{DeviceError, DigestMessage, LoadError};
 use crate::packet::{Arrival, Entrance, Traveller, Wishes};
+use crate::pass::{Departure, Half, Pass, Run};
 use crate::statistics::DropReason;
 use crate::tap::EgressPacket;
 use crate::trace::Cause;
@@ -72,6 +73,9 @@ struct Blocks {
 #[derive(Debug)]
 pub(crate) struct Tna {
     blocks: Blocks,
+    /// Those of a pass through ingress and through egress, in order.
+    ingress_blocks: [usize; 3],
+    egress_blocks: [usize; 3],
     metadata: Metadata,
     wishes: Vec<Wish>,
     /// Whether packets with a parser error go on to ingress.
@@ -108,7 +112,14 @@ impl Tna {
         let metadata = Metadata::new(program);
         let accepts_parser_errors = metadata.ingress.reads_error(program, blocks.ingress);
         let wishes = program.requests.iter().map(wish).collect::<Result<_, _>>()?;
-        Ok(Tna { blocks, metadata, wishes, accepts_parser_errors })
+        Ok(Tna {
+            ingress_blocks: [blocks.ingress_parser, blocks.ingress, blocks.ingress_deparser],
+            egress_blocks: [blocks.egress_parser, blocks.egress, blocks.egress_deparser],
+            blocks,
+            metadata,
+            wishes,
+            accepts_parser_errors,
+        })
     }
 
     /// Takes what the last deparser asked for.
@@ -185,17 +196,17 @@ impl Architecture for Tna {
         }
     }
 
-    fn ingress(
+    fn begin_ingress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         arrival: Arrival,
-    ) -> Result<(), DeviceError> {
+    ) -> Option<Pass> {
         let Arrival { reception, entrance, port, arrived_ps, bytes, parent, .. } = arrival;
         let waited_ps = machine.now_ps.saturating_sub(arrived_ps);
         let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
-            return Ok(());
+            return None;
         };
         let bytes = match entrance {
             // It brings what stands in front of it.
@@ -209,8 +220,7 @@ impl Architecture for Tna {
         };
         let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES);
         let received_bytes = u32::try_from(length).unwrap_or(u32::MAX);
-        let view = engine.view();
-        let mut context = engine.context(bytes);
+        let context = engine.context(bytes);
         let node = || paths::ingress_step(Some(port), waited_ps);
         let cause = paths::cause(entrance);
         let number = reception.number;
@@ -220,26 +230,6 @@ impl Architecture for Tna {
             counted_bytes: received_bytes,
             pass: machine.begin_pass(number, pass_number, (cause, parent), node),
         };
-        let pass = run.pass;
-        let blocks = self.blocks;
-        match engine.run(machine, blocks.ingress_parser, &mut context, &view, &run)? {
-            Outcome::Returned | Outcome::Exited => {}
-            Outcome::Rejected(_) => {
-                if !self.note_parser_error(engine, &mut context) {
-                    machine.drop_packet(DropReason::ParserError, pass);
-                    engine.recycle(context);
-                    return Ok(());
-                }
-            }
-            _ => return Ok(()),
-        }
-        let now_ns = machine.now_ps / 1000;
-        self.metadata.ingress.global_tstamp.set(&mut context, now_ns);
-        for block in [blocks.ingress, blocks.ingress_deparser] {
-            if !engine.run_control(machine, block, &mut context, &view, &run)? {
-                return Ok(());
-            }
-        }
         let packet = Traveller {
             reception,
             ingress_port: port,
@@ -248,9 +238,11 @@ impl Architecture for Tna {
             length_bytes: received_bytes,
             wishes: Wishes::default(),
             cause: Cause::Queue,
-            parent: pass,
+            parent: run.pass,
+            epoch: machine.pass_epoch(),
+            time_to_queues_ps: engine.time_to_queues_ps(machine),
         };
-        self.after_ingress(engine, machine, &view, &run, packet)
+        Some(Pass { half: Half::Ingress, run, packet, header_bytes: 0 })
     }
 
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
@@ -262,24 +254,31 @@ impl Architecture for Tna {
         paths::put(engine, machine, port, queue, packet);
     }
 
-    fn egress(
+    fn begin_egress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         port: u32,
         dequeued: Dequeued<Traveller>,
-    ) -> Result<(), DeviceError> {
+    ) -> Option<Pass> {
         let mut packet = dequeued.item;
         let (parent, queue) = (packet.parent, dequeued.queue);
+        packet.time_to_queues_ps = machine.options.ingress_latency_ps;
+        let departure = Departure {
+            port,
+            queue,
+            dequeued_ps: machine.now_ps,
+            time_to_wire_ps: engine.time_to_wire_ps(machine),
+        };
         if packet.wishes.bypass_egress {
             let bytes = packet.context.packet.split_off(EGRESS_PREFIX_BYTES);
             engine.recycle(packet.context);
-            machine.transmit(port, queue, packet.reception, bytes, parent);
-            return Ok(());
+            machine.transmit(departure, packet.reception, bytes, parent);
+            return None;
         }
         let Some(pass_number) = packet.reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
-            return Ok(());
+            return None;
         };
         let now_ns = machine.now_ps / 1000;
         let waited_ns = now_ns - dequeued.enqueued_ps / 1000;
@@ -292,41 +291,68 @@ impl Architecture for Tna {
             counted_bytes: packet.length_bytes,
             pass: machine.begin_pass(number, pass_number, (packet.cause, parent), node),
         };
-        let view = engine.view();
-        let (blocks, context) = (self.blocks, &mut packet.context);
-        match engine.run(machine, blocks.egress_parser, context, &view, &run)? {
+        Some(Pass { half: Half::Egress(departure), run, packet, header_bytes: 0 })
+    }
+
+    fn ingress_blocks(&self) -> &[usize] {
+        &self.ingress_blocks
+    }
+
+    fn egress_blocks(&self) -> &[usize] {
+        &self.egress_blocks
+    }
+
+    fn after_block(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        mut pass: Pass,
+        block: usize,
+        outcome: &Outcome,
+    ) -> Option<Pass> {
+        let is_parser = [self.blocks.ingress_parser, self.blocks.egress_parser].contains(&block);
+        let context = &mut pass.packet.context;
+        match outcome {
             Outcome::Returned | Outcome::Exited => {}
-            Outcome::Rejected(_) => {
-                let flags = self.metadata.egress.error_flags(&engine.program, context);
-                self.metadata.egress.parser_err.set(context, flags);
+            Outcome::Rejected(_) if is_parser => match pass.half {
+                Half::Ingress if !self.note_parser_error(engine, context) => {
+                    machine.drop_packet(DropReason::ParserError, pass.run.pass);
+                    engine.recycle(pass.packet.context);
+                    return None;
+                }
+                Half::Ingress => {}
+                Half::Egress(_) => {
+                    let flags = self.metadata.egress.error_flags(&engine.program, context);
+                    self.metadata.egress.parser_err.set(context, flags);
+                }
+            },
+            _ => return None,
+        }
+        if is_parser {
+            let now_ns = machine.now_ps / 1000;
+            let metadata = &self.metadata;
+            match pass.half {
+                Half::Ingress => metadata.ingress.global_tstamp.set(context, now_ns),
+                Half::Egress(_) => metadata.egress.global_tstamp.set(context, now_ns),
             }
-            _ => return Ok(()),
         }
-        self.metadata.egress.global_tstamp.set(context, now_ns);
-        for block in [blocks.egress, blocks.egress_deparser] {
-            if !engine.run_control(machine, block, context, &view, &run)? {
-                return Ok(());
+        Some(pass)
+    }
+
+    fn finish(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        pass: Pass,
+    ) -> Result<(), DeviceError> {
+        match pass.half {
+            Half::Ingress => self.after_ingress(engine, machine, view, &pass.run, pass.packet),
+            Half::Egress(departure) => {
+                self.after_egress(engine, machine, view, &pass.run, pass.packet, departure);
+                Ok(())
             }
         }
-        let drop_ctl = self.metadata.egress.drop_ctl.get(context);
-        let wanted = self.wanted(engine, machine, &run, context);
-        let mut bytes = machine.copy_of(&[]);
-        context.append_outgoing(&mut bytes);
-        self.recycle(engine, machine, packet.context);
-        if let Some((session, header)) = wanted.mirror.filter(|_| drop_ctl & NO_MIRRORING == 0) {
-            let source = copies::Source {
-                reception: &packet.reception,
-                ingress_port: packet.ingress_port,
-                pass: run.pass,
-            };
-            self.mirror(engine, machine, &view, source, session, (&header, &bytes));
-        }
-        if drop_ctl & NO_PACKET != 0 {
-            machine.drop_packet(DropReason::DropControl, run.pass);
-            return Ok(());
-        }
-        machine.transmit(port, queue, packet.reception, bytes, run.pass);
-        Ok(())
     }
 
     fn at_egress(&self, packet: &Traveller) -> Option<EgressPacket> {
@@ -360,12 +386,19 @@ impl Tna {
         run: &Run,
         packet: Traveller,
     ) -> Result<(), DeviceError> {
-        let Traveller { reception, ingress_port, mut context, .. } = packet;
+        let Traveller { reception, ingress_port, mut context, epoch, time_to_queues_ps, .. } =
+            packet;
         let pass = run.pass;
         let metadata = &self.metadata;
         let wanted = self.wanted(engine, machine, run, &mut context);
         let drop_ctl = metadata.ingress.drop_ctl.get(&context);
-        let source = copies::Source { reception: &reception, ingress_port, pass };
+        let source = copies::Source {
+            reception: &reception,
+            ingress_port,
+            pass,
+            epoch: &epoch,
+            time_to_queues_ps,
+        };
         machine.statistics.digests += wanted.digests.len() as u64;
         machine.digests.extend(wanted.digests);
 
@@ -427,6 +460,38 @@ impl Tna {
             machine.drop_packet(reason, pass);
         }
         Ok(())
+    }
+
+    /// Mirrors a packet behind its egress deparser, and drops or sends it.
+    fn after_egress(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        run: &Run,
+        mut packet: Traveller,
+        departure: Departure,
+    ) {
+        let context = &mut packet.context;
+        let drop_ctl = self.metadata.egress.drop_ctl.get(context);
+        let wanted = self.wanted(engine, machine, run, context);
+        let mut bytes = machine.copy_of(&[]);
+        context.append_outgoing(&mut bytes);
+        self.recycle(engine, machine, packet.context);
+        if let Some((session, header)) = wanted.mirror.filter(|_| drop_ctl & NO_MIRRORING == 0) {
+            let source = copies::Source {
+                reception: &packet.reception,
+                ingress_port: packet.ingress_port,
+                pass: run.pass,
+                epoch: &packet.epoch,
+                time_to_queues_ps: packet.time_to_queues_ps,
+            };
+            self.mirror(engine, machine, view, source, session, (&header, &bytes));
+        }
+        if drop_ctl & NO_PACKET != 0 {
+            return machine.drop_packet(DropReason::DropControl, run.pass);
+        }
+        machine.transmit(departure, packet.reception, bytes, run.pass);
     }
 
     /// Takes the memory of a packet that is gone, to be used again.

@@ -24,10 +24,11 @@ mod replicas;
 mod straight;
 
 use super::{Architecture, LeftStraight, Straight, paths};
-use crate::engine::{Engine, Run};
+use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::output::{DeviceError, DigestMessage, LoadError};
 use crate::packet::{Arrival, Entrance, Traveller, Wishes};
+use crate::pass::{Departure, Half, Pass, Run};
 use crate::statistics::DropReason;
 use crate::trace::{Cause, PassId};
 use crate::traffic_manager::{Dequeued, OutputPath};
@@ -65,6 +66,8 @@ struct Blocks {
 #[derive(Debug)]
 pub(crate) struct V1Model {
     blocks: Blocks,
+    /// Those of a pass through ingress, in order.
+    ingress_blocks: [usize; 3],
     metadata: Metadata,
     wishes: Vec<Wish>,
     drop_port: u32,
@@ -87,15 +90,17 @@ impl V1Model {
                 _ => Err(LoadError::UnsupportedRequest(request.name.clone())),
             }
         };
+        let blocks = Blocks {
+            parser: block("p")?,
+            verify: block("vr")?,
+            ingress: block("ig")?,
+            egress: block("eg")?,
+            compute: block("ck")?,
+            deparser: block("dep")?,
+        };
         Ok(V1Model {
-            blocks: Blocks {
-                parser: block("p")?,
-                verify: block("vr")?,
-                ingress: block("ig")?,
-                egress: block("eg")?,
-                compute: block("ck")?,
-                deparser: block("dep")?,
-            },
+            blocks,
+            ingress_blocks: [blocks.parser, blocks.verify, blocks.ingress],
             metadata: Metadata::new(program),
             wishes: program.requests.iter().map(wish).collect::<Result<_, _>>()?,
             drop_port: drop_port.unwrap_or(DROP_PORT),
@@ -273,7 +278,7 @@ impl V1Model {
         leaving: &Leaving<'_>,
         mut packet: Traveller,
     ) -> Result<(), DeviceError> {
-        let Leaving { view, run, port, queue } = *leaving;
+        let Leaving { view, run, departure } = *leaving;
         let pass = run.pass;
         let (block, context) = (self.blocks.deparser, &mut packet.context);
         if !engine.run_control(machine, block, context, view, run)? {
@@ -302,7 +307,7 @@ impl V1Model {
             return Ok(());
         }
         engine.recycle(packet.context);
-        machine.transmit(port, queue, packet.reception, bytes, pass);
+        machine.transmit(departure, packet.reception, bytes, pass);
         Ok(())
     }
 }
@@ -312,8 +317,7 @@ impl V1Model {
 struct Leaving<'a> {
     view: &'a View,
     run: &'a Run,
-    port: u32,
-    queue: u32,
+    departure: Departure,
 }
 
 impl Architecture for V1Model {
@@ -338,20 +342,19 @@ impl Architecture for V1Model {
         }
     }
 
-    fn ingress(
+    fn begin_ingress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         arrival: Arrival,
-    ) -> Result<(), DeviceError> {
+    ) -> Option<Pass> {
         let Arrival { reception, entrance, port, arrived_ps, bytes, preserved, parent } = arrival;
         let waited_ps = machine.now_ps.saturating_sub(arrived_ps);
         let Some(pass_number) = reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
-            return Ok(());
+            return None;
         };
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let view = engine.view();
         let mut context = engine.context(bytes);
         for (slot, value) in preserved {
             context.set_slot(slot, &value);
@@ -381,30 +384,19 @@ impl Architecture for V1Model {
             counted_bytes: length,
             pass: machine.begin_pass(number, pass_number, (cause, parent), node),
         };
-        let pass = run.pass;
-
-        let blocks = self.blocks;
-        match engine.run(machine, blocks.parser, &mut context, &view, &run)? {
-            Outcome::Returned | Outcome::Exited | Outcome::Rejected(_) => {}
-            _ => return Ok(()),
-        }
-        let parsed_bytes = metadata.header_bytes(&context);
-        for block in [blocks.verify, blocks.ingress] {
-            if !engine.run_control(machine, block, &mut context, &view, &run)? {
-                return Ok(());
-            }
-        }
         let packet = Traveller {
-            length_bytes: (length + metadata.header_bytes(&context)).saturating_sub(parsed_bytes),
+            length_bytes: length,
             reception,
             ingress_port: port,
             context,
             received_bytes: length,
             wishes: Wishes::default(),
             cause: Cause::Queue,
-            parent: pass,
+            parent: run.pass,
+            epoch: machine.pass_epoch(),
+            time_to_queues_ps: engine.time_to_queues_ps(machine),
         };
-        self.after_ingress(engine, machine, &view, &run, packet)
+        Some(Pass { half: Half::Ingress, run, packet, header_bytes: 0 })
     }
 
     fn enqueue(&self, engine: &mut Engine, machine: &mut Machine, port: u32, packet: Traveller) {
@@ -417,18 +409,18 @@ impl Architecture for V1Model {
         paths::put(engine, machine, port, queue, packet);
     }
 
-    fn egress(
+    fn begin_egress(
         &self,
         engine: &mut Engine,
         machine: &mut Machine,
         port: u32,
         dequeued: Dequeued<Traveller>,
-    ) -> Result<(), DeviceError> {
+    ) -> Option<Pass> {
         let mut packet = dequeued.item;
         let parent = packet.parent;
         let Some(pass_number) = packet.reception.next_pass(machine.options.pass_limit) else {
             machine.drop_packet(DropReason::PassLimit, parent);
-            return Ok(());
+            return None;
         };
         let metadata = &self.metadata;
         let context = &mut packet.context;
@@ -449,17 +441,69 @@ impl Architecture for V1Model {
             counted_bytes: packet.received_bytes,
             pass: machine.begin_pass(number, pass_number, (packet.cause, parent), node),
         };
-        let pass = run.pass;
-        packet.parent = pass;
+        packet.parent = run.pass;
         packet.cause = Cause::Queue;
-        let view = engine.view();
-        let before_bytes = metadata.header_bytes(&packet.context);
-        let context = &mut packet.context;
-        if !engine.run_control(machine, self.blocks.egress, context, &view, &run)? {
-            return Ok(());
+        let header_bytes = metadata.header_bytes(&packet.context);
+        packet.time_to_queues_ps = machine.options.ingress_latency_ps;
+        let departure = Departure {
+            port,
+            queue: dequeued.queue,
+            dequeued_ps: machine.now_ps,
+            time_to_wire_ps: engine.time_to_wire_ps(machine),
+        };
+        Some(Pass { half: Half::Egress(departure), run, packet, header_bytes })
+    }
+
+    fn ingress_blocks(&self) -> &[usize] {
+        &self.ingress_blocks
+    }
+
+    fn egress_blocks(&self) -> &[usize] {
+        std::slice::from_ref(&self.blocks.egress)
+    }
+
+    fn after_block(
+        &self,
+        _: &mut Engine,
+        _: &mut Machine,
+        mut pass: Pass,
+        block: usize,
+        outcome: &Outcome,
+    ) -> Option<Pass> {
+        let goes_on = match outcome {
+            Outcome::Returned | Outcome::Exited => true,
+            Outcome::Rejected(_) => block == self.blocks.parser,
+            _ => false,
+        };
+        if !goes_on {
+            return None;
         }
-        let leaving = Leaving { view: &view, run: &run, port, queue: dequeued.queue };
-        self.after_egress(engine, machine, &leaving, packet, before_bytes)
+        if block == self.blocks.parser {
+            pass.header_bytes = self.metadata.header_bytes(&pass.packet.context);
+        }
+        Some(pass)
+    }
+
+    fn finish(
+        &self,
+        engine: &mut Engine,
+        machine: &mut Machine,
+        view: &View,
+        pass: Pass,
+    ) -> Result<(), DeviceError> {
+        let Pass { half, run, mut packet, header_bytes } = pass;
+        match half {
+            Half::Ingress => {
+                let with_headers =
+                    packet.received_bytes + self.metadata.header_bytes(&packet.context);
+                packet.length_bytes = with_headers.saturating_sub(header_bytes);
+                self.after_ingress(engine, machine, view, &run, packet)
+            }
+            Half::Egress(departure) => {
+                let leaving = Leaving { view, run: &run, departure };
+                self.after_egress(engine, machine, &leaving, packet, header_bytes)
+            }
+        }
     }
 
     fn straight(&self, program: &Program, least_queue_count: u32) -> Result<Straight, String> {

@@ -7,6 +7,7 @@ use crate::explanation::{
     CONFIGURATION_FIELD, CONFIGURATION_MISSING, CONFIGURATION_SYNTAX, CONFIGURATION_VALUE,
 };
 use source::{Code, Diagnostic, Diagnostics, FileId, Span, printable};
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -203,6 +204,32 @@ impl Reader {
     ) -> Option<u64> {
         let name = section.name_of(field);
         let value = section.get(field)?;
+        self.number_of(&name, value, range)
+    }
+
+    /// Numbers with names that the user chooses.
+    pub fn named_numbers(
+        &mut self,
+        parent: &mut Section<'_>,
+        field: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> BTreeMap<String, u64> {
+        let all = self.section(parent, field);
+        let fields = all.table.into_iter().flat_map(|table| table.iter());
+        let numbers = fields.filter_map(|(name, value)| {
+            let shown = format!("{}\"{}\"", all.path, printable(name.get_ref(), 40));
+            let number = self.number_of(&shown, value, range.clone())?;
+            Some((name.get_ref().to_string(), number))
+        });
+        numbers.collect()
+    }
+
+    fn number_of(
+        &mut self,
+        name: &str,
+        value: &Spanned<DeValue<'_>>,
+        range: RangeInclusive<u64>,
+    ) -> Option<u64> {
         let number = match value.get_ref() {
             DeValue::Integer(integer) => {
                 u64::from_str_radix(integer.as_str(), integer.radix()).ok()
@@ -212,7 +239,7 @@ impl Reader {
         let number = number.filter(|number| range.contains(number));
         if number.is_none() {
             let wanted = format!("a number from {} to {}", range.start(), range.end());
-            self.wrong(value.span(), &name, &wanted, &found(value.get_ref()));
+            self.wrong(value.span(), name, &wanted, &found(value.get_ref()));
         }
         number
     }

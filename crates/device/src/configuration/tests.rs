@@ -41,6 +41,31 @@ fn nothing_said_is_the_default() {
 }
 
 #[test]
+fn passes_can_take_time() {
+    check("[pass_timing]\n", |options| options.pass_timing = Some(PassTiming::default()));
+    let text = r#"
+        [pass_timing]
+        first_stage = "50ns"
+        stage = "10ns"
+        stages = { "MyIngress.acl" = 3, routes = 0 }
+    "#;
+    check(text, |options| {
+        let stages = [("MyIngress.acl".to_string(), 3), ("routes".to_string(), 0)];
+        let timing = PassTiming { first_stage_ps: 50_000, stage_ps: 10_000, stages: stages.into() };
+        options.pass_timing = Some(timing);
+    });
+    check_wrong(
+        "[pass_timing]\nstage = 10\nstages = { a = -1, b = \"2\" }\nmoments = 1\n",
+        &[
+            "DV-E0303 `pass_timing.stage` has to be a time with its unit (ps, ns, us, ms, s), such as \"100us\"",
+            "DV-E0303 `pass_timing.stages.\"a\"` has to be a number from 0 to 65535",
+            "DV-E0303 `pass_timing.stages.\"b\"` has to be a number from 0 to 65535",
+            "DV-E0302 `pass_timing.moments` is no field",
+        ],
+    );
+}
+
+#[test]
 fn everything_can_be_said() {
     let text = r#"
         clock = "ns"

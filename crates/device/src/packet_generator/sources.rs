@@ -85,6 +85,11 @@ impl Sources {
         number
     }
 
+    /// Whether an application is set.
+    pub fn has(&self, id: u8) -> bool {
+        self.by_number.contains_key(&Sources::number_of(id))
+    }
+
     /// Stops an application; returns whether there was one.
     pub fn remove(&mut self, id: u8) -> bool {
         let number = Sources::number_of(id);

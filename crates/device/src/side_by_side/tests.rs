@@ -2,8 +2,10 @@
 //! Differences as people read them, made by writing to one of the two devices only.
 
 use super::*;
+use control::target::Batch;
 use ir::Bits;
 use ir::ready::ReadyProgram;
+use state::{CellRange, Update};
 
 const PROGRAM: &str = "
 #include <core.p4>
@@ -37,8 +39,9 @@ fn both() -> SideBySide {
 }
 
 fn write(device: &mut Device, index: u64, value: u64) {
-    let register = device.cells_mut().register_mut(RegisterId(0)).expect("declared");
-    register.write(index, Bits::from_u64(16, value));
+    let (register, cells) = (RegisterId(0), CellRange::one(index));
+    let values = Bits::from_u64(16, value).into();
+    assert!(device.execute(Batch::one(Update::WriteRegister { register, cells, values })).is_ok());
 }
 
 fn check(both: &mut SideBySide, bytes: &[u8], expected: &str) {

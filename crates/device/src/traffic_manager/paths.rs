@@ -15,7 +15,10 @@ pub(super) struct Path<T> {
     pub options: PortOptions,
     pub queues: Vec<Queue<T>>,
     pub paused: bool,
+    /// No packet leaves a queue before.
     pub busy_until_ps: u64,
+    /// When the last packet that was sent is off the wire.
+    pub wire_idle_ps: u64,
     /// What stands for this path in the schedule.
     pub scheduled_ps: Option<u64>,
 }
@@ -30,7 +33,14 @@ impl<T> Path<T> {
         let queues = (0..options.queue_count.max(1))
             .map(|_| Queue::new(options.queue_depth_packets, gap_ps(options.queue_rate_pps)))
             .collect();
-        Path { options, queues, paused: false, busy_until_ps: 0, scheduled_ps: None }
+        Path {
+            options,
+            queues,
+            paused: false,
+            busy_until_ps: 0,
+            wire_idle_ps: 0,
+            scheduled_ps: None,
+        }
     }
 
     /// Whether a packet would pass all queues at once, whichever it comes to, when the wire is idle.

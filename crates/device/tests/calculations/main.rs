@@ -2,10 +2,11 @@
 //! Custom CRCs with parameters of their own, from P4 source to the packet, on both engines; what they are
 //! called, and what a swap of programs does with them.
 
+use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::ready::ReadyProgram;
 use ir::{CalculationId, CrcParameters, Program};
-use state::{Batch, Update};
+use state::Update;
 use std::sync::Arc;
 
 fn program() -> Arc<Program> {
@@ -32,9 +33,9 @@ fn hashes(device: &mut Device) -> [u32; 5] {
 }
 
 fn set(device: &mut Device, name: &str, parameters: Option<CrcParameters>) {
-    let calculation = of_name(device.program(), name);
+    let calculation = of_name(&device.program(), name);
     let update = Update::SetCrcParameters { calculation, parameters };
-    assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+    assert!(device.execute(Batch::of([update])).is_ok());
 }
 
 // Check values of the catalogues of CRCs.

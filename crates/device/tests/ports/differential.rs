@@ -3,12 +3,13 @@
 //! with a tap, where nothing takes the straight way: all have to do the same.
 
 use crate::harness::{ROUND, Round, program, with_round_port};
+use control::target::Batch;
 use device::{
     Burst, Device, DeviceOptions, EngineChoice, FlowControlOptions, OutputPath, PacketTrain,
     PauseFrame, PortOptions, QueueStatistics, Statistics, TimestampUnit, TrainTarget, Transmitted,
 };
 use proptest::prelude::*;
-use state::{Batch, MulticastGroup, Replica, Update};
+use state::{MulticastGroup, Replica, Update};
 
 /// When, how, and over the round port what else happens.
 #[derive(Clone, Debug)]
@@ -104,7 +105,7 @@ fn run(scenario: &Scenario, engine: EngineChoice, tap: bool) -> Shown {
     let replicas = vec![replica(ROUND, 1), replica(5, 2), replica(ROUND, 3)];
     let content = MulticastGroup { replicas, ..MulticastGroup::default() };
     let update = Update::InsertMulticastGroup { group: 3, content };
-    assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+    assert!(device.execute(Batch::of([update])).is_ok());
     for (time_ps, round) in &scenario.packets {
         device.inject(1, *time_ps, round.bytes()).expect("it is not in the past");
     }

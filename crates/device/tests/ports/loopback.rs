@@ -2,8 +2,9 @@
 //! Loopback ports: when packets come back, how they are counted, and how their going round ends.
 
 use crate::harness::{ROUND, Round, check, fast, sent, with_round_port};
+use control::target::Batch;
 use device::{DeviceOptions, DropReason, OutputPath, PortOptions, PortStatistics};
-use state::{Batch, MulticastGroup, Replica, Update};
+use state::{MulticastGroup, Replica, Update};
 
 #[test]
 fn an_ideal_port_gives_packets_back_at_once() {
@@ -74,7 +75,7 @@ fn copies_of_a_group_come_back_one_by_one() {
                 ..MulticastGroup::default()
             };
             let update = Update::InsertMulticastGroup { group: 3, content };
-            assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+            assert!(device.execute(Batch::of([update])).is_ok());
             let packet = Round { rounds: 1, group: 3, queue: 7, length_bytes: 12_500 };
             device.inject(1, 0, packet.bytes()).unwrap();
             device.run_to_completion().unwrap();
@@ -164,7 +165,7 @@ fn copies_wait_in_the_paused_queue_with_what_queues_tell() {
                 ..MulticastGroup::default()
             };
             let update = Update::InsertMulticastGroup { group: 3, content };
-            assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+            assert!(device.execute(Batch::of([update])).is_ok());
             let path = OutputPath::Port(ROUND);
             assert!(device.pause(path, Some(0)));
             for (time_ps, queue) in [(1_000_000, 0), (2_000_000, 7)] {

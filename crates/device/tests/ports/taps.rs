@@ -2,8 +2,9 @@
 //! Taps: what an observer of a device is told, the same on both engines.
 
 use crate::harness::{ROUND, Round, check, fast, with_round_port};
+use control::target::Batch;
 use device::{Device, DeviceOptions, TappedEvent};
-use state::{Batch, MulticastGroup, Replica, Update};
+use state::{MulticastGroup, Replica, Update};
 
 /// The taps, a line each; packets by their first two bytes and length.
 fn tapped(device: &mut Device) -> String {
@@ -73,7 +74,7 @@ fn drops_and_copies_are_told() {
             let content =
                 MulticastGroup { replicas: vec![replica(1), replica(2)], ..Default::default() };
             let update = Update::InsertMulticastGroup { group: 3, content };
-            assert!(device.write_batch(Batch::updates(0, [update])).is_ok());
+            assert!(device.execute(Batch::of([update])).is_ok());
             let packet = Round { rounds: 1, group: 3, queue: 7, length_bytes: 125 };
             device.inject(1, 0, packet.bytes()).unwrap();
             device.run_to_completion().unwrap();

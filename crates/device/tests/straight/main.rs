@@ -5,6 +5,7 @@
 #[path = "../v1model/program.rs"]
 mod program;
 
+use control::target::{Batch, Target};
 use device::{
     Burst, Device, DeviceError, DeviceOptions, DropReason, EngineChoice, OutputPath, PortOptions,
     TrafficManagerOptions,
@@ -12,7 +13,7 @@ use device::{
 use ir::{Bits, Program, RegisterId};
 use program::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
 use proptest::prelude::*;
-use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
+use state::{CloneSession, MulticastGroup, Replica, Update};
 use std::sync::Arc;
 
 /// A packet: op, arg, a, b, then a payload.
@@ -118,7 +119,7 @@ fn control_plane(device: &mut Device) {
         Update::InsertMulticastGroup { group: 1, content: group },
         Update::InsertCloneSession { session: 3, content: session },
     ];
-    let outcome = device.write_batch(Batch::updates(0, updates));
+    let outcome = device.execute(Batch::of(updates));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
@@ -362,28 +363,22 @@ fn writes_between_bursts_are_seen_by_the_next() {
     let batch = |port| {
         let replicas = vec![Replica { egress_port: port, instance: 0 }];
         let content = MulticastGroup { replicas, ..MulticastGroup::default() };
-        Batch::updates(0, [Update::ModifyMulticastGroup { group: 1, content }])
+        Batch::one(Update::ModifyMulticastGroup { group: 1, content })
     };
     let check = |device: &mut Device, port, copies| {
         let outputs = in_bursts(device, &packets, 3).outputs;
         let ports: Vec<_> = outputs.into_iter().map(|(_, port, _)| port).collect();
         assert_eq!(ports, [port, 3, port]);
-        assert_eq!(device.store().forwarding_copies(), copies);
+        assert_eq!(device.forwarding_copies(), copies);
     };
     for port in 4..20 {
-        assert!(device.write_batch(batch(port)).is_ok());
+        assert!(device.execute(batch(port)).is_ok());
         check(&mut device, port, 1);
     }
+    let mut target = device.target();
     for port in 20..40 {
-        let (store, cells) = device.store_and_cells_mut();
-        assert!(store.write_batch(cells, batch(port)).is_ok());
-        check(&mut device, port, 2);
-    }
-    let handle = device.control_handle();
-    for port in 40..60 {
-        let written = handle.write(&code, batch(port)).expect("the device is there");
-        assert!(written.wait().is_ok_and(|outcome| outcome.is_ok()));
-        check(&mut device, port, 2);
+        assert!(target.execute(batch(port)).is_ok());
+        check(&mut device, port, 1);
     }
 }
 

@@ -5,10 +5,11 @@
 
 use super::compile;
 use super::sending::{Arriving, Sent, forward_past_failures};
+use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
-use state::{Batch, BoundAction, NewEntry, Update};
+use state::{BoundAction, NewEntry, Update};
 use std::sync::Arc;
 
 const BURST_PACKETS: usize = 64;
@@ -77,12 +78,12 @@ fn packets() -> Arriving {
 fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Sent, u64, usize) {
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
     let mut device = Device::new(program.clone(), options).expect("loads");
-    let _ = device.write_batch(Batch::updates(0, entries(program, 0)));
+    let _ = device.execute(Batch::of(entries(program, 0)));
     let mut failures = 0;
     let sent = forward_past_failures(&mut device, BURST_PACKETS, &packets(), |device| {
         // The packets behind meet other tables.
         failures += 1;
-        let _ = device.write_batch(Batch::updates(0, entries(program, failures)));
+        let _ = device.execute(Batch::of(entries(program, failures)));
     });
     (sent, failures, device.drain_digests().len())
 }

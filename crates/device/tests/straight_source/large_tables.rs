@@ -4,10 +4,11 @@
 
 use super::compile;
 use super::sending::{Arriving, Sent, forward};
+use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
 use interpreter::random::{RandomKey, draw_number_between};
 use ir::{Bits, KeyPattern, Program, TableId};
-use state::{Batch, BoundAction, NewEntry, Update};
+use state::{BoundAction, NewEntry, Update};
 use std::sync::Arc;
 
 /// Entries of each table.
@@ -89,7 +90,7 @@ fn packets() -> Arriving {
 fn seen(program: &Arc<Program>, engine: EngineChoice) -> (Sent, device::Statistics) {
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
     let mut device = Device::new(program.clone(), options).expect("loads");
-    let outcome = device.write_batch(Batch::updates(0, entries(program)));
+    let outcome = device.execute(Batch::of(entries(program)));
     assert!(outcome.is_ok(), "{outcome:?}");
     (forward(&mut device, 64, &packets()), device.statistics())
 }

@@ -5,9 +5,10 @@
 
 use super::compile;
 use super::sending::{Arriving, Sent, forward};
+use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice, Statistics};
 use interpreter::random::{RandomKey, draw_number_between};
-use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
+use state::{CloneSession, MulticastGroup, Replica, Update};
 
 /// Parts of many kinds, of which the last has kind 0, at times followed by others.
 fn packets() -> Arriving {
@@ -56,7 +57,7 @@ fn seen(engine: EngineChoice, size: usize, defines: &[&str]) -> (Sent, Statistic
         Update::InsertMulticastGroup { group: 1, content: group },
         Update::InsertCloneSession { session: 7, content: session },
     ];
-    let outcome = device.write_batch(Batch::updates(0, updates));
+    let outcome = device.execute(Batch::of(updates));
     assert!(outcome.is_ok(), "{outcome:?}");
     let sent = forward(&mut device, size, &packets());
     assert_eq!(device.notes(), [""; 0]);

@@ -4,8 +4,9 @@
 
 use super::compile;
 use super::sending::{Sent, forward};
+use control::target::Batch;
 use device::{Burst, Device, DeviceOptions, EngineChoice, TrafficManagerOptions};
-use state::{Batch, MulticastGroup, Replica, Update};
+use state::{MulticastGroup, Replica, Update};
 
 /// Ports and instances of the groups from 1 on.
 const GROUPS: [&[(u32, u32)]; 9] = [
@@ -35,7 +36,7 @@ fn seen(engine: EngineChoice, size: usize, options: &DeviceOptions, defines: &[&
             content: MulticastGroup { replicas, metadata: vec![] },
         }
     });
-    assert!(device.write_batch(Batch::updates(0, groups)).is_ok());
+    assert!(device.execute(Batch::of(groups)).is_ok());
     let mut packets = Vec::new();
     for group in 0..=10u8 {
         for (priority, payload) in [(0, 0), (6, 3), (1, 60)] {
@@ -99,7 +100,7 @@ fn copies_alone_compile_no_blocks() {
         },
     };
     let groups = [group(1, &[4, 2, 3]), group(2, &[1, 1])];
-    assert!(device.write_batch(Batch::updates(0, groups)).is_ok());
+    assert!(device.execute(Batch::of(groups)).is_ok());
     let mut forward = |group: u8| {
         let mut burst = Burst::new(1, 128);
         burst.push(5, &[group, 0]).expect("it fits");

@@ -6,10 +6,11 @@
 #[allow(dead_code)] // Other tests use the rest of it.
 mod program;
 
-use device::{Burst, Device, DeviceOptions, EngineChoice, OutputPath, Refusal};
+use control::target::{Batch, Fault, Target};
+use device::{Burst, Device, DeviceOptions, EngineChoice, OutputPath};
 use ir::{Bits, Program, RegisterId};
 use program::program;
-use state::{Batch, BatchItem, MulticastGroup, Read, Replica, Reply, Update};
+use state::{CellRange, MulticastGroup, Read, Replica, Reply, Update};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -69,9 +70,7 @@ fn a_thousand_swaps_under_load() {
     let _alone = alone();
     for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
         let mut device = device(engine);
-        if let Some(cells) = device.cells_mut().register_mut(RegisterId(0)) {
-            cells.write(2, Bits::from_u64(32, 55));
-        }
+        write_cell(&device, 2, 55);
         let mut burst = Burst::new(BURST, 256);
         let mut first = None;
         let mut held = 0;
@@ -120,7 +119,7 @@ fn swaps_while_a_control_plane_writes() {
     let _alone = alone();
     for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
         let mut device = device(engine);
-        let handle = device.control_handle();
+        let mut target = device.target();
         let group = |at: u32| {
             // Both copies go to the same port, or a packet would have seen half a write.
             let replica = |instance| Replica { egress_port: 5 + at % 2, instance };
@@ -128,7 +127,7 @@ fn swaps_while_a_control_plane_writes() {
             MulticastGroup { replicas, ..MulticastGroup::default() }
         };
         let insert = Update::InsertMulticastGroup { group: 1, content: group(0) };
-        assert!(device.write_batch(Batch::updates(0, [insert])).is_ok());
+        assert!(device.execute(Batch::of([insert])).is_ok());
         let is_over = AtomicBool::new(false);
         let (writes, cell_writes) = (AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
@@ -137,26 +136,21 @@ fn swaps_while_a_control_plane_writes() {
                 let mut at = 0;
                 while !is_over.load(Ordering::Relaxed) {
                     at += 1;
-                    let program = handle.program();
+                    let program = target.program();
                     let content = group(at);
                     let update = Update::ModifyMulticastGroup { group: 1, content };
-                    match handle.write(&program, Batch::updates(0, [update])) {
-                        Ok(done) => {
-                            assert!(done.wait().is_ok_and(|done| done.is_ok()));
-                            writes.fetch_add(1, Ordering::Relaxed);
-                        }
-                        Err(refused) => assert_eq!(refused, Refusal::Swapped),
+                    let done = target.execute(Batch::one(update).made_for(program.clone()));
+                    match done.first_fault() {
+                        None => drop(writes.fetch_add(1, Ordering::Relaxed)),
+                        Some((_, fault)) => assert_eq!(*fault, Fault::Swapped),
                     }
-                    let value = Bits::from_u64(32, u64::from(at));
-                    let register = RegisterId(0);
-                    let update = Update::WriteRegister { register, index: Some(1), value };
-                    let pending = handle.write(&program, Batch::updates(0, [update]));
-                    match pending.expect("the device is there").wait() {
-                        Ok(done) => {
-                            assert!(done.is_ok());
-                            cell_writes.fetch_add(1, Ordering::Relaxed);
-                        }
-                        Err(refused) => assert_eq!(refused, Refusal::Swapped),
+                    let values = Bits::from_u64(32, u64::from(at)).into();
+                    let (register, cells) = (RegisterId(0), CellRange::one(1));
+                    let update = Update::WriteRegister { register, cells, values };
+                    let done = target.execute(Batch::one(update).made_for(program));
+                    match done.first_fault() {
+                        None => drop(cell_writes.fetch_add(1, Ordering::Relaxed)),
+                        Some((_, fault)) => assert_eq!(*fault, Fault::Swapped),
                     }
                 }
             });
@@ -189,34 +183,32 @@ fn swaps_while_a_control_plane_writes() {
     }
 }
 
+fn write_cell(device: &Device, index: u64, value: u64) {
+    let (register, cells) = (RegisterId(0), CellRange::one(index));
+    let values = Bits::from_u64(32, value).into();
+    assert!(device.execute(Batch::one(Update::WriteRegister { register, cells, values })).is_ok());
+}
+
 #[test]
-fn handles_read_cells_and_outlive_the_device() {
+fn an_idle_device_answers_about_cells_without_a_packet() {
     let _alone = alone();
     let mut device = device(EngineChoice::Jit);
-    let handle = device.control_handle();
-    let program = handle.program();
-    if let Some(cells) = device.cells_mut().register_mut(RegisterId(0)) {
-        cells.write(3, Bits::from_u64(32, 9));
-    }
-    let read = || {
-        let item = BatchItem::Read(Read::Register { register: RegisterId(0), index: Some(3) });
-        let mut batch = Batch::updates(0, []);
-        batch.items.push(item);
-        handle.write(&program, batch)
-    };
-    let device::WriteOutcome::Pending(pending) = read().expect("the device is there") else {
-        panic!("only the device can read cells")
-    };
-    assert!(pending.poll().is_none());
-    device.advance(5).expect("nothing to do");
-    let outcome = pending.wait().expect("answered");
-    assert_eq!(outcome.results, [Ok(Reply::Registers(vec![Bits::from_u64(32, 9)]))]);
+    let mut target = device.target();
+    let program = target.program();
+    write_cell(&device, 3, 9);
+    let register = RegisterId(0);
+    let read = || Batch::one(Read::Register { register, cells: CellRange::one(3) });
+    // From another thread, while nobody calls the device.
+    let outcome = std::thread::scope(|scope| {
+        let mut target = target.clone();
+        scope.spawn(move || target.execute(read())).join().expect("it is answered")
+    });
+    let nine = vec![Bits::from_u64(32, 9)];
+    assert_eq!(outcome.into_reply(), Ok(Reply::Registers(nine)));
     device.load_second(numbered(2)).expect("loads");
     assert!(device.swap());
-    let stale = handle.write(&program, Batch::updates(0, []));
-    assert!(matches!(stale, Err(Refusal::Swapped)));
-    let waiting = read().expect("the device is there");
+    let stale = target.execute(read().made_for(program));
+    assert_eq!(stale.first_fault(), Some((0, &Fault::Swapped)));
     drop(device);
-    assert!(matches!(waiting.wait(), Err(Refusal::DeviceGone)));
-    assert!(matches!(read(), Err(Refusal::DeviceGone)));
+    assert_eq!(target.execute(read()).first_fault(), Some((0, &Fault::Gone)));
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices with TNA programs for the tests beside this file.
 
+use control::target::Batch;
 use device::side_by_side::SideBySide;
-use device::{Device, DeviceOptions, EngineChoice};
+use device::{Device, DeviceOptions, EngineChoice, PassTiming};
 use ir::Program;
 use ir::ready::ReadyProgram;
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
-use state::{Batch, Update};
+use state::Update;
 use std::sync::Arc;
 
 /// What the compiler says of a program, and the lowered program if there is one.
@@ -46,10 +47,27 @@ pub fn device(
     updates: &[Update],
 ) -> Device {
     let options = DeviceOptions { engine, ..options.clone() };
-    let mut device = Device::new(program.clone(), options).expect("loads");
-    let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+    let device = Device::new(program.clone(), options).expect("loads");
+    let outcome = device.execute(Batch::of(updates.to_vec()));
     assert!(outcome.is_ok(), "{outcome:?}");
     device
+}
+
+/// Times so short that no time stamp shows them.
+pub fn short_passes() -> PassTiming {
+    PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() }
+}
+
+/// Runs a scenario that time makes no difference to, on each engine, and with passes that take time.
+pub fn on_both_and_timed(
+    program: &Arc<Program>,
+    options: &DeviceOptions,
+    updates: &[Update],
+    scenario: impl Fn(Device),
+) {
+    on_both(program, options, updates, &scenario);
+    let timed = DeviceOptions { pass_timing: Some(short_passes()), ..options.clone() };
+    scenario(device(program, &timed, EngineChoice::Interpreter, updates));
 }
 
 /// Runs a scenario on each engine.
@@ -72,16 +90,17 @@ pub fn side_by_side(
 ) -> SideBySide {
     let mut both = SideBySide::new(program.clone(), options.clone()).expect("loads");
     for device in both.devices_mut() {
-        let outcome = device.write_batch(Batch::updates(0, updates.to_vec()));
+        let outcome = device.execute(Batch::of(updates.to_vec()));
         assert!(outcome.is_ok(), "{outcome:?}");
     }
     both
 }
 
-/// Ports and bytes of what leaves after a packet came.
+/// Ports and bytes of what leaves after a packet came, by port.
 pub fn sent(device: &mut Device, port: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     device.inject(port, device.now_ps(), bytes.to_vec()).expect("not in the past");
     device.run_to_completion().expect("no assertion fails");
-    let sent = device.drain_transmitted();
+    let mut sent = device.drain_transmitted();
+    sent.sort_by_key(|packet| packet.port);
     sent.into_iter().map(|packet| (packet.port, packet.bytes)).collect()
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A switch with most of what Tofino has, on generated packets: engines agree, checksums are right.
 
-use crate::harness::{program, side_by_side};
-use device::DeviceOptions;
+use crate::harness::{device, program, sent, short_passes, side_by_side};
+use device::{DeviceOptions, EngineChoice};
 use proptest::prelude::*;
 use state::{CloneSession, MulticastGroup, Replica, Update};
 
@@ -135,10 +135,15 @@ proptest! {
     fn packets_are_routed_with_right_checksums(packets in prop::collection::vec(packet(), 20..60)) {
         let program = program(PROGRAM);
         let mut both = side_by_side(&program, &DeviceOptions::default(), &updates());
+        let timing = DeviceOptions { pass_timing: Some(short_passes()), ..DeviceOptions::default() };
+        let mut timed = device(&program, &timing, EngineChoice::Interpreter, &updates());
         for packet in packets {
             let now_ps = both.now_ps();
             let bytes = packet.bytes();
             let agreed = both.receive(1, now_ps, bytes.clone()).expect("engines agree");
+            let at_once: Vec<(u32, Vec<u8>)> =
+                agreed.transmitted.iter().map(|it| (it.port, it.bytes.clone())).collect();
+            prop_assert_eq!(sent(&mut timed, 1, &bytes), at_once);
             let ports: Vec<u32> = agreed.transmitted.iter().map(|it| it.port).collect();
             prop_assert_eq!(agreed.digests.len(), 1);
             let is_routed = !packet.is_damaged && packet.ttl > 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ways through the pipe: copies, mirroring, resubmission, loopback, drops, and time stamps.
 
-use crate::harness::{on_both, program, sent, side_by_side};
+use crate::harness::{on_both, on_both_and_timed, program, sent, side_by_side};
 use device::{Device, DeviceOptions, DropReason, EngineChoice};
 use proptest::prelude::*;
 use state::{CloneSession, MulticastGroup, Replica, Update};
@@ -61,7 +61,7 @@ fn devices_tell_that_packets_go_block_by_block() {
 
 #[test]
 fn every_way_through_the_pipe() {
-    on_both(&program(PROGRAM), &options(), &updates(), |mut device| {
+    on_both_and_timed(&program(PROGRAM), &options(), &updates(), |mut device| {
         let device = &mut device;
         let one = |what, port| seen(what, port, (0, 0x20), 0, 9);
         check(device, &order(1, 9), &[(9, one(1, 9))]);
@@ -124,7 +124,7 @@ fn exclusion_ids_leave_copies_out() {
     let mut updates = updates();
     updates.push(Update::SetNodeExclusion { instance: 11, exclusion: Some(77) });
     updates.push(Update::SetPortExclusion { exclusion: 5, ports: vec![1, 3] });
-    on_both(&program(&asks), &options(), &updates, |mut device| {
+    on_both_and_timed(&program(&asks), &options(), &updates, |mut device| {
         let mut ports = |level_1: u8, level_2: u8| -> Vec<u32> {
             let mut order = order(2, level_1);
             order[4] = level_2;
@@ -140,7 +140,7 @@ fn exclusion_ids_leave_copies_out() {
 
 #[test]
 fn egress_mirrors_what_leaves() {
-    on_both(&program(PROGRAM), &options(), &updates(), |mut device| {
+    on_both_and_timed(&program(PROGRAM), &options(), &updates(), |mut device| {
         let device = &mut device;
         let left = |what| seen(what, 9, (0, 0x20), 0, 9);
         // The session cuts the packet to ten bytes, which it does not have.
@@ -160,7 +160,7 @@ fn egress_mirrors_what_leaves() {
 
 #[test]
 fn a_packet_that_is_too_short_is_dropped() {
-    on_both(&program(PROGRAM), &options(), &updates(), |mut device| {
+    on_both_and_timed(&program(PROGRAM), &options(), &updates(), |mut device| {
         check(&mut device, &[1, 9, 0], &[]);
         assert_eq!(device.statistics().drops[&DropReason::ParserError], 1);
     });
@@ -177,7 +177,7 @@ fn a_program_that_reads_the_error_gets_the_packet() {
             return;
         }",
     );
-    on_both(&program(&reads), &options(), &updates(), |mut device| {
+    on_both_and_timed(&program(&reads), &options(), &updates(), |mut device| {
         check(&mut device, &[4, 9, 0], &[(6, vec![4, 9, 0])]);
         check(&mut device, &order(1, 9), &[(9, seen(1, 9, (0, 0x20), 0, 9))]);
     });

@@ -4,6 +4,7 @@
 
 mod program;
 
+use control::target::Batch;
 use device::trace::{PASSES_KEPT_PER_PACKET, TraceNode, json, text};
 use device::{
     Device, DeviceError, DeviceOptions, DropReason, EngineChoice, LoadError, OutputPath,
@@ -11,7 +12,7 @@ use device::{
 };
 use ir::{Bits, Program, RegisterId};
 use program::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
-use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
+use state::{CellRange, CloneSession, MulticastGroup, Replica, Update};
 use std::sync::Arc;
 
 const MICROSECOND: u64 = 1_000_000;
@@ -34,7 +35,7 @@ fn device(engine: EngineChoice, program: Arc<Program>) -> Device {
 }
 
 fn write(device: &mut Device, update: Update) {
-    let outcome = device.write_batch(Batch::updates(device.now_ps(), [update]));
+    let outcome = device.execute(Batch::of([update]));
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
@@ -578,14 +579,18 @@ fn programs_without_a_device_are_refused() {
     });
 }
 
+fn write_cell(device: &Device, index: u64, value: u64) {
+    let (register, cells) = (RegisterId(0), CellRange::one(index));
+    let values = Bits::from_u64(32, value).into();
+    assert!(device.execute(Batch::one(Update::WriteRegister { register, cells, values })).is_ok());
+}
+
 #[test]
 fn a_swapped_program_takes_registers_over() {
     on_both(|engine| {
         let mut device = device(engine, program(|code| code.set("hdr.h.a", 1), nothing));
         let second = program(|code| code.set("hdr.h.a", 2), nothing);
-        if let Some(cells) = device.cells_mut().register_mut(RegisterId(0)) {
-            cells.write(2, Bits::from_u64(32, 55));
-        }
+        write_cell(&device, 2, 55);
         assert!(!device.swap());
         device.load_second(second).expect("loads");
         assert_eq!(run(&mut device, 0, packet(0, 0))[0].4, 1);

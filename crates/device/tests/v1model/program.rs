@@ -293,7 +293,13 @@ pub fn program(ingress: impl FnOnce(&mut Code), egress: impl FnOnce(&mut Code)) 
             block("ck", BlockKind::Control, 4, &[&headers, &meta]),
             block("dep", BlockKind::Deparser, 5, &[&packet, &headers]),
         ],
-        origins: vec![Origin { span: source::Span::NONE, node: None, name: None, parent: None }],
+        origins: vec![Origin {
+            span: source::Span::NONE,
+            node: None,
+            name: None,
+            parent: None,
+            atomic: None,
+        }],
         ..Program::default()
     };
     Arc::new(program)

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
-use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice};
+use control::target::Batch;
+use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
 use ir::ready::ReadyProgram;
-use state::{Batch, CloneSession, MulticastGroup, Replica, Update};
+use state::{CloneSession, MulticastGroup, Replica, Update};
 
-/// Runs a scenario on each engine.
+/// Runs a scenario on each engine, and with passes that take time.
 fn on_both(scenario: impl Fn(Device)) {
     for engine in [EngineChoice::Interpreter, EngineChoice::Jit] {
-        scenario(device(engine));
+        scenario(device(engine, None));
     }
+    let timing = PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() };
+    scenario(device(EngineChoice::Interpreter, Some(timing)));
 }
 
-fn device(engine: EngineChoice) -> Device {
+fn device(engine: EngineChoice, pass_timing: Option<PassTiming>) -> Device {
     let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
     let ready = ready.unwrap_or_else(|why| panic!("{why}"));
-    let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let mut device = Device::new(ready.lowered().clone(), options).expect("loads");
+    let options = DeviceOptions { engine, pass_timing, ..DeviceOptions::default() };
+    let device = Device::new(ready.lowered().clone(), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {
         replicas: vec![replica(1, 11), replica(2, 12)],
         ..MulticastGroup::default()
     };
     let session = CloneSession { replicas: vec![replica(7, 0)], ..CloneSession::default() };
-    let outcome = device.write_batch(Batch::updates(
-        0,
-        [
-            Update::InsertMulticastGroup { group: 9, content: group },
-            Update::InsertCloneSession { session: 5, content: session },
-        ],
-    ));
+    let outcome = device.execute(Batch::of([
+        Update::InsertMulticastGroup { group: 9, content: group },
+        Update::InsertCloneSession { session: 5, content: session },
+    ]));
     assert!(outcome.is_ok(), "{outcome:?}");
     device
 }
@@ -59,7 +59,8 @@ fn every_way_through_the_switch() {
         assert_eq!(device.statistics().resubmitted, 3);
         assert_eq!(device.statistics().recirculated, 1);
         assert_eq!(device.statistics().drops[&DropReason::IngressDrop], 1);
-        let passes = device.cells().register(ir::RegisterId(0)).expect("declared");
+        let cells = device.cells();
+        let passes = cells.register(ir::RegisterId(0)).expect("declared");
         assert_eq!(passes.read(1).map(|count| count.low_u64()), Some(4));
     });
 }

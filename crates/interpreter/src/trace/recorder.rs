@@ -41,6 +41,7 @@ pub struct Recorder {
     applied: Option<(Arc<str>, Arc<str>)>,
     watched: Option<SlotId>,
     last_store: Option<StoreSite>,
+    time_ps: Option<u64>,
 }
 
 impl Recorder {
@@ -57,6 +58,7 @@ impl Recorder {
             applied: None,
             watched: None,
             last_store: None,
+            time_ps: None,
         }
     }
 
@@ -64,6 +66,11 @@ impl Recorder {
     pub fn watching(mut self, slot: Option<SlotId>) -> Recorder {
         self.watched = slot;
         self
+    }
+
+    /// The time of what follows, to be said at accesses to state: of a block that takes time.
+    pub fn set_time_ps(&mut self, time_ps: Option<u64>) {
+        self.time_ps = time_ps;
     }
 
     /// The trees of the blocks that ran since the last call.
@@ -160,6 +167,19 @@ impl Recorder {
     }
 }
 
+/// Whether an event is an access to state that packets share.
+fn is_moment(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::TableApplied { .. }
+            | Event::RegisterAccessed { .. }
+            | Event::Counted { .. }
+            | Event::Metered { .. }
+            | Event::ValueSetAsked { .. }
+            | Event::ExternCalled { .. }
+    )
+}
+
 impl Observer for Recorder {
     fn observe(&mut self, origin: Option<OriginId>, event: Event<'_>) {
         match event {
@@ -221,7 +241,11 @@ impl Observer for Recorder {
             return;
         }
         let Some(node) = NodeMaker(&self.program).node(event) else { return };
-        let node = node.at(origin);
+        let node = match self.time_ps.filter(|_| is_moment(&event)) {
+            Some(time_ps) => node.with("time_ps", time_ps),
+            None => node,
+        }
+        .at(origin);
         match event {
             Event::BlockEntered { .. } | Event::ParserState { .. } | Event::TableApplied { .. } => {
                 self.open.push(node)

@@ -6,6 +6,7 @@
 use super::naming::{header_of_validity, is_internal};
 use super::value::count_text;
 use super::{Places, TraceNode, TraceValue};
+use source::quantity::seconds;
 
 /// Puts a step into words, or leaves it to this module.
 pub type Wording<'w> = &'w dyn Fn(&TraceNode) -> Option<String>;
@@ -45,7 +46,7 @@ impl Writer<'_> {
             // The place says which condition it is.
             ("if", Some(place)) => format!("if ({place}): {}", detail_text(node, "value")),
             _ => {
-                let mut line = (self.wording)(node).unwrap_or_else(|| words_of(node));
+                let mut line = (self.wording)(node).unwrap_or_else(|| words_with_time(node));
                 if let Some(place) = place {
                     line.push_str(&format!(" ({place})"));
                 }
@@ -97,7 +98,7 @@ fn detail_text(node: &TraceNode, key: &str) -> String {
 fn other_details(node: &TraceNode, without: &[&str]) -> String {
     let mut text = String::new();
     for (key, value) in &node.details {
-        if without.contains(key) {
+        if without.contains(key) || *key == "time_ps" {
             continue;
         }
         text.push_str(if text.is_empty() { ": " } else { ", " });
@@ -109,6 +110,14 @@ fn other_details(node: &TraceNode, without: &[&str]) -> String {
         }
     }
     text
+}
+
+fn words_with_time(node: &TraceNode) -> String {
+    let words = words_of(node);
+    match node.detail("time_ps") {
+        Some(TraceValue::Number(time_ps)) => format!("{words}, at {}", seconds(*time_ps)),
+        _ => words,
+    }
 }
 
 fn words_of(node: &TraceNode) -> String {

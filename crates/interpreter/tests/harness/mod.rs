@@ -4,9 +4,13 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 use interpreter::random::RandomKey;
-use interpreter::{Environment, ExternCall, Interpreter, Observer, Outcome, PacketContext};
-use ir::{Bits, Program};
+use interpreter::{
+    BlockRun, Environment, ExternCall, Interpreter, Observer, Outcome, PacketContext, Progress,
+    StopAfter,
+};
+use ir::{Bits, Program, moments};
 use state::{Batch, Cells, Store, Update};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const ITEMS: &str = r#"ir test
@@ -97,6 +101,7 @@ region action leave {
     exit @0
 }
 origin @0
+origin @1 atomic 0
 "#;
 
 /// Surroundings that repeat.
@@ -214,7 +219,42 @@ pub fn run_with(kind: &str, code: &str, packet: &[u8], updates: Vec<Update>) -> 
     run_observed(program(kind, code), packet, updates, None)
 }
 
-/// Runs the block of a program, and lets someone look on.
+/// Runs block 0 with a stop before every moment, each time with all it needs handed in anew.
+fn run_in_steps(
+    interpreter: &Interpreter,
+    context: &mut PacketContext,
+    store: &Store,
+    cells: &mut Cells,
+) -> (Outcome, Vec<String>) {
+    let region = interpreter.program().blocks[0].region;
+    let moments = moments::of_region(interpreter.program(), region, None, &BTreeMap::new());
+    let moments = moments.expect("no stage is asked for");
+    let length_bytes = context.packet.len() as u64;
+    let mut environment = Surroundings { length_bytes, log: Vec::new() };
+    let mut run = BlockRun::new(0);
+    let mut stage = None;
+    loop {
+        let stop = Some(StopAfter { moments: &moments, stage });
+        let configuration = store.configuration();
+        match interpreter.resume(
+            &mut run,
+            stop,
+            context,
+            &configuration,
+            cells,
+            &mut environment,
+            None,
+        ) {
+            Progress::Ended(outcome) => return (outcome, environment.log),
+            Progress::Stopped { stage: next } => {
+                assert!(Some(next) > stage, "stages never decrease");
+                stage = Some(next);
+            }
+        }
+    }
+}
+
+/// Runs the block of a program, and lets someone look on. The same with stops leaves the same.
 pub fn run_observed(
     program: Arc<Program>,
     packet: &[u8],
@@ -232,6 +272,7 @@ pub fn run_observed(
     let length_bytes = packet.len() as u64;
     let mut environment = Surroundings { length_bytes, log: Vec::new() };
     let configuration = store.configuration();
+    let step_by_step = (context.clone(), cells.clone());
     let outcome = interpreter.run_block(
         0,
         &mut context,
@@ -240,5 +281,17 @@ pub fn run_observed(
         &mut environment,
         observer,
     );
+    let (mut context_of_steps, mut cells_of_steps) = step_by_step;
+    let (outcome_of_steps, log) =
+        run_in_steps(&interpreter, &mut context_of_steps, &store, &mut cells_of_steps);
+    assert_eq!(outcome_of_steps, outcome);
+    assert_eq!(format!("{context_of_steps:?}"), format!("{context:?}"));
+    // Each set of cells has a number of its own in front.
+    let contents = |cells: &Cells| {
+        let text = format!("{cells:?}");
+        text.split_once("registers:").expect("cells are shown").1.to_owned()
+    };
+    assert_eq!(contents(&cells_of_steps), contents(&cells));
+    assert_eq!(log, environment.log);
     Run { program, store, outcome, context, cells, environment }
 }

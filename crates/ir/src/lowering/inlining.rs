@@ -484,6 +484,10 @@ impl<'a> Lowering<'a> {
 
     /// The body of a parser or control whose parameters are bound.
     pub(super) fn block_body(&mut self, declaration: &'a Declaration) -> Lowered<()> {
+        self.atomically(&declaration.annotations, |this| this.plain_block_body(declaration))
+    }
+
+    fn plain_block_body(&mut self, declaration: &'a Declaration) -> Lowered<()> {
         match &declaration.kind {
             DeclarationKind::Parser(parser) => {
                 let accept = self.new_block("");

@@ -50,7 +50,7 @@ use crate::{ActionId, BlockId, OriginId, Program, SlotId, TableId, ValueSetId};
 use builder::Builder;
 use instances::{BlockInstance, InstanceId};
 use nodes::Nodes;
-use p4::ast::NodeId;
+use p4::ast::{Annotation, NodeId};
 use p4::typed::{Type, TypedProgram};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -121,6 +121,9 @@ pub(crate) struct CopyOut {
     from: Location,
 }
 
+/// What an origin says: node, span, parent, atomic block.
+type OriginKey = (Option<NodeId>, Span, Option<OriginId>, Option<u32>);
+
 /// The state of one lowering.
 pub(crate) struct Lowering<'a> {
     pub(crate) typed: &'a TypedProgram,
@@ -190,7 +193,10 @@ pub(crate) struct Lowering<'a> {
     /// Where things come from.
     pub(crate) origin: OriginId,
     parent_origin: Option<OriginId>,
-    origins: HashMap<(Option<NodeId>, Span, Option<OriginId>), OriginId>,
+    origins: HashMap<OriginKey, OriginId>,
+    /// The outermost `@atomic` block that is being lowered, and how many there were.
+    atomic: Option<u32>,
+    atomic_blocks: u32,
     span: Span,
     /// The function or action being inlined, for names of its variables.
     scope: Arc<str>,
@@ -245,6 +251,8 @@ impl<'a> Lowering<'a> {
             origin: OriginId(0),
             parent_origin: None,
             origins: HashMap::new(),
+            atomic: None,
+            atomic_blocks: 0,
             span: Span::NONE,
             scope: "".into(),
         };
@@ -300,7 +308,7 @@ impl<'a> Lowering<'a> {
         node: Option<NodeId>,
         name: Option<Arc<str>>,
     ) -> OriginId {
-        let key = (node, span, self.parent_origin);
+        let key = (node, span, self.parent_origin, self.atomic);
         if name.is_none()
             && let Some(known) = self.origins.get(&key)
         {
@@ -313,6 +321,7 @@ impl<'a> Lowering<'a> {
             node: node.map(|node| node.0),
             name,
             parent: self.parent_origin,
+            atomic: self.atomic,
         });
         if !named {
             self.origins.insert(key, id);
@@ -324,6 +333,26 @@ impl<'a> Lowering<'a> {
     pub(crate) fn at(&mut self, node: NodeId, span: Span) {
         self.span = span;
         self.origin = self.add_origin(span, Some(node), None);
+    }
+
+    /// Lowers something that is one atomic block if these annotations say so (§18.4.1) and no block around
+    /// it is one already.
+    fn atomically<T>(
+        &mut self,
+        annotations: &[Annotation],
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if self.atomic.is_some() || annotation_named(annotations, "atomic").is_none() {
+            return work(self);
+        }
+        let (origin, span) = (self.origin, self.span);
+        self.atomic = Some(self.atomic_blocks);
+        self.atomic_blocks += 1;
+        let outcome = work(self);
+        self.atomic = None;
+        self.origin = origin;
+        self.span = span;
+        outcome
     }
 
     /// Does something as part of an inlined call at the current origin.

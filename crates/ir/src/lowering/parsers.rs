@@ -53,7 +53,7 @@ impl<'a> Lowering<'a> {
             let block = self.state_block(state);
             self.start_block(block);
             self.repeating = repeating || cyclic.contains(&id);
-            if let Err(reported) = self.state(state) {
+            if let Err(reported) = self.atomically(&state.annotations, |this| this.state(state)) {
                 outcome = Err(reported);
                 if self.exhausted {
                     break;

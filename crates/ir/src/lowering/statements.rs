@@ -10,7 +10,7 @@ use p4::ast::{
 impl<'a> Lowering<'a> {
     /// The statements of a block in order.
     pub(crate) fn block(&mut self, block: &'a Block) -> Lowered<()> {
-        self.statements(&block.statements)
+        self.atomically(&block.annotations, |this| this.statements(&block.statements))
     }
 
     /// Statements in order. One that fails does not keep the others from being looked at.

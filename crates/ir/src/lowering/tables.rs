@@ -293,6 +293,8 @@ impl<'a> Lowering<'a> {
         let flow = std::mem::take(&mut self.flow);
         let repeating = std::mem::replace(&mut self.repeating, true);
         let machine = self.machine.take();
+        // An action runs in one moment with the lookup, wherever its table is applied.
+        let atomic = self.atomic.take();
         self.soft_exit = !copy_outs.is_empty();
         let outcome = self.inside(|this| {
             this.expand(declaration, |this| {
@@ -301,6 +303,7 @@ impl<'a> Lowering<'a> {
         });
         let region = std::mem::replace(&mut self.builder, outer).finish(self.origin);
         self.soft_exit = false;
+        self.atomic = atomic;
         self.machine = machine;
         self.repeating = repeating;
         self.flow = flow;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs the files in `tests/`: cases of P4 source after a line `//// title`, and what they become after
 //! a line `// becomes`: the items that the program adds to its storage, or the errors. With
-//! `UPDATE_IR_TESTS=1` in the environment, what is found is written there.
+//! `UPDATE_IR_TESTS=1` in the environment, what is found is written there. `atomic.txt` shows stages of
+//! accesses instead of items.
 
+use crate::Operation;
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use source::Diagnostics;
@@ -71,6 +73,10 @@ fn shown(text: &str) -> String {
 }
 
 fn run(file: &str) {
+    run_as(file, lowered);
+}
+
+fn run_as(file: &str, shown: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lowering/tests").join(file);
     let text = fs::read_to_string(&path).expect("the test file is there");
     let (head, rest) = text.split_once("//// ").expect("the test file has cases");
@@ -79,7 +85,7 @@ fn run(file: &str) {
     for case in rest.split("\n//// ") {
         let (title, body) = case.split_once('\n').unwrap_or((case, ""));
         let (program, expected) = body.split_once("// becomes\n").unwrap_or((body, ""));
-        let found = lowered(program);
+        let found = shown(program);
         if found.trim() != expected.trim() {
             let _ = writeln!(wrong, "{title}\nexpected:\n{expected}\nfound:\n{found}");
         }
@@ -132,6 +138,39 @@ fn v1model() {
 #[test]
 fn portable_architectures() {
     run("portable.txt");
+}
+
+/// The stages of a program's calls of externs, each after the extern's name.
+fn stages(text: &str) -> String {
+    let text = format!(
+        "{PRELUDE}extern Cell {{ Cell(); bit<8> read(); void write(in bit<8> x); }}\n{text}"
+    );
+    let compiled =
+        p4::compile::compile("case.p4", text, &InterfacesOnly, &PreprocessorOptions::default());
+    let typed = compiled.program.expect("the program is correct");
+    let program = super::lower(&typed, &mut Diagnostics::new()).expect("the program lowers");
+    let again = crate::text::parse(&crate::text::print(&program)).expect("the text form is read");
+    assert_eq!(again, program);
+    let region = program.blocks[0].region;
+    let moments = crate::moments::of_region(&program, region, None, &Default::default());
+    let moments = moments.expect("no stage is asked for");
+    let mut text = String::new();
+    for (number, block) in program.regions[region.index()].blocks.iter().enumerate() {
+        for moment in moments.of_block(number) {
+            let instruction = &block.instructions[moment.instruction as usize];
+            let Operation::CallExtern { target, method, .. } = &instruction.operation else {
+                continue;
+            };
+            let name = &program.externs[target.index()].instance;
+            let _ = writeln!(text, "{name}.{method} in stage {}", moment.stage);
+        }
+    }
+    text
+}
+
+#[test]
+fn atomic_blocks_are_one_moment() {
+    run_as("atomic.txt", stages);
 }
 
 #[test]

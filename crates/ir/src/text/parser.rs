@@ -57,7 +57,13 @@ pub(super) fn parse(text: &str) -> Result<ParsedText, Vec<TextError>> {
     }
     let Parser { mut program, lines, .. } = parser;
     if declared.nowhere_used.get() {
-        program.origins.push(Origin { span: Span::NONE, node: None, name: None, parent: None });
+        program.origins.push(Origin {
+            span: Span::NONE,
+            node: None,
+            name: None,
+            parent: None,
+            atomic: None,
+        });
     }
     Ok(ParsedText { program, lines })
 }
@@ -195,7 +201,8 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
     if cursor.number::<usize>()? != count {
         return cursor.error_before(format!("origins are numbered in order; this is @{count}"));
     }
-    let mut origin = Origin { span: Span::NONE, node: None, name: None, parent: None };
+    let mut origin =
+        Origin { span: Span::NONE, node: None, name: None, parent: None, atomic: None };
     if cursor.eat_word("file") {
         let file = FileId(cursor.number()?);
         cursor.expect_word("bytes")?;
@@ -212,6 +219,9 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
     if cursor.eat_word("parent") {
         cursor.expect('@')?;
         origin.parent = Some(OriginId(cursor.number()?));
+    }
+    if cursor.eat_word("atomic") {
+        origin.atomic = Some(cursor.number()?);
     }
     Ok(origin)
 }

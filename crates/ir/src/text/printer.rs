@@ -416,6 +416,9 @@ impl Printer<'_> {
             if let Some(parent) = origin.parent {
                 emit!(self, " parent @{}", parent.0);
             }
+            if let Some(atomic) = origin.atomic {
+                emit!(self, " atomic {atomic}");
+            }
             self.out.push('\n');
         }
     }

@@ -5,7 +5,7 @@
 use crate::passes::only_defines;
 use crate::{
     BasicBlock, BinaryOperation, Bits, Instruction, Operand, Operation, OriginId, Program, Region,
-    RegisterId, RegisterUpdate, Temp, UnaryOperation, ValueType, effects,
+    RegisterId, RegisterUpdate, Temp, UnaryOperation, ValueType, effects, moments,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,8 +18,37 @@ const GUARD_DEPTH_LIMIT: u32 = 16;
 
 /// Fuses two accesses somewhere in the region; whether there were any.
 pub(super) fn fuse_once(program: &Program, region: &mut Region) -> bool {
+    let atomic_blocks = AtomicBlocks::of(program, region);
     let Region { blocks, temps, .. } = region;
-    blocks.iter_mut().any(|block| fuse_in_block(program, temps, block))
+    blocks.iter_mut().any(|block| fuse_in_block(program, &atomic_blocks, temps, block))
+}
+
+/// The `@atomic` blocks of a region: how many accesses to state each has.
+struct AtomicBlocks(HashMap<u32, u32>);
+
+impl AtomicBlocks {
+    fn of(program: &Program, region: &Region) -> AtomicBlocks {
+        let mut counts = HashMap::new();
+        for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
+            if let Some(block) = program.atomic_block(instruction.origin)
+                && moments::is_moment(&instruction.operation)
+            {
+                *counts.entry(block).or_default() += 1;
+            }
+        }
+        AtomicBlocks(counts)
+    }
+
+    /// Whether the second of two accesses may happen at the place of the first: it stays within its atomic
+    /// block, or is all that its block does to state.
+    fn let_move(&self, program: &Program, first: OriginId, second: OriginId) -> bool {
+        match program.atomic_block(second) {
+            None => true,
+            Some(block) => {
+                program.atomic_block(first) == Some(block) || self.0.get(&block) == Some(&1)
+            }
+        }
+    }
 }
 
 /// An access taken apart.
@@ -49,7 +78,12 @@ impl Access {
     }
 }
 
-fn fuse_in_block(program: &Program, types: &mut Vec<ValueType>, block: &mut BasicBlock) -> bool {
+fn fuse_in_block(
+    program: &Program,
+    atomic_blocks: &AtomicBlocks,
+    types: &mut Vec<ValueType>,
+    block: &mut BasicBlock,
+) -> bool {
     for first_at in 0..block.instructions.len() {
         let Some(first) = Access::of(&block.instructions[first_at]) else { continue };
         let end = block.instructions.len().min(first_at + DISTANCE_LIMIT);
@@ -57,7 +91,9 @@ fn fuse_in_block(program: &Program, types: &mut Vec<ValueType>, block: &mut Basi
             let instruction = &block.instructions[second_at];
             let second = Access::of(instruction).filter(|second| second.register == first.register);
             if let Some(second) = second {
-                if second.index == first.index {
+                if second.index == first.index
+                    && atomic_blocks.let_move(program, first.origin, second.origin)
+                {
                     let mut fusion = Fusion {
                         program,
                         types,

@@ -174,8 +174,6 @@ impl Pass {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instance {
-    /// Table 0 of the forwarding state of this burst.
-    pub tables: *const state::forwarding::ForwardingTable,
     /// First cell of each flat register array, null for a sparse one.
     pub registers: *const *mut u64,
     /// First cell of each counter (packets, bytes), null for a sparse or direct one.
@@ -191,6 +189,8 @@ pub(crate) struct Instance {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcut {
+    /// Address of the [`state::forwarding::ForwardingTable`].
+    pub table: u64,
     /// Address of record 0.
     pub records: u64,
     /// The default action's record: its address, or where records are packed the record itself.

@@ -4,8 +4,10 @@
 use crate::compile::{Compiled, GlobalPlace};
 use crate::core::GlobalId;
 use crate::interpreter::State;
+use control::target::Batch;
 use device::Device;
 use ir::{Bits, RegisterId};
+use state::{CellRange, Update};
 
 /// Where each global's cells are in a device.
 #[derive(Clone, Debug)]
@@ -44,7 +46,7 @@ impl CellPlaces {
     /// Sets a cell, or the two of a pair.
     pub(super) fn set(
         &self,
-        device: &mut Device,
+        device: &Device,
         global: GlobalId,
         index: u64,
         values: [u128; 2],
@@ -54,8 +56,9 @@ impl CellPlaces {
         if is_pair {
             value = value.concat(&Bits::from_u128(cell_bits, values[1]));
         }
-        device.cells_mut().register_mut(register)?.write(index, value);
-        Some(())
+        let (cells, values) = (CellRange::one(index), value.into());
+        let written = device.execute(Batch::one(Update::WriteRegister { register, cells, values }));
+        written.is_ok().then_some(())
     }
 
     /// Copies all cells of a device into a state. Globals that nothing uses stay as they are.

@@ -10,8 +10,7 @@ use crate::core::{GlobalId, GlobalKind, StatementKind};
 use crate::interpreter::{State, Value};
 use crate::simulation::Setup;
 use crate::simulation::commands::{Answer as Answered, ReadyCommand};
-use control::command::Located;
-use control::session::{Answer, Session};
+use control::session::Session;
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::Program;
 use ir::ready::ReadyProgram;
@@ -177,23 +176,8 @@ impl InstalledSwitch {
 
     /// Carries out control commands, a line each.
     fn command(&mut self, text: &str) -> Result<(), String> {
-        let (commands, errors) = control::entries::read("commands", text);
-        if let Some(error) = errors.first() {
-            return Err(error.to_string());
-        }
-        commands.iter().try_for_each(|located| self.one(located))
-    }
-
-    fn one(&mut self, located: &Located) -> Result<(), String> {
-        let now_ps = self.device.now_ps();
-        let (store, cells) = self.device.store_and_cells_mut();
-        let answer = self.session.apply(located, store, cells, now_ps);
-        match answer.map_err(|error| error.to_string())? {
-            Answer::Device(command) => {
-                network::device_commands::carry_out(&mut self.device, command)
-            }
-            _ => Ok(()),
-        }
+        let done = self.session.run("commands", text, &mut self.device.target());
+        done.map(drop).map_err(|errors| errors[0].to_string())
     }
 
     /// Commands that make the device's table hold what the state's table holds.

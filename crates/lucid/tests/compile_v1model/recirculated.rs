@@ -81,12 +81,8 @@ fn device(text: &str, packets: &[Packet<'_>], options: &Options, cells: u128) ->
     built.engine = EngineChoice::Jit;
     let mut device = Device::new(pipeline.clone(), built).expect("a device");
     let mut session = control::session::Session::new(pipeline.clone());
-    for located in
-        control::entries::read("commands", &deploy::commands(&compiled, &program, &site)).0
-    {
-        let (store, cells) = device.store_and_cells_mut();
-        session.apply(&located, store, cells, 0).expect("a command");
-    }
+    let text = deploy::commands(&compiled, &program, &site);
+    session.run("commands", &text, &mut device.target()).expect("the commands are right");
     for (time_ns, bytes) in packets {
         device.inject(1, time_ns * 1000, bytes.to_vec()).expect("a packet");
     }
@@ -95,7 +91,8 @@ fn device(text: &str, packets: &[Packet<'_>], options: &Options, cells: u128) ->
     let GlobalPlace::Register { name, .. } = &compiled.globals[0] else { panic!("no register") };
     let register =
         pipeline.registers.iter().position(|one| one.name == *name).expect("it is there");
-    let register = device.cells().register(ir::RegisterId(register as u32)).expect("cells");
+    let state = device.cells();
+    let register = state.register(ir::RegisterId(register as u32)).expect("cells");
     let cell = |at: u128| register.read(at as u64).and_then(|value| value.to_u128());
     Found {
         cells: (0..cells).map(|at| cell(at).expect("a cell")).collect(),

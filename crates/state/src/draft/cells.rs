@@ -2,9 +2,9 @@
 //! Updates of cells: registers, counters and meters. Each tells how it is undone.
 
 use super::{Draft, Outcome, Undo};
-use crate::read::{indexed_counter, indexed_meter, named_cells, object};
+use crate::read::{indexed_counter, indexed_meter, object};
 use crate::validation::{check_rates, fit, number_text};
-use crate::{Cells, Reply, Update, UpdateError};
+use crate::{CellRange, CellValues, Cells, Reply, Update, UpdateError};
 
 fn remember(list: &mut Option<Vec<Undo>>, undo: impl FnOnce(&mut Cells) + 'static) {
     if let Some(list) = list {
@@ -22,18 +22,20 @@ impl Draft<'_> {
             return Err(UpdateError::CellsAreTheDevices);
         };
         match update {
-            Update::WriteRegister { register, index, value } => {
+            Update::WriteRegister { register, cells: range, values } => {
                 let array = object(&program.registers, "register", register.0)?;
-                let value = fit(&value, array.width_bits).ok_or_else(|| {
-                    UpdateError::RegisterValueTooWide {
+                let indexes = range.indexes(&array.name, array.size)?;
+                values.check_count(&array.name, indexes.end - indexes.start)?;
+                let values = values.try_map(|value| {
+                    fit(&value, array.width_bits).ok_or_else(|| UpdateError::RegisterValueTooWide {
                         register: array.name.clone(),
                         width_bits: array.width_bits,
                         value: number_text(&value),
-                    }
+                    })
                 })?;
                 let Some(cells) = all.register_mut(register) else { return Ok(Reply::Done) };
-                match index {
-                    None => {
+                match &values {
+                    CellValues::Same(value) if range == CellRange::all() => {
                         if undo.is_some() {
                             let before = cells.clone();
                             remember(undo, move |all| {
@@ -42,38 +44,47 @@ impl Draft<'_> {
                                 }
                             });
                         }
-                        cells.fill(&value);
+                        cells.fill(value);
                     }
-                    Some(at) => {
-                        named_cells(&array.name, index, array.size)?;
-                        if let Some(before) = cells.read(at) {
+                    values => {
+                        let indexes = range.few_indexes(&array.name, array.size)?;
+                        if undo.is_some() {
+                            let (first, before) = (indexes.start, indexes.clone());
+                            let before: Vec<_> = before.filter_map(|at| cells.read(at)).collect();
                             remember(undo, move |all| {
-                                if let Some(cells) = all.register_mut(register) {
-                                    cells.write(at, before);
+                                let Some(cells) = all.register_mut(register) else { return };
+                                for (at, value) in (first..).zip(before) {
+                                    cells.write(at, value);
                                 }
                             });
                         }
-                        cells.write(at, value);
+                        for (position, at) in indexes.enumerate() {
+                            cells.write(at, values.at(position).clone());
+                        }
                     }
                 }
             }
-            Update::WriteCounter { counter, index, value } => {
+            Update::WriteCounter { counter, cells: range, values } => {
                 let size = indexed_counter(&program.counters, counter)?;
                 let name = &program.counters[counter.index()].name;
-                for at in named_cells(name, index, size)? {
+                let indexes = range.few_indexes(name, size)?;
+                values.check_count(name, indexes.end - indexes.start)?;
+                for (position, at) in indexes.enumerate() {
                     let before = all.counter(counter, at).unwrap_or_default();
                     remember(undo, move |all| all.set_counter(counter, at, before));
-                    all.set_counter(counter, at, value);
+                    all.set_counter(counter, at, *values.at(position));
                 }
             }
-            Update::WriteMeter { meter, index, configuration: rates } => {
+            Update::WriteMeter { meter, cells: range, values } => {
                 let size = indexed_meter(&program.meters, meter)?;
                 let name = &program.meters[meter.index()].name;
-                check_rates(name, &rates)?;
-                for at in named_cells(name, index, size)? {
+                let indexes = range.few_indexes(name, size)?;
+                values.check_count(name, indexes.end - indexes.start)?;
+                let values = values.try_map(|rates| check_rates(name, &rates).map(|()| rates))?;
+                for (position, at) in indexes.enumerate() {
                     let before = all.meter_cell(meter, at);
                     remember(undo, move |all| all.restore_meter(meter, at, before));
-                    all.configure_meter(meter, at, rates, now_ps);
+                    all.configure_meter(meter, at, *values.at(position), now_ps);
                 }
             }
             Update::WriteDirectCounter { counter, entry, value } => {

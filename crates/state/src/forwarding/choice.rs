@@ -2,6 +2,7 @@
 //! Choices by hash, prepared: the members of groups, and what a table needs of its action profile.
 //! Laying members' actions out as records is the table's matter.
 
+use super::copies::Replay;
 use crate::{ActionProfileState, BoundAction, Group, GroupId, MemberId};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
@@ -72,8 +73,8 @@ impl<Id, T> Default for Slots<Id, T> {
 }
 
 impl<Id: Copy + Eq + std::hash::Hash, T> Slots<Id, T> {
-    /// Puts content in place of what is there; returns the slot.
-    fn put(&mut self, id: Id, content: T) -> u32 {
+    /// Puts content in place of what is there.
+    fn put(&mut self, id: Id, content: T) {
         let slot = *self.slot_of_id.entry(id).or_insert_with(|| {
             self.free.pop().unwrap_or_else(|| {
                 self.contents.push(None);
@@ -81,14 +82,13 @@ impl<Id: Copy + Eq + std::hash::Hash, T> Slots<Id, T> {
             })
         });
         self.contents[slot as usize] = Some(content);
-        slot
     }
 
-    fn remove(&mut self, id: Id) -> Option<u32> {
-        let slot = self.slot_of_id.remove(&id)?;
-        self.contents[slot as usize] = None;
-        self.free.push(slot);
-        Some(slot)
+    fn remove(&mut self, id: Id) {
+        if let Some(slot) = self.slot_of_id.remove(&id) {
+            self.contents[slot as usize] = None;
+            self.free.push(slot);
+        }
     }
 
     fn get(&self, slot: u32) -> Option<&T> {
@@ -104,7 +104,29 @@ pub(crate) struct PreparedProfile {
 }
 
 /// A slot that nothing is ever in.
-const NO_SLOT: u32 = u32::MAX;
+pub(super) const NO_SLOT: u32 = u32::MAX;
+
+/// One change of a profile; `None` is what does not exist.
+#[derive(Debug)]
+pub(super) enum ProfileChange {
+    Member { member: MemberId, action: Option<Arc<BoundAction>> },
+    Group { group: GroupId, content: Option<Arc<Group>> },
+}
+
+impl Replay for PreparedProfile {
+    type Change = ProfileChange;
+
+    fn replay(&mut self, change: &ProfileChange) {
+        match change {
+            ProfileChange::Member { member, action } => self.set_member(*member, action.clone()),
+            ProfileChange::Group { group, content } => self.set_group(*group, content.as_deref()),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.members.contents.len() + self.groups.contents.len()
+    }
+}
 
 impl PreparedProfile {
     pub(super) fn new(state: &ActionProfileState) -> PreparedProfile {
@@ -118,19 +140,15 @@ impl PreparedProfile {
         prepared
     }
 
-    /// Puts a member in place or takes it away; returns its slot.
-    pub(super) fn set_member(
-        &mut self,
-        member: MemberId,
-        action: Option<Arc<BoundAction>>,
-    ) -> Option<u32> {
+    /// Puts a member in place or takes it away.
+    fn set_member(&mut self, member: MemberId, action: Option<Arc<BoundAction>>) {
         match action {
-            Some(action) => Some(self.members.put(member, action)),
+            Some(action) => self.members.put(member, action),
             None => self.members.remove(member),
-        }
+        };
     }
 
-    pub(super) fn set_group(&mut self, group: GroupId, content: Option<&Group>) {
+    fn set_group(&mut self, group: GroupId, content: Option<&Group>) {
         let Some(content) = content else {
             self.groups.remove(group);
             return;

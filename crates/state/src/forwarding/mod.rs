@@ -4,12 +4,15 @@
 //!
 //! A [`ForwardingState`] is one version: indexes from keys to action records ([`RecordLayout`]), laid
 //! out as words for code that reads them by address. [`crate::Store::forwarding`] takes the current
-//! version without waiting; a thread takes one a burst of packets. There are two copies. Packets read
-//! the published one; a writer changes the other and swaps them, and the one that it gets back catches
-//! up at the next batch. A reader that holds a version for long makes the writer go on with a new copy.
+//! version without waiting; a thread takes one a burst of packets. Versions share the tables
+//! that are the same in both. To change a table, a writer takes a spare copy, which catches up first, changes
+//! it, publishes the version that has it, and gets the copy of the version before back as the next spare. A
+//! reader that still holds that version makes the writer go on with another spare or a new copy.
 
 mod choice;
+mod copies;
 pub mod index;
+mod parts;
 mod publication;
 mod record;
 mod record_store;

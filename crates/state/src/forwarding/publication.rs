@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How versions of the forwarding side reach packets: two copies, of which packets read one while the
-//! writer changes the other, and a pointer that is swapped between them. What a change does to a copy
-//! is `change`'s matter.
+//! How versions of the forwarding side reach packets: a pointer that the writer swaps. Readers never wait for
+//! the writer, and the writer never waits for readers: a version that they hold is left to them. Changes of
+//! parts are in `parts`.
 
 use super::ForwardingState;
+use super::parts::Parts;
 use crate::Configuration;
 use crate::change::Change;
+use crate::versions::Ledger;
 use arc_swap::{ArcSwapOption, Cache, Guard};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// How often the writer looks again at once whether readers have left the spare copy.
-const SPINS: usize = 200;
-
-/// How often it then lets others run before it looks again.
-const YIELDS: usize = 200;
-
-/// How long it then sleeps before it looks again: the reader may wait for a processor.
-const SLEEP: Duration = Duration::from_micros(100);
-
-/// How often it sleeps, and how many entries make it one time more: waiting for longer than copying
-/// takes is not worth it.
-const LEAST_SLEEPS: usize = 20;
-const ENTRIES_A_SLEEP: usize = 1000;
-
-/// Changes that the spare copy may miss before it is given up: then copying is the cheaper way.
-const LEAST_MISSED_CHANGES: usize = 4096;
-const ENTRIES_A_MISSED_CHANGE: usize = 8;
+/// Versions back from the current one that the writer takes back when their readers leave. Older ones are
+/// left to their readers.
+const LATE_VERSIONS: u64 = 8;
 
 /// A version that is looked at for a moment: cheaper to come by than a share of it, and to be given back
 /// soon, as others wait for it.
@@ -72,34 +58,44 @@ impl ForwardingCache {
 type Published = ArcSwapOption<ForwardingState>;
 
 /// What only the writer touches.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Writer {
-    /// The copy that was published before, which late readers may still hold.
+    parts: Parts,
+    /// Versions that late readers may still hold, the oldest first.
+    retired: Vec<Arc<ForwardingState>>,
+    /// What the next version is made from: nobody reads it, and it has the parts of the current version.
     spare: Option<Arc<ForwardingState>>,
-    /// What was done to the published copy and not yet to the spare one.
-    missed: Vec<Change>,
 }
 
 /// The published version, if anybody ever asked for one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Publication {
     published: Arc<Published>,
-    writer: Mutex<Writer>,
-    copies: Arc<AtomicUsize>,
+    /// Is there as long as a version is published.
+    writer: Mutex<Option<Writer>>,
+    ledger: Arc<Ledger>,
     advisor: OnceLock<fn(usize, usize)>,
 }
 
 impl Publication {
-    /// From now on somebody is told, by the writer, of large memory that lookups go to.
+    /// Nothing is published yet. Versions are counted in the ledger.
+    pub(crate) fn new(ledger: Arc<Ledger>) -> Publication {
+        Publication {
+            published: Arc::default(),
+            writer: Mutex::default(),
+            ledger,
+            advisor: OnceLock::new(),
+        }
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the function that the writer calls for large memory that lookups go to.
     pub(crate) fn set_advisor(&self, advisor: fn(usize, usize)) {
         // One is enough.
         let _ = self.advisor.set(advisor);
-    }
-
-    fn advise(&self, state: &mut ForwardingState) {
-        if let Some(advisor) = self.advisor.get() {
-            state.advise(*advisor);
-        }
     }
 
     /// The published version. Never waits for a writer.
@@ -125,110 +121,105 @@ impl Publication {
         self.published.load().is_some()
     }
 
-    /// Copies in memory, those included that only readers hold.
+    /// Copies in memory of the part of which there are most, those included that only readers hold.
     pub(crate) fn copies(&self) -> usize {
-        self.copies.load(Ordering::Relaxed)
+        self.writer().as_ref().map_or(0, |writer| writer.parts.most_copies())
     }
 
     /// Builds the first version, unless another thread was faster. The caller keeps writers of the
     /// master out.
     pub(crate) fn begin(&self, configuration: &Configuration) -> Arc<ForwardingState> {
-        let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer();
         self.load().unwrap_or_else(|| {
-            let mut state = ForwardingState::build(configuration, &self.copies);
-            self.advise(&mut state);
+            let advisor = self.advisor.get().copied();
+            let (parts, state) = Parts::build(configuration, &self.ledger, advisor);
+            *writer = Some(Writer { parts, retired: Vec::new(), spare: None });
             let state = Arc::new(state);
             self.published.store(Some(state.clone()));
             state
         })
     }
 
-    /// Publishes the version after these changes of `entries` entries altogether. Readers of the
+    /// Publishes the version after these changes; returns how many tables had to be copied. Readers of the
     /// current version are left alone.
-    pub(crate) fn publish(&self, changes: Vec<Change>, version: u64, entries: usize) {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut next) = self.take_spare(&mut writer, entries) else { return };
+    pub(crate) fn publish(&self, changes: Vec<Change>, version: u64) -> usize {
+        let mut writer = self.writer();
+        let (Some(writer), Some(current)) = (&mut *writer, self.load()) else { return 0 };
+        writer.take_back(&current);
+        let spare = writer.spare.take();
+        let mut next = spare.unwrap_or_else(|| Arc::new(ForwardingState::clone(&current)));
+        drop(current);
         // It is nobody else's, so this copies nothing.
         let state = Arc::make_mut(&mut next);
-        for change in &changes {
-            state.repeat(change);
-        }
+        let replayed = writer.parts.replay(state, changes);
         state.set_version(version);
-        self.advise(state);
-        writer.spare = self.published.swap(Some(next));
-        writer.missed = changes;
-        writer.give_up_if_late(entries);
+        if let Some(advisor) = self.advisor.get() {
+            writer.parts.advise(state, &replayed, *advisor);
+        }
+        writer.retired.extend(self.published.swap(Some(next.clone())));
+        writer.take_back(&next);
+        writer.retired.retain(|late| late.version() + LATE_VERSIONS >= version);
+        writer.parts.forget(&replayed, &next, &writer.retired);
+        replayed.copied_tables
     }
 
-    /// The same where nobody can ask for the version meanwhile: it is changed in place, unless somebody
-    /// holds it.
-    pub(crate) fn publish_in_place(&mut self, changes: Vec<Change>, version: u64, entries: usize) {
-        let Some(mut current) = self.published.swap(None) else { return };
+    /// The same for a version that is changed in place, unless a reader holds it. The caller keeps out those
+    /// who would begin a version while none is published.
+    pub(crate) fn publish_in_place(&self, changes: Vec<Change>, version: u64) -> usize {
+        let Some(mut current) = self.published.swap(None) else { return 0 };
         let Some(state) = Arc::get_mut(&mut current) else {
             self.published.store(Some(current));
-            return self.publish(changes, version, entries);
+            return self.publish(changes, version);
         };
-        for change in &changes {
-            state.repeat(change);
-        }
+        let mut writer = self.writer();
+        let Some(writer) = &mut *writer else { return 0 };
+        writer.take_back(state);
+        // It shares the current version's parts, which are to be changed in place.
+        writer.spare = None;
+        let replayed = writer.parts.replay(state, changes);
         state.set_version(version);
-        self.advise(state);
+        if let Some(advisor) = self.advisor.get() {
+            writer.parts.advise(state, &replayed, *advisor);
+        }
+        writer.parts.forget(&replayed, state, &writer.retired);
         self.published.store(Some(current));
-        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if writer.spare.is_some() {
-            writer.missed.extend(changes);
-            writer.give_up_if_late(entries);
+        replayed.copied_tables
+    }
+
+    /// Leaves all older versions to their readers, so that the ledger counts only what readers hold.
+    pub(crate) fn let_go(&self) {
+        let mut writer = self.writer();
+        if let (Some(writer), Some(current)) = (&mut *writer, self.load()) {
+            writer.take_back(&current);
+            writer.retired.clear();
+        }
+    }
+
+    /// Takes back what readers have left, so that the ledger counts only what readers hold.
+    pub(crate) fn take_back(&self) {
+        let mut writer = self.writer();
+        if let (Some(writer), Some(current)) = (&mut *writer, self.load()) {
+            writer.take_back(&current);
         }
     }
 
     /// Forgets the published version, until [`Publication::begin`].
     pub(crate) fn withdraw(&mut self) {
         self.published.store(None);
-        *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner) = Writer::default();
-    }
-
-    /// A copy of the published version that nobody else holds: the spare one when its readers leave
-    /// soon, else a new one.
-    fn take_spare(&self, writer: &mut Writer, entries: usize) -> Option<Arc<ForwardingState>> {
-        let missed = std::mem::take(&mut writer.missed);
-        if let Some(mut spare) = writer.spare.take()
-            && let Some(state) = wait_for_readers(&mut spare, entries)
-        {
-            for change in &missed {
-                state.repeat(change);
-            }
-            return Some(spare);
-        }
-        self.load().map(|current| Arc::new(ForwardingState::clone(&current)))
+        *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 impl Writer {
-    fn give_up_if_late(&mut self, entries: usize) {
-        if self.missed.len() > LEAST_MISSED_CHANGES.max(entries / ENTRIES_A_MISSED_CHANGE) {
-            *self = Writer::default();
-        }
+    /// Takes back retired versions that readers have left; one is kept for the next version.
+    fn take_back(&mut self, current: &ForwardingState) {
+        let Writer { parts, retired, spare } = self;
+        retired.retain_mut(|version| {
+            let Some(state) = Arc::get_mut(version) else { return true };
+            parts.take_back(state, current);
+            state.token.retire();
+            spare.get_or_insert_with(|| version.clone());
+            false
+        });
     }
-}
-
-/// The copy for changing, once nobody else holds it. Readers hold a version for microseconds; one that
-/// holds it for longer is not waited for.
-fn wait_for_readers(
-    spare: &mut Arc<ForwardingState>,
-    entries: usize,
-) -> Option<&mut ForwardingState> {
-    let sleeps = LEAST_SLEEPS.max(entries / ENTRIES_A_SLEEP);
-    for attempt in 0..SPINS + YIELDS + sleeps {
-        if Arc::get_mut(spare).is_some() {
-            break;
-        }
-        if attempt < SPINS {
-            std::hint::spin_loop();
-        } else if attempt < SPINS + YIELDS {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(SLEEP);
-        }
-    }
-    Arc::get_mut(spare)
 }

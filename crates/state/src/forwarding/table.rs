@@ -2,13 +2,15 @@
 //! One table as packets see it: from a key to the record of the entry that wins. The records' layout is
 //! `record`'s matter, matching is `index`'s.
 
-use super::choice::{PreparedProfile, WeightedChoice};
+use super::choice::{NO_SLOT, PreparedProfile, WeightedChoice};
+use super::copies::Replay;
 use super::index::{Direct, DirectForm, KeyLayout, LEAF_LIMIT, MatchIndex, NO_MATCH};
 use super::record::{RecordLayout, Target};
 use super::record_store::{RecordStore, words_at_address};
 use crate::{ActionData, BoundAction, DefaultAction, EntryRecord, TableState, WeightedAction};
 use ir::{ActionProfileId, Program, TableId};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// A record in the making.
 type Words = SmallVec<[u64; 8]>;
@@ -35,8 +37,52 @@ pub struct ForwardingTable {
     members: Vec<u64>,
     one_shots: Vec<Option<OneShot>>,
     free_one_shots: Vec<u32>,
+    entries: usize,
     /// What [`ForwardingTable::advise`] has told of.
     advised: [(usize, usize); 2],
+}
+
+/// One change of a table. Slots are those of the table's profile, as they are when the change is made.
+#[derive(Debug)]
+pub(super) enum TableChange {
+    /// An entry came, went, or has another action; place and generation are those of the records. The slot
+    /// is that of the member or group that `after` names.
+    Entry {
+        before: Option<Arc<EntryRecord>>,
+        after: Option<Arc<EntryRecord>>,
+        slot: u32,
+    },
+    /// All entries went.
+    Cleared,
+    Default(DefaultAction),
+    Member {
+        slot: u32,
+        action: Option<Arc<BoundAction>>,
+    },
+}
+
+impl Replay for ForwardingTable {
+    type Change = TableChange;
+
+    fn replay(&mut self, change: &TableChange) {
+        match change {
+            TableChange::Entry { before: Some(before), after: Some(after), slot } => {
+                self.modify(before, after, *slot);
+            }
+            TableChange::Entry { before: Some(before), after: None, .. } => self.remove(before),
+            TableChange::Entry { before: None, after: Some(after), slot } => {
+                self.insert(after, *slot);
+            }
+            TableChange::Entry { before: None, after: None, .. } => {}
+            TableChange::Cleared => self.clear(),
+            TableChange::Default(default) => self.set_default(default),
+            TableChange::Member { slot, action } => self.set_member(*slot, action.as_deref()),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.entries
+    }
 }
 
 /// In the packed record of a default action: no entry's has this bit.
@@ -44,6 +90,16 @@ pub const PACKED_DEFAULT: u32 = LEAF_LIMIT;
 
 /// Memory from this size on is worth advice.
 const ADVISED_BYTES: usize = 4 << 20;
+
+/// The slot of the member or group that an entry names.
+pub(super) fn slot_of(profile: Option<&PreparedProfile>, action: &ActionData) -> u32 {
+    let slot = profile.and_then(|profile| match action {
+        ActionData::Member(member) => Some(profile.member_slot(*member)),
+        ActionData::Group(group) => Some(profile.group_slot(*group)),
+        ActionData::Direct(_) | ActionData::OneShot(_) => None,
+    });
+    slot.unwrap_or(NO_SLOT)
+}
 
 impl ForwardingTable {
     pub(super) fn new(
@@ -64,6 +120,7 @@ impl ForwardingTable {
             members: Vec::new(),
             one_shots: Vec::new(),
             free_one_shots: Vec::new(),
+            entries: 0,
             advised: [(0, 0); 2],
             layout,
         };
@@ -72,7 +129,7 @@ impl ForwardingTable {
             table.set_member(slot, Some(action));
         }
         for entry in state.entries() {
-            table.insert(entry, profile);
+            table.insert(entry, slot_of(profile, &entry.action));
         }
         table
     }
@@ -214,8 +271,9 @@ impl ForwardingTable {
         self.profile
     }
 
-    pub(crate) fn insert(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) {
-        let record = self.compose(entry, profile);
+    fn insert(&mut self, entry: &EntryRecord, slot: u32) {
+        self.entries += 1;
+        let record = self.compose(entry, slot);
         let leaf = match &self.layout.packed {
             Some(packed) => self.layout.pack(packed, &record),
             None => self.records.give(entry.handle.0, &record),
@@ -224,12 +282,7 @@ impl ForwardingTable {
         self.index.insert(&self.keys, &entry.keys, rank, entry.generation, leaf);
     }
 
-    pub(crate) fn modify(
-        &mut self,
-        before: &EntryRecord,
-        after: &EntryRecord,
-        profile: Option<&PreparedProfile>,
-    ) {
+    fn modify(&mut self, before: &EntryRecord, after: &EntryRecord, slot: u32) {
         if before.action == after.action {
             return;
         }
@@ -238,7 +291,7 @@ impl ForwardingTable {
         if let Some(number) = number_before {
             self.release(number);
         }
-        let record = self.compose(after, profile);
+        let record = self.compose(after, slot);
         let leaf = match &self.layout.packed {
             Some(packed) => self.layout.pack(packed, &record),
             None => {
@@ -253,7 +306,8 @@ impl ForwardingTable {
         self.index.set_leaf(&self.keys, &before.keys, rank, before.generation, leaf);
     }
 
-    pub(crate) fn remove(&mut self, entry: &EntryRecord) {
+    fn remove(&mut self, entry: &EntryRecord) {
+        self.entries -= 1;
         let place = entry.handle.0;
         let rank = self.keys.rank(&entry.keys, entry.priority);
         self.index.remove(&self.keys, &entry.keys, rank, entry.generation);
@@ -263,20 +317,21 @@ impl ForwardingTable {
         }
     }
 
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
+        self.entries = 0;
         self.index.clear();
         self.records.clear();
         self.one_shots.clear();
         self.free_one_shots.clear();
     }
 
-    pub(crate) fn set_default(&mut self, default: &DefaultAction) {
+    fn set_default(&mut self, default: &DefaultAction) {
         self.default.fill(0);
         self.layout.write_action(&mut self.default, default.action_index, &default.action);
     }
 
     /// Lays a member's action out; `None` takes it away.
-    pub(super) fn set_member(&mut self, slot: u32, action: Option<&BoundAction>) {
+    fn set_member(&mut self, slot: u32, action: Option<&BoundAction>) {
         let stride = self.layout.stride_words;
         let end = (slot as usize + 1) * stride;
         if self.members.len() < end {
@@ -289,22 +344,22 @@ impl ForwardingTable {
         }
     }
 
-    /// The record of an entry. One-shot sets that it needs are laid out.
-    fn compose(&mut self, entry: &EntryRecord, profile: Option<&PreparedProfile>) -> Words {
+    /// The record of an entry; `slot` is that of its member or group. One-shot sets that it needs are laid
+    /// out.
+    fn compose(&mut self, entry: &EntryRecord, slot: u32) -> Words {
         let mut record: Words = smallvec![0; self.layout.stride_words];
         if let Some(word) = self.layout.generation_word {
             record[0] = (u64::from(entry.handle.0) + 1) << 32;
             record[word] = entry.generation;
         }
-        let slot = |find: &dyn Fn(&PreparedProfile) -> u32| profile.map_or(u32::MAX, find);
         let target = match &entry.action {
             ActionData::Direct(action) => {
                 let index = self.layout.action_index(action.action);
                 self.layout.write_action(&mut record, index, action);
                 return record;
             }
-            ActionData::Member(member) => Target::Member(slot(&|p| p.member_slot(*member))),
-            ActionData::Group(group) => Target::Group(slot(&|p| p.group_slot(*group))),
+            ActionData::Member(_) => Target::Member(slot),
+            ActionData::Group(_) => Target::Group(slot),
             ActionData::OneShot(actions) => Target::OneShot(self.add_one_shot(actions)),
         };
         self.layout.write_target(&mut record, target);

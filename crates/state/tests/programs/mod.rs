@@ -284,11 +284,12 @@ pub fn assert_same_content(one: &Store, other: &Store) {
     let program = one.configuration().program().clone();
     let profile = ActionProfileId(0);
     let mut reads = vec![
-        Read::MulticastGroups,
-        Read::CloneSessions,
+        Read::MulticastGroups { group: None },
+        Read::CloneSessions { session: None },
+        Read::Exclusions,
         Read::CrcParameters { calculation: CalculationId(0) },
-        Read::Members { profile },
-        Read::Groups { profile },
+        Read::Members { profile, member: None },
+        Read::Groups { profile, group: None },
         Read::ValueSet { set: ValueSetId(0) },
     ];
     for at in 0..program.tables.len() {

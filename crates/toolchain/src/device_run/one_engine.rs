@@ -25,6 +25,7 @@ pub(super) fn run(
     console: &dyn Console,
 ) -> Result<ExitStatus, Failure> {
     let quiet = console.is_quiet();
+    let engine = options.engine;
     let mut device = Device::new(program.clone(), options)
         .map_err(|error| coded(error.code().0, &error.to_string()))?;
     if !ports_exist(run, device.largest_port(), console) {
@@ -35,12 +36,12 @@ pub(super) fn run(
         return Ok(ExitStatus::WrongInput);
     }
     let mut controllers = Controllers::start(controllers, &mut [&mut device])?;
-    if !quiet && device.engine_choice() != run.engine {
+    if !quiet && device.engine_choice() != engine {
         console.note("traces come from the interpreter, so it runs everything");
     }
     let readers = readers(run.captures)?;
     let mut captures = PortCaptures::in_folder(run.out, inputs_of(run))?;
-    let running = device.program().clone();
+    let running = device.program();
     let places = |origin| place(&running, map, origin);
     let spinner = console.spinner(Work::Packets, quiet || run.trace || run.trace_json);
     let packets = MergedCaptures::new(readers);

@@ -47,7 +47,7 @@ pub(super) fn problem_text(error: &ReplayError, device: &Device, map: &SourceMap
         return coded(error.code().0, &message);
     }
     if let ReplayError::Device(device::DeviceError::AssertionFailed { origin, .. }) = error
-        && let Some(place) = place(device.program(), map, *origin)
+        && let Some(place) = place(&device.program(), map, *origin)
     {
         return format!("{place}: {error}");
     }

@@ -26,8 +26,8 @@ pub struct DeviceRun<'r> {
     pub after: &'r [PathBuf],
     /// Print digests.
     pub digests: bool,
-    /// What runs the program.
-    pub engine: EngineChoice,
+    /// What runs the program; `None` is machine code, or the interpreter where passes take time.
+    pub engine: Option<EngineChoice>,
     /// Both engines run it side by side.
     pub verify: bool,
     /// Print what happened to each packet.
@@ -121,10 +121,15 @@ pub(super) fn device_options(
                 .map_err(|diagnostics| Failure::Found(map, diagnostics))?
         }
     };
+    // Machine code runs a pass in one moment.
+    let default_engine = match built.pass_timing {
+        Some(_) if !run.verify => EngineChoice::Interpreter,
+        _ => EngineChoice::Jit,
+    };
     Ok(DeviceOptions {
         seed: run.seed,
         cpu_port: run.cpu_port.or(built.cpu_port),
-        engine: run.engine,
+        engine: run.engine.unwrap_or(default_engine),
         trace: run.trace || run.trace_json,
         ..built
     })

@@ -3,17 +3,18 @@
 //! controller has written last.
 
 use crate::recording::Recording;
+use control::target::{Batch, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{
-    Architecture, Checked, Compiled, Console, ControlAccess, Controller, ExitStatus, Failure,
-    Frontend, LayoutProblem, MemoryFiles, ProgramFile,
+    Architecture, Checked, Compiled, Console, Controller, ExitStatus, Failure, Frontend,
+    LayoutProblem, MemoryFiles, ProgramFile,
 };
 use ir::ready::ReadyProgram;
 use ir::{Bits, RegisterId};
 use network::capture::{CaptureReader, CaptureWriter};
 use p4::interfaces::InterfacesOnly;
 use source::{Diagnostics, Explanation};
-use state::{Batch, Reply, Update};
+use state::{CellRange, Read, Reply, Update};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toolchain::controllers::Controllers;
@@ -51,13 +52,14 @@ impl Ports {
         Ports { ports: ports.to_vec(), interval_ps, written: 0 }
     }
 
-    fn write(&mut self, switch: &mut dyn ControlAccess) -> Result<Option<u64>, String> {
+    fn write(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
         let Some(port) = self.ports.get(self.written) else {
             return Err("it has no ports left".to_string());
         };
         let value = Bits::from_u64(9, *port);
-        let update = Update::WriteRegister { register: RegisterId(0), index: Some(0), value };
-        let outcome = switch.submit(Batch::updates(0, [update]));
+        let (register, cells) = (RegisterId(0), CellRange::one(0));
+        let update = Update::WriteRegister { register, cells, values: value.into() };
+        let outcome = switch.execute(Batch::one(update));
         assert!(outcome.is_ok(), "{outcome:?}");
         self.written += 1;
         Ok((self.written < self.ports.len()).then(|| switch.now_ps() + self.interval_ps))
@@ -69,21 +71,21 @@ impl Controller for Ports {
         "ports"
     }
 
-    fn prologue(&mut self, switch: &mut dyn ControlAccess) -> Result<Option<u64>, String> {
+    fn prologue(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
         assert_eq!(switch.now_ps(), 0);
         self.write(switch)
     }
 
-    fn round(&mut self, switch: &mut dyn ControlAccess) -> Result<Option<u64>, String> {
+    fn round(&mut self, switch: &mut dyn Target) -> Result<Option<u64>, String> {
         self.write(switch)
     }
 
     fn reload(
         &mut self,
-        switch: &mut dyn ControlAccess,
+        switch: &mut dyn Target,
         program: &ReadyProgram,
     ) -> Result<Option<u64>, String> {
-        assert_eq!(program.program(), switch.program());
+        assert_eq!(*program.program(), switch.program());
         self.write(switch)
     }
 }
@@ -188,7 +190,7 @@ fn ports(first_line: &str, packets: u64, verify: bool) -> (ExitStatus, Vec<u32>,
         entries: &[],
         after: &[],
         digests: false,
-        engine: EngineChoice::Jit,
+        engine: Some(EngineChoice::Jit),
         verify,
         trace: false,
         trace_json: false,
@@ -263,8 +265,7 @@ fn controllers_are_replaced_when_the_program_is() {
     controllers.reload(vec![second], &again, &mut [&mut device]).expect("it takes over");
     // The second has no loop.
     assert_eq!(controllers.next_ps(), None);
-    let read = state::Read::Register { register: RegisterId(0), index: Some(0) };
-    let batch = Batch { items: vec![state::BatchItem::Read(read)], ..Batch::updates(0, []) };
-    let outcome = device.write_batch(batch);
-    assert_eq!(outcome.results, [Ok(Reply::Registers(vec![Bits::from_u64(9, 5)]))]);
+    let read = Read::Register { register: RegisterId(0), cells: CellRange::one(0) };
+    let outcome = device.execute(Batch::one(read));
+    assert_eq!(outcome.into_reply(), Ok(Reply::Registers(vec![Bits::from_u64(9, 5)])));
 }

@@ -7,7 +7,7 @@ use super::metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, Orders};
 use crate::architecture::paths;
 use crate::engine::Engine;
 use crate::machine::Machine;
-use crate::packet::{Reception, Traveller, Wishes};
+use crate::packet::{PassEpoch, Reception, Traveller, Wishes};
 use crate::statistics::DropReason;
 use crate::trace::{Cause, PassId};
 use crate::view::View;
@@ -21,6 +21,9 @@ pub(super) struct Source<'a> {
     pub ingress_port: u32,
     /// The pass that made it.
     pub pass: Option<PassId>,
+    pub epoch: &'a Arc<PassEpoch>,
+    /// From now to the queues.
+    pub time_to_queues_ps: u64,
 }
 
 impl Tna {
@@ -50,6 +53,8 @@ impl Tna {
             wishes: Wishes { bypass_egress: orders.bypass_egress, ..Wishes::default() },
             cause: orders.cause,
             parent: source.pass,
+            epoch: source.epoch.clone(),
+            time_to_queues_ps: source.time_to_queues_ps,
         };
         paths::to_queues(self, engine, machine, port, packet);
     }

@@ -9,10 +9,11 @@ use crate::architecture::{
     EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME, LeftStraight,
     OUTPUT_PORT, OUTPUT_QUEUE, Straight,
 };
-use crate::engine::{Engine, Run};
+use crate::engine::Engine;
 use crate::machine::Machine;
 use crate::output::DeviceError;
 use crate::packet::{Reception, Traveller, Wishes};
+use crate::pass::{Departure, Run};
 use crate::trace::Cause;
 use crate::traffic_manager::GATE_ROWS;
 use ir::{Operation, Program};
@@ -245,16 +246,19 @@ pub(super) fn leave(
         wishes: Wishes::default(),
         cause: Cause::Queue,
         parent: None,
+        epoch: machine.pass_epoch(),
+        time_to_queues_ps: machine.options.ingress_latency_ps,
     };
     if is_in_ingress {
         return model.after_ingress(engine, machine, &left.view, &run, packet);
     }
-    let leaving = Leaving {
-        view: &left.view,
-        run: &run,
+    let departure = Departure {
         port: left.outputs[OUTPUT_PORT],
         queue: left.outputs[OUTPUT_QUEUE],
+        dequeued_ps: machine.now_ps,
+        time_to_wire_ps: machine.options.egress_latency_ps,
     };
+    let leaving = Leaving { view: &left.view, run: &run, departure };
     if left.exit == Some(AFTER_EGRESS) {
         let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] - received_bytes;
         return model.after_egress(engine, machine, &leaving, packet, before_bytes);

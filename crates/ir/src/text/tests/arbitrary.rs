@@ -386,6 +386,7 @@ impl Choices<'_> {
             node: self.maybe(|draw| draw.number() as u32),
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
+            atomic: self.maybe(|draw| draw.number() as u32),
         }
     }
 

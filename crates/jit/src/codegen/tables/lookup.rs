@@ -9,11 +9,11 @@ use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
+use state::forwarding::RecordLayout;
 use state::forwarding::index::{
     BUCKET_BYTES, DOUBLE_SLOTS, DirectForm, HASH_MULTIPLIER, HASH_SECOND_MULTIPLIER,
     JOINED_BUCKET_BYTES, JOINED_SLOTS, KeyLayout, NO_MATCH, Packing, WORD_SLOTS,
 };
-use state::forwarding::{ForwardingTable, RecordLayout};
 use std::mem::offset_of;
 
 /// Which record a lookup leads to.
@@ -35,17 +35,21 @@ pub(super) struct Search {
     pub miss: Block,
 }
 
+/// Where a table's [`Shortcut`] stands, from the instance on.
+fn shortcut_offset(table: TableId) -> usize {
+    size_of::<Instance>() + table.index() * size_of::<Shortcut>()
+}
+
 impl FunctionCompiler<'_, '_> {
     pub(super) fn table_address(&mut self, table: TableId) -> Value {
         // Loaded where it is wanted, which is seldom.
-        let tables = self.load_word(self.instance, offset_of!(Instance, tables) as i32);
-        let distance = table.index() * size_of::<ForwardingTable>();
-        self.builder.ins().iadd_imm_s(tables, distance as i64)
+        let offset = shortcut_offset(table) + offset_of!(Shortcut, table);
+        self.load_word(self.instance, offset as i32)
     }
 
     /// Loads a word of the table's [`Shortcut`], which stand behind the instance.
     pub(super) fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
-        let offset = size_of::<Instance>() + table.index() * size_of::<Shortcut>() + offset_bytes;
+        let offset = shortcut_offset(table) + offset_bytes;
         // Code that looks ahead has registers for what it reads of tables; a unit has not.
         match self.prefetching {
             true => self.load_lasting(self.instance, offset as i32),

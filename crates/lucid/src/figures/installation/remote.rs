@@ -7,14 +7,15 @@
 use super::super::Measuring;
 use super::{FLOWS, internal, seed};
 use control::command::Origin;
+use control::target::{Batch, Target};
 use control::{ControlError, lookup};
-use device::{Burst, ControlHandle, Device, DeviceOptions};
+use device::{Burst, Device, DeviceOptions, DeviceTarget};
 use ir::ready::ReadyProgram;
 use ir::{ActionId, Bits, KeyPattern, Program, TableId};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, SourceMap};
-use state::{Batch, BoundAction, NewEntry, Update};
+use state::{BoundAction, NewEntry, Update};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
@@ -51,20 +52,21 @@ fn pipeline() -> Result<Arc<Program>, (SourceMap, Diagnostics)> {
 type Flow = (u32, u32);
 
 /// What the controller knows of the switch: its program's table and action by their names.
+#[derive(Clone)]
 struct Controller {
-    handle: ControlHandle,
+    target: DeviceTarget,
     program: Arc<Program>,
     table: TableId,
     action: ActionId,
 }
 
 impl Controller {
-    fn new(handle: ControlHandle, program: Arc<Program>) -> Result<Controller, ControlError> {
+    fn new(target: DeviceTarget, program: Arc<Program>) -> Result<Controller, ControlError> {
         let origin = Origin { file: "controller".to_string(), place: String::new() };
         let table = lookup::table(&program, "flows", &origin)?;
         let at = lookup::table_action(&program, table, "pass", &origin)?;
         let action = program.tables[table.index()].actions[at].action;
-        Ok(Controller { handle, program, table, action })
+        Ok(Controller { target, program, table, action })
     }
 
     fn keys(flow: Flow) -> Vec<KeyPattern> {
@@ -72,23 +74,21 @@ impl Controller {
     }
 
     /// Writes a batch; packets see it when this returns.
-    fn write(&self, update: Update) -> Result<(), Diagnostics> {
-        let written = self.handle.write(&self.program, Batch::updates(0, [update]));
-        let outcome = written.and_then(device::WriteOutcome::wait);
-        match outcome {
-            Ok(outcome) if outcome.is_ok() => Ok(()),
-            Ok(outcome) => Err(internal(&format!("the entry is refused: {outcome:?}"))),
-            Err(refusal) => Err(internal(&refusal.to_string())),
+    fn write(&mut self, update: Update) -> Result<(), Diagnostics> {
+        let outcome = self.target.execute(Batch::one(update).made_for(self.program.clone()));
+        match outcome.first_fault() {
+            None => Ok(()),
+            Some((_, fault)) => Err(internal(&format!("the entry is refused: {fault}"))),
         }
     }
 
-    fn install(&self, flow: Flow) -> Result<(), Diagnostics> {
+    fn install(&mut self, flow: Flow) -> Result<(), Diagnostics> {
         let action = BoundAction { action: self.action, arguments: Vec::new() };
         let entry = NewEntry::direct(Controller::keys(flow), 0, action);
         self.write(Update::InsertEntry { table: self.table, entry })
     }
 
-    fn remove(&self, flow: Flow) -> Result<(), Diagnostics> {
+    fn remove(&mut self, flow: Flow) -> Result<(), Diagnostics> {
         let keys = Controller::keys(flow);
         self.write(Update::DeleteEntry { table: self.table, keys, priority: 0 })
     }
@@ -96,7 +96,7 @@ impl Controller {
     /// Installs the flows that are reported, until there are no more reports; answers when each entry
     /// was there, and how long writing it took in nanoseconds.
     fn serve(
-        &self,
+        &mut self,
         reports: &Receiver<Flow>,
         answers: &Sender<Result<(Instant, f64), Diagnostics>>,
     ) {
@@ -161,10 +161,10 @@ fn measured(
     measuring: &mut Measuring<'_>,
     count: u64,
 ) -> Result<Vec<Installed>, Diagnostics> {
-    let mut device = Device::new(program.clone(), DeviceOptions::default())
+    let device = Device::new(program.clone(), DeviceOptions::default())
         .map_err(|error| internal(&error.to_string()))?;
-    let controller = Controller::new(device.control_handle(), program)
-        .map_err(|error| internal(&error.to_string()))?;
+    let mut controller =
+        Controller::new(device.target(), program).map_err(|error| internal(&error.to_string()))?;
     let mut switch = Switch { device, burst: Burst::new(1, FRAME_BYTES) };
     // The hosts inside have numbers from 1, the one outside has the seed's.
     let outside = seed(measuring, 0) as u32;
@@ -174,7 +174,7 @@ fn measured(
     let (reports, reported) = channel();
     let (answers, answered) = channel();
     std::thread::scope(|scope| {
-        let serving = &controller;
+        let mut serving = controller.clone();
         scope.spawn(move || serving.serve(&reported, &answers));
         // Moved in here, so that the controller ends when this does.
         let reports = reports;

@@ -11,9 +11,11 @@ use crate::compile::deploy::{self, Site};
 use crate::compile::{Delay, Options, compile, wire};
 use crate::compiled::ready;
 use crate::core::{LUCID_ETHER_TYPE, Program};
+use control::target::Batch;
 use device::{Burst, Device, DeviceOptions};
 use ir::{Bits, RegisterId};
 use source::{Diagnostics, SourceMap};
+use state::{CellRange, Update};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -43,15 +45,12 @@ impl Firewall {
         let recirculation_port = options.recirculation_port;
         let site = Site { recirculation_port, ..Site::default() };
         let built = deploy::device_options(&compiled, &site, false);
-        let mut device = Device::new(pipeline.clone(), DeviceOptions { tap: false, ..built })
+        let device = Device::new(pipeline.clone(), DeviceOptions { tap: false, ..built })
             .map_err(|error| internal(&error.to_string()))?;
         let mut session = control::session::Session::new(pipeline);
         let text = deploy::commands(&compiled, program, &site);
-        for located in control::entries::read("commands", &text).0 {
-            let (store, cells) = device.store_and_cells_mut();
-            let applied = session.apply(&located, store, cells, 0);
-            applied.map_err(|error| internal(&error.to_string()))?;
-        }
+        let applied = session.run("commands", &text, &mut device.target());
+        applied.map_err(|errors| internal(&errors[0].to_string()))?;
         let number = |name: &str| {
             let found = event(program, name).map(|id| program.events[id.0 as usize].wire_number);
             found.and_then(|number| u16::try_from(number).ok()).unwrap_or(0)
@@ -63,15 +62,14 @@ impl Firewall {
 
     /// All flows are forgotten.
     fn reset(&mut self) {
-        let registers = self.device.program().registers.clone();
-        for (number, register) in registers.iter().enumerate() {
-            let zero = Bits::zero(register.width_bits);
-            let id = RegisterId(number as u32);
-            let Some(cells) = self.device.cells_mut().register_mut(id) else { continue };
-            for index in 0..register.size {
-                cells.write(index, zero.clone());
-            }
-        }
+        let program = self.device.program();
+        let clear = |(number, register): (usize, &ir::RegisterArray)| Update::WriteRegister {
+            register: RegisterId(number as u32),
+            cells: CellRange::all(),
+            values: Bits::zero(register.width_bits).into(),
+        };
+        let updates = program.registers.iter().enumerate().map(clear);
+        self.device.execute(Batch::of(updates));
     }
 
     /// The frame of the first packet of a flow.

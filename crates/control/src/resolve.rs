@@ -1,29 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of tables in a session: keys, actions and arguments by name, made into what the store takes,
-//! and the handles by which later commands speak of entries.
+//! Names and texts of commands resolved against a program: keys, actions and their arguments, copies, members
+//! of value sets, as the state store takes them. Handles, which only BMv2's commands have, are in `session`.
 
-use super::{Answer, Applying, EntryName};
-use crate::command::{Arguments, MatchText, Matches, Priority, Target};
-use crate::error::{
-    BAD_VALUE, ControlError, PRIORITY, UNKNOWN_HANDLE, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH,
-};
+use crate::command::{Arguments, MatchText, Matches, Origin, Priority, Target};
+use crate::error::{BAD_VALUE, ControlError, PRIORITY, UNKNOWN_NAME, WRONG_COUNT, WRONG_MATCH};
 use crate::{lookup, patterns, values};
-use ir::{ActionProfileId, KeyPattern, MatchKind, TableId};
-use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Update};
+use ir::{ActionProfileId, KeyPattern, MatchKind, Program, TableId};
+use state::{ActionData, BoundAction, GroupId, MemberId, NewEntry, Replica};
 
-impl Applying<'_> {
-    pub(super) fn table_add(
-        &mut self,
-        table: &str,
+/// One command against one program.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolver<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Where the command stands.
+    pub origin: &'a Origin,
+    /// STF leaves out exact keys that are zero, priorities, and the length of whole prefixes.
+    pub lenient: bool,
+}
+
+impl Resolver<'_> {
+    /// An error at the command.
+    pub fn error(&self, code: source::Code, message: impl Into<String>) -> ControlError {
+        ControlError::new(code, self.origin, message)
+    }
+
+    /// A number that has to fit 32 bits.
+    pub fn small(&self, number: u64, what: &str) -> Result<u32, ControlError> {
+        u32::try_from(number)
+            .map_err(|_| self.error(BAD_VALUE, format!("{what} {number} is too large")))
+    }
+
+    /// The same for a number that may be left out.
+    pub fn small_option(
+        &self,
+        number: Option<u64>,
+        what: &str,
+    ) -> Result<Option<u32>, ControlError> {
+        number.map(|number| self.small(number, what)).transpose()
+    }
+
+    /// Ports.
+    pub fn ports(&self, ports: &[u64]) -> Result<Vec<u32>, ControlError> {
+        ports.iter().map(|port| self.small(*port, "port")).collect()
+    }
+
+    /// Copies: port and instance of each.
+    pub fn replicas(&self, replicas: &[(u64, u64)]) -> Result<Vec<Replica>, ControlError> {
+        let one = |(port, instance): &(u64, u64)| {
+            Ok(Replica {
+                egress_port: self.small(*port, "port")?,
+                instance: self.small(*instance, "instance")?,
+            })
+        };
+        replicas.iter().map(one).collect()
+    }
+
+    /// An entry of a table.
+    pub fn entry(
+        &self,
+        table: TableId,
         matches: &Matches,
         target: &Target,
         priority: Priority,
         timeout_ms: Option<u64>,
-        label: Option<&str>,
-    ) -> Result<Answer, ControlError> {
-        let program = self.session.program.clone();
-        let table = lookup::table(&program, table, self.origin)?;
-        let declared = &program.tables[table.index()];
+    ) -> Result<NewEntry, ControlError> {
+        let declared = &self.program.tables[table.index()];
         let keys = self.keys(table, matches)?;
         let takes_priority = declared.keys.iter().any(|key| {
             matches!(key.match_kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
@@ -44,14 +86,14 @@ impl Applying<'_> {
             },
             None => priority,
         };
-        if priority != Priority::Absent && !takes_priority && !self.session.lenient {
+        if priority != Priority::Absent && !takes_priority && !self.lenient {
             let message = format!("table `{}`: its entries take no priority", declared.name);
             return Err(self.error(PRIORITY, message).help(
                 "only tables with ternary, range or optional keys choose among entries by priority",
             ));
         }
         let priority = match priority {
-            Priority::Absent if takes_priority && !self.session.lenient => {
+            Priority::Absent if takes_priority && !self.lenient => {
                 let message = format!("table `{}`: the entry needs a priority", declared.name);
                 return Err(self.error(PRIORITY, message).help(
                     "tables with ternary, range or optional keys choose among entries by priority",
@@ -61,30 +103,19 @@ impl Applying<'_> {
             Priority::LargestWins(number) => number,
             Priority::SmallestWins(number) => i64::from(i32::MAX).saturating_sub(number),
         };
-        let entry = NewEntry {
-            keys: keys.clone(),
+        Ok(NewEntry {
+            keys,
             priority,
             action,
             idle_timeout_ns: timeout_ms.unwrap_or(0).saturating_mul(1_000_000),
             metadata: Vec::new(),
             cookie: 0,
-        };
-        self.update(Update::InsertEntry { table, entry })?;
-        let entries = self.session.entries.entry(table).or_default();
-        let handle = entries.len() as u64;
-        entries.push(Some(EntryName { keys, priority }));
-        if let Some(label) = label {
-            self.session.labels.insert(label.to_string(), (table, handle));
-        }
-        Ok(Answer::Handle(handle))
+        })
     }
 
-    pub(super) fn keys(
-        &self,
-        table: TableId,
-        matches: &Matches,
-    ) -> Result<Vec<KeyPattern>, ControlError> {
-        let program = &self.session.program;
+    /// The patterns of an entry's keys, selector keys left out.
+    pub fn keys(&self, table: TableId, matches: &Matches) -> Result<Vec<KeyPattern>, ControlError> {
+        let program = self.program;
         let declared = &program.tables[table.index()];
         let matched: Vec<usize> = (0..declared.keys.len())
             .filter(|at| declared.keys[*at].match_kind != MatchKind::Selector)
@@ -125,7 +156,7 @@ impl Applying<'_> {
             let key = &declared.keys[at];
             let text = match texts[at] {
                 Some(text) => text,
-                None if key.match_kind == MatchKind::Exact && !self.session.lenient => {
+                None if key.match_kind == MatchKind::Exact && !self.lenient => {
                     let message =
                         format!("table `{}`: exact key `{}` is missing", declared.name, key.name);
                     return Err(self.error(WRONG_COUNT, message));
@@ -136,7 +167,7 @@ impl Applying<'_> {
             let place = format!("table `{}`, key `{}`", declared.name, key.name);
             let pattern = patterns::pattern(text, key)
                 .map_err(|(code, why)| self.error(code, format!("{place}: {why}")))?;
-            if !self.session.lenient
+            if !self.lenient
                 && let Some((why, help)) = patterns::without_length(text, key)
             {
                 return Err(self.error(WRONG_MATCH, format!("{place}: {why}")).help(help));
@@ -146,7 +177,8 @@ impl Applying<'_> {
         Ok(keys)
     }
 
-    pub(super) fn action_data(
+    /// What an entry does; where `surplus` is allowed, one argument too many is handed back.
+    pub fn action_data(
         &self,
         table: TableId,
         target: &Target,
@@ -167,14 +199,14 @@ impl Applying<'_> {
     }
 
     /// The action with its arguments; where `surplus` is allowed, one argument too many is handed back.
-    pub(super) fn bound_action(
+    pub fn bound_action(
         &self,
         table: TableId,
         action: &str,
         arguments: &Arguments,
         surplus: bool,
     ) -> Result<(BoundAction, Option<String>), ControlError> {
-        let program = &self.session.program;
+        let program = self.program;
         let at = lookup::table_action(program, table, action, self.origin)?;
         let declared = &program.tables[table.index()];
         let action = declared.actions[at].action;
@@ -182,13 +214,13 @@ impl Applying<'_> {
     }
 
     /// An action of a profile, by way of the tables that use the profile.
-    pub(super) fn profile_action(
+    pub fn profile_action(
         &self,
         profile: ActionProfileId,
         action: &str,
         arguments: &Arguments,
     ) -> Result<BoundAction, ControlError> {
-        let program = &self.session.program;
+        let program = self.program;
         let users = || {
             (0..program.tables.len())
                 .filter(|at| program.tables[*at].implementation == Some(profile))
@@ -211,14 +243,15 @@ impl Applying<'_> {
         }))
     }
 
-    pub(super) fn arguments(
+    /// An action with its arguments, in the words of `place`.
+    fn arguments(
         &self,
         action: ir::ActionId,
         arguments: &Arguments,
         surplus: bool,
         place: &str,
     ) -> Result<(BoundAction, Option<String>), ControlError> {
-        let program = &self.session.program;
+        let program = self.program;
         let declared = &program.actions[action.index()];
         let wanted = declared.parameters.len();
         let mut rest = None;
@@ -291,28 +324,33 @@ impl Applying<'_> {
         Ok((BoundAction { action, arguments: values }, rest))
     }
 
-    pub(super) fn entry_slot(
-        &mut self,
-        table: TableId,
-        handle: u64,
-    ) -> Option<&mut Option<EntryName>> {
-        let at = usize::try_from(handle).ok()?;
-        self.session.entries.get_mut(&table)?.get_mut(at)
-    }
-
-    pub(super) fn entry(&mut self, table: TableId, handle: u64) -> Result<EntryName, ControlError> {
-        match self.entry_slot(table, handle) {
-            Some(Some(name)) => Ok(name.clone()),
-            _ => {
-                let name = self.session.program.tables[table.index()].name.clone();
-                let message = format!("table `{name}` has no entry with handle {handle}");
-                Err(self.error(UNKNOWN_HANDLE, message))
-            }
+    /// A member of a value set: one pattern a component.
+    pub fn value_set_member(
+        &self,
+        set: ir::ValueSetId,
+        value: &[MatchText],
+    ) -> Result<Vec<KeyPattern>, ControlError> {
+        let declared = &self.program.value_sets[set.index()];
+        if value.len() != declared.components.len() {
+            let message = format!(
+                "value set `{}` has {}, the member gives {}",
+                declared.name,
+                count(declared.components.len(), "component"),
+                value.len()
+            );
+            return Err(self.error(WRONG_COUNT, message));
         }
+        let one = |(text, key): (&MatchText, &ir::Key)| {
+            patterns::pattern(text, key).map_err(|(code, why)| {
+                self.error(code, format!("value set `{}`: {why}", declared.name))
+            })
+        };
+        value.iter().zip(&declared.components).map(one).collect()
     }
 }
 
-pub(super) fn count(number: usize, what: &str) -> String {
+/// A number of things, in words.
+pub fn count(number: usize, what: &str) -> String {
     match number {
         0 => format!("no {what}s"),
         1 => format!("1 {what}"),

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Control maps: how each write, read and notification of a program as written is done on the programs as
+//! run. [`Mapped`] puts a map in front of targets and is a target itself, so maps nest; [`Composed`] is the
+//! map that two maps are together. Maps that keep the state of the program as written build on
+//! [`Virtual`].
+
+mod composed;
+mod identity;
+mod instances;
+mod mapped;
+mod reconcile;
+mod shared;
+mod virtual_state;
+
+pub use composed::Composed;
+pub use identity::Identity;
+pub use instances::{Instances, OwnedArray, Owner};
+pub use mapped::Mapped;
+pub use reconcile::Reconciliation;
+pub use shared::{IdRanges, Portion, SharedTarget};
+pub use virtual_state::{Physical, Translation, Virtual, VirtualPlan};
+
+use crate::target::{Batch, Notification, Outcome, Visibility};
+use ir::Program;
+use std::sync::Arc;
+
+/// A target below a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TargetIndex(pub usize);
+
+/// What a plan wants next.
+#[derive(Debug)]
+pub enum Step {
+    /// Submits these batches at one time. The next call sees their outcomes, in this order.
+    Submit(Vec<(TargetIndex, Batch)>),
+    /// Reserves these batches. The next call sees the outcomes of the checks, in this order; what was reserved
+    /// stays so until [`Step::Commit`] or [`Step::Release`].
+    Reserve(Vec<(TargetIndex, Batch)>),
+    /// Commits everything that is reserved. The next call sees the outcomes, in the order of the reservations.
+    Commit,
+    /// Gives all reservations up. The next call sees nothing.
+    Release,
+    /// Waits until all passes that have begun at these targets have ended. The next call sees an outcome
+    /// without results for each.
+    Barrier(Vec<TargetIndex>),
+    /// Answers the caller; the plan goes on. The next call sees nothing.
+    Answer(Outcome),
+    /// The plan is over. A caller without an answer gets an empty one.
+    End,
+}
+
+/// What a map does when a target is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Absence {
+    /// Items for it fail with [`crate::target::Fault::Away`].
+    #[default]
+    Refuse,
+    /// Plans that need it wait until it is back.
+    Defer,
+    /// Writes for it are kept until it is back; reads fail with [`crate::target::Fault::Away`].
+    GoOn,
+}
+
+/// An object of a program as run that the map added: it is in the map's own namespace, not in that of the
+/// program as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Its name there, such as `init`.
+    pub name: Arc<str>,
+    /// Which target has it.
+    pub target: TargetIndex,
+    /// Its control-plane name in that target's program.
+    pub object: Arc<str>,
+}
+
+/// How each write, read and notification of a program as written is done on the programs as run.
+pub trait ControlMap: Send {
+    /// A batch at work. It gives the next step when it sees what came of the last one.
+    type Plan: Send;
+
+    /// The program as written.
+    fn program(&self) -> Arc<Program>;
+
+    /// The targets that it has.
+    fn targets(&self) -> Vec<TargetIndex> {
+        vec![TargetIndex(0)]
+    }
+
+    /// What packets see of a batch, when its parts are seen so below.
+    fn visibility(&self, below: Visibility) -> Visibility {
+        below
+    }
+
+    /// Rewrites a batch for one target, where that is all there is to do; [`ControlMap::passed`] rewrites the
+    /// outcome. A batch that needs a plan is left as it is. `None` is for maps that always plan.
+    fn pass(&mut self, _batch: &mut Batch) -> Option<TargetIndex> {
+        None
+    }
+
+    /// Rewrites the outcome of a batch that [`ControlMap::pass`] rewrote. Batches come here in their order.
+    fn passed(&mut self, _outcome: &mut Outcome) {}
+
+    /// Begins with a batch.
+    fn begin(&mut self, batch: Batch) -> Self::Plan;
+
+    /// Gives the next step of a plan; `seen` is what came of the last one.
+    fn step(&mut self, plan: &mut Self::Plan, seen: Vec<Outcome>) -> Step;
+
+    /// Whether a later batch waits until a plan ends. Plans that a batch does not wait for run beside it.
+    fn queues_behind(&self, _running: &Self::Plan, _later: &Batch) -> bool {
+        true
+    }
+
+    /// What a batch would answer, by what the map knows. Targets below are not asked.
+    fn check(&mut self, batch: &Batch) -> Outcome;
+
+    /// What a notification from below is for the program as written, in order; perhaps nothing.
+    fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification>;
+
+    /// A question that the map has to ask of itself, such as whether an entry idles everywhere; asked again
+    /// after each call of [`crate::target::Target::notifications`].
+    fn background(&mut self) -> Option<Self::Plan> {
+        None
+    }
+
+    /// The answer to [`ControlMap::background`], and the notifications that follow from it.
+    fn background_answer(&mut self, _outcome: Outcome) -> Vec<Notification> {
+        Vec::new()
+    }
+
+    /// What to do when a target is not there.
+    fn absence(&self) -> Absence {
+        Absence::Refuse
+    }
+
+    /// Objects that the map added below.
+    fn added(&self) -> Vec<Added> {
+        Vec::new()
+    }
+}

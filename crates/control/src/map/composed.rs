@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The composition of two maps: the outer one's target is the program that the inner one takes as written.
+
+use super::{Absence, Added, ControlMap, Step, TargetIndex};
+use crate::target::{Batch, Notification, Outcome, Visibility};
+use ir::Program;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Two maps as one. The outer map has one target; the inner one's targets are those of the composition.
+///
+/// Batches of the inner map run one after the other; the outer map goes on when the inner one has ended.
+#[derive(Clone, Debug)]
+pub struct Composed<O, I> {
+    outer: O,
+    inner: I,
+}
+
+impl<O: ControlMap, I: ControlMap> Composed<O, I> {
+    /// `outer` over `inner`.
+    pub fn new(outer: O, inner: I) -> Composed<O, I> {
+        Composed { outer, inner }
+    }
+}
+
+/// What the inner map does for the outer one.
+#[derive(Debug)]
+enum Inner<P> {
+    /// A batch at work, and its answer once it is there.
+    Batch(P, Option<Outcome>),
+    /// A barrier at the inner map's targets.
+    Barrier,
+}
+
+/// A batch of a composition at work.
+#[derive(Debug)]
+pub struct ComposedPlan<O, I> {
+    outer: O,
+    inner: Option<Inner<I>>,
+    /// Batches of the outer map's step that the inner one has still to do.
+    waiting: VecDeque<Batch>,
+    /// What the outer map sees next.
+    seen: Vec<Outcome>,
+    /// Batches that the outer map has reserved: the inner map checks, and applies them on commit.
+    reserved: Vec<Batch>,
+}
+
+impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
+    type Plan = ComposedPlan<O::Plan, I::Plan>;
+
+    fn program(&self) -> Arc<Program> {
+        self.outer.program()
+    }
+
+    fn visibility(&self, below: Visibility) -> Visibility {
+        self.outer.visibility(self.inner.visibility(below))
+    }
+
+    fn begin(&mut self, batch: Batch) -> Self::Plan {
+        ComposedPlan {
+            outer: self.outer.begin(batch),
+            inner: None,
+            waiting: VecDeque::new(),
+            seen: Vec::new(),
+            reserved: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, plan: &mut Self::Plan, mut seen: Vec<Outcome>) -> Step {
+        loop {
+            match plan.inner.take() {
+                Some(Inner::Barrier) => {
+                    let now_ps = seen.iter().map(|outcome| outcome.known_ps).max().unwrap_or(0);
+                    plan.seen.push(Outcome::empty(now_ps));
+                    seen = Vec::new();
+                }
+                Some(Inner::Batch(mut inner, mut answer)) => {
+                    let step = self.inner.step(&mut inner, std::mem::take(&mut seen));
+                    match step {
+                        Step::Answer(outcome) => {
+                            answer = Some(outcome);
+                            plan.inner = Some(Inner::Batch(inner, answer));
+                        }
+                        Step::End => {
+                            plan.seen.push(answer.unwrap_or_else(|| Outcome::empty(0)));
+                        }
+                        step => {
+                            plan.inner = Some(Inner::Batch(inner, answer));
+                            return step;
+                        }
+                    }
+                    continue;
+                }
+                None => {}
+            }
+            if let Some(batch) = plan.waiting.pop_front() {
+                plan.inner = Some(Inner::Batch(self.inner.begin(batch), None));
+                continue;
+            }
+            match self.outer.step(&mut plan.outer, std::mem::take(&mut plan.seen)) {
+                Step::Submit(batches) => {
+                    plan.waiting.extend(batches.into_iter().map(|(_, batch)| batch));
+                }
+                Step::Reserve(batches) => {
+                    for (_, batch) in batches {
+                        let outcome = self.inner.check(&batch);
+                        if outcome.is_ok() {
+                            plan.reserved.push(batch);
+                        }
+                        plan.seen.push(outcome);
+                    }
+                }
+                Step::Commit => plan.waiting.extend(plan.reserved.drain(..)),
+                Step::Release => plan.reserved.clear(),
+                Step::Barrier(_) => {
+                    plan.inner = Some(Inner::Barrier);
+                    return Step::Barrier(self.inner.targets());
+                }
+                step @ (Step::Answer(_) | Step::End) => return step,
+            }
+        }
+    }
+
+    fn targets(&self) -> Vec<TargetIndex> {
+        self.inner.targets()
+    }
+
+    fn queues_behind(&self, running: &Self::Plan, later: &Batch) -> bool {
+        self.outer.queues_behind(&running.outer, later)
+    }
+
+    fn check(&mut self, batch: &Batch) -> Outcome {
+        self.outer.check(batch)
+    }
+
+    fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification> {
+        let inner = self.inner.notify(from, notification).into_iter();
+        inner.flat_map(|notification| self.outer.notify(TargetIndex(0), notification)).collect()
+    }
+
+    fn background(&mut self) -> Option<Self::Plan> {
+        let outer = self.outer.background()?;
+        let (inner, waiting) = (None, VecDeque::new());
+        Some(ComposedPlan { outer, inner, waiting, seen: Vec::new(), reserved: Vec::new() })
+    }
+
+    fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
+        self.outer.background_answer(outcome)
+    }
+
+    fn absence(&self) -> Absence {
+        self.inner.absence()
+    }
+
+    fn added(&self) -> Vec<Added> {
+        self.inner.added()
+    }
+}

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A map at work in front of its targets: runs plans, queues batches behind them, keeps reservations, and lets
+//! targets go and come back. What plans do is the map's; what a target that is back lacks is told by
+//! `reconcile`.
+
+mod plans;
+
+use super::reconcile::Record;
+use super::{Absence, Added, ControlMap, TargetIndex};
+use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
+use ir::Program;
+use plans::Running;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A target below.
+#[derive(Debug)]
+struct Below {
+    /// `None` while it is not there.
+    target: Option<Box<dyn Target>>,
+    /// The program that batches for it are made for.
+    program: Arc<Program>,
+    /// What was written to it, for maps that go on without it.
+    record: Option<Record>,
+}
+
+/// A request that waits for plans before it.
+#[derive(Debug)]
+enum Queued {
+    Batch(Ticket, Batch, u64),
+    Barrier(Ticket, u64),
+}
+
+/// A batch that a target below answers as it is.
+#[derive(Debug)]
+struct Passing {
+    ticket: Ticket,
+    below: TargetIndex,
+    below_ticket: Ticket,
+    /// Whether the outcome is that of a batch, which the map rewrites.
+    is_batch: bool,
+}
+
+/// A barrier at all targets.
+#[derive(Debug)]
+struct WideBarrier {
+    ticket: Ticket,
+    waiting: Vec<(TargetIndex, Ticket)>,
+    latest: Outcome,
+}
+
+/// A map in front of targets: the program as written, as a target.
+///
+/// Plans begin in the order of their requests; one that [`ControlMap::queues_behind`] another waits for its
+/// end. Work goes on when [`Target::poll`] or [`Target::notifications`] is called. A reservation here is
+/// checked by the map and keeps other batches out until it is committed or released; it holds for targets that
+/// nobody else writes to.
+pub struct Mapped<M: ControlMap> {
+    map: M,
+    below: Vec<Below>,
+    running: Vec<Running<M::Plan>>,
+    queue: VecDeque<Queued>,
+    passing: VecDeque<Passing>,
+    barriers: Vec<WideBarrier>,
+    reserved: Option<(Ticket, Batch)>,
+    answers: VecDeque<(Ticket, Outcome)>,
+    /// Notifications that the map gave of itself.
+    late: Vec<Notification>,
+    next_ticket: u64,
+}
+
+impl<M: ControlMap> Mapped<M> {
+    /// A map in front of these targets, which are its targets from 0 on.
+    pub fn new(map: M, targets: Vec<Box<dyn Target>>) -> Mapped<M> {
+        let mut mapped = Mapped {
+            map,
+            below: Vec::new(),
+            running: Vec::new(),
+            queue: VecDeque::new(),
+            passing: VecDeque::new(),
+            barriers: Vec::new(),
+            reserved: None,
+            answers: VecDeque::new(),
+            late: Vec::new(),
+            next_ticket: 0,
+        };
+        for target in targets {
+            mapped.add(target);
+        }
+        mapped
+    }
+
+    /// The map.
+    pub fn map(&self) -> &M {
+        &self.map
+    }
+
+    /// The map, to change it between batches.
+    pub fn map_mut(&mut self) -> &mut M {
+        &mut self.map
+    }
+
+    /// One more target.
+    pub fn add(&mut self, target: Box<dyn Target>) -> TargetIndex {
+        let program = target.program();
+        let goes_on = self.map.absence() == Absence::GoOn;
+        let record = goes_on.then(|| Record::new(program.clone())).flatten();
+        self.below.push(Below { target: Some(target), program, record });
+        TargetIndex(self.below.len() - 1)
+    }
+
+    /// A target goes. Batches that wait for its answer get [`Fault::Away`], or wait, as the map says.
+    pub fn detach(&mut self, index: TargetIndex) -> Option<Box<dyn Target>> {
+        self.drive();
+        let target = self.below.get_mut(index.0)?.target.take();
+        self.lose(index);
+        self.drive();
+        target
+    }
+
+    /// A target is back, with whatever state it has now. Where the map goes on without its targets, what it
+    /// lacks is written to it first; the target answers that without simulated time. The outcome is that of
+    /// those writes.
+    pub fn attach(&mut self, index: TargetIndex, mut target: Box<dyn Target>) -> Outcome {
+        let Some(below) = self.below.get_mut(index.0) else {
+            return Outcome::failed(1, Fault::Gone, target.now_ps());
+        };
+        below.program = target.program();
+        let outcome = match &mut below.record {
+            Some(record) => record.bring_up_to_date(&mut *target),
+            None => Outcome::empty(target.now_ps()),
+        };
+        below.target = Some(target);
+        self.drive();
+        outcome
+    }
+
+    /// Whether a target is there.
+    pub fn is_attached(&self, index: TargetIndex) -> bool {
+        self.below.get(index.0).is_some_and(|below| below.target.is_some())
+    }
+
+    /// Objects that the map added, in its own namespace.
+    pub fn added(&self) -> Vec<Added> {
+        self.map.added()
+    }
+
+    /// A target below, to reach what the map added.
+    pub fn below(&mut self, index: TargetIndex) -> Option<&mut (dyn Target + 'static)> {
+        self.below.get_mut(index.0)?.target.as_deref_mut()
+    }
+
+    /// How many plans run, and how many requests wait behind them.
+    pub fn backlog(&self) -> (usize, usize) {
+        (self.running.len(), self.queue.len())
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        ticket
+    }
+
+    fn answer(&mut self, ticket: Ticket, outcome: Outcome) {
+        self.answers.push_back((ticket, outcome));
+    }
+
+    /// Whether a batch is made for another program.
+    fn is_misfit(&self, batch: &Batch) -> bool {
+        let own = || self.map.program();
+        batch.program.as_ref().is_some_and(|program| !Arc::ptr_eq(program, &own()))
+    }
+
+    /// Whether nothing of this map is under way that a batch has to wait for.
+    fn is_free_for(&self, batch: &Batch) -> bool {
+        self.queue.is_empty()
+            && (self.reserved.is_none() || batch.only_reads())
+            && !self.running.iter().any(|running| self.map.queues_behind(&running.plan, batch))
+    }
+
+    /// Begins with a batch that nothing holds up.
+    fn start(&mut self, ticket: Ticket, mut batch: Batch, at_ps: u64) {
+        if let Some(index) = self.map.pass(&mut batch)
+            && let Some(Below { target: Some(target), program, record: None }) =
+                self.below.get_mut(index.0)
+        {
+            batch.program = Some(program.clone());
+            let below_ticket = target.submit(batch, at_ps);
+            let passing = Passing { ticket, below: index, below_ticket, is_batch: true };
+            self.passing.push_back(passing);
+            return;
+        }
+        let plan = self.map.begin(batch);
+        self.running.push(Running::new(ticket, plan, at_ps));
+        self.drive();
+    }
+
+    /// Goes on with everything that can go on.
+    fn drive(&mut self) {
+        while self.drive_once() {}
+    }
+
+    fn drive_once(&mut self) -> bool {
+        let mut has_moved = false;
+        let mut at = 0;
+        while at < self.running.len() {
+            let mut running = self.running.swap_remove(at);
+            // The order of the others is kept.
+            let mut moved = false;
+            while self.advance(&mut running) {
+                moved = true;
+            }
+            has_moved |= moved;
+            self.running.push(running);
+            let last = self.running.len() - 1;
+            self.running.swap(at, last);
+            match self.running[at].is_over() {
+                true => {
+                    self.running.remove(at);
+                    has_moved = true;
+                }
+                false => at += 1,
+            }
+        }
+        has_moved |= self.take_passing();
+        has_moved |= self.take_barriers();
+        has_moved |= self.take_queued();
+        has_moved
+    }
+
+    fn take_passing(&mut self) -> bool {
+        let mut has_moved = false;
+        // In order, as the map expects outcomes in the order of the batches.
+        while let Some(first) = self.passing.front() {
+            let target = self.below[first.below.0].target.as_mut();
+            let Some(mut outcome) = target.and_then(|target| target.poll(first.below_ticket))
+            else {
+                break;
+            };
+            if first.is_batch {
+                self.map.passed(&mut outcome);
+            }
+            let ticket = first.ticket;
+            self.passing.pop_front();
+            self.answer(ticket, outcome);
+            has_moved = true;
+        }
+        has_moved
+    }
+
+    fn take_barriers(&mut self) -> bool {
+        let below = &mut self.below;
+        for barrier in &mut self.barriers {
+            let latest = &mut barrier.latest;
+            barrier.waiting.retain(|(index, ticket)| {
+                match below[index.0].target.as_mut().map(|target| target.poll(*ticket)) {
+                    Some(None) => true,
+                    Some(Some(outcome)) => {
+                        latest.applied_ps = latest.applied_ps.max(outcome.applied_ps);
+                        latest.known_ps = latest.known_ps.max(outcome.known_ps);
+                        false
+                    }
+                    // Its packets are gone with it.
+                    None => false,
+                }
+            });
+        }
+        let (done, waiting) = std::mem::take(&mut self.barriers)
+            .into_iter()
+            .partition(|barrier: &WideBarrier| barrier.waiting.is_empty());
+        self.barriers = waiting;
+        let done: Vec<WideBarrier> = done;
+        let has_moved = !done.is_empty();
+        self.answers.extend(done.into_iter().map(|barrier| (barrier.ticket, barrier.latest)));
+        has_moved
+    }
+
+    fn take_queued(&mut self) -> bool {
+        let mut has_moved = false;
+        while let Some(first) = self.queue.pop_front() {
+            let is_free = match &first {
+                Queued::Batch(_, batch, _) => {
+                    let rest = std::mem::take(&mut self.queue);
+                    let is_free = self.is_free_for(batch);
+                    self.queue = rest;
+                    is_free
+                }
+                Queued::Barrier(..) => self.running.is_empty(),
+            };
+            if !is_free {
+                self.queue.push_front(first);
+                break;
+            }
+            has_moved = true;
+            match first {
+                Queued::Batch(ticket, batch, at_ps) => self.start(ticket, batch, at_ps),
+                Queued::Barrier(ticket, at_ps) => self.begin_barrier(ticket, at_ps),
+            }
+        }
+        has_moved
+    }
+
+    fn begin_barrier(&mut self, ticket: Ticket, at_ps: u64) {
+        let mut waiting = Vec::new();
+        for (index, below) in self.below.iter_mut().enumerate() {
+            if let Some(target) = &mut below.target {
+                waiting.push((TargetIndex(index), target.barrier(at_ps)));
+            }
+        }
+        self.barriers.push(WideBarrier { ticket, waiting, latest: Outcome::empty(at_ps) });
+    }
+
+    /// Gives up what a target that went does not answer any more.
+    fn lose(&mut self, index: TargetIndex) {
+        let (lost, kept): (VecDeque<Passing>, _) =
+            std::mem::take(&mut self.passing).into_iter().partition(|one| one.below == index);
+        self.passing = kept;
+        for passing in lost {
+            let outcome = Outcome::failed(1, Fault::Away, 0);
+            self.answer(passing.ticket, outcome);
+        }
+        for running in &mut self.running {
+            running.lose(index);
+        }
+    }
+}
+
+impl<M: ControlMap> Target for Mapped<M> {
+    fn program(&self) -> Arc<Program> {
+        self.map.program()
+    }
+
+    /// The latest time of the targets below.
+    fn now_ps(&self) -> u64 {
+        let targets = self.below.iter().filter_map(|below| below.target.as_ref());
+        targets.map(|target| target.now_ps()).max().unwrap_or(0)
+    }
+
+    fn visibility(&self) -> Visibility {
+        let targets = self.below.iter().filter_map(|below| below.target.as_ref());
+        let below = targets.map(|target| target.visibility()).min().unwrap_or(Visibility::Items);
+        self.map.visibility(below)
+    }
+
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        let ticket = self.ticket();
+        if self.is_misfit(&batch) {
+            let outcome = Outcome::failed(batch.items.len(), Fault::Swapped, at_ps);
+            self.answer(ticket, outcome);
+        } else if self.is_free_for(&batch) {
+            self.start(ticket, batch, at_ps);
+        } else {
+            self.queue.push_back(Queued::Batch(ticket, batch, at_ps));
+            self.drive();
+        }
+        ticket
+    }
+
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.drive();
+        let ticket = self.ticket();
+        let count = batch.items.len();
+        let outcome = if self.is_misfit(&batch) {
+            Outcome::failed(count, Fault::Swapped, at_ps)
+        } else if self.reserved.is_some() || !self.queue.is_empty() || !self.running.is_empty() {
+            let why = "other batches are under way; reserve when they have been answered";
+            Outcome::failed(count, Fault::Unsupported(why.to_string()), at_ps)
+        } else {
+            self.map.check(&batch)
+        };
+        if outcome.is_ok() {
+            self.reserved = Some((ticket, batch));
+        }
+        self.answer(ticket, outcome);
+        ticket
+    }
+
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
+        let ticket = self.ticket();
+        match self.reserved.take_if(|(of, _)| *of == reservation) {
+            Some((_, batch)) => self.start(ticket, batch, at_ps),
+            None => self.answer(ticket, Outcome::failed(1, Fault::NotReserved, at_ps)),
+        }
+        self.drive();
+        ticket
+    }
+
+    fn release(&mut self, reservation: Ticket) {
+        self.reserved.take_if(|(of, _)| *of == reservation);
+        self.drive();
+    }
+
+    fn barrier(&mut self, at_ps: u64) -> Ticket {
+        let ticket = self.ticket();
+        self.queue.push_back(Queued::Barrier(ticket, at_ps));
+        self.drive();
+        ticket
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
+        if self.answers.is_empty() || !self.running.is_empty() {
+            self.drive();
+        }
+        let at = self.answers.iter().position(|(of, _)| *of == ticket)?;
+        self.answers.remove(at).map(|(_, outcome)| outcome)
+    }
+
+    fn notifications(&mut self) -> Vec<Notification> {
+        self.drive();
+        let mut found = Vec::new();
+        for index in 0..self.below.len() {
+            let Some(target) = &mut self.below[index].target else { continue };
+            for notification in target.notifications() {
+                if let Notification::Swapped { program, .. } = &notification {
+                    self.below[index].program = program.clone();
+                }
+                found.extend(self.map.notify(TargetIndex(index), notification));
+            }
+        }
+        while let Some(plan) = self.map.background() {
+            let now_ps = self.now_ps();
+            self.running.push(Running::of_map(plan, now_ps));
+            self.drive();
+        }
+        found.append(&mut self.late);
+        found.sort_by_key(Notification::time_ps);
+        found
+    }
+
+    /// Blocks where a target below does.
+    fn wait(&mut self, ticket: Ticket) -> Outcome {
+        loop {
+            if let Some(outcome) = self.poll(ticket) {
+                return outcome;
+            }
+            // The first answer from below that is missing.
+            let passing = self.passing.front().map(|first| (first.below, first.below_ticket));
+            let missing = passing.or_else(|| self.running.iter().find_map(Running::missing));
+            let Some((index, below_ticket)) = missing else {
+                return Outcome::failed(1, Fault::TakesTime, self.now_ps());
+            };
+            let Some(target) = &mut self.below[index.0].target else {
+                return Outcome::failed(1, Fault::Away, self.now_ps());
+            };
+            let outcome = target.wait(below_ticket);
+            if outcome.first_fault().is_some_and(|(_, fault)| *fault == Fault::TakesTime) {
+                return outcome;
+            }
+            self.put_back(index, below_ticket, outcome);
+        }
+    }
+
+    fn execute(&mut self, mut batch: Batch) -> Outcome {
+        // Nothing under way: a batch that one target answers as it is needs no ticket here.
+        if self.running.is_empty()
+            && self.passing.is_empty()
+            && self.queue.is_empty()
+            && self.reserved.is_none()
+            && !self.is_misfit(&batch)
+            && let Some(index) = self.map.pass(&mut batch)
+        {
+            if let Some(Below { target: Some(target), program, record: None }) =
+                self.below.get_mut(index.0)
+            {
+                batch.program = Some(program.clone());
+                let mut outcome = target.execute(batch);
+                self.map.passed(&mut outcome);
+                return outcome;
+            }
+            return Outcome::failed(batch.items.len(), Fault::Away, self.now_ps());
+        }
+        let now_ps = self.now_ps();
+        let ticket = self.submit(batch, now_ps);
+        self.wait(ticket)
+    }
+}
+
+/// Items for the record of a target: writes.
+pub(super) fn writes(batch: &Batch) -> impl Iterator<Item = &Item> {
+    batch.items.iter().filter(|item| !item.is_read())
+}

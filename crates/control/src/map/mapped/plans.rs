@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plans at work: their steps carried to the targets below, and the answers that come back.
+
+use super::{Below, Mapped, writes};
+use crate::map::{Absence, ControlMap, Step, TargetIndex};
+use crate::target::{Batch, Fault, Outcome, Ticket};
+
+/// What a step of a plan waits for at a target.
+#[derive(Debug)]
+struct Waiting {
+    index: TargetIndex,
+    /// `None` while the target is not there.
+    ticket: Option<Ticket>,
+    outcome: Option<Outcome>,
+    /// For a batch: to record what was written, or to submit it when the target is back.
+    batch: Option<Batch>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Submit,
+    Reserve,
+    Commit,
+    Barrier,
+}
+
+/// A plan at work.
+#[derive(Debug)]
+pub(super) struct Running<P> {
+    /// `None` for a question of the map itself.
+    ticket: Option<Ticket>,
+    pub plan: P,
+    /// When the controller knows what came of the last step, in picoseconds.
+    now_ps: u64,
+    waiting: Vec<Waiting>,
+    reserved: Vec<(TargetIndex, Ticket, Batch)>,
+    is_answered: bool,
+    is_over: bool,
+}
+
+impl<P> Running<P> {
+    pub fn new(ticket: Ticket, plan: P, at_ps: u64) -> Running<P> {
+        Running { ticket: Some(ticket), ..Running::of_map(plan, at_ps) }
+    }
+
+    /// A question of the map itself.
+    pub fn of_map(plan: P, at_ps: u64) -> Running<P> {
+        Running {
+            ticket: None,
+            plan,
+            now_ps: at_ps,
+            waiting: Vec::new(),
+            reserved: Vec::new(),
+            is_answered: false,
+            is_over: false,
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// A request below whose answer is missing.
+    pub fn missing(&self) -> Option<(TargetIndex, Ticket)> {
+        let mut waiting = self.waiting.iter().filter(|waiting| waiting.outcome.is_none());
+        waiting.find_map(|waiting| Some((waiting.index, waiting.ticket?)))
+    }
+
+    /// A target went: its answers do not come any more.
+    pub fn lose(&mut self, index: TargetIndex) {
+        for waiting in &mut self.waiting {
+            if waiting.index == index && waiting.outcome.is_none() {
+                waiting.ticket = None;
+            }
+        }
+        self.reserved.retain(|(of, ..)| *of != index);
+    }
+}
+
+impl<M: ControlMap> Mapped<M> {
+    /// Goes one step on with a plan, if it can. Returns whether it did.
+    pub(super) fn advance(&mut self, running: &mut Running<M::Plan>) -> bool {
+        if running.is_over {
+            return false;
+        }
+        for waiting in &mut running.waiting {
+            self.look_after(waiting, running.now_ps);
+        }
+        if running.waiting.iter().any(|waiting| waiting.outcome.is_none()) {
+            return false;
+        }
+        let done = std::mem::take(&mut running.waiting);
+        let mut seen = Vec::with_capacity(done.len());
+        for waiting in done {
+            let Waiting { index, ticket, outcome, batch, kind } = waiting;
+            let Some(outcome) = outcome else { continue };
+            running.now_ps = running.now_ps.max(outcome.known_ps);
+            if let (Kind::Reserve, Some(ticket), Some(batch)) = (kind, ticket, batch)
+                && outcome.is_ok()
+            {
+                running.reserved.push((index, ticket, batch));
+            }
+            seen.push(outcome);
+        }
+        let step = self.map.step(&mut running.plan, seen);
+        self.take_step(running, step);
+        true
+    }
+
+    fn take_step(&mut self, running: &mut Running<M::Plan>, step: Step) {
+        let wait =
+            |(index, batch, kind)| Waiting { index, ticket: None, outcome: None, batch, kind };
+        match step {
+            Step::Submit(batches) => {
+                let batches = batches.into_iter();
+                let waiting = batches.map(|(index, batch)| (index, Some(batch), Kind::Submit));
+                running.waiting = waiting.map(wait).collect();
+            }
+            Step::Reserve(batches) => {
+                let batches = batches.into_iter();
+                let waiting = batches.map(|(index, batch)| (index, Some(batch), Kind::Reserve));
+                running.waiting = waiting.map(wait).collect();
+            }
+            Step::Barrier(indexes) => {
+                let waiting = indexes.into_iter().map(|index| (index, None, Kind::Barrier));
+                running.waiting = waiting.map(wait).collect();
+            }
+            Step::Commit => {
+                for (index, reservation, batch) in std::mem::take(&mut running.reserved) {
+                    let mut waiting = wait((index, Some(batch), Kind::Commit));
+                    if let Some(target) = &mut self.below[index.0].target {
+                        waiting.ticket = Some(target.commit(reservation, running.now_ps));
+                    }
+                    running.waiting.push(waiting);
+                }
+            }
+            Step::Release => {
+                for (index, reservation, _) in std::mem::take(&mut running.reserved) {
+                    if let Some(target) = &mut self.below[index.0].target {
+                        target.release(reservation);
+                    }
+                }
+            }
+            Step::Answer(mut outcome) => {
+                outcome.known_ps = outcome.known_ps.max(running.now_ps);
+                running.is_answered = true;
+                match running.ticket {
+                    Some(ticket) => self.answer(ticket, outcome),
+                    None => {
+                        let notifications = self.map.background_answer(outcome);
+                        self.late.extend(notifications);
+                    }
+                }
+            }
+            Step::End => {
+                running.is_over = true;
+                if let Some(ticket) = running.ticket.filter(|_| !running.is_answered) {
+                    self.answer(ticket, Outcome::empty(running.now_ps));
+                }
+            }
+        }
+    }
+
+    /// Sends what waits for its target, and takes the answer if it is there.
+    fn look_after(&mut self, waiting: &mut Waiting, now_ps: u64) {
+        if waiting.outcome.is_some() {
+            return;
+        }
+        let absence = self.map.absence();
+        let Below { target, program, record } = &mut self.below[waiting.index.0];
+        let Some(target) = target else {
+            waiting.outcome = match (absence, waiting.kind, &mut waiting.batch) {
+                (Absence::Defer, ..) => None,
+                (Absence::GoOn, Kind::Submit | Kind::Reserve | Kind::Commit, Some(batch)) => {
+                    let is_reservation = waiting.kind == Kind::Reserve;
+                    Some(record.as_mut().map_or_else(
+                        || Outcome::failed(batch.items.len(), Fault::Away, now_ps),
+                        |record| record.stand_in(batch, is_reservation, now_ps),
+                    ))
+                }
+                // No packet of a target that is not there is under way.
+                (_, Kind::Barrier, _) => Some(Outcome::empty(now_ps)),
+                (.., batch) => {
+                    let count = batch.as_ref().map_or(1, |batch| batch.items.len());
+                    Some(Outcome::failed(count, Fault::Away, now_ps))
+                }
+            };
+            return;
+        };
+        let ticket = match waiting.ticket {
+            Some(ticket) => ticket,
+            None => {
+                let batch = || {
+                    let batch = waiting.batch.clone().unwrap_or_default();
+                    batch.made_for(program.clone())
+                };
+                let ticket = match waiting.kind {
+                    Kind::Submit | Kind::Commit => match record {
+                        // The record needs the batch once more.
+                        Some(_) => target.submit(batch(), now_ps),
+                        None => {
+                            let batch = waiting.batch.take().unwrap_or_default();
+                            target.submit(batch.made_for(program.clone()), now_ps)
+                        }
+                    },
+                    Kind::Reserve => target.reserve(batch(), now_ps),
+                    Kind::Barrier => target.barrier(now_ps),
+                };
+                waiting.ticket = Some(ticket);
+                ticket
+            }
+        };
+        waiting.outcome = target.poll(ticket);
+        if let (Some(outcome), Some(batch), Some(record)) =
+            (&waiting.outcome, &waiting.batch, record)
+            && matches!(waiting.kind, Kind::Submit | Kind::Commit)
+            && writes(batch).next().is_some()
+        {
+            record.note(batch, outcome);
+        }
+    }
+
+    /// Puts an answer that was waited for where it belongs.
+    pub(super) fn put_back(&mut self, index: TargetIndex, ticket: Ticket, outcome: Outcome) {
+        let is_first = self
+            .passing
+            .front()
+            .is_some_and(|first| (first.below, first.below_ticket) == (index, ticket));
+        if is_first && let Some(first) = self.passing.pop_front() {
+            let mut outcome = outcome;
+            if first.is_batch {
+                self.map.passed(&mut outcome);
+            }
+            self.answer(first.ticket, outcome);
+            return;
+        }
+        let mut outcome = Some(outcome);
+        for running in &mut self.running {
+            for waiting in &mut running.waiting {
+                if waiting.index == index && waiting.ticket == Some(ticket) {
+                    waiting.outcome = waiting.outcome.take().or_else(|| outcome.take());
+                    let record = self.below[index.0].record.as_mut();
+                    if let (Some(record), Some(outcome), Some(batch)) =
+                        (record, &waiting.outcome, &waiting.batch)
+                        && matches!(waiting.kind, Kind::Submit | Kind::Commit)
+                    {
+                        record.note(batch, outcome);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Maps that keep the state of the program as written: every batch is first applied to that state, so mistakes
+//! are found in its words and reads give back what was written; what it accepted is translated to the programs
+//! as run. How single updates are translated is a [`Translation`]'s; inverses of updates are in `inverse`.
+
+mod inverse;
+mod plan;
+
+use super::{Absence, Added, ControlMap, Step, TargetIndex};
+use crate::state_target::StateTarget;
+use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Visibility};
+use ir::Program;
+pub use plan::VirtualPlan;
+use state::{Configuration, EntryReference, Read, Update, UpdateError};
+use std::sync::Arc;
+
+/// An item for a program as run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Physical {
+    /// Which target.
+    pub target: TargetIndex,
+    /// Phases of a batch are done one after the other: 0 first.
+    pub phase: u8,
+    /// What.
+    pub item: Item,
+}
+
+impl Physical {
+    /// An item of phase 0.
+    pub fn at(target: TargetIndex, item: impl Into<Item>) -> Physical {
+        Physical { target, phase: 0, item: item.into() }
+    }
+
+    /// The same item in another phase.
+    pub fn in_phase(self, phase: u8) -> Physical {
+        Physical { phase, ..self }
+    }
+}
+
+/// How single updates and reads of a program as written are done on the programs as run.
+///
+/// Updates come normalised: entries by keys and priority, with everything that they hold afterwards; tables are
+/// cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
+/// to be atomic, either all of them do or none. Reads of cells belong to phase 0.
+pub trait Translation: Send {
+    /// The program as written.
+    fn program(&self) -> Arc<Program>;
+
+    /// The items that do an update. `before` is the configuration of the program as written before it.
+    fn update(&mut self, update: &Update, before: &Configuration) -> Result<Vec<Physical>, Fault>;
+
+    /// The reads that answer a question about cells: of one register, counter or meter, or of one entry's
+    /// direct cells.
+    fn read(&mut self, read: &Read, state: &Configuration) -> Result<Vec<Physical>, Fault>;
+
+    /// The answer to a question about cells from the answers of its reads, in their order.
+    fn combine(&mut self, read: &Read, replies: Vec<state::Reply>) -> Result<state::Reply, Fault>;
+
+    /// Items about a device. The default asks target 0.
+    fn device(&mut self, item: &crate::target::DeviceItem) -> Result<Vec<Physical>, Fault> {
+        Ok(vec![Physical::at(TargetIndex(0), item.clone())])
+    }
+
+    /// Items that every batch with writes needs besides, such as a commit in a phase of its own.
+    fn complete(&mut self) -> Vec<Physical> {
+        Vec::new()
+    }
+
+    /// Targets whose passes have to end before a phase of a batch begins.
+    fn barrier_before(&self, _phase: u8) -> Vec<TargetIndex> {
+        Vec::new()
+    }
+
+    /// The phase after which the caller is answered; the default answers after the last one.
+    fn answer_after(&self) -> u8 {
+        u8::MAX
+    }
+
+    /// A batch was undone because of a failure in phase 0: what [`Translation::complete`] planned did not
+    /// happen.
+    fn undone(&mut self) {}
+
+    /// The targets that it has.
+    fn targets(&self) -> Vec<TargetIndex> {
+        vec![TargetIndex(0)]
+    }
+
+    /// What packets see of a batch, when its parts are seen so below.
+    fn visibility(&self, below: Visibility) -> Visibility {
+        below
+    }
+
+    /// What a notification from below is for the program as written; `state` is its configuration.
+    fn notify(
+        &mut self,
+        from: TargetIndex,
+        notification: Notification,
+        state: &Configuration,
+    ) -> Vec<Notification>;
+
+    /// A question about the program as written that the map has to ask of itself.
+    fn background(&mut self) -> Option<Batch> {
+        None
+    }
+
+    /// The answer to it, and the notifications that follow from it.
+    fn background_answer(&mut self, _outcome: Outcome) -> Vec<Notification> {
+        Vec::new()
+    }
+
+    /// What to do when a target is not there.
+    fn absence(&self) -> Absence {
+        Absence::Refuse
+    }
+
+    /// Objects that were added below.
+    fn added(&self) -> Vec<Added> {
+        Vec::new()
+    }
+}
+
+/// A map that keeps the state of the program as written.
+#[derive(Debug)]
+pub struct Virtual<T> {
+    translation: T,
+    state: StateTarget,
+}
+
+impl<T: Translation> Virtual<T> {
+    /// The map of a translation, with the state that the program as written begins with.
+    pub fn new(translation: T) -> Result<Virtual<T>, UpdateError> {
+        let state = StateTarget::new(translation.program())?;
+        Ok(Virtual { translation, state })
+    }
+
+    /// The translation.
+    pub fn translation(&self) -> &T {
+        &self.translation
+    }
+
+    /// The configuration of the program as written.
+    pub fn configuration(&self) -> Arc<Configuration> {
+        self.state.store().configuration()
+    }
+
+    /// An update as translations take it, or several.
+    fn normalised(update: Update, before: &Configuration, after: &Configuration) -> Vec<Update> {
+        let by_keys = |table, handle| {
+            let entry = before.table(table).and_then(|table| table.shared_entry(handle));
+            entry.map(|entry| (entry.keys.clone(), entry.priority))
+        };
+        match update {
+            Update::ClearEntries { table } => {
+                let entries = before.table(table).into_iter().flat_map(|table| table.entries());
+                let mut entries: Vec<_> = entries.collect();
+                entries.sort_by_key(|entry| entry.generation);
+                let delete = |entry: &Arc<state::EntryRecord>| {
+                    let (keys, priority) = (entry.keys.clone(), entry.priority);
+                    Update::DeleteEntry { table, keys, priority }
+                };
+                entries.into_iter().map(delete).collect()
+            }
+            Update::ModifyEntryAt { table, handle, .. } => {
+                let entry = after.table(table).and_then(|table| table.shared_entry(handle));
+                let modify = |entry: Arc<state::EntryRecord>| Update::ModifyEntry {
+                    table,
+                    entry: entry.to_new_entry(),
+                };
+                entry.into_iter().map(modify).collect()
+            }
+            Update::DeleteEntryAt { table, handle, .. } => {
+                let delete = |(keys, priority)| Update::DeleteEntry { table, keys, priority };
+                by_keys(table, handle).into_iter().map(delete).collect()
+            }
+            Update::WriteDirectCounter {
+                counter,
+                entry: EntryReference::At { handle, .. },
+                value,
+            } => {
+                let table =
+                    table_with(before.program(), |table| table.direct_counters.contains(&counter));
+                let write = |(keys, priority)| Update::WriteDirectCounter {
+                    counter,
+                    entry: EntryReference::Entry { keys, priority },
+                    value,
+                };
+                table.and_then(|table| by_keys(table, handle)).into_iter().map(write).collect()
+            }
+            Update::WriteDirectMeter {
+                meter,
+                entry: EntryReference::At { handle, .. },
+                configuration,
+            } => {
+                let table =
+                    table_with(before.program(), |table| table.direct_meters.contains(&meter));
+                let write = |(keys, priority)| Update::WriteDirectMeter {
+                    meter,
+                    entry: EntryReference::Entry { keys, priority },
+                    configuration,
+                };
+                table.and_then(|table| by_keys(table, handle)).into_iter().map(write).collect()
+            }
+            other => vec![other],
+        }
+    }
+}
+
+fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<ir::TableId> {
+    program.tables.iter().position(is_it).map(|at| ir::TableId(at as u32))
+}
+
+impl<T: Translation> ControlMap for Virtual<T> {
+    type Plan = VirtualPlan;
+
+    fn program(&self) -> Arc<Program> {
+        self.translation.program()
+    }
+
+    fn targets(&self) -> Vec<TargetIndex> {
+        self.translation.targets()
+    }
+
+    fn visibility(&self, below: Visibility) -> Visibility {
+        self.translation.visibility(below)
+    }
+
+    fn begin(&mut self, batch: Batch) -> VirtualPlan {
+        self.plan(batch)
+    }
+
+    fn step(&mut self, plan: &mut VirtualPlan, seen: Vec<Outcome>) -> Step {
+        self.next_step(plan, seen)
+    }
+
+    fn check(&mut self, batch: &Batch) -> Outcome {
+        let own = Batch { program: None, ..batch.clone() };
+        let now_ps = self.state.now_ps();
+        let ticket = self.state.reserve(own, now_ps);
+        self.state.release(ticket);
+        self.state.wait(ticket)
+    }
+
+    fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification> {
+        let configuration = self.configuration();
+        self.translation.notify(from, notification, &configuration)
+    }
+
+    fn background(&mut self) -> Option<VirtualPlan> {
+        let batch = self.translation.background()?;
+        Some(self.plan(batch))
+    }
+
+    fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
+        self.translation.background_answer(outcome)
+    }
+
+    fn absence(&self) -> Absence {
+        self.translation.absence()
+    }
+
+    fn added(&self) -> Vec<Added> {
+        self.translation.added()
+    }
+}
+
+/// Whether the state of the program as written answers a question.
+fn is_answered_here(read: &Read) -> bool {
+    !read.touches_cells()
+}

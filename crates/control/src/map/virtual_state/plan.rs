@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The plan of a batch on a program whose state is kept: phase 0 with its reads, reserved first where the batch
+//! asked to be atomic over several targets and undone where a part of it failed; then the later phases, with
+//! barriers before them.
+
+use super::inverse::inverse;
+use super::{Physical, Translation, Virtual, is_answered_here};
+use crate::map::{Step, TargetIndex};
+use crate::target::{Batch, Fault, Item, Outcome, Reply, Target};
+use ir::{Program, TableId};
+use state::{
+    Atomicity, BatchItem, Configuration, EntryReference, EntryTarget, EntryWithCells, Read,
+    Reply as StateReply, Update, UpdateError,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An item of a batch, and what it needs below.
+#[derive(Debug)]
+struct Part {
+    /// Its result, as far as it is known.
+    result: Result<Reply, Fault>,
+    /// What undoes it in the state of the program as written, with the configuration before it.
+    undo: Vec<(Update, Arc<Configuration>)>,
+    /// Questions below, each with whose answer it is.
+    questions: Vec<(Read, EntryTarget)>,
+    /// For messages: the object of the program as written.
+    object: Arc<str>,
+}
+
+/// A physical item, and which item of the batch, and which question of it, wants it.
+#[derive(Debug)]
+struct Sent {
+    physical: Physical,
+    part: usize,
+    question: usize,
+    /// What a read was answered.
+    reply: Option<StateReply>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Phase 0 is to be submitted.
+    Begin,
+    /// Phase 0 is being checked everywhere.
+    Reserving,
+    /// Reservations that did not succeed everywhere are given up.
+    Releasing,
+    /// Phase 0 is being done.
+    Doing,
+    /// What was done of phase 0 is being undone.
+    Undoing,
+    /// The barrier before a phase.
+    Waiting(u8),
+    /// A later phase is being done.
+    Later(u8),
+    /// Only an answer, or the end, is left.
+    Over,
+}
+
+/// A batch at work on a program whose state is kept.
+#[derive(Debug)]
+pub struct VirtualPlan {
+    atomicity: Atomicity,
+    parts: Vec<Part>,
+    sent: Vec<Sent>,
+    /// What the step that runs has sent: places in `sent`, by target.
+    running: Vec<(TargetIndex, Vec<usize>)>,
+    stage: Stage,
+    rolled_back: bool,
+    is_answered: bool,
+    latest_ps: (u64, u64),
+}
+
+impl<T: Translation> Virtual<T> {
+    pub(super) fn plan(&mut self, batch: Batch) -> VirtualPlan {
+        let atomicity = batch.atomicity;
+        let mut plan = VirtualPlan {
+            atomicity,
+            parts: Vec::with_capacity(batch.items.len()),
+            sent: Vec::new(),
+            running: Vec::new(),
+            stage: Stage::Begin,
+            rolled_back: false,
+            is_answered: false,
+            latest_ps: (0, 0),
+        };
+        let count = batch.items.len();
+        let is_atomic = atomicity != Atomicity::ContinueOnError;
+        for item in batch.items {
+            let number = plan.parts.len();
+            let part = self.part(item, number, &mut plan.sent);
+            let has_failed = part.result.is_err();
+            plan.parts.push(part);
+            if has_failed && is_atomic {
+                plan.abort(number, count);
+                self.undo(&mut plan, |_| true);
+                plan.sent.clear();
+                plan.stage = Stage::Over;
+                return plan;
+            }
+        }
+        let is_write = |sent: &Sent| !sent.physical.item.is_read();
+        if plan.sent.iter().any(is_write) {
+            let nobody = plan.parts.len();
+            let more = |physical| Sent { physical, part: nobody, question: 0, reply: None };
+            plan.sent.extend(self.translation.complete().into_iter().map(more));
+        }
+        plan
+    }
+
+    /// Applies an item to the state of the program as written, and translates it.
+    fn part(&mut self, item: Item, number: usize, sent: &mut Vec<Sent>) -> Part {
+        let object = object_name(&self.translation.program(), &item);
+        let mut part =
+            Part { result: Ok(Reply::Done), undo: Vec::new(), questions: Vec::new(), object };
+        let mut send = |physical, question| {
+            sent.push(Sent { physical, part: number, question, reply: None });
+        };
+        match item {
+            Item::Device(item) => match self.translation.device(&item) {
+                Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
+                Err(fault) => part.result = Err(fault),
+            },
+            Item::State(BatchItem::Read(read)) => {
+                let known = self.state.execute(Batch::one(read.clone()));
+                part.result = known.results.into_iter().next().unwrap_or(Ok(Reply::Done));
+                if is_answered_here(&read) || part.result.is_err() {
+                    return part;
+                }
+                let configuration = self.configuration();
+                for (read, target) in single_reads(&read, &part.result) {
+                    let question = part.questions.len();
+                    match self.translation.read(&read, &configuration) {
+                        Ok(list) => list.into_iter().for_each(|physical| send(physical, question)),
+                        Err(fault) => part.result = Err(fault),
+                    }
+                    part.questions.push((read, target));
+                }
+            }
+            Item::State(BatchItem::Update(update)) => {
+                let before = self.configuration();
+                let known = self.state.execute(Batch::one(update.clone()));
+                part.result = known.results.into_iter().next().unwrap_or(Ok(Reply::Done));
+                if part.result.is_err() {
+                    return part;
+                }
+                let after = self.configuration();
+                for update in Virtual::<T>::normalised(update, &before, &after) {
+                    let undo = inverse(&update, &before);
+                    part.undo.extend(undo.into_iter().map(|undo| (undo, after.clone())));
+                    match self.translation.update(&update, &before) {
+                        Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
+                        Err(fault) => {
+                            part.result = Err(fault);
+                            self.undo_part(&mut part);
+                            break;
+                        }
+                    }
+                }
+                if part.result.is_err() {
+                    sent.retain(|sent| sent.part != number);
+                }
+            }
+        }
+        part
+    }
+
+    /// Takes an item back in the state of the program as written.
+    fn undo_part(&mut self, part: &mut Part) {
+        for (undo, _) in std::mem::take(&mut part.undo).into_iter().rev() {
+            self.state.execute(Batch::one(undo));
+        }
+    }
+
+    /// Takes items back in the state of the program as written; returns what takes them back below.
+    fn undo(&mut self, plan: &mut VirtualPlan, is_wanted: impl Fn(usize) -> bool) -> Vec<Physical> {
+        let mut below = Vec::new();
+        for (number, part) in plan.parts.iter_mut().enumerate().rev() {
+            if !is_wanted(number) {
+                continue;
+            }
+            for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
+                below.extend(self.translation.update(&undo, &after).unwrap_or_default());
+                self.state.execute(Batch::one(undo));
+            }
+        }
+        below
+    }
+
+    pub(super) fn next_step(&mut self, plan: &mut VirtualPlan, seen: Vec<Outcome>) -> Step {
+        for outcome in &seen {
+            plan.latest_ps.0 = plan.latest_ps.0.max(outcome.applied_ps);
+            plan.latest_ps.1 = plan.latest_ps.1.max(outcome.known_ps);
+        }
+        match plan.stage {
+            Stage::Begin => self.begin_phase_0(plan),
+            Stage::Reserving => {
+                if seen.iter().all(Outcome::is_ok) {
+                    plan.stage = Stage::Doing;
+                    return Step::Commit;
+                }
+                plan.take_results(seen);
+                let failed = plan.parts.iter().position(|part| part.result.is_err());
+                plan.abort(failed.unwrap_or(0), plan.parts.len());
+                self.undo(plan, |_| true);
+                self.translation.undone();
+                plan.stage = Stage::Releasing;
+                Step::Release
+            }
+            Stage::Releasing | Stage::Undoing | Stage::Over => self.finish(plan),
+            Stage::Doing => {
+                plan.take_results(seen);
+                self.after_phase_0(plan)
+            }
+            Stage::Waiting(phase) => plan.do_phase(phase),
+            Stage::Later(phase) => {
+                plan.take_results(seen);
+                self.next_phase(plan, phase)
+            }
+        }
+    }
+
+    fn begin_phase_0(&mut self, plan: &mut VirtualPlan) -> Step {
+        let batches = plan.batches(0);
+        if batches.is_empty() {
+            return self.next_phase(plan, 0);
+        }
+        if plan.is_atomic() && batches.len() > 1 {
+            plan.stage = Stage::Reserving;
+            return Step::Reserve(batches);
+        }
+        plan.stage = Stage::Doing;
+        Step::Submit(batches)
+    }
+
+    fn after_phase_0(&mut self, plan: &mut VirtualPlan) -> Step {
+        let failed =
+            plan.parts.iter().position(|part| part.result.is_err() && !part.undo.is_empty());
+        let Some(first) = failed else { return self.next_phase(plan, 0) };
+        let is_whole = plan.is_atomic();
+        if is_whole {
+            plan.abort(first, plan.parts.len());
+        }
+        let failed: Vec<bool> =
+            plan.parts.iter().map(|part| is_whole || part.result.is_err()).collect();
+        let below = self.undo(plan, |number| failed[number]);
+        // A single batch below that was rolled back has nothing to undo; rows that are not there say so.
+        let below: Vec<Physical> =
+            below.into_iter().filter(|physical| physical.phase == 0).collect();
+        if is_whole || plan.sent.iter().all(|sent| failed.get(sent.part) != Some(&false)) {
+            self.translation.undone();
+            plan.sent.clear();
+        } else {
+            plan.sent.retain(|sent| failed.get(sent.part) != Some(&true));
+        }
+        if below.is_empty() {
+            return self.next_phase(plan, 0);
+        }
+        let mut by_target: BTreeMap<TargetIndex, Vec<Item>> = BTreeMap::new();
+        for physical in below {
+            by_target.entry(physical.target).or_default().push(physical.item);
+        }
+        plan.running.clear();
+        plan.stage = match plan.sent.is_empty() {
+            true => Stage::Undoing,
+            false => Stage::Later(0),
+        };
+        let batches = by_target.into_iter().map(|(target, items)| (target, Batch::of(items)));
+        Step::Submit(batches.collect())
+    }
+
+    /// What follows a phase: an answer, the next phase, or the end.
+    fn next_phase(&mut self, plan: &mut VirtualPlan, phase: u8) -> Step {
+        let next = plan.sent.iter().map(|sent| sent.physical.phase).filter(|of| *of > phase).min();
+        let is_due = phase >= self.translation.answer_after() || next.is_none();
+        if is_due && !plan.is_answered {
+            plan.stage = Stage::Later(phase);
+            plan.running.clear();
+            return self.answer(plan);
+        }
+        let Some(next) = next else { return Step::End };
+        let barrier = self.translation.barrier_before(next);
+        if barrier.is_empty() {
+            return plan.do_phase(next);
+        }
+        plan.stage = Stage::Waiting(next);
+        Step::Barrier(barrier)
+    }
+
+    fn finish(&mut self, plan: &mut VirtualPlan) -> Step {
+        plan.stage = Stage::Over;
+        match plan.is_answered {
+            true => Step::End,
+            false => self.answer(plan),
+        }
+    }
+
+    fn answer(&mut self, plan: &mut VirtualPlan) -> Step {
+        plan.is_answered = true;
+        let mut results = Vec::with_capacity(plan.parts.len());
+        for (number, part) in plan.parts.iter().enumerate() {
+            results.push(match (&part.result, part.questions.is_empty()) {
+                (Ok(_), false) => self.combined(plan, number, part).map(Reply::State),
+                (result, _) => result.clone(),
+            });
+        }
+        let (applied_ps, known_ps) = plan.latest_ps;
+        Step::Answer(Outcome { results, rolled_back: plan.rolled_back, applied_ps, known_ps })
+    }
+
+    /// The answer to a question about cells.
+    fn combined(
+        &mut self,
+        plan: &VirtualPlan,
+        number: usize,
+        part: &Part,
+    ) -> Result<StateReply, Fault> {
+        let mut answers = Vec::with_capacity(part.questions.len());
+        for (question, (read, target)) in part.questions.iter().enumerate() {
+            let of_it =
+                plan.sent.iter().filter(|sent| (sent.part, sent.question) == (number, question));
+            let replies = of_it.filter_map(|sent| sent.reply.clone()).collect();
+            answers.push((target, self.translation.combine(read, replies)?));
+        }
+        match &part.result {
+            Ok(Reply::State(StateReply::DirectCounters(_))) => {
+                let value = |(target, reply): (&EntryTarget, StateReply)| match reply {
+                    StateReply::DirectCounters(list) => {
+                        list.first().map(|(_, value)| (target.clone(), *value))
+                    }
+                    _ => None,
+                };
+                Ok(StateReply::DirectCounters(answers.into_iter().filter_map(value).collect()))
+            }
+            Ok(Reply::State(StateReply::DirectMeters(_))) => {
+                let value = |(target, reply): (&EntryTarget, StateReply)| match reply {
+                    StateReply::DirectMeters(list) => {
+                        list.first().map(|(_, value)| (target.clone(), *value))
+                    }
+                    _ => None,
+                };
+                Ok(StateReply::DirectMeters(answers.into_iter().filter_map(value).collect()))
+            }
+            Ok(Reply::State(StateReply::EntriesWithCells(_))) => {
+                let value = |(target, reply): (&EntryTarget, StateReply)| match reply {
+                    StateReply::EntriesWithCells(list) => list
+                        .into_iter()
+                        .next()
+                        .map(|cells| EntryWithCells { target: target.clone(), ..cells }),
+                    _ => None,
+                };
+                Ok(StateReply::EntriesWithCells(answers.into_iter().filter_map(value).collect()))
+            }
+            _ => answers.into_iter().next().map(|(_, reply)| reply).ok_or(Fault::Gone),
+        }
+    }
+}
+
+impl VirtualPlan {
+    fn is_atomic(&self) -> bool {
+        self.atomicity != Atomicity::ContinueOnError
+    }
+
+    /// No item is applied because of one.
+    fn abort(&mut self, at: usize, count: usize) {
+        self.rolled_back = true;
+        let fault = self.parts.get(at).and_then(|part| part.result.clone().err());
+        for part in &mut self.parts {
+            part.result = Err(Fault::ABORTED);
+            part.questions.clear();
+        }
+        while self.parts.len() < count {
+            self.parts.push(Part {
+                result: Err(Fault::ABORTED),
+                undo: Vec::new(),
+                questions: Vec::new(),
+                object: "".into(),
+            });
+        }
+        if let (Some(part), Some(fault)) = (self.parts.get_mut(at), fault) {
+            part.result = Err(fault);
+        }
+    }
+
+    /// The batches of a phase, one a target; notes what is in them.
+    fn batches(&mut self, phase: u8) -> Vec<(TargetIndex, Batch)> {
+        let mut by_target: BTreeMap<TargetIndex, Vec<usize>> = BTreeMap::new();
+        for (place, sent) in self.sent.iter().enumerate() {
+            if sent.physical.phase == phase {
+                by_target.entry(sent.physical.target).or_default().push(place);
+            }
+        }
+        let is_later = phase > 0;
+        let atomicity = match self.atomicity {
+            // What was decided in phase 0 is carried through.
+            _ if is_later => Atomicity::ContinueOnError,
+            Atomicity::DataplaneAtomic if by_target.len() > 1 => Atomicity::RollbackOnError,
+            atomicity => atomicity,
+        };
+        self.running = by_target.into_iter().collect();
+        let batch = |(target, places): &(TargetIndex, Vec<usize>)| {
+            let items = places.iter().map(|place| self.sent[*place].physical.item.clone());
+            (*target, Batch::of(items).with(atomicity))
+        };
+        self.running.iter().map(batch).collect()
+    }
+
+    fn do_phase(&mut self, phase: u8) -> Step {
+        self.stage = Stage::Later(phase);
+        Step::Submit(self.batches(phase))
+    }
+
+    /// Takes the results of what ran to the items that wanted it.
+    fn take_results(&mut self, seen: Vec<Outcome>) {
+        for ((_, places), outcome) in std::mem::take(&mut self.running).into_iter().zip(seen) {
+            let mut results = outcome.results.into_iter();
+            let mut last = Ok(Reply::Done);
+            for place in places {
+                last = results.next().unwrap_or(last);
+                let sent = &mut self.sent[place];
+                match (&last, self.parts.get_mut(sent.part)) {
+                    (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
+                        sent.reply = Some(reply.clone());
+                    }
+                    (Ok(reply @ Reply::Queue(_)), Some(part)) => part.result = Ok(reply.clone()),
+                    (Ok(_), _) => {}
+                    (Err(fault), Some(part)) => {
+                        let is_cause = part.result.is_ok()
+                            || part.result == Err(Fault::ABORTED) && *fault != Fault::ABORTED;
+                        if is_cause {
+                            part.result = Err(reworded(fault, &part.object));
+                        }
+                    }
+                    (Err(_), None) => {}
+                }
+            }
+        }
+    }
+}
+
+/// A question about many entries as questions about one each; others as they are.
+fn single_reads(read: &Read, known: &Result<Reply, Fault>) -> Vec<(Read, EntryTarget)> {
+    let reference = |target: &EntryTarget| match target {
+        EntryTarget::Default => EntryReference::Default,
+        EntryTarget::Entry(record) => {
+            EntryReference::Entry { keys: record.keys.clone(), priority: record.priority }
+        }
+    };
+    let known = match known {
+        Ok(Reply::State(reply)) => reply,
+        _ => return Vec::new(),
+    };
+    match (read, known) {
+        (Read::DirectCounter { counter, .. }, StateReply::DirectCounters(list)) => {
+            let single = |(target, _): &(EntryTarget, _)| {
+                let entry = Some(reference(target));
+                (Read::DirectCounter { counter: *counter, entry }, target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        (Read::DirectMeter { meter, .. }, StateReply::DirectMeters(list)) => {
+            let single = |(target, _): &(EntryTarget, _)| {
+                let entry = Some(reference(target));
+                (Read::DirectMeter { meter: *meter, entry }, target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        (Read::EntriesWithCells { table, .. }, StateReply::EntriesWithCells(list)) => {
+            let single = |cells: &EntryWithCells| {
+                let entry = Some(reference(&cells.target));
+                (Read::EntriesWithCells { table: *table, entry }, cells.target.clone())
+            };
+            list.iter().map(single).collect()
+        }
+        _ => vec![(read.clone(), EntryTarget::Default)],
+    }
+}
+
+/// The object of the program as written that an item is about, for messages.
+fn object_name(program: &Program, item: &Item) -> Arc<str> {
+    let table = |table: TableId| program.tables.get(table.index()).map(|table| &table.name);
+    let name = match item {
+        Item::State(BatchItem::Update(update)) => match update {
+            Update::InsertEntry { table: of, .. }
+            | Update::ModifyEntry { table: of, .. }
+            | Update::DeleteEntry { table: of, .. }
+            | Update::ModifyEntryAt { table: of, .. }
+            | Update::DeleteEntryAt { table: of, .. }
+            | Update::ClearEntries { table: of }
+            | Update::SetDefaultAction { table: of, .. } => table(*of),
+            Update::WriteRegister { register, .. } => {
+                program.registers.get(register.index()).map(|array| &array.name)
+            }
+            Update::WriteCounter { counter, .. } | Update::WriteDirectCounter { counter, .. } => {
+                program.counters.get(counter.index()).map(|array| &array.name)
+            }
+            Update::WriteMeter { meter, .. } | Update::WriteDirectMeter { meter, .. } => {
+                program.meters.get(meter.index()).map(|array| &array.name)
+            }
+            Update::InsertMember { profile, .. }
+            | Update::ModifyMember { profile, .. }
+            | Update::DeleteMember { profile, .. }
+            | Update::InsertGroup { profile, .. }
+            | Update::ModifyGroup { profile, .. }
+            | Update::DeleteGroup { profile, .. } => {
+                program.action_profiles.get(profile.index()).map(|profile| &profile.name)
+            }
+            Update::InsertValueSetMember { set, .. }
+            | Update::DeleteValueSetMember { set, .. }
+            | Update::SetValueSet { set, .. } => {
+                program.value_sets.get(set.index()).map(|set| &set.name)
+            }
+            _ => None,
+        },
+        Item::State(BatchItem::Read(_)) | Item::Device(_) => None,
+    };
+    name.cloned().unwrap_or_else(|| "the device".into())
+}
+
+/// A refusal below, in the words of the program as written: names of objects below say nothing to its
+/// controller.
+fn reworded(fault: &Fault, object: &Arc<str>) -> Fault {
+    let Fault::Refused(error) = fault else { return fault.clone() };
+    let why = match error {
+        UpdateError::Aborted => return fault.clone(),
+        UpdateError::TableFull { size, .. } => {
+            return Fault::Refused(UpdateError::TableFull { table: object.clone(), size: *size });
+        }
+        UpdateError::CellsAreTheDevices => "its cells cannot be reached from here".to_string(),
+        other => format!("the device refuses what it needs ({})", other.code()),
+    };
+    Fault::Unsupported(format!("`{object}`: {why}"))
+}

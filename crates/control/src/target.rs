@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Targets: a program as written, with the requests that a controller makes of it and the notifications
+//! that come back. A device implements [`Target`], and so does a control map in front of other targets
+//! (`map`). Names are resolved in `resolve`; latency models are in `latency`.
+
+mod batch;
+mod notification;
+mod prepared;
+
+pub use batch::{
+    Batch, DeviceItem, Fault, GeneratorTimer, Item, Outcome, QueueState, Reply, item_touches_cells,
+};
+pub use notification::Notification;
+pub use prepared::{Prepared, prepare_entry};
+
+use ir::Program;
+use std::fmt;
+use std::sync::Arc;
+
+/// A request on its way; a target's tickets never repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// What a batch looks like to packets that run while it is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Visibility {
+    /// Each item takes effect at its own moment, and a range cell by cell. A pass may see some items and
+    /// not others.
+    Items,
+    /// All items take effect at one moment, but a pass that runs at that moment may have read older state
+    /// before it: a packet between ingress and egress, or a pass that takes time.
+    Moment,
+    /// A pass sees the whole batch or nothing of it.
+    Pass,
+}
+
+/// A program as written that takes batches.
+///
+/// Requests never block. A target answers them in the order of their arrival unless its documentation says
+/// otherwise; [`Target::poll`] hands an answer out once. `at_ps` is the controller's time in picoseconds: a
+/// time that the target has passed means now, a later one is waited for.
+pub trait Target: Send {
+    /// The program that batches speak of: tables, registers and the rest are addressed by its handles.
+    fn program(&self) -> Arc<Program>;
+
+    /// The target's time in picoseconds.
+    fn now_ps(&self) -> u64;
+
+    /// What packets see of a batch.
+    fn visibility(&self) -> Visibility;
+
+    /// Asks for a batch.
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket;
+
+    /// Asks to check a batch without applying it. When every result of the outcome is good, the target keeps
+    /// the batch and lets nobody else write until [`Target::commit`] or [`Target::release`] of this ticket.
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket;
+
+    /// Applies a reserved batch. It cannot fail but by the loss of the target.
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket;
+
+    /// Gives a reservation up.
+    fn release(&mut self, reservation: Ticket);
+
+    /// Asks for an outcome without results once every pass that has begun by now has ended.
+    fn barrier(&mut self, at_ps: u64) -> Ticket;
+
+    /// The answer to a request, if it is there.
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome>;
+
+    /// What happened since the last call, in order.
+    fn notifications(&mut self) -> Vec<Notification>;
+
+    /// Waits for an answer where it comes without simulated time, and gives [`Fault::TakesTime`] for each
+    /// item where it does not. The default polls once.
+    fn wait(&mut self, ticket: Ticket) -> Outcome {
+        self.poll(ticket).unwrap_or_else(|| Outcome::failed(1, Fault::TakesTime, self.now_ps()))
+    }
+
+    /// Submits a batch at the target's time and waits for it.
+    fn execute(&mut self, batch: Batch) -> Outcome {
+        let now_ps = self.now_ps();
+        let ticket = self.submit(batch, now_ps);
+        self.wait(ticket)
+    }
+}
+
+impl<T: Target + ?Sized> Target for Box<T> {
+    fn program(&self) -> Arc<Program> {
+        (**self).program()
+    }
+
+    fn now_ps(&self) -> u64 {
+        (**self).now_ps()
+    }
+
+    fn visibility(&self) -> Visibility {
+        (**self).visibility()
+    }
+
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        (**self).submit(batch, at_ps)
+    }
+
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        (**self).reserve(batch, at_ps)
+    }
+
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
+        (**self).commit(reservation, at_ps)
+    }
+
+    fn release(&mut self, reservation: Ticket) {
+        (**self).release(reservation);
+    }
+
+    fn barrier(&mut self, at_ps: u64) -> Ticket {
+        (**self).barrier(at_ps)
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
+        (**self).poll(ticket)
+    }
+
+    fn notifications(&mut self) -> Vec<Notification> {
+        (**self).notifications()
+    }
+
+    fn wait(&mut self, ticket: Ticket) -> Outcome {
+        (**self).wait(ticket)
+    }
+
+    fn execute(&mut self, batch: Batch) -> Outcome {
+        (**self).execute(batch)
+    }
+}
+
+impl fmt::Debug for dyn Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "target of `{}`", self.program().architecture)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Items of batches about the device itself: its queues and its packet generator. Rates, depths and
+//! generators are kept by the traffic manager and by `packet_generator`.
+
+use crate::packet_generator::{
+    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
+};
+use crate::switch::Switch;
+use crate::traffic_manager::OutputPath;
+use control::target::{self, DeviceItem, Fault, QueueState, Reply};
+use std::ops::RangeInclusive;
+
+fn refused(why: impl Into<String>) -> Fault {
+    Fault::Unsupported(why.into())
+}
+
+impl Switch {
+    /// Applies an item, or says what does not exist or is not possible.
+    pub(super) fn apply_to_device(&mut self, item: DeviceItem) -> Result<Reply, Fault> {
+        self.check_on_device(&item)?;
+        let traffic = &mut self.machine.traffic;
+        match item {
+            DeviceItem::QueueRate { packets_per_second, port, priority } => {
+                for number in self.current.ports(port) {
+                    let path = OutputPath::Port(number);
+                    traffic.set_queue_rate(path, priority, packets_per_second);
+                }
+            }
+            DeviceItem::QueueDepth { packets, port, priority } => {
+                let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+                for number in self.current.ports(port) {
+                    traffic.set_depth_limit(OutputPath::Port(number), priority, packets);
+                }
+            }
+            DeviceItem::ReadQueue { port, priority } => {
+                let (path, now_ps) = (OutputPath::Port(port), self.machine.now_ps);
+                let depth_packets = u64::from(traffic.depth_packets(path, priority));
+                let statistics = traffic.queue_statistics(path, priority, now_ps);
+                let most_packets = statistics.map_or(0, |known| known.most_packets);
+                return Ok(Reply::Queue(QueueState { depth_packets, most_packets }));
+            }
+            DeviceItem::GeneratorTimer(timer) => {
+                self.set_generator_application(application(timer)?)
+                    .map_err(|error| refused(error.to_string()))?;
+            }
+            DeviceItem::GeneratorStop { application } => {
+                self.machine.stop_generator_application(application_id(application)?);
+            }
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Whether an item is possible.
+    pub(super) fn check_on_device(&self, item: &DeviceItem) -> Result<(), Fault> {
+        match item {
+            DeviceItem::QueueRate { port, priority, .. }
+            | DeviceItem::QueueDepth { port, priority, .. } => {
+                self.check_queues(self.current.ports(*port), *priority)
+            }
+            DeviceItem::ReadQueue { port, priority } => {
+                self.check_queues(*port..=*port, Some(*priority))
+            }
+            DeviceItem::GeneratorTimer(timer) => {
+                let application = application(timer.clone())?;
+                let (port, largest) = (application.port, self.current.largest_port());
+                match port > largest {
+                    true => {
+                        Err(refused(format!("there is no port {port}: the largest is {largest}")))
+                    }
+                    false => Ok(()),
+                }
+            }
+            DeviceItem::GeneratorStop { application } => {
+                let id = application_id(*application)?;
+                match self.machine.has_generator_application(id) {
+                    true => Ok(()),
+                    false => Err(refused(format!(
+                        "application {application} of the packet generator was not set"
+                    ))),
+                }
+            }
+        }
+    }
+
+    fn check_queues(
+        &self,
+        mut ports: RangeInclusive<u32>,
+        priority: Option<u32>,
+    ) -> Result<(), Fault> {
+        let priority = priority.unwrap_or(0);
+        let traffic = &self.machine.options.traffic_manager;
+        match ports.find(|port| priority >= traffic.port(*port).queue_count.max(1)) {
+            Some(port) => Err(refused(format!("port {port} has no queue of priority {priority}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn application_id(application: u64) -> Result<u8, Fault> {
+    let id = u8::try_from(application).ok().filter(|id| *id < GENERATOR_APPLICATIONS);
+    id.ok_or_else(|| {
+        let largest = GENERATOR_APPLICATIONS - 1;
+        refused(format!("the packet generator has applications 0 to {largest}, not {application}"))
+    })
+}
+
+fn application(timer: target::GeneratorTimer) -> Result<GeneratorApplication, Fault> {
+    let picoseconds = |ns: u64, what: &str| {
+        ns.checked_mul(1000).ok_or_else(|| refused(format!("{what} of {ns} ns is too long")))
+    };
+    let count = |count: u64, what: &str| match u32::try_from(count) {
+        Ok(count @ 1..=MOST_BATCHES) => Ok(count),
+        _ => Err(refused(format!("{what} must be 1 to {MOST_BATCHES}, not {count}"))),
+    };
+    if timer.period_ns == 0 {
+        return Err(refused("a timer takes at least 1 ns"));
+    }
+    let port = match timer.port {
+        Some(port) => {
+            u32::try_from(port).map_err(|_| refused(format!("there is no port {port}")))?
+        }
+        None => GENERATOR_PORT,
+    };
+    Ok(GeneratorApplication {
+        id: application_id(timer.application)?,
+        port,
+        timer: match timer.is_periodic {
+            true => GeneratorTimer::Periodic,
+            false => GeneratorTimer::Once,
+        },
+        offset_ps: picoseconds(timer.offset_ns, "the offset")?,
+        period_ps: picoseconds(timer.period_ns, "the timer")?,
+        batches: count(timer.batches, "the number of batches")?,
+        batch_gap_ps: picoseconds(timer.batch_gap_ns, "the gap of batches")?,
+        packets: count(timer.packets, "the number of packets")?,
+        packet_gap_ps: picoseconds(timer.packet_gap_ns, "the gap of packets")?,
+        bytes: timer.bytes,
+    })
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run of a block that can stop before a moment ([`ir::moments`]) and go on later. It borrows nothing:
+//! what the packet holds is in its [`PacketContext`](crate::PacketContext), temporaries included, and
+//! configuration and cells are handed in anew each time. Running is in `engine`.
+
+use crate::Outcome;
+use ir::BlockId;
+use ir::moments::{Moment, Moments};
+
+/// How far a run of a block has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockRun {
+    pub(crate) block: usize,
+    pub(crate) has_begun: bool,
+    pub(crate) position: Position,
+}
+
+impl BlockRun {
+    /// A run of a block, by its index in [`ir::Program::blocks`], that has not begun.
+    pub fn new(block: usize) -> BlockRun {
+        BlockRun { block, has_begun: false, position: Position::START }
+    }
+
+    /// The block.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+}
+
+/// What is next in a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub basic_block: BlockId,
+    pub instruction: usize,
+    pub back_edges: u32,
+}
+
+impl Position {
+    pub const START: Position = Position { basic_block: BlockId(0), instruction: 0, back_edges: 0 };
+}
+
+/// Where a run stops: before the first moment of a later stage.
+#[derive(Clone, Copy, Debug)]
+pub struct StopAfter<'m> {
+    /// The moments of the block's region.
+    pub moments: &'m Moments,
+    /// The last stage that still runs; `None` stops before any moment.
+    pub stage: Option<u32>,
+}
+
+impl StopAfter<'_> {
+    /// The moment to stop at in a basic block, from an instruction on.
+    pub(crate) fn first_in(&self, block: BlockId, instruction: usize) -> Option<Moment> {
+        let mut moments = self.moments.of_block(block.index()).iter();
+        let is_stop = |moment: &&Moment| {
+            moment.instruction as usize >= instruction && Some(moment.stage) > self.stage
+        };
+        moments.find(is_stop).copied()
+    }
+}
+
+/// What a run of a block came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The block ended.
+    Ended(Outcome),
+    /// The run stopped before a moment of this stage.
+    Stopped {
+        /// The stage.
+        stage: u32,
+    },
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Copies of a part of the forwarding side (a table, a profile, the replication engine): versions share a
+//! part as long as it does not change, and a changed one is a spare copy brought up to date, or a new copy.
+//! Spares replay the changes that they missed. Which versions there are is `publication`'s subject.
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A part that changes step by step. Copies that replay the same changes are equal.
+pub(super) trait Replay: Clone {
+    type Change;
+
+    fn replay(&mut self, change: &Self::Change);
+
+    /// About how many changes made it: copying it costs about as much as replaying a fraction of them.
+    fn size(&self) -> usize;
+}
+
+/// Counts itself among the copies in memory.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(copies: &Arc<AtomicUsize>) -> Counted {
+        copies.fetch_add(1, Ordering::Relaxed);
+        Counted(copies.clone())
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Counted {
+        Counted::new(&self.0)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// One copy of a part, as versions share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Part<P> {
+    content: P,
+    /// How many changes were made to it.
+    position: u64,
+    _counted: Counted,
+}
+
+impl<P> Deref for Part<P> {
+    type Target = P;
+
+    #[inline(always)]
+    fn deref(&self) -> &P {
+        &self.content
+    }
+}
+
+/// Spare copies kept of a part.
+const MOST_SPARES: usize = 2;
+
+/// A second spare is dropped after so many batches that did not need it, or more for a large part: about as
+/// many as cost what copying costs.
+const LEAST_UNNEEDED: usize = 16;
+const SIZE_A_UNNEEDED: usize = 8;
+
+/// Changes that a spare may miss before it is dropped, or more for a large part: then copying costs less.
+const LEAST_MISSED: usize = 4096;
+const SIZE_A_MISSED: usize = 8;
+
+/// The spare copies of a part, and the changes that they missed.
+#[derive(Debug)]
+pub(super) struct Copies<P: Replay> {
+    alive: Arc<AtomicUsize>,
+    /// The latest changes, up to the position of the current copy.
+    log: VecDeque<P::Change>,
+    /// Nobody else has them. The one that missed most comes first.
+    spares: Vec<Arc<Part<P>>>,
+    /// Batches in a row that left a spare over.
+    unneeded: usize,
+}
+
+impl<P: Replay> Copies<P> {
+    /// A part with this content, and no spares.
+    pub(super) fn of(content: P) -> (Copies<P>, Arc<Part<P>>) {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let part = Part { content, position: 0, _counted: Counted::new(&alive) };
+        let (log, spares) = (VecDeque::new(), Vec::new());
+        (Copies { alive, log, spares, unneeded: 0 }, Arc::new(part))
+    }
+
+    /// Copies in memory, those included that only readers hold.
+    pub(super) fn alive(&self) -> usize {
+        self.alive.load(Ordering::Relaxed)
+    }
+
+    /// Changes the current copy, which is in `place`. When a version shares it, another copy takes its place
+    /// first. Returns whether that had to be a new one.
+    pub(super) fn change(&mut self, place: &mut Arc<Part<P>>, change: P::Change) -> bool {
+        let is_new = Arc::get_mut(place).is_none() && self.replace(place);
+        let Some(part) = Arc::get_mut(place) else { unreachable!("it was replaced") };
+        part.content.replay(&change);
+        part.position += 1;
+        self.log.push_back(change);
+        is_new
+    }
+
+    /// The content of the copy in `place`, for changes that are no part's content, if no version shares it.
+    pub(super) fn content_mut(place: &mut Arc<Part<P>>) -> Option<&mut P> {
+        Arc::get_mut(place).map(|part| &mut part.content)
+    }
+
+    /// Puts an equal copy in the place of one that versions share; returns whether it is a new one.
+    fn replace(&mut self, place: &mut Arc<Part<P>>) -> bool {
+        let end = place.position;
+        let first = self.first(end);
+        while !self.spares.is_empty() {
+            let mut spare = self.spares.remove(0);
+            if let Some(part) = Arc::get_mut(&mut spare)
+                && part.position >= first
+            {
+                let missed = (part.position - first) as usize..;
+                self.log.range(missed).for_each(|change| part.content.replay(change));
+                part.position = end;
+                self.drop_unneeded(part.size());
+                *place = spare;
+                return false;
+            }
+        }
+        self.unneeded = 0;
+        *place = Arc::new(Part::clone(place));
+        true
+    }
+
+    /// The position of the first change in the log, when the current copy is at `end`.
+    fn first(&self, end: u64) -> u64 {
+        end - self.log.len() as u64
+    }
+
+    fn drop_unneeded(&mut self, size: usize) {
+        self.unneeded = if self.spares.is_empty() { 0 } else { self.unneeded + 1 };
+        if self.unneeded > LEAST_UNNEEDED.max(size / SIZE_A_UNNEEDED) {
+            self.spares.remove(0);
+            self.unneeded = 0;
+        }
+    }
+
+    /// Puts the current copy in `place`, where there may be an older one, which is kept as a spare if no
+    /// version has it.
+    pub(super) fn take_back(&mut self, place: &mut Arc<Part<P>>, current: &Arc<Part<P>>) {
+        if Arc::ptr_eq(place, current) {
+            return;
+        }
+        let mut old = std::mem::replace(place, current.clone());
+        if Arc::get_mut(&mut old).is_some() && old.position >= self.first(current.position) {
+            let at = self.spares.partition_point(|spare| spare.position <= old.position);
+            self.spares.insert(at, old);
+            if self.spares.len() > MOST_SPARES {
+                self.spares.remove(0);
+            }
+        }
+    }
+
+    /// Forgets changes that neither spares nor copies at these positions missed; gives up on those that
+    /// missed too many.
+    pub(super) fn forget(&mut self, current: &Part<P>, positions: impl Iterator<Item = u64>) {
+        if self.log.len() > LEAST_MISSED.max(current.size() / SIZE_A_MISSED) {
+            self.log = VecDeque::new();
+            self.spares.clear();
+            return;
+        }
+        let spares = self.spares.iter().map(|spare| spare.position);
+        let needed = spares.chain(positions).min().unwrap_or(current.position);
+        let unneeded = needed.saturating_sub(self.first(current.position));
+        self.log.drain(..(unneeded as usize).min(self.log.len()));
+    }
+}
+
+impl<P> Part<P> {
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+}
