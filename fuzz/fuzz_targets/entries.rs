@@ -3,6 +3,7 @@
 #![no_main]
 
 use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
 use libfuzzer_sys::fuzz_target;
 use ir::ready::ReadyProgram;
 use std::sync::{Arc, LazyLock};
@@ -17,10 +18,12 @@ fuzz_target!(|text: &str| {
     for error in errors {
         let _ = error.to_string();
     }
-    let store = state::Store::new(PROGRAM.clone()).expect("the program's own entries fit");
-    let mut cells = state::Cells::new(&PROGRAM);
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    // The target reaches the device as long as there is one.
+    let device = Device::new(PROGRAM.clone(), options).expect("the example loads");
+    let mut target = device.target();
     let mut session = Session::new(PROGRAM.clone());
     for located in commands {
-        let _ = session.apply(&located, &store, &mut cells, 0);
+        let _ = session.apply(&located, &mut target);
     }
 });

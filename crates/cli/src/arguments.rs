@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use frontend::EmitTarget;
 use std::path::PathBuf;
+use toolchain::registry;
 
 /// One toolchain for programmable data planes.
 #[derive(Debug, Parser)]
@@ -147,24 +150,10 @@ pub enum Engine {
     Reference,
 }
 
-/// What programs are compiled for that are not P4.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum CompileTarget {
-    /// BMv2's architecture.
-    #[default]
-    V1model,
-    /// Tofino's native architecture.
-    Tna,
-}
-
-impl CompileTarget {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            CompileTarget::V1model => "v1model",
-            CompileTarget::Tna => "tna",
-        }
-    }
+/// The targets that programs are compiled for.
+fn targets() -> PossibleValuesParser {
+    let value = |target: EmitTarget| PossibleValue::new(target.name).help(target.description);
+    PossibleValuesParser::new(registry::targets().into_iter().map(value))
 }
 
 /// The name that the command line has for a choice.
@@ -304,8 +293,8 @@ pub struct NetworkOptions {
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// What to compile the program for.
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<CompileTarget>,
+    #[arg(long, value_name = "TARGET", value_parser = targets())]
+    pub target: Option<String>,
     /// P4 of the user's around the dispatcher; -I and -D are for it.
     #[command(flatten)]
     pub user_p4: UserP4Files,
@@ -417,8 +406,8 @@ pub struct Emit {
     #[arg(value_name = "PROG.dpt")]
     pub program: PathBuf,
     /// What to compile for.
-    #[arg(long, default_value = "v1model")]
-    pub target: CompileTarget,
+    #[arg(long, default_value = "v1model", value_parser = targets())]
+    pub target: String,
     /// How delayed events wait.
     #[arg(long, default_value = "queue")]
     pub delay: EmitDelay,

@@ -74,7 +74,7 @@ impl Drop for Bar {
     }
 }
 
-/// Prints to standard output. When nobody reads any more, the command is over.
+/// Prints to standard output; a closed pipe ends the command.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -114,7 +114,7 @@ pub fn coded(code: &str, message: &str) -> String {
 /// Most diagnostics that are printed of one run of the command's inputs; the rest is counted.
 const MOST_DIAGNOSTICS: usize = 100;
 
-/// Diagnostics as text, at most [`MOST_DIAGNOSTICS`] of them.
+/// Diagnostics as text; of more than 100 the first errors, and how many more there are.
 pub fn diagnostics_text(
     map: &SourceMap,
     diagnostics: &Diagnostics,

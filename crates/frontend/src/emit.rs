@@ -8,10 +8,19 @@ use crate::program_file::ProgramFile;
 use std::path::Path;
 use std::time::Duration;
 
+/// A target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmitTarget {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, for help texts.
+    pub description: &'static str,
+}
+
 /// Compiles to P4_16.
 pub trait Emitter: Sync {
-    /// The targets by their names, the usual one first.
-    fn targets(&self) -> &'static [&'static str];
+    /// The targets, the usual one first.
+    fn targets(&self) -> &'static [EmitTarget];
 
     /// Compiles a program; prints it or writes its files.
     ///

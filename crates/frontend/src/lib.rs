@@ -19,7 +19,7 @@ pub use compiled::{Compiled, Deployment};
 pub use console::{Console, ExitStatus, Failure, Spinner, Work, coded, count, diagnostics_text};
 pub use controller::Controller;
 pub use corpus::{CorpusJudge, Outcome, Verdict};
-pub use emit::{EmitRequest, Emitter};
+pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};
 pub use language::{Architecture, Checked, Frontend, LayoutProblem};
 pub use networks::{NetworkRun, NetworkRuns, NetworkTest, SPECIFICATIONS, Tested, UserP4Files};

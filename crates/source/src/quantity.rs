@@ -215,6 +215,14 @@ pub fn seconds(time_ps: u64) -> String {
     }
 }
 
+/// A time in its largest unit without a fraction: `100 us`.
+pub fn in_largest_unit(time_ps: u64) -> String {
+    let mut units = TIME_UNITS.iter().rev();
+    let found = units.find(|(_, unit_ps)| time_ps.is_multiple_of(*unit_ps));
+    let (unit, unit_ps) = found.unwrap_or(&("ps", 1));
+    format!("{} {unit}", time_ps / unit_ps)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,6 +347,19 @@ mod tests {
         ] {
             assert_eq!(nanoseconds(time_ps), in_nanoseconds);
             assert_eq!(seconds(time_ps), in_seconds);
+        }
+    }
+
+    #[test]
+    fn times_in_their_largest_unit() {
+        for (time_ps, expected) in [
+            (100_000_000, "100 us"),
+            (1_500_000, "1500 ns"),
+            (1, "1 ps"),
+            (60_000_000_000_000, "60 s"),
+            (0, "0 s"),
+        ] {
+            assert_eq!(in_largest_unit(time_ps), expected);
         }
     }
 

@@ -75,7 +75,7 @@ pub fn write_texts(folder: &Path, texts: &[(String, String)]) -> Result<(), Stri
         Ok(partials) => partials.into_iter().try_for_each(Partial::complete),
         Err(message) => {
             if is_new {
-                // It stays if somebody else put something into it meanwhile.
+                // It stays if another program has put something into it meanwhile.
                 let _ = std::fs::remove_dir(folder);
             }
             Err(message)
@@ -102,7 +102,7 @@ impl Partial {
         let mut beside = target.as_os_str().to_owned();
         beside.push(format!(".{}.partial", std::process::id()));
         let message = |error| cannot_write(path, &error);
-        // A file of this name is somebody else's and is not touched.
+        // A file of this name belongs to another program and is not touched.
         let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
         let mut file = created.map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {

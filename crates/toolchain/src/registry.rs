@@ -4,7 +4,7 @@
 
 use crate::lucid::Lucid;
 use crate::p4::P4;
-use frontend::{Emitter, Frontend, NetworkRuns};
+use frontend::{EmitTarget, Emitter, Frontend, NetworkRuns};
 
 /// The source languages. That of standard input comes first.
 pub fn frontends() -> &'static [&'static dyn Frontend] {
@@ -29,6 +29,17 @@ pub fn with_devices() -> impl Iterator<Item = &'static dyn Frontend> {
 /// The languages that are compiled to P4_16 files.
 pub fn with_emitters() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn Emitter)> {
     frontends().iter().filter_map(|each| Some((*each, each.emitter()?)))
+}
+
+/// All targets of [`with_emitters`], each name once.
+pub fn targets() -> Vec<EmitTarget> {
+    let mut all: Vec<EmitTarget> = Vec::new();
+    for target in with_emitters().flat_map(|(_, emitter)| emitter.targets()) {
+        if all.iter().all(|known| known.name != target.name) {
+            all.push(*target);
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use toolchain::file_kind::FileKind;
 use toolchain::files::{self, Disk};
 use toolchain::lucid::inputs::{self, Alone, Wanted};
 
@@ -81,7 +80,7 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         if run.is_file() {
             found.push((name.to_string(), Found::Run(run)));
-        } else if is_lucid(&path) && path.is_file() {
+        } else if measured::is_program(&path) {
             found.push((name.to_string(), Found::Program(path.clone())));
         }
     }
@@ -91,11 +90,6 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
     }
     found.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(found)
-}
-
-/// Whether a file is a program of the system whose figures are measured.
-fn is_lucid(path: &Path) -> bool {
-    matches!(FileKind::of(path), FileKind::Program(language) if language.name() == "Lucid")
 }
 
 /// The run of an application, ready.

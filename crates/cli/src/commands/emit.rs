@@ -17,7 +17,7 @@ fn emit(arguments: &Emit, console: &dyn Console) -> Result<(), Failure> {
     let time_limit = arguments.time_limit.map(layouts::time_limit).transpose();
     let layout = arguments.layout.map(|layout| name_of(&layout));
     let request = EmitRequest {
-        target: arguments.target.name(),
+        target: &arguments.target,
         delay: &name_of(&arguments.delay),
         clock: &name_of(&arguments.clock),
         recirculation: &name_of(&arguments.recirculation),

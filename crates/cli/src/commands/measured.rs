@@ -3,7 +3,7 @@
 //! started again with the hidden option `--one`. What is measured is `lucid::figures`'.
 
 use crate::output;
-use frontend::Failure;
+use frontend::{Failure, Frontend};
 use lucid::figures::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
 use source::{Diagnostics, SourceMap};
 use std::io::Read;
@@ -11,11 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use toolchain::files::{self, Disk};
+use toolchain::lucid::Lucid;
 use toolchain::lucid::includes::Includes;
 use toolchain::lucid::inputs::symbolics_beside;
 
 /// Longest compilation of one program.
 const MOST: Duration = Duration::from_secs(300);
+
+/// Whether a file is a program of the system whose figures are measured.
+pub fn is_program(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str());
+    path.is_file() && end.is_some_and(|end| Lucid.extensions().contains(&end))
+}
 
 /// Compiles one program in this process and prints what came of it as JSON.
 pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Failure> {
@@ -117,8 +124,7 @@ fn in_a_process(way: Way, path: &Path, most_exact: Duration) -> Result<Outcome, 
 pub fn programs_in(folders: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, String> {
     let mut found = Vec::new();
     for folder in folders {
-        let programs =
-            files::files_in(folder, &|path| path.extension().is_some_and(|end| end == "dpt"))?;
+        let programs = files::files_in(folder, &is_program)?;
         if programs.is_empty() {
             return Err(format!("there is no Lucid program (.dpt) in `{}`", folder.display()));
         }

@@ -73,7 +73,7 @@ fn in_network(
         engine: arguments.engine.and_then(Engine::choice),
         is_reference: arguments.engine == Some(Engine::Reference),
         verify: arguments.verify,
-        target: network.target.map(|target| target.name()),
+        target: network.target.as_deref(),
         user_p4: network.user_p4.files(),
         symbolics: network.symbolics.as_deref(),
         seed: arguments.seed,

@@ -8,6 +8,7 @@ use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target, tna};
 use lucid::core::Program;
 use lucid::simulation::Setup;
+use source::quantity::in_largest_unit;
 use std::path::{Path, PathBuf};
 
 /// The first line below the title of every README that is written; others are not overwritten.
@@ -82,8 +83,8 @@ impl Emitted<'_> {
                 "\nDelayed events wait in a queue that is released every {} (`period` in device-N.toml). It is \
                  {} unless the run of `--spec` says otherwise, such as `delay granularity: 50us`; with \
                  `--delay recirculation` there is no such queue, and delays are exact to a round.\n",
-                period_text(self.compiled.delay_period_ps),
-                period_text(DELAY_PERIOD_PS),
+                in_largest_unit(self.compiled.delay_period_ps),
+                in_largest_unit(DELAY_PERIOD_PS),
             ));
         }
         text.push_str(&format!(
@@ -127,14 +128,6 @@ impl Emitted<'_> {
         }
         text
     }
-}
-
-/// A period in its largest unit without a fraction, such as `100 us`.
-fn period_text(period_ps: u64) -> String {
-    let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1000, "ns")];
-    let found = units.into_iter().find(|(unit_ps, _)| period_ps.is_multiple_of(*unit_ps));
-    let (unit_ps, unit) = found.unwrap_or((1, "ps"));
-    format!("{} {unit}", period_ps / unit_ps)
 }
 
 /// One switch without links.

@@ -17,8 +17,9 @@ mod test;
 mod user_p4;
 
 use frontend::{
-    Architecture, Checked, Compiled, Console, Deployment, EmitRequest, Emitter, ExitStatus,
-    Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest, ProgramFile, Tested,
+    Architecture, Checked, Compiled, Console, Deployment, EmitRequest, EmitTarget, Emitter,
+    ExitStatus, Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest,
+    ProgramFile, Tested,
 };
 use includes::Includes;
 use inputs::{Alone, alone};
@@ -116,8 +117,11 @@ impl Frontend for Lucid {
 }
 
 impl Emitter for Lucid {
-    fn targets(&self) -> &'static [&'static str] {
-        &[V1MODEL, TNA]
+    fn targets(&self) -> &'static [EmitTarget] {
+        &[
+            EmitTarget { name: V1MODEL, description: "BMv2's architecture" },
+            EmitTarget { name: TNA, description: "Tofino's native architecture" },
+        ]
     }
 
     fn emit(

@@ -33,9 +33,9 @@ fn a_compiled_program_loads_as_it_is_deployed() {
     let path = Path::new("count.dpt");
     let file = ProgramFile { path, files: &files, preprocessing: &preprocessing };
     for target in language("count.dpt").emitter().expect("an emitter").targets() {
-        let compiled = match language("count.dpt").compile(&file, Some(target)) {
+        let compiled = match language("count.dpt").compile(&file, Some(target.name)) {
             Ok(compiled) => compiled,
-            Err(failure) => panic!("{target}: {}", failure.text()),
+            Err(failure) => panic!("{}: {}", target.name, failure.text()),
         };
         let [deployment] = compiled.setup.as_slice() else { panic!("one switch") };
         let program = compiled.ready.program().clone();
@@ -46,7 +46,7 @@ fn a_compiled_program_loads_as_it_is_deployed() {
         let mut devices = [(&mut session, &mut device)];
         let commands = &deployment.commands;
         let done = control_files::apply_text("set-up", commands, &mut devices, &console);
-        assert!(done.is_some_and(|done| done > 0), "{target}: {}", console.text());
+        assert!(done.is_some_and(|done| done > 0), "{}: {}", target.name, console.text());
     }
 }
 
