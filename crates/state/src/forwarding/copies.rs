@@ -117,8 +117,8 @@ impl<P: Replay> Copies<P> {
     fn replace(&mut self, place: &mut Arc<Part<P>>) -> bool {
         let end = place.position;
         let first = self.first(end);
-        while !self.spares.is_empty() {
-            let mut spare = self.spares.remove(0);
+        // The latest one: with two copies that take turns, packets find both in their processor's cache.
+        while let Some(mut spare) = self.spares.pop() {
             if let Some(part) = Arc::get_mut(&mut spare)
                 && part.position >= first
             {
