@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use frontend::EmitTarget;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use toolchain::registry;
 
@@ -225,6 +226,10 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "FILE")]
     pub entries: Vec<PathBuf>,
+    /// Write entries in batches of at most so many; without it a file is one batch. Every wrong line is
+    /// reported either way.
+    #[arg(long, value_name = "N", requires = "entries")]
+    pub batch_size: Option<NonZeroUsize>,
     /// Control commands for after the run, such as `counter_read` and `register_read`; their answers
     /// are printed; may be repeated.
     #[arg(long, value_name = "FILE")]

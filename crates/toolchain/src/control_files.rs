@@ -7,6 +7,7 @@ use control::command::Command;
 use control::session::{Answer, Session};
 use device::Device;
 use frontend::Console;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// How many mistakes of one file are printed.
@@ -20,13 +21,14 @@ pub fn apply(
     device: &mut Device,
     console: &dyn Console,
 ) -> Result<Option<usize>, String> {
-    apply_to_all(paths, &mut [(session, device)], console)
+    apply_to_all(paths, None, &mut [(session, device)], console)
 }
 
-/// The same on several devices that run the same program; answers come from the first, and so do
-/// mistakes.
+/// The same on several devices that run the same program, in batches of at most so many items; answers come
+/// from the first device, and so do mistakes.
 pub fn apply_to_all(
     paths: &[PathBuf],
+    batch_size: Option<NonZeroUsize>,
     devices: &mut [(&mut Session, &mut Device)],
     console: &dyn Console,
 ) -> Result<Option<usize>, String> {
@@ -34,7 +36,7 @@ pub fn apply_to_all(
     let mut fine = true;
     for path in paths {
         let text = files::read_text(path)?;
-        match apply_text(&path.display().to_string(), &text, devices, console) {
+        match apply_text(&path.display().to_string(), &text, batch_size, devices, console) {
             Some(more) => done += more,
             None => fine = false,
         }
@@ -46,13 +48,14 @@ pub fn apply_to_all(
 pub fn apply_text(
     name: &str,
     text: &str,
+    batch_size: Option<NonZeroUsize>,
     devices: &mut [(&mut Session, &mut Device)],
     console: &dyn Console,
 ) -> Option<usize> {
     let mut done = 0;
     let (commands, mut errors) = control::entries::read(name, text);
     for (at, (session, device)) in devices.iter_mut().enumerate() {
-        let answers = session.apply_all(&commands, &mut device.target(), None);
+        let answers = session.apply_all(&commands, &mut device.target(), batch_size);
         if at > 0 {
             continue;
         }

@@ -38,6 +38,7 @@ fn on_device(
         captures: &captures,
         out,
         entries: &arguments.entries,
+        batch_size: arguments.batch_size,
         after: &arguments.after,
         digests: arguments.digests,
         engine: arguments.engine.and_then(Engine::choice),
@@ -115,10 +116,11 @@ fn of_networks(arguments: &Run) -> [Given; 11] {
 }
 
 /// The options that only runs on one device have.
-fn of_devices(arguments: &Run) -> [Given; 8] {
+fn of_devices(arguments: &Run) -> [Given; 9] {
     let has_p4 = arguments.network.user_p4.files().files().next().is_some();
     [
         ("--entries", !arguments.entries.is_empty()),
+        ("--batch-size", arguments.batch_size.is_some()),
         ("--after", !arguments.after.is_empty()),
         ("--digests", arguments.digests),
         ("--trace-json", arguments.trace_json),

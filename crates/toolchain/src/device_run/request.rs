@@ -9,6 +9,7 @@ use network::capture::CaptureReader;
 use source::SourceMap;
 use std::fs::File;
 use std::io::BufReader;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// What is asked of a run.
@@ -22,6 +23,8 @@ pub struct DeviceRun<'r> {
     pub out: &'r Path,
     /// Files of control commands for before the run.
     pub entries: &'r [PathBuf],
+    /// The most items of a batch of these commands; `None` is one batch a file.
+    pub batch_size: Option<NonZeroUsize>,
     /// Files of control commands for after the run.
     pub after: &'r [PathBuf],
     /// Print digests.
@@ -70,11 +73,12 @@ pub(super) fn set_up(
     console: &dyn Console,
 ) -> Result<bool, String> {
     if let Some(setup) = setup
-        && control_files::apply_text("deployment", &setup.commands, devices, console).is_none()
+        && control_files::apply_text("deployment", &setup.commands, None, devices, console)
+            .is_none()
     {
         return Err("the program's own set-up is wrong; this is a mistake in Planewright".into());
     }
-    match control_files::apply_to_all(run.entries, devices, console)? {
+    match control_files::apply_to_all(run.entries, run.batch_size, devices, console)? {
         None => {
             console.error("nothing was run: mend the entries first");
             return Ok(false);

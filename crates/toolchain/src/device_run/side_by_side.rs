@@ -121,7 +121,7 @@ pub(super) fn run(
     }
     let asked = {
         let mut devices: Vec<_> = sessions.iter_mut().zip(both.devices_mut()).collect();
-        control_files::apply_to_all(run.after, &mut devices, console)?
+        control_files::apply_to_all(run.after, None, &mut devices, console)?
     };
     Ok(match problem.is_none() && asked.is_some() {
         true => ExitStatus::Fine,
