@@ -45,7 +45,7 @@ fn a_compiled_program_loads_as_it_is_deployed() {
         let mut session = Session::new(program);
         let mut devices = [(&mut session, &mut device)];
         let commands = &deployment.commands;
-        let done = control_files::apply_text("set-up", commands, &mut devices, &console);
+        let done = control_files::apply_text("set-up", commands, None, &mut devices, &console);
         assert!(done.is_some_and(|done| done > 0), "{}: {}", target.name, console.text());
     }
 }
