@@ -105,6 +105,9 @@ pub trait ControlMap: Send {
     /// Rewrites the outcome of a batch that [`ControlMap::pass`] rewrote. Batches come here in their order.
     fn passed(&mut self, _outcome: &mut Outcome) {}
 
+    /// The time of the targets, or of the controller if that is later, before a batch is begun.
+    fn set_now_ps(&mut self, _now_ps: u64) {}
+
     /// Begins with a batch.
     fn begin(&mut self, batch: Batch) -> Self::Plan;
 

@@ -302,12 +302,13 @@ impl DeviceTarget {
         let ours =
             batch.program.as_ref().is_none_or(|program| Arc::ptr_eq(program, &current.program));
         let outcome = if ours {
+            let program = Some(current.program.clone());
             let written = state_batch(std::mem::take(batch), now_ps);
             match current.store.try_write_configuration(written) {
                 Ok(outcome) => outcome_of(outcome, now_ps),
                 Err(written) => {
                     drop(current);
-                    request.wanted = Wanted::Batch(target_batch(written));
+                    request.wanted = Wanted::Batch(Batch { program, ..target_batch(written) });
                     return Err(request);
                 }
             }

@@ -18,7 +18,7 @@ use ir::Program;
 use jobs::Job;
 use notifying::Listeners;
 use state::{Atomicity, BatchItem, BatchOutcome, Store};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 /// Work of the driver that is due at a time.
@@ -55,15 +55,14 @@ pub(crate) struct Driver {
     seed: u64,
     /// Where requests come in, and what other threads may do meanwhile.
     pub entry: Arc<Entry>,
-    /// When the driver is done with the jobs that it has.
-    free_at_ps: u64,
-    jobs: BTreeMap<u64, Job>,
+    /// In order; the first one has the driver.
+    jobs: VecDeque<Job>,
     next_job: u64,
+    /// Whether pinned versions hold the first job up.
+    is_job_held: bool,
     reservation: Option<Reservation>,
     /// Requests behind a reservation, or behind pinned versions, in order.
     held: VecDeque<Request>,
-    /// Jobs behind pinned versions, in order.
-    held_jobs: VecDeque<u64>,
     /// In the order of their requests.
     barriers: VecDeque<Barrier>,
     listeners: Listeners,
@@ -82,12 +81,11 @@ impl Driver {
             model,
             seed,
             entry,
-            free_at_ps: 0,
-            jobs: BTreeMap::new(),
+            jobs: VecDeque::new(),
             next_job: 0,
+            is_job_held: false,
             reservation: None,
             held: VecDeque::new(),
-            held_jobs: VecDeque::new(),
             barriers: VecDeque::new(),
             listeners: Listeners::default(),
         }
@@ -128,10 +126,18 @@ impl Switch {
             return None;
         }
         if self.is_held_up(&request) {
-            self.driver.held.push_back(request);
+            self.hold(request);
             return None;
         }
         self.begin(request)
+    }
+
+    /// Keeps a request until nothing holds it up. Its items are of the program that runs now.
+    fn hold(&mut self, mut request: Request) {
+        if let Wanted::Batch(batch) | Wanted::Reserve(batch) = &mut request.wanted {
+            batch.program.get_or_insert_with(|| self.current.program.clone());
+        }
+        self.driver.held.push_back(request);
     }
 
     /// Work of the driver is due.
@@ -167,7 +173,11 @@ impl Switch {
             Wanted::Reserve(_) => true,
             Wanted::Commit(_) | Wanted::Release(_) | Wanted::Barrier => false,
         };
-        writes && (self.driver.reservation.is_some() || !self.driver.held.is_empty())
+        // What was checked has to stay possible: nothing else may be about to be written.
+        let waits_for_jobs =
+            matches!(request.wanted, Wanted::Reserve(_)) && self.has_writing_jobs();
+        writes
+            && (self.driver.reservation.is_some() || waits_for_jobs || !self.driver.held.is_empty())
     }
 
     fn begin(&mut self, mut request: Request) -> Served {
@@ -179,6 +189,7 @@ impl Switch {
                 let outcome = self.check(&batch);
                 if outcome.is_ok() {
                     let (mailbox, ticket) = (request.mailbox.clone(), request.ticket);
+                    let batch = batch.made_for(self.current.program.clone());
                     self.driver.reservation = Some(Reservation { mailbox, ticket, batch });
                     self.watch_all_writes();
                 }
@@ -211,7 +222,7 @@ impl Switch {
         match self.apply(batch) {
             Ok(outcome) => Some((request, outcome)),
             Err(batch) => {
-                request.wanted = Wanted::Batch(batch);
+                request.wanted = Wanted::Batch(batch.made_for(self.current.program.clone()));
                 request.at_ps = now_ps;
                 // In front: later ones were held up because of it, or come after it.
                 self.driver.held.push_front(request);
@@ -235,7 +246,7 @@ impl Switch {
         let mut held = std::mem::take(&mut self.driver.held);
         while let Some(request) = held.pop_front() {
             if self.is_held_up(&request) {
-                self.driver.held.push_back(request);
+                self.hold(request);
             } else if let Some((request, outcome)) = self.begin(request) {
                 request.answer(outcome);
             }
@@ -263,7 +274,9 @@ impl Switch {
             return self.apply_mixed(batch);
         }
         let idle_ps = self.earliest_timeout_ps(&batch);
-        let outcome = outcome_of(self.write(state_batch(batch, now_ps))?, now_ps);
+        let program = batch.program.clone();
+        let written = self.write(state_batch(batch, now_ps));
+        let outcome = outcome_of(written.map_err(|batch| Batch { program, ..batch })?, now_ps);
         if let Some(idle_ps) = idle_ps {
             self.check_idle_entries_at(idle_ps);
         }
@@ -285,8 +298,8 @@ impl Switch {
         })
     }
 
-    /// Applies a batch with items about the device. In the atomic modes everything is checked before anything
-    /// is done.
+    /// Applies a batch with items about the device: those about state first, together. In the atomic modes
+    /// everything is checked before anything is done.
     fn apply_mixed(&mut self, batch: Batch) -> Result<Outcome, Batch> {
         let now_ps = self.machine.now_ps;
         if batch.atomicity != Atomicity::ContinueOnError {
@@ -295,15 +308,15 @@ impl Switch {
                 return Ok(checked);
             }
         }
+        let of_state = batch.items.iter().filter(|item| matches!(item, Item::State(_))).cloned();
+        let of_state = Batch::of(of_state).with(batch.atomicity);
+        let Ok(state) = self.apply(of_state) else { return Err(batch) };
+        let mut results = state.results.into_iter();
         let mut outcome = Outcome::empty(now_ps);
         for item in batch.items {
             let result = match item {
                 Item::Device(item) => self.apply_to_device(item),
-                Item::State(item) => {
-                    let part = Batch::one(item);
-                    let part = self.apply(part)?;
-                    part.results.into_iter().next().unwrap_or(Ok(Reply::Done))
-                }
+                Item::State(_) => results.next().unwrap_or(Ok(Reply::Done)),
             };
             outcome.results.push(result);
         }
@@ -337,7 +350,7 @@ impl Switch {
             });
         }
         let failed = results.iter().position(Result::is_err);
-        match failed.filter(|_| batch.atomicity != Atomicity::ContinueOnError) {
+        match failed.filter(|_| batch.stops_on_error()) {
             Some(at) => match results.swap_remove(at) {
                 Err(fault) => Outcome::aborted(batch.items.len(), at, fault, now_ps),
                 Ok(_) => Outcome::empty(now_ps),
@@ -377,7 +390,7 @@ impl Switch {
     pub fn takes_time(&self, ticket: Ticket, mailbox: &Arc<Mailbox>) -> bool {
         let is_it =
             |request: &Request| request.ticket == ticket && Arc::ptr_eq(&request.mailbox, mailbox);
-        self.driver.jobs.values().any(|job| is_it(&job.request))
+        self.driver.jobs.iter().any(|job| is_it(&job.request))
             || self.driver.barriers.iter().any(|barrier| is_it(&barrier.request))
             || self.machine.events.values().any(|event| match event {
                 Event::Control(ControlWork::Arrive(request) | ControlWork::BarrierDue(request)) => {

@@ -402,11 +402,32 @@ impl Cells {
         self.entries_to_idle(configuration).map(|(_, _, at_ps)| at_ps).min()
     }
 
+    /// The same, where entries may be hit from now on: one whose idling was reported may idle again then.
+    pub fn next_idle_check_ps(&self, configuration: &Configuration, now_ps: u64) -> Option<u64> {
+        let entries = self.entries_with_timeout(configuration);
+        let check_ps = |(_, entry, hit): (_, &Arc<EntryRecord>, LastHit)| match hit.is_reported {
+            true => idle_at_ps(now_ps, entry),
+            false => idle_at_ps(hit.at_ps.max(entry.inserted_ps), entry),
+        };
+        entries.map(check_ps).min()
+    }
+
     /// Entries with an idle timeout whose idling was not reported, with the time at which they have idled.
     fn entries_to_idle<'c>(
         &'c self,
         configuration: &'c Configuration,
     ) -> impl Iterator<Item = (TableId, &'c Arc<EntryRecord>, u64)> {
+        let entries = self.entries_with_timeout(configuration);
+        entries.filter(|(_, _, hit)| !hit.is_reported).map(|(id, entry, hit)| {
+            (id, entry, idle_at_ps(hit.at_ps.max(entry.inserted_ps), entry))
+        })
+    }
+
+    /// Entries with an idle timeout, and what is known of their hits.
+    fn entries_with_timeout<'c>(
+        &'c self,
+        configuration: &'c Configuration,
+    ) -> impl Iterator<Item = (TableId, &'c Arc<EntryRecord>, LastHit)> {
         let tables = (0..configuration.program().tables.len() as u32).map(TableId);
         tables.filter(|id| matches!(self.last_hits.get(id.index()), Some(Some(_)))).flat_map(
             move |id| {
@@ -414,9 +435,7 @@ impl Cells {
                 entries.filter_map(move |entry| {
                     let hits = self.last_hits.get(id.index())?.as_ref()?;
                     let hit = hits.read(EntryIdentity::of(Some(entry)));
-                    let is_waiting = entry.idle_timeout_ns != 0 && !hit.is_reported;
-                    let last_hit_ps = hit.at_ps.max(entry.inserted_ps);
-                    is_waiting.then(|| (id, entry, idle_at_ps(last_hit_ps, entry)))
+                    (entry.idle_timeout_ns != 0).then_some((id, entry, hit))
                 })
             },
         )

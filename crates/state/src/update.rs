@@ -307,9 +307,11 @@ impl Batch {
     }
 
     /// Whether an error ends it, and what was done before is undone. With a single item there is nothing to
-    /// undo, as it checks before it changes.
+    /// undo, as it checks before it changes; and of reads neither.
     pub(crate) fn stops_on_error(&self) -> bool {
-        self.atomicity != Atomicity::ContinueOnError && self.items.len() > 1
+        self.atomicity != Atomicity::ContinueOnError
+            && self.items.len() > 1
+            && self.items.iter().any(|item| matches!(item, BatchItem::Update(_)))
     }
 }
 

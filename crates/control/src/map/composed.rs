@@ -56,6 +56,11 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
         self.outer.visibility(self.inner.visibility(below))
     }
 
+    fn set_now_ps(&mut self, now_ps: u64) {
+        self.outer.set_now_ps(now_ps);
+        self.inner.set_now_ps(now_ps);
+    }
+
     fn begin(&mut self, batch: Batch) -> Self::Plan {
         ComposedPlan {
             outer: self.outer.begin(batch),

@@ -191,6 +191,7 @@ impl<M: ControlMap> Mapped<M> {
             self.passing.push_back(passing);
             return;
         }
+        self.map.set_now_ps(at_ps.max(self.now_ps()));
         let plan = self.map.begin(batch);
         self.running.push(Running::new(ticket, plan, at_ps));
         self.drive();

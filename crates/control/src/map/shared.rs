@@ -3,10 +3,12 @@
 //! takes numbers of members, groups and sessions from ranges of its own, and neither sees nor reaches what
 //! belongs to another.
 
+use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility};
-use ir::{KeyPattern, Program, TableId};
+use ir::{KeyPattern, MatchKind, Program, TableId};
 use state::{
-    BatchItem, EntryReference, EntryTarget, Read, Reply as StateReply, Update, UpdateError,
+    BatchItem, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply,
+    Update, UpdateError,
 };
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -37,18 +39,107 @@ impl IdRanges {
     }
 }
 
-/// The name of an entry: table, keys as written, priority.
+/// The name of an entry: table, keys in canonical form, priority where the table has priorities.
 type EntryName = (TableId, Vec<KeyPattern>, i64);
+
+/// What a portion owns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Object {
+    Entry(EntryName),
+    /// The default action of a table.
+    Default(TableId),
+}
+
+/// Whose an object is.
+#[derive(Clone, Copy, Debug)]
+struct Claim {
+    /// `None` is nobody, for entries of the program's own.
+    owner: Option<usize>,
+    /// Whether the target has the object.
+    is_there: bool,
+    /// Whether it will, when all requests under way have been answered as they should be.
+    will_be_there: bool,
+    /// Requests under way that put it there or remove it.
+    requests: usize,
+}
 
 #[derive(Debug)]
 struct Inner {
     target: Box<dyn Target>,
-    /// Who wrote an entry.
-    entries: HashMap<EntryName, usize>,
-    /// Who set a default action.
-    defaults: HashMap<TableId, usize>,
+    claims: HashMap<Object, Claim>,
+    /// Entries by their places.
+    places: HashMap<(TableId, EntryHandle), EntryName>,
     /// What is to be told each portion.
     notifications: Vec<VecDeque<Notification>>,
+}
+
+impl Inner {
+    fn owner(&self, object: &Object) -> Option<usize> {
+        self.claims.get(object)?.owner
+    }
+
+    /// The owner of an entry that the target has.
+    fn owner_of(&self, table: TableId, record: &EntryRecord) -> Option<usize> {
+        let program = self.target.program();
+        let name = entry_name(&program, table, &record.keys, record.priority);
+        self.owner(&Object::Entry(name))
+    }
+
+    /// Takes what the target has to tell to those whom it concerns.
+    fn route_notifications(&mut self) {
+        for notification in self.target.notifications() {
+            let owner = match &notification {
+                Notification::IdleTimeout { table, entry, .. } => {
+                    Some(self.owner_of(*table, entry))
+                }
+                _ => None,
+            };
+            for (number, mailbox) in self.notifications.iter_mut().enumerate() {
+                if owner.is_none_or(|owner| owner == Some(number)) {
+                    mailbox.push_back(notification.clone());
+                }
+            }
+        }
+    }
+
+    /// An object is somebody else's, or nobody's.
+    fn is_foreign(&self, object: &Object, portion: usize) -> bool {
+        self.claims.get(object).is_some_and(|claim| claim.owner != Some(portion))
+    }
+
+    /// A request is under way that puts an object there or removes it.
+    fn claim(&mut self, object: Object, portion: usize, will_be_there: bool) {
+        let free = Claim { owner: None, is_there: false, will_be_there: false, requests: 0 };
+        let claim = self.claims.entry(object).or_insert(free);
+        claim.owner = Some(portion);
+        claim.will_be_there = will_be_there;
+        claim.requests += 1;
+    }
+
+    /// A request has been answered: with whether the object is there now, where it changed that.
+    fn settle(&mut self, object: &Object, is_there: Option<bool>) {
+        let Some(claim) = self.claims.get_mut(object) else { return };
+        claim.requests = claim.requests.saturating_sub(1);
+        claim.is_there = is_there.unwrap_or(claim.is_there);
+        if claim.requests == 0 {
+            claim.will_be_there = claim.is_there;
+            if !claim.is_there {
+                self.claims.remove(object);
+            }
+        }
+    }
+
+    /// Requests are not made after all.
+    fn give_up(&mut self, plans: &[Plan]) {
+        for plan in plans {
+            let Plan::Below(list) = plan else { continue };
+            for after in list {
+                if let After::Own(object) | After::Disown(object) = after {
+                    self.settle(object, None);
+                }
+            }
+        }
+    }
 }
 
 /// A target that portions share.
@@ -56,14 +147,25 @@ struct Inner {
 pub struct SharedTarget(Arc<Mutex<Inner>>);
 
 impl SharedTarget {
-    /// A target to be shared. Entries that it has already belong to nobody.
+    /// A target to be shared. Its controllers write by portions only; entries of its program's own belong to
+    /// nobody.
     pub fn new(target: Box<dyn Target>) -> SharedTarget {
-        SharedTarget(Arc::new(Mutex::new(Inner {
-            target,
-            entries: HashMap::new(),
-            defaults: HashMap::new(),
-            notifications: Vec::new(),
-        })))
+        let program = target.program();
+        let mut claims = HashMap::new();
+        if let Ok(initial) = StateTarget::new(program.clone()) {
+            let configuration = initial.store().configuration();
+            for table in (0..program.tables.len() as u32).map(TableId) {
+                let entries = configuration.table(table).into_iter();
+                for entry in entries.flat_map(|state| state.entries()) {
+                    let name = entry_name(&program, table, &entry.keys, entry.priority);
+                    let claim =
+                        Claim { owner: None, is_there: true, will_be_there: true, requests: 0 };
+                    claims.insert(Object::Entry(name), claim);
+                }
+            }
+        }
+        let (places, notifications) = (HashMap::new(), Vec::new());
+        SharedTarget(Arc::new(Mutex::new(Inner { target, claims, places, notifications })))
     }
 
     /// One more portion, with numbers of its own.
@@ -74,7 +176,14 @@ impl SharedTarget {
         inner.notifications.push(VecDeque::new());
         let number = inner.notifications.len() - 1;
         drop(inner);
-        Portion { shared: self.clone(), number, ids, under_way: VecDeque::new() }
+        Portion {
+            shared: self.clone(),
+            number,
+            ids,
+            under_way: VecDeque::new(),
+            reserved: HashMap::new(),
+            answers: VecDeque::new(),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -87,12 +196,10 @@ impl SharedTarget {
 enum After {
     /// It is the answer.
     Keep,
-    /// The entry is this portion's from now on.
-    Own(EntryName),
-    /// The entry is nobody's from now on.
-    Disown(EntryName),
-    /// The default action is this portion's, or with `false` nobody's.
-    Default(TableId, bool),
+    /// It put an object of this portion there.
+    Own(Object),
+    /// It removed an object of this portion.
+    Disown(Object),
     /// Others' objects are left out; entries are of this table.
     Filter(Option<TableId>),
 }
@@ -105,63 +212,52 @@ enum Plan {
 }
 
 /// A batch of a portion below.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct UnderWay {
     ticket: Ticket,
     plans: Vec<Plan>,
+    /// Whether an item that fails undoes the others.
+    stops_on_error: bool,
+    /// Whether it is checked only, and kept to be committed.
+    is_reservation: bool,
 }
 
 /// One controller's share of a target. Numbers outside its ranges and entries that it did not write do not
-/// exist for it; the first to set a table's default action owns that.
+/// exist for it; the first to set a table's default action owns that. Default actions, value sets and cells of
+/// registers, counters and meters that belong to no entry are seen by all.
 #[derive(Debug)]
 pub struct Portion {
     shared: SharedTarget,
     number: usize,
     ids: IdRanges,
     under_way: VecDeque<UnderWay>,
+    /// Reservations that the target keeps.
+    reserved: HashMap<Ticket, UnderWay>,
+    /// Answers that came without the target.
+    answers: VecDeque<(Ticket, Outcome)>,
 }
 
 impl Portion {
-    fn plan(&self, inner: &Inner, batch: Batch) -> (Vec<Plan>, Batch) {
+    fn plan(&self, inner: &mut Inner, batch: Batch) -> (Vec<Plan>, Batch) {
         let mut items = Vec::with_capacity(batch.items.len());
         let mut plans = Vec::with_capacity(batch.items.len());
-        // What earlier items of this batch will own.
-        let mut names: HashMap<EntryName, bool> = HashMap::new();
         for item in batch.items {
-            let before = items.len();
-            plans.push(match self.items(inner, item, &mut names, &mut items) {
+            plans.push(match self.items(inner, item, &mut items) {
                 Ok(after) => Plan::Below(after),
-                Err(fault) => {
-                    items.truncate(before);
-                    Plan::Refused(fault)
-                }
+                Err(fault) => Plan::Refused(fault),
             });
         }
         (plans, Batch { items, atomicity: batch.atomicity, program: batch.program })
     }
 
-    /// The items below of one item here, and what to do with their results.
+    /// The items below of one item here, and what to do with their results. A refused item leaves nothing.
     fn items(
         &self,
-        inner: &Inner,
+        inner: &mut Inner,
         item: Item,
-        names: &mut HashMap<EntryName, bool>,
         items: &mut Vec<Item>,
     ) -> Result<Vec<After>, Fault> {
         let program = inner.target.program();
-        let table_name = |table: TableId| -> Arc<str> {
-            program.tables.get(table.index()).map_or_else(|| "?".into(), |table| table.name.clone())
-        };
-        let owns = |names: &HashMap<EntryName, bool>, name: &EntryName| {
-            names.get(name).copied().unwrap_or(inner.entries.get(name) == Some(&self.number))
-        };
-        let missing = |name: &EntryName| {
-            let entry: Vec<String> = name.1.iter().map(|key| format!("{key:?}")).collect();
-            Fault::Refused(UpdateError::NoSuchEntry {
-                table: table_name(name.0),
-                entry: entry.join(", "),
-            })
-        };
         let one = |items: &mut Vec<Item>, item: Item, after| {
             items.push(item);
             Ok(vec![after])
@@ -172,63 +268,80 @@ impl Portion {
         match state {
             BatchItem::Update(Update::InsertEntry { table, entry }) => {
                 let name = entry_name(&program, table, &entry.keys, entry.priority);
-                names.insert(name.clone(), true);
-                one(items, Update::InsertEntry { table, entry }.into(), After::Own(name))
+                let object = Object::Entry(name);
+                if inner.is_foreign(&object, self.number) {
+                    let (table, entry) = (table_name(&program, table), keys_text(&entry.keys));
+                    return Err(Fault::Refused(UpdateError::EntryExists { table, entry }));
+                }
+                inner.claim(object.clone(), self.number, true);
+                one(items, Update::InsertEntry { table, entry }.into(), After::Own(object))
             }
             BatchItem::Update(Update::ModifyEntry { table, entry }) => {
-                let name = entry_name(&program, table, &entry.keys, entry.priority);
-                match owns(names, &name) {
-                    true => one(items, Update::ModifyEntry { table, entry }.into(), After::Keep),
-                    false => Err(missing(&name)),
-                }
+                self.check_entry(inner, table, &entry.keys, entry.priority)?;
+                one(items, Update::ModifyEntry { table, entry }.into(), After::Keep)
             }
             BatchItem::Update(Update::DeleteEntry { table, keys, priority }) => {
-                let name = entry_name(&program, table, &keys, priority);
-                if !owns(names, &name) {
-                    return Err(missing(&name));
-                }
-                names.insert(name.clone(), false);
+                let object = self.check_entry(inner, table, &keys, priority)?;
+                inner.claim(object.clone(), self.number, false);
                 let update = Update::DeleteEntry { table, keys, priority };
-                one(items, update.into(), After::Disown(name))
+                one(items, update.into(), After::Disown(object))
+            }
+            BatchItem::Update(update @ Update::ModifyEntryAt { table, handle, generation, .. }) => {
+                self.check_place(inner, table, handle, generation)?;
+                one(items, update.into(), After::Keep)
+            }
+            BatchItem::Update(update @ Update::DeleteEntryAt { table, handle, generation }) => {
+                let object = self.check_place(inner, table, handle, generation)?;
+                inner.claim(object.clone(), self.number, false);
+                one(items, update.into(), After::Disown(object))
             }
             BatchItem::Update(Update::ClearEntries { table }) => {
-                let known = inner.entries.keys().cloned().chain(names.keys().cloned());
-                let mut own: Vec<EntryName> =
-                    known.filter(|name| name.0 == table && owns(names, name)).collect();
+                let is_own = |(object, claim): (&Object, &Claim)| match object {
+                    Object::Entry(name)
+                        if name.0 == table
+                            && claim.owner == Some(self.number)
+                            && claim.will_be_there =>
+                    {
+                        Some(name.clone())
+                    }
+                    _ => None,
+                };
+                let mut own: Vec<EntryName> = inner.claims.iter().filter_map(is_own).collect();
                 own.sort_by_key(|name| format!("{name:?}"));
-                own.dedup();
-                for (table, keys, priority) in own.iter().cloned() {
-                    names.insert((table, keys.clone(), priority), false);
+                let mut list = Vec::with_capacity(own.len());
+                for name in own {
+                    let (keys, priority) = (name.1.clone(), name.2);
                     items.push(Update::DeleteEntry { table, keys, priority }.into());
+                    let object = Object::Entry(name);
+                    inner.claim(object.clone(), self.number, false);
+                    list.push(After::Disown(object));
                 }
-                Ok(own.into_iter().map(After::Disown).collect())
+                Ok(list)
             }
             BatchItem::Update(Update::SetDefaultAction { table, action }) => {
-                let owner = inner.defaults.get(&table);
-                if owner.is_some_and(|owner| *owner != self.number) {
+                let object = Object::Default(table);
+                if inner.is_foreign(&object, self.number) {
                     return Err(Fault::Unsupported(format!(
                         "table `{}`: its default action belongs to another controller",
-                        table_name(table)
+                        table_name(&program, table)
                     )));
                 }
-                let sets = action.is_some();
-                let update = Update::SetDefaultAction { table, action };
-                one(items, update.into(), After::Default(table, sets))
+                let is_set = action.is_some();
+                inner.claim(object.clone(), self.number, is_set);
+                let after = if is_set { After::Own(object) } else { After::Disown(object) };
+                one(items, Update::SetDefaultAction { table, action }.into(), after)
             }
             BatchItem::Update(update) => {
                 self.check_numbers(&update)?;
-                self.check_references(inner, &update, names)?;
+                self.check_references(inner, &update)?;
                 one(items, update.into(), After::Keep)
             }
             BatchItem::Read(Read::Entry { table, keys, priority }) => {
-                let name = entry_name(&program, table, &keys, priority);
-                match owns(names, &name) {
-                    true => one(items, Read::Entry { table, keys, priority }.into(), After::Keep),
-                    false => Err(missing(&name)),
-                }
+                self.check_entry(inner, table, &keys, priority)?;
+                one(items, Read::Entry { table, keys, priority }.into(), After::Keep)
             }
             BatchItem::Read(read) => {
-                self.check_read(inner, &read, names)?;
+                self.check_read(inner, &read)?;
                 let table = match &read {
                     Read::Entries { table } | Read::EntriesWithCells { table, .. } => Some(*table),
                     Read::DirectCounter { counter, .. } => {
@@ -242,6 +355,42 @@ impl Portion {
                 one(items, read.into(), After::Filter(table))
             }
         }
+    }
+
+    /// An entry by its name, if it is this portion's.
+    fn check_entry(
+        &self,
+        inner: &Inner,
+        table: TableId,
+        keys: &[KeyPattern],
+        priority: i64,
+    ) -> Result<Object, Fault> {
+        let program = inner.target.program();
+        let object = Object::Entry(entry_name(&program, table, keys, priority));
+        match inner.owner(&object) == Some(self.number) {
+            true => Ok(object),
+            false => {
+                let (table, entry) = (table_name(&program, table), keys_text(keys));
+                Err(Fault::Refused(UpdateError::NoSuchEntry { table, entry }))
+            }
+        }
+    }
+
+    /// An entry by its place, if it is this portion's.
+    fn check_place(
+        &self,
+        inner: &Inner,
+        table: TableId,
+        handle: EntryHandle,
+        generation: u64,
+    ) -> Result<Object, Fault> {
+        let name = inner.places.get(&(table, handle)).cloned();
+        let is_own = |object: &Object| inner.owner(object) == Some(self.number);
+        let own = name.map(Object::Entry).filter(is_own);
+        own.ok_or_else(|| {
+            let table = table_name(&inner.target.program(), table);
+            Fault::Refused(UpdateError::EntryChanged { table, place: handle.0, generation })
+        })
     }
 
     fn check_numbers(&self, update: &Update) -> Result<(), Fault> {
@@ -274,75 +423,65 @@ impl Portion {
         }
     }
 
-    /// Whether an entry that is named belongs to this portion.
+    /// Whether an entry that is referred to belongs to this portion.
     fn check_reference(
         &self,
         inner: &Inner,
         table: Option<TableId>,
         entry: &EntryReference,
-        names: &HashMap<EntryName, bool>,
     ) -> Result<(), Fault> {
-        let (EntryReference::Entry { keys, priority }, Some(table)) = (entry, table) else {
-            return Ok(());
-        };
-        let name = entry_name(&inner.target.program(), table, keys, *priority);
-        let is_own =
-            names.get(&name).copied().unwrap_or(inner.entries.get(&name) == Some(&self.number));
-        match is_own {
-            true => Ok(()),
-            false => {
-                let table = inner.target.program().tables[table.index()].name.clone();
-                let entry = format!("{keys:?}");
-                Err(Fault::Refused(UpdateError::NoSuchEntry { table, entry }))
+        match (entry, table) {
+            (EntryReference::Entry { keys, priority }, Some(table)) => {
+                self.check_entry(inner, table, keys, *priority).map(drop)
             }
-        }
-    }
-
-    fn check_references(
-        &self,
-        inner: &Inner,
-        update: &Update,
-        names: &HashMap<EntryName, bool>,
-    ) -> Result<(), Fault> {
-        let program = inner.target.program();
-        match update {
-            Update::WriteDirectCounter { counter, entry, .. } => {
-                let table = table_with(&program, |table| table.direct_counters.contains(counter));
-                self.check_reference(inner, table, entry, names)
-            }
-            Update::WriteDirectMeter { meter, entry, .. } => {
-                let table = table_with(&program, |table| table.direct_meters.contains(meter));
-                self.check_reference(inner, table, entry, names)
+            (EntryReference::At { handle, generation }, Some(table)) => {
+                self.check_place(inner, table, *handle, *generation).map(drop)
             }
             _ => Ok(()),
         }
     }
 
-    fn check_read(
-        &self,
-        inner: &Inner,
-        read: &Read,
-        names: &HashMap<EntryName, bool>,
-    ) -> Result<(), Fault> {
+    fn check_references(&self, inner: &Inner, update: &Update) -> Result<(), Fault> {
+        let program = inner.target.program();
+        match update {
+            Update::WriteDirectCounter { counter, entry, .. } => {
+                let table = table_with(&program, |table| table.direct_counters.contains(counter));
+                self.check_reference(inner, table, entry)
+            }
+            Update::WriteDirectMeter { meter, entry, .. } => {
+                let table = table_with(&program, |table| table.direct_meters.contains(meter));
+                self.check_reference(inner, table, entry)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_read(&self, inner: &Inner, read: &Read) -> Result<(), Fault> {
         let program = inner.target.program();
         match read {
             Read::DirectCounter { counter, entry: Some(entry) } => {
                 let table = table_with(&program, |table| table.direct_counters.contains(counter));
-                self.check_reference(inner, table, entry, names)
+                self.check_reference(inner, table, entry)
             }
             Read::DirectMeter { meter, entry: Some(entry) } => {
                 let table = table_with(&program, |table| table.direct_meters.contains(meter));
-                self.check_reference(inner, table, entry, names)
+                self.check_reference(inner, table, entry)
             }
             Read::EntriesWithCells { table, entry: Some(entry) } => {
-                self.check_reference(inner, Some(*table), entry, names)
+                self.check_reference(inner, Some(*table), entry)
             }
             _ => Ok(()),
         }
     }
 
     /// The outcome of a batch here from that below.
-    fn outcome(&self, inner: &mut Inner, plans: Vec<Plan>, below: Outcome) -> Outcome {
+    fn outcome(
+        &self,
+        inner: &mut Inner,
+        plans: Vec<Plan>,
+        below: Outcome,
+        is_check: bool,
+    ) -> Outcome {
         let mut results = below.results.into_iter();
         let mut own = Vec::with_capacity(plans.len());
         for plan in plans {
@@ -353,25 +492,31 @@ impl Portion {
                 }
                 Plan::Below(list) => list,
             };
-            let mut whole = Ok(Reply::Done);
+            let mut whole = Ok(Reply::State(StateReply::Done));
             for after in list {
                 let result = results.next().unwrap_or(Err(Fault::Gone));
-                if result.is_ok() && !below.rolled_back {
-                    match &after {
-                        After::Own(name) => {
-                            inner.entries.insert(name.clone(), self.number);
+                let is_done = !is_check && result.is_ok() && !below.rolled_back;
+                match &after {
+                    After::Own(object) => {
+                        if let (true, Object::Entry(name), Ok(Reply::State(reply))) =
+                            (is_done, object, &result)
+                            && let StateReply::Inserted(handle) = reply
+                        {
+                            inner.places.insert((name.0, *handle), name.clone());
                         }
-                        After::Disown(name) => {
-                            inner.entries.remove(name);
+                        if !is_check {
+                            inner.settle(object, is_done.then_some(true));
                         }
-                        After::Default(table, true) => {
-                            inner.defaults.insert(*table, self.number);
-                        }
-                        After::Default(table, false) => {
-                            inner.defaults.remove(table);
-                        }
-                        After::Keep | After::Filter(_) => {}
                     }
+                    After::Disown(object) => {
+                        if let (true, Object::Entry(name)) = (is_done, object) {
+                            inner.places.retain(|_, of| of != name);
+                        }
+                        if !is_check {
+                            inner.settle(object, is_done.then_some(false));
+                        }
+                    }
+                    After::Keep | After::Filter(_) => {}
                 }
                 if whole.is_ok() {
                     whole = match (after, result) {
@@ -389,9 +534,8 @@ impl Portion {
 
     /// A reply without what belongs to others.
     fn filtered(&self, inner: &Inner, table: Option<TableId>, reply: StateReply) -> StateReply {
-        let is_own = |record: &state::EntryRecord| {
-            let name = table.map(|table| (table, record.keys.clone(), record.priority));
-            name.is_some_and(|name| inner.entries.get(&name) == Some(&self.number))
+        let is_own = |record: &EntryRecord| {
+            table.is_some_and(|table| inner.owner_of(table, record) == Some(self.number))
         };
         let is_own_target = |target: &EntryTarget| target.entry().is_none_or(is_own);
         match reply {
@@ -434,24 +578,71 @@ impl Portion {
     fn send(
         &mut self,
         batch: Batch,
+        is_reservation: bool,
         send: impl FnOnce(&mut dyn Target, Batch) -> Ticket,
     ) -> Ticket {
         let shared = self.shared.clone();
         let mut inner = shared.inner();
-        let (plans, below) = self.plan(&inner, batch);
+        let stops_on_error = batch.stops_on_error();
+        let (plans, below) = self.plan(&mut inner, batch);
+        let refused = plans.iter().enumerate().find_map(|(at, plan)| match plan {
+            Plan::Refused(fault) => Some((at, fault.clone())),
+            Plan::Below(_) => None,
+        });
+        if let Some((at, fault)) = refused.filter(|_| stops_on_error || is_reservation) {
+            // None of its items is wanted then. An empty batch keeps the place among the requests.
+            inner.give_up(&plans);
+            let ticket = inner.target.submit(Batch::default(), 0);
+            let now_ps = inner.target.now_ps();
+            self.answers.push_back((ticket, Outcome::aborted(plans.len(), at, fault, now_ps)));
+            return ticket;
+        }
         let ticket = send(&mut *inner.target, below);
-        self.under_way.push_back(UnderWay { ticket, plans });
+        self.under_way.push_back(UnderWay { ticket, plans, stops_on_error, is_reservation });
         ticket
     }
 
     fn take(&mut self, ticket: Ticket, outcome: Outcome) -> Outcome {
+        if let Some(at) = self.answers.iter().position(|(of, _)| *of == ticket)
+            && let Some((_, answer)) = self.answers.remove(at)
+        {
+            return Outcome {
+                applied_ps: outcome.applied_ps,
+                known_ps: outcome.known_ps,
+                ..answer
+            };
+        }
         let at = self.under_way.iter().position(|under_way| under_way.ticket == ticket);
-        let Some(UnderWay { plans, .. }) = at.and_then(|at| self.under_way.remove(at)) else {
+        let Some(under_way) = at.and_then(|at| self.under_way.remove(at)) else {
             return outcome;
         };
         let shared = self.shared.clone();
         let mut inner = shared.inner();
-        self.outcome(&mut inner, plans, outcome)
+        // An entry that was removed may have been reported before.
+        inner.route_notifications();
+        let UnderWay { plans, stops_on_error, is_reservation, .. } = under_way.clone();
+        if is_reservation {
+            match outcome.is_ok() {
+                true => drop(self.reserved.insert(ticket, under_way)),
+                false => inner.give_up(&plans),
+            }
+        }
+        let mut outcome = self.outcome(&mut inner, plans, outcome, is_reservation);
+        if stops_on_error && !outcome.is_ok() && !outcome.rolled_back {
+            // A single item was left for the target, which had nothing to undo.
+            outcome.rolled_back = true;
+            let others = outcome.results.iter_mut().filter(|result| result.is_ok());
+            others.for_each(|result| *result = Err(Fault::ABORTED));
+        }
+        outcome
+    }
+
+    /// A reservation, whether its answer has been taken or not.
+    fn take_reservation(&mut self, reservation: Ticket) -> Option<UnderWay> {
+        let is_it = |under_way: &UnderWay| under_way.ticket == reservation;
+        let at = self.under_way.iter().position(is_it);
+        let unseen = at.and_then(|at| self.under_way.remove(at));
+        self.reserved.remove(&reservation).or(unseen)
     }
 }
 
@@ -459,7 +650,22 @@ impl Portion {
 fn entry_name(program: &Program, table: TableId, keys: &[KeyPattern], priority: i64) -> EntryName {
     let declared = program.tables.get(table.index());
     let canonical = declared.and_then(|declared| state::entry_keys(declared, keys).ok());
+    let has_priorities = declared.is_some_and(|table| {
+        let kinds = table.keys.iter().map(|key| &key.match_kind);
+        { kinds }
+            .any(|kind| !matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector))
+    });
+    let priority = if has_priorities { priority } else { 0 };
     (table, canonical.unwrap_or_else(|| keys.to_vec()), priority)
+}
+
+fn table_name(program: &Program, table: TableId) -> Arc<str> {
+    program.tables.get(table.index()).map_or_else(|| "?".into(), |table| table.name.clone())
+}
+
+fn keys_text(keys: &[KeyPattern]) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+    keys.join(", ")
 }
 
 fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<TableId> {
@@ -480,19 +686,29 @@ impl Target for Portion {
     }
 
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.send(batch, |target, batch| target.submit(batch, at_ps))
+        self.send(batch, false, |target, batch| target.submit(batch, at_ps))
     }
 
     fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.send(batch, |target, batch| target.reserve(batch, at_ps))
+        self.send(batch, true, |target, batch| target.reserve(batch, at_ps))
     }
 
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
-        self.shared.inner().target.commit(reservation, at_ps)
+        let reserved = self.take_reservation(reservation);
+        let ticket = self.shared.inner().target.commit(reservation, at_ps);
+        if let Some(under_way) = reserved {
+            self.under_way.push_back(UnderWay { ticket, is_reservation: false, ..under_way });
+        }
+        ticket
     }
 
     fn release(&mut self, reservation: Ticket) {
-        self.shared.inner().target.release(reservation);
+        let reserved = self.take_reservation(reservation);
+        let mut inner = self.shared.inner();
+        inner.target.release(reservation);
+        if let Some(under_way) = reserved {
+            inner.give_up(&under_way.plans);
+        }
     }
 
     fn barrier(&mut self, at_ps: u64) -> Ticket {
@@ -506,26 +722,16 @@ impl Target for Portion {
 
     fn notifications(&mut self) -> Vec<Notification> {
         let mut inner = self.shared.inner();
-        let Inner { target, entries, notifications, .. } = &mut *inner;
-        for notification in target.notifications() {
-            let owner = match &notification {
-                Notification::IdleTimeout { table, entry, .. } => {
-                    let name = (*table, entry.keys.clone(), entry.priority);
-                    Some(entries.get(&name).copied())
-                }
-                _ => None,
-            };
-            for (number, mailbox) in notifications.iter_mut().enumerate() {
-                if owner.is_none_or(|owner| owner == Some(number)) {
-                    mailbox.push_back(notification.clone());
-                }
-            }
-        }
-        notifications[self.number].drain(..).collect()
+        inner.route_notifications();
+        inner.notifications[self.number].drain(..).collect()
     }
 
     fn wait(&mut self, ticket: Ticket) -> Outcome {
         let outcome = self.shared.inner().target.wait(ticket);
-        self.take(ticket, outcome)
+        match outcome.first_fault() {
+            // It is still under way.
+            Some((_, Fault::TakesTime)) => outcome,
+            _ => self.take(ticket, outcome),
+        }
     }
 }

@@ -39,9 +39,10 @@ impl Physical {
 
 /// How single updates and reads of a program as written are done on the programs as run.
 ///
-/// Updates come normalised: entries by keys and priority, with everything that they hold afterwards; tables are
-/// cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
-/// to be atomic, either all of them do or none. Reads of cells belong to phase 0.
+/// Updates come normalised: entries by keys and priority as the table has them, with everything that they hold
+/// afterwards; tables are cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
+/// to be atomic, either all of them do or none. Reads of cells belong to phase 0. Updates that undo others, after
+/// a failure in phase 0, are translated like others; of their items those of phase 0 are done.
 pub trait Translation: Send {
     /// The program as written.
     fn program(&self) -> Arc<Program>;
@@ -61,7 +62,8 @@ pub trait Translation: Send {
         Ok(vec![Physical::at(TargetIndex(0), item.clone())])
     }
 
-    /// Items that every batch with writes needs besides, such as a commit in a phase of its own.
+    /// Items that every batch with writes needs besides, such as a commit. Asked for when phase 0 is done, unless
+    /// all of it was undone; the items belong to later phases.
     fn complete(&mut self) -> Vec<Physical> {
         Vec::new()
     }
@@ -75,10 +77,6 @@ pub trait Translation: Send {
     fn answer_after(&self) -> u8 {
         u8::MAX
     }
-
-    /// A batch was undone because of a failure in phase 0: what [`Translation::complete`] planned did not
-    /// happen.
-    fn undone(&mut self) {}
 
     /// The targets that it has.
     fn targets(&self) -> Vec<TargetIndex> {
@@ -143,6 +141,14 @@ impl<T: Translation> Virtual<T> {
         self.state.store().configuration()
     }
 
+    /// What the state of the program as written would answer.
+    fn check_here(&mut self, batch: Batch) -> Outcome {
+        let now_ps = self.state.now_ps();
+        let ticket = self.state.reserve(batch, now_ps);
+        self.state.release(ticket);
+        self.state.wait(ticket)
+    }
+
     /// An update as translations take it, or several.
     fn normalised(update: Update, before: &Configuration, after: &Configuration) -> Vec<Update> {
         let by_keys = |table, handle| {
@@ -159,6 +165,23 @@ impl<T: Translation> Virtual<T> {
                     Update::DeleteEntry { table, keys, priority }
                 };
                 entries.into_iter().map(delete).collect()
+            }
+            // Keys as the table has them.
+            Update::InsertEntry { table, entry } => {
+                let record = entry_of(after, table, &entry.keys, entry.priority);
+                let entry = record.map_or(entry, |record| record.to_new_entry());
+                vec![Update::InsertEntry { table, entry }]
+            }
+            Update::ModifyEntry { table, entry } => {
+                let record = entry_of(after, table, &entry.keys, entry.priority);
+                let entry = record.map_or(entry, |record| record.to_new_entry());
+                vec![Update::ModifyEntry { table, entry }]
+            }
+            Update::DeleteEntry { table, keys, priority } => {
+                let record = entry_of(before, table, &keys, priority);
+                let (keys, priority) = record
+                    .map_or((keys, priority), |record| (record.keys.clone(), record.priority));
+                vec![Update::DeleteEntry { table, keys, priority }]
             }
             Update::ModifyEntryAt { table, handle, .. } => {
                 let entry = after.table(table).and_then(|table| table.shared_entry(handle));
@@ -205,6 +228,16 @@ impl<T: Translation> Virtual<T> {
     }
 }
 
+fn entry_of(
+    configuration: &Configuration,
+    table: ir::TableId,
+    keys: &[ir::KeyPattern],
+    priority: i64,
+) -> Option<Arc<state::EntryRecord>> {
+    let handle = configuration.entry_handle(table, keys, priority).ok()?;
+    configuration.table(table)?.shared_entry(handle)
+}
+
 fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<ir::TableId> {
     program.tables.iter().position(is_it).map(|at| ir::TableId(at as u32))
 }
@@ -224,6 +257,10 @@ impl<T: Translation> ControlMap for Virtual<T> {
         self.translation.visibility(below)
     }
 
+    fn set_now_ps(&mut self, now_ps: u64) {
+        self.state.set_now_ps(now_ps);
+    }
+
     fn begin(&mut self, batch: Batch) -> VirtualPlan {
         self.plan(batch)
     }
@@ -233,11 +270,7 @@ impl<T: Translation> ControlMap for Virtual<T> {
     }
 
     fn check(&mut self, batch: &Batch) -> Outcome {
-        let own = Batch { program: None, ..batch.clone() };
-        let now_ps = self.state.now_ps();
-        let ticket = self.state.reserve(own, now_ps);
-        self.state.release(ticket);
-        self.state.wait(ticket)
+        self.check_here(Batch { program: None, ..batch.clone() })
     }
 
     fn notify(&mut self, from: TargetIndex, notification: Notification) -> Vec<Notification> {

@@ -155,6 +155,11 @@ impl Batch {
     pub fn only_reads(&self) -> bool {
         self.items.iter().all(Item::is_read)
     }
+
+    /// Whether an item that fails undoes the others. Of one item there is nothing to undo, and of reads neither.
+    pub fn stops_on_error(&self) -> bool {
+        self.atomicity != Atomicity::ContinueOnError && self.items.len() > 1 && !self.only_reads()
+    }
 }
 
 /// What a queue of a device holds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Batches that take time: the pieces in which a latency model lets them take effect. One job after the other
-//! has the driver, in the order in which their requests came.
+//! has the driver, in the order in which their requests came; the next one begins when the one before has ended.
 
 use super::{ControlWork, Served};
 use crate::control_target::Request;
@@ -17,6 +17,8 @@ use state::{Atomicity, BatchItem, Read, Update};
 pub(super) struct Job {
     pub request: Request,
     batch: Batch,
+    /// Whether it changes something.
+    is_write: bool,
     number: u64,
     /// The item whose piece comes next, and the cell within its range.
     item: usize,
@@ -115,41 +117,53 @@ impl Switch {
         }
         let number = self.driver.next_job;
         self.driver.next_job += 1;
-        let job = Job { request, batch, number, item: 0, cell: 0, results: Vec::new() };
-        let seed = self.driver.seed;
-        let begin_ps = now_ps
-            .max(self.driver.free_at_ps)
-            .saturating_add(model.batch.draw(job.random(seed, u64::MAX)));
-        let items = 0..count;
-        let end_ps = items.fold(begin_ps, |end_ps, at| {
-            end_ps.saturating_add(job.whole_item_ps(model, seed, program, at))
-        });
-        let first_ps = match model.is_atomic || count == 0 {
-            true => end_ps,
-            false => begin_ps.saturating_add(job.piece_ps(model, seed, program)),
-        };
-        self.driver.free_at_ps = end_ps;
-        self.driver.jobs.insert(number, job);
-        self.machine.schedule(first_ps, Event::Control(ControlWork::Piece(number)));
+        let batch = batch.made_for(self.current.program.clone());
+        let is_write = !batch.only_reads();
+        let job = Job { request, batch, is_write, number, item: 0, cell: 0, results: Vec::new() };
+        self.driver.jobs.push_back(job);
+        if self.driver.jobs.len() == 1 {
+            self.begin_first_job();
+        }
         None
     }
 
-    /// Goes on with jobs that pinned versions held up.
+    /// The driver is free for the first of its jobs.
+    fn begin_first_job(&mut self) {
+        let (Some(model), Some(job)) = (&self.driver.model, self.driver.jobs.front()) else {
+            return;
+        };
+        let (seed, program) = (self.driver.seed, &self.current.program);
+        let count = job.batch.items.len();
+        let begin_ps =
+            self.machine.now_ps.saturating_add(model.batch.draw(job.random(seed, u64::MAX)));
+        let first_ps = match model.is_atomic || count == 0 {
+            true => (0..count).fold(begin_ps, |end_ps, at| {
+                end_ps.saturating_add(job.whole_item_ps(model, seed, program, at))
+            }),
+            false => begin_ps.saturating_add(job.piece_ps(model, seed, program)),
+        };
+        let number = job.number;
+        self.machine.schedule(first_ps, Event::Control(ControlWork::Piece(number)));
+    }
+
+    /// Goes on with a job that pinned versions held up.
     pub(super) fn resume_jobs(&mut self) {
-        let now_ps = self.machine.now_ps;
-        for number in std::mem::take(&mut self.driver.held_jobs) {
+        if std::mem::take(&mut self.driver.is_job_held)
+            && let Some(job) = self.driver.jobs.front()
+        {
+            let (now_ps, number) = (self.machine.now_ps, job.number);
             self.machine.schedule(now_ps, Event::Control(ControlWork::Piece(number)));
         }
     }
 
+    /// Whether batches that write are in the driver's queue.
+    pub(super) fn has_writing_jobs(&self) -> bool {
+        self.driver.jobs.iter().any(|job| job.is_write)
+    }
+
     /// Applies the piece of a job that is due: everything, an item, or a cell.
     pub(super) fn next_piece(&mut self, number: u64) -> Served {
-        if !self.driver.held_jobs.is_empty() {
-            // Behind the one that is held up.
-            self.driver.held_jobs.push_back(number);
-            return None;
-        }
-        let mut job = self.driver.jobs.remove(&number)?;
+        let mut job = self.driver.jobs.pop_front_if(|job| job.number == number)?;
         let is_atomic = self.driver.model.as_ref().is_none_or(|model| model.is_atomic);
         let now_ps = self.machine.now_ps;
         let count = job.batch.items.len();
@@ -163,7 +177,7 @@ impl Switch {
                 Err(batch) => self.hold_job(job, batch),
             };
         }
-        if (job.item, job.cell) == (0, 0) && job.batch.atomicity != Atomicity::ContinueOnError {
+        if (job.item, job.cell) == (0, 0) && job.batch.stops_on_error() {
             // The driver has the device's state for itself, so what is possible now stays so.
             let checked = self.check(&job.batch);
             if !checked.is_ok() {
@@ -210,14 +224,13 @@ impl Switch {
         let piece_ps = job.piece_ps(model, self.driver.seed, &self.current.program);
         let due_ps = self.machine.now_ps.saturating_add(piece_ps);
         self.machine.schedule(due_ps, Event::Control(ControlWork::Piece(job.number)));
-        self.driver.jobs.insert(job.number, job);
+        self.driver.jobs.push_front(job);
     }
 
     /// Tries a job again when a pinned version has gone.
     fn hold_job(&mut self, job: Job, batch: Batch) -> Served {
-        let number = job.number;
-        self.driver.jobs.insert(number, Job { batch, ..job });
-        self.driver.held_jobs.push_back(number);
+        self.driver.jobs.push_front(Job { batch, ..job });
+        self.driver.is_job_held = true;
         None
     }
 
@@ -225,6 +238,11 @@ impl Switch {
         if let Some(model) = &self.driver.model {
             let reply_ps = model.reply.draw(job.random(self.driver.seed, u64::MAX - 1));
             outcome.known_ps = outcome.applied_ps.saturating_add(reply_ps);
+        }
+        self.begin_first_job();
+        if job.is_write && !self.has_writing_jobs() {
+            // A reservation may wait for it.
+            self.resume_held();
         }
         Some((job.request, outcome))
     }

@@ -8,7 +8,8 @@ use crate::control_target::Mailbox;
 use crate::machine::Event;
 use crate::switch::Switch;
 use control::target::{Batch, Item, Notification};
-use state::{BatchItem, Update};
+use ir::TableId;
+use state::{BatchItem, NewEntry, Update};
 use std::sync::{Arc, Weak};
 
 /// Controllers that listen, and what they have seen.
@@ -131,14 +132,32 @@ impl Switch {
         if !self.listens_for_idle_entries() {
             return None;
         }
-        let timeout = |item: &Item| match item {
-            Item::State(BatchItem::Update(
-                Update::InsertEntry { entry, .. } | Update::ModifyEntry { entry, .. },
-            )) => Some(entry.idle_timeout_ns).filter(|ns| *ns > 0),
+        let now_ps = self.machine.now_ps;
+        let configuration = self.current.store.configuration();
+        let idle_at_ps = |from_ps: u64, entry: &NewEntry| {
+            from_ps.saturating_add(entry.idle_timeout_ns.saturating_mul(1_000))
+        };
+        // A modified entry may have had no hit for some time.
+        let last_hit_ps = |table: TableId, entry: &NewEntry| {
+            let handle = configuration.entry_handle(table, &entry.keys, entry.priority).ok()?;
+            let record = configuration.table(table)?.entry(handle)?;
+            Some(self.current.cells.last_hit_ps(table, record))
+        };
+        let idle_ps = |item: &Item| match item {
+            Item::State(BatchItem::Update(Update::InsertEntry { entry, .. }))
+                if entry.idle_timeout_ns > 0 =>
+            {
+                Some(idle_at_ps(now_ps, entry))
+            }
+            Item::State(BatchItem::Update(Update::ModifyEntry { table, entry }))
+                if entry.idle_timeout_ns > 0 =>
+            {
+                let from_ps = last_hit_ps(*table, entry).unwrap_or(now_ps);
+                Some(idle_at_ps(from_ps, entry).max(now_ps))
+            }
             _ => None,
         };
-        let first_ns = batch.items.iter().filter_map(timeout).min()?;
-        Some(self.machine.now_ps.saturating_add(first_ns.saturating_mul(1_000)))
+        batch.items.iter().filter_map(idle_ps).min()
     }
 
     /// Looks at entries at a time, if not before.
@@ -153,8 +172,9 @@ impl Switch {
     fn check_idle_entries_again(&mut self) {
         if self.listens_for_idle_entries() {
             let configuration = self.current.store.configuration();
-            if let Some(next_ps) = self.current.cells.next_idle_ps(&configuration) {
-                self.check_idle_entries_at(next_ps.max(self.machine.now_ps));
+            let now_ps = self.machine.now_ps;
+            if let Some(next_ps) = self.current.cells.next_idle_check_ps(&configuration, now_ps) {
+                self.check_idle_entries_at(next_ps.max(now_ps));
             }
         }
     }

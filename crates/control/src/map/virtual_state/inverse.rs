@@ -2,7 +2,62 @@
 //! Inverses of updates: what gives back the configuration that was there before. Updates of cells have none, as
 //! packets write cells too.
 
-use state::{BoundAction, Configuration, EntryRecord, NewEntry, Update};
+use crate::target::Item;
+use ir::KeyPattern;
+use state::{BatchItem, BoundAction, Configuration, EntryRecord, NewEntry, Update};
+
+/// What an update of configuration is about: an update and its inverse have equal ones.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Subject<'u> {
+    Entry(ir::TableId, &'u [KeyPattern], i64),
+    DefaultAction(ir::TableId),
+    Member(ir::ActionProfileId, state::MemberId),
+    Group(ir::ActionProfileId, state::GroupId),
+    ValueSet(ir::ValueSetId),
+    MulticastGroup(u32),
+    CloneSession(u32),
+    NodeExclusion(u32),
+    PortExclusion(u32),
+    Calculation(ir::CalculationId),
+}
+
+/// `None` for items that have no inverse.
+pub(super) fn subject(item: &Item) -> Option<Subject<'_>> {
+    let Item::State(BatchItem::Update(update)) = item else { return None };
+    Some(match update {
+        Update::InsertEntry { table, entry } | Update::ModifyEntry { table, entry } => {
+            Subject::Entry(*table, &entry.keys, entry.priority)
+        }
+        Update::DeleteEntry { table, keys, priority } => Subject::Entry(*table, keys, *priority),
+        Update::SetDefaultAction { table, .. } => Subject::DefaultAction(*table),
+        Update::InsertMember { profile, member, .. }
+        | Update::ModifyMember { profile, member, .. }
+        | Update::DeleteMember { profile, member } => Subject::Member(*profile, *member),
+        Update::InsertGroup { profile, group, .. }
+        | Update::ModifyGroup { profile, group, .. }
+        | Update::DeleteGroup { profile, group } => Subject::Group(*profile, *group),
+        Update::InsertValueSetMember { set, .. }
+        | Update::DeleteValueSetMember { set, .. }
+        | Update::SetValueSet { set, .. } => Subject::ValueSet(*set),
+        Update::InsertMulticastGroup { group, .. }
+        | Update::ModifyMulticastGroup { group, .. }
+        | Update::DeleteMulticastGroup { group } => Subject::MulticastGroup(*group),
+        Update::InsertCloneSession { session, .. }
+        | Update::ModifyCloneSession { session, .. }
+        | Update::DeleteCloneSession { session } => Subject::CloneSession(*session),
+        Update::SetNodeExclusion { instance, .. } => Subject::NodeExclusion(*instance),
+        Update::SetPortExclusion { exclusion, .. } => Subject::PortExclusion(*exclusion),
+        Update::SetCrcParameters { calculation, .. } => Subject::Calculation(*calculation),
+        Update::ClearEntries { .. }
+        | Update::ModifyEntryAt { .. }
+        | Update::DeleteEntryAt { .. }
+        | Update::WriteRegister { .. }
+        | Update::WriteCounter { .. }
+        | Update::WriteMeter { .. }
+        | Update::WriteDirectCounter { .. }
+        | Update::WriteDirectMeter { .. } => return None,
+    })
+}
 
 /// The updates that undo one, in the order in which they are done.
 pub(super) fn inverse(update: &Update, before: &Configuration) -> Vec<Update> {

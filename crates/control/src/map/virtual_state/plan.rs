@@ -3,10 +3,10 @@
 //! asked to be atomic over several targets and undone where a part of it failed; then the later phases, with
 //! barriers before them.
 
-use super::inverse::inverse;
+use super::inverse::{inverse, subject};
 use super::{Physical, Translation, Virtual, is_answered_here};
 use crate::map::{Step, TargetIndex};
-use crate::target::{Batch, Fault, Item, Outcome, Reply, Target};
+use crate::target::{Batch, Fault, Item, Outcome, Reply, Target, Visibility};
 use ir::{Program, TableId};
 use state::{
     Atomicity, BatchItem, Configuration, EntryReference, EntryTarget, EntryWithCells, Read,
@@ -24,6 +24,8 @@ struct Part {
     undo: Vec<(Update, Arc<Configuration>)>,
     /// Questions below, each with whose answer it is.
     questions: Vec<(Read, EntryTarget)>,
+    /// Whether it changes something.
+    is_write: bool,
     /// For messages: the object of the program as written.
     object: Arc<str>,
 }
@@ -36,6 +38,8 @@ struct Sent {
     question: usize,
     /// What a read was answered.
     reply: Option<StateReply>,
+    /// Whether it took effect.
+    is_done: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +65,12 @@ enum Stage {
 /// A batch at work on a program whose state is kept.
 #[derive(Debug)]
 pub struct VirtualPlan {
+    /// As the caller asked.
     atomicity: Atomicity,
+    /// Whether an item that fails undoes the others.
+    stops_on_error: bool,
+    /// Whether the later phases make the batch visible at one moment, so that phase 0 need not.
+    is_phased: bool,
     parts: Vec<Part>,
     sent: Vec<Sent>,
     /// What the step that runs has sent: places in `sent`, by target.
@@ -72,11 +81,25 @@ pub struct VirtualPlan {
     latest_ps: (u64, u64),
 }
 
+impl Part {
+    fn of(object: Arc<str>, result: Result<Reply, Fault>) -> Part {
+        Part { result, undo: Vec::new(), questions: Vec::new(), is_write: false, object }
+    }
+}
+
+impl Sent {
+    fn new(physical: Physical, part: usize, question: usize) -> Sent {
+        Sent { physical, part, question, reply: None, is_done: false }
+    }
+}
+
 impl<T: Translation> Virtual<T> {
     pub(super) fn plan(&mut self, batch: Batch) -> VirtualPlan {
         let atomicity = batch.atomicity;
         let mut plan = VirtualPlan {
             atomicity,
+            stops_on_error: batch.stops_on_error(),
+            is_phased: self.translation.visibility(Visibility::Items) > Visibility::Items,
             parts: Vec::with_capacity(batch.items.len()),
             sent: Vec::new(),
             running: Vec::new(),
@@ -86,13 +109,21 @@ impl<T: Translation> Virtual<T> {
             latest_ps: (0, 0),
         };
         let count = batch.items.len();
-        let is_atomic = atomicity != Atomicity::ContinueOnError;
+        if plan.stops_on_error
+            && let Some((at, fault)) = self.refused(&batch)
+        {
+            // Nothing has to be undone, so entries keep their places.
+            plan.abort(0, count);
+            plan.parts[at].result = Err(fault);
+            plan.stage = Stage::Over;
+            return plan;
+        }
         for item in batch.items {
             let number = plan.parts.len();
             let part = self.part(item, number, &mut plan.sent);
             let has_failed = part.result.is_err();
             plan.parts.push(part);
-            if has_failed && is_atomic {
+            if has_failed && plan.stops_on_error {
                 plan.abort(number, count);
                 self.undo(&mut plan, |_| true);
                 plan.sent.clear();
@@ -100,23 +131,35 @@ impl<T: Translation> Virtual<T> {
                 return plan;
             }
         }
-        let is_write = |sent: &Sent| !sent.physical.item.is_read();
-        if plan.sent.iter().any(is_write) {
-            let nobody = plan.parts.len();
-            let more = |physical| Sent { physical, part: nobody, question: 0, reply: None };
-            plan.sent.extend(self.translation.complete().into_iter().map(more));
-        }
         plan
+    }
+
+    /// The item for which the state of the program as written refuses an atomic batch, and why.
+    fn refused(&mut self, batch: &Batch) -> Option<(usize, Fault)> {
+        let of_state = |(at, item): (usize, &Item)| match item {
+            Item::State(_) => Some((at, item.clone())),
+            Item::Device(_) => None,
+        };
+        let (places, items): (Vec<usize>, Vec<Item>) =
+            batch.items.iter().enumerate().filter_map(of_state).unzip();
+        let outcome = self.check_here(Batch::of(items).with(batch.atomicity));
+        outcome.first_fault().map(|(at, fault)| (places[at], fault.clone()))
+    }
+
+    /// Adds what the batch needs besides, now that phase 0 is done.
+    fn complete(&mut self, plan: &mut VirtualPlan) {
+        if plan.parts.iter().any(|part| part.is_write && part.result.is_ok()) {
+            let nobody = plan.parts.len();
+            let items = self.translation.complete().into_iter();
+            plan.sent.extend(items.map(|physical| Sent::new(physical, nobody, 0)));
+        }
     }
 
     /// Applies an item to the state of the program as written, and translates it.
     fn part(&mut self, item: Item, number: usize, sent: &mut Vec<Sent>) -> Part {
         let object = object_name(&self.translation.program(), &item);
-        let mut part =
-            Part { result: Ok(Reply::Done), undo: Vec::new(), questions: Vec::new(), object };
-        let mut send = |physical, question| {
-            sent.push(Sent { physical, part: number, question, reply: None });
-        };
+        let mut part = Part { is_write: !item.is_read(), ..Part::of(object, Ok(Reply::Done)) };
+        let mut send = |physical, question| sent.push(Sent::new(physical, number, question));
         match item {
             Item::Device(item) => match self.translation.device(&item) {
                 Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
@@ -173,15 +216,26 @@ impl<T: Translation> Virtual<T> {
         }
     }
 
-    /// Takes items back in the state of the program as written; returns what takes them back below.
+    /// Takes items back in the state of the program as written; returns what takes back what phase 0 did of
+    /// them below.
     fn undo(&mut self, plan: &mut VirtualPlan, is_wanted: impl Fn(usize) -> bool) -> Vec<Physical> {
         let mut below = Vec::new();
         for (number, part) in plan.parts.iter_mut().enumerate().rev() {
             if !is_wanted(number) {
                 continue;
             }
+            // What failed, or was not tried, may be about something that others have put there.
+            let is_done = |physical: &Physical| {
+                let done = |sent: &&Sent| sent.part == number && sent.is_done;
+                physical.phase == 0
+                    && plan.sent.iter().filter(done).any(|sent| {
+                        sent.physical.target == physical.target
+                            && subject(&sent.physical.item) == subject(&physical.item)
+                    })
+            };
             for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
-                below.extend(self.translation.update(&undo, &after).unwrap_or_default());
+                let items = self.translation.update(&undo, &after).unwrap_or_default();
+                below.extend(items.into_iter().filter(is_done));
                 self.state.execute(Batch::one(undo));
             }
         }
@@ -204,7 +258,6 @@ impl<T: Translation> Virtual<T> {
                 let failed = plan.parts.iter().position(|part| part.result.is_err());
                 plan.abort(failed.unwrap_or(0), plan.parts.len());
                 self.undo(plan, |_| true);
-                self.translation.undone();
                 plan.stage = Stage::Releasing;
                 Step::Release
             }
@@ -224,7 +277,23 @@ impl<T: Translation> Virtual<T> {
     fn begin_phase_0(&mut self, plan: &mut VirtualPlan) -> Step {
         let batches = plan.batches(0);
         if batches.is_empty() {
+            self.complete(plan);
             return self.next_phase(plan, 0);
+        }
+        if plan.atomicity == Atomicity::DataplaneAtomic
+            && batches.len() > 1
+            && self.translation.visibility(Visibility::Moment) == Visibility::Items
+        {
+            let why = "the program runs at several targets, which take effect one after the other; \
+                       packets cannot see the batch at one moment";
+            let fault = Fault::Unsupported(why.to_string());
+            let count = plan.parts.len();
+            if let Some(part) = plan.parts.first_mut() {
+                part.result = Err(fault);
+            }
+            plan.abort(0, count);
+            self.undo(plan, |_| true);
+            return self.finish(plan);
         }
         if plan.is_atomic() && batches.len() > 1 {
             plan.stage = Stage::Reserving;
@@ -237,23 +306,19 @@ impl<T: Translation> Virtual<T> {
     fn after_phase_0(&mut self, plan: &mut VirtualPlan) -> Step {
         let failed =
             plan.parts.iter().position(|part| part.result.is_err() && !part.undo.is_empty());
-        let Some(first) = failed else { return self.next_phase(plan, 0) };
-        let is_whole = plan.is_atomic();
+        let Some(first) = failed else {
+            self.complete(plan);
+            return self.next_phase(plan, 0);
+        };
+        let is_whole = plan.stops_on_error;
         if is_whole {
             plan.abort(first, plan.parts.len());
         }
         let failed: Vec<bool> =
             plan.parts.iter().map(|part| is_whole || part.result.is_err()).collect();
         let below = self.undo(plan, |number| failed[number]);
-        // A single batch below that was rolled back has nothing to undo; rows that are not there say so.
-        let below: Vec<Physical> =
-            below.into_iter().filter(|physical| physical.phase == 0).collect();
-        if is_whole || plan.sent.iter().all(|sent| failed.get(sent.part) != Some(&false)) {
-            self.translation.undone();
-            plan.sent.clear();
-        } else {
-            plan.sent.retain(|sent| failed.get(sent.part) != Some(&true));
-        }
+        plan.sent.retain(|sent| failed.get(sent.part) == Some(&false));
+        self.complete(plan);
         if below.is_empty() {
             return self.next_phase(plan, 0);
         }
@@ -364,19 +429,14 @@ impl VirtualPlan {
 
     /// No item is applied because of one.
     fn abort(&mut self, at: usize, count: usize) {
-        self.rolled_back = true;
+        self.rolled_back = self.stops_on_error;
         let fault = self.parts.get(at).and_then(|part| part.result.clone().err());
         for part in &mut self.parts {
             part.result = Err(Fault::ABORTED);
             part.questions.clear();
         }
         while self.parts.len() < count {
-            self.parts.push(Part {
-                result: Err(Fault::ABORTED),
-                undo: Vec::new(),
-                questions: Vec::new(),
-                object: "".into(),
-            });
+            self.parts.push(Part::of("".into(), Err(Fault::ABORTED)));
         }
         if let (Some(part), Some(fault)) = (self.parts.get_mut(at), fault) {
             part.result = Err(fault);
@@ -395,7 +455,9 @@ impl VirtualPlan {
         let atomicity = match self.atomicity {
             // What was decided in phase 0 is carried through.
             _ if is_later => Atomicity::ContinueOnError,
-            Atomicity::DataplaneAtomic if by_target.len() > 1 => Atomicity::RollbackOnError,
+            Atomicity::DataplaneAtomic if self.is_phased || by_target.len() > 1 => {
+                Atomicity::RollbackOnError
+            }
             atomicity => atomicity,
         };
         self.running = by_target.into_iter().collect();
@@ -419,6 +481,7 @@ impl VirtualPlan {
             for place in places {
                 last = results.next().unwrap_or(last);
                 let sent = &mut self.sent[place];
+                sent.is_done = last.is_ok() && !outcome.rolled_back;
                 match (&last, self.parts.get_mut(sent.part)) {
                     (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
                         sent.reply = Some(reply.clone());
@@ -432,7 +495,13 @@ impl VirtualPlan {
                             part.result = Err(reworded(fault, &part.object));
                         }
                     }
-                    (Err(_), None) => {}
+                    // What the whole batch needs was not done.
+                    (Err(fault), None) => {
+                        let writes = self.parts.iter_mut().filter(|part| part.is_write);
+                        for part in writes.filter(|part| part.result.is_ok()) {
+                            part.result = Err(fault.clone());
+                        }
+                    }
                 }
             }
         }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The seams under verbs to come, tried by small programs and maps of the tests' own: control maps that keep
+//! updates of several tables whole (`react`), programs that share a target (`share`), and drivers that take time
+//! (`latency`). Each trial has mutations that make it fail.
+
+mod latency;
+mod react;
+mod share;
+
+use ir::{ActionId, Bits, KeyPattern, Program, RegisterId, TableId};
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use state::{BoundAction, NewEntry};
+use std::sync::Arc;
+
+struct NoFiles;
+
+impl IncludeLoader for NoFiles {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+/// A program as it is run.
+fn program(text: &str) -> Arc<Program> {
+    let options = PreprocessorOptions::default();
+    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
+    let typed = compiled.program.as_ref();
+    let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    let options = source::RenderOptions { color: false };
+    let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
+    let mut lowered = lowered.unwrap_or_else(|| panic!("{report}"));
+    ir::passes::simplify(&mut lowered);
+    ir::transactions::fuse_register_accesses(&mut lowered);
+    Arc::new(lowered)
+}
+
+/// How many cases a random test tries.
+fn cases(default: u64) -> u64 {
+    let wanted = std::env::var("PLANEWRIGHT_CASES").ok();
+    wanted.map_or(default, |text| text.parse().expect("PLANEWRIGHT_CASES is a number"))
+}
+
+fn table(program: &Program, name: &str) -> TableId {
+    let at = program.tables.iter().position(|table| table.name.ends_with(name));
+    TableId(at.unwrap_or_else(|| panic!("no table `{name}`")) as u32)
+}
+
+fn register(program: &Program, name: &str) -> RegisterId {
+    let at = program.registers.iter().position(|register| register.name.ends_with(name));
+    RegisterId(at.unwrap_or_else(|| panic!("no register `{name}`")) as u32)
+}
+
+/// An action of a table with its arguments.
+fn bound(program: &Program, of: TableId, name: &str, arguments: &[u64]) -> BoundAction {
+    let is_it = |id: &ActionId| program.actions[id.index()].name.ends_with(name);
+    let listed = program.tables[of.index()].actions.iter().map(|listed| listed.action);
+    let action = { listed }.find(is_it).unwrap_or_else(|| panic!("no action `{name}`"));
+    let parameters = program.actions[action.index()].parameters.iter();
+    let widths = parameters.map(|each| program.slots[each.slot.index()].ty.width_bits());
+    let pairs = widths.zip(arguments);
+    let arguments: Vec<Bits> =
+        pairs.map(|(width_bits, value)| Bits::from_u64(width_bits, *value)).collect();
+    BoundAction { action, arguments }
+}
+
+/// Exact keys of a table.
+fn exact(program: &Program, of: TableId, keys: &[u64]) -> Vec<KeyPattern> {
+    let declared = &program.tables[of.index()].keys;
+    assert_eq!(declared.len(), keys.len(), "keys of `{}`", program.tables[of.index()].name);
+    let pairs = declared.iter().zip(keys);
+    pairs.map(|(key, value)| KeyPattern::Exact(Bits::from_u64(key.width_bits, *value))).collect()
+}
+
+/// An entry with exact keys.
+fn entry(program: &Program, of: TableId, keys: &[u64], action: BoundAction) -> NewEntry {
+    NewEntry::direct(exact(program, of, keys), 0, action)
+}
