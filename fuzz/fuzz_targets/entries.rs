@@ -3,24 +3,14 @@
 #![no_main]
 
 use control::session::Session;
+use device::{Device, DeviceOptions, EngineChoice};
 use libfuzzer_sys::fuzz_target;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::{Arc, LazyLock};
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 static PROGRAM: LazyLock<Arc<ir::Program>> = LazyLock::new(|| {
-    let text = include_str!("../../examples/router/router.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("router.p4", text, &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("the example compiles");
-    Arc::new(ir::lowering::lower(typed, &mut compiled.diagnostics).expect("the example lowers"))
+    let text = include_str!("../../examples/router/router.p4");
+    ReadyProgram::of_text("router.p4", text).expect("the example compiles").lowered().clone()
 });
 
 fuzz_target!(|text: &str| {
@@ -28,10 +18,12 @@ fuzz_target!(|text: &str| {
     for error in errors {
         let _ = error.to_string();
     }
-    let store = state::Store::new(PROGRAM.clone()).expect("the program's own entries fit");
-    let mut cells = state::Cells::new(&PROGRAM);
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    // The target reaches the device as long as there is one.
+    let device = Device::new(PROGRAM.clone(), options).expect("the example loads");
+    let mut target = device.target();
     let mut session = Session::new(PROGRAM.clone());
     for located in commands {
-        let _ = session.apply(&located, &store, &mut cells, 0);
+        let _ = session.apply(&located, &mut target);
     }
 });

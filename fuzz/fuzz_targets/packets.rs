@@ -5,16 +5,8 @@
 
 use device::{Device, DeviceOptions};
 use libfuzzer_sys::fuzz_target;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::{Arc, LazyLock};
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 const SOURCES: &[(&str, &str)] = &[
     (include_str!("../../examples/router/router.p4"), include_str!("../../examples/router/commands.txt")),
@@ -27,12 +19,8 @@ const SOURCES: &[(&str, &str)] = &[
 
 static PROGRAMS: LazyLock<Vec<(Arc<ir::Program>, &'static str)>> = LazyLock::new(|| {
     let compile = |(text, entries): &(&'static str, &'static str)| {
-        let options = PreprocessorOptions::default();
-        let mut compiled =
-            p4::compile::compile("example.p4", text.to_string(), &NoFiles, &options);
-        let typed = compiled.program.as_ref().expect("the example compiles");
-        let program = ir::lowering::lower(typed, &mut compiled.diagnostics);
-        (Arc::new(program.expect("the example lowers")), *entries)
+        let ready = ReadyProgram::of_text("example.p4", *text).expect("the example compiles");
+        (ready.lowered().clone(), *entries)
     };
     SOURCES.iter().map(compile).collect()
 });

@@ -3,22 +3,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::{PreprocessorOptions, preprocess};
 
 fn parse(text: &str) -> (p4::ast::Program, bool) {
     let mut map = source::SourceMap::new();
     let file = map.add("fuzz.p4", text);
     let mut diagnostics = source::Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &NoFiles, file, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, file, &options, &mut diagnostics);
     let program = p4::parser::parse(tokens, &mut diagnostics);
     source::render_text(&map, &diagnostics, source::RenderOptions::default());
     (program, !diagnostics.has_errors())

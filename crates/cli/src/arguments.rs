@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use frontend::EmitTarget;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use toolchain::registry;
 
 /// One toolchain for programmable data planes.
 #[derive(Debug, Parser)]
@@ -147,40 +151,24 @@ pub enum Engine {
     Reference,
 }
 
-/// What Lucid programs are compiled for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LucidTarget {
-    /// BMv2's architecture.
-    #[default]
-    V1model,
-    /// Tofino's native architecture.
-    Tna,
+/// The targets that programs are compiled for.
+fn targets() -> PossibleValuesParser {
+    let value = |target: EmitTarget| PossibleValue::new(target.name).help(target.description);
+    PossibleValuesParser::new(registry::targets().into_iter().map(value))
 }
 
-impl LucidTarget {
-    /// For the compiler.
-    pub fn target(self) -> lucid::compile::Target {
-        match self {
-            LucidTarget::V1model => lucid::compile::Target::V1Model,
-            LucidTarget::Tna => lucid::compile::Target::Tna,
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            LucidTarget::V1model => "v1model",
-            LucidTarget::Tna => "tna",
-        }
-    }
+/// The name that the command line has for a choice.
+pub fn name_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map_or(String::new(), |value| value.get_name().to_string())
 }
 
 impl Engine {
-    /// For the device.
-    pub fn choice(self) -> device::EngineChoice {
+    /// For the device; `None` for what needs none.
+    pub fn choice(self) -> Option<device::EngineChoice> {
         match self {
-            Engine::Jit => device::EngineChoice::Jit,
-            Engine::Interp | Engine::Reference => device::EngineChoice::Interpreter,
+            Engine::Jit => Some(device::EngineChoice::Jit),
+            Engine::Interp => Some(device::EngineChoice::Interpreter),
+            Engine::Reference => None,
         }
     }
 }
@@ -238,6 +226,10 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "FILE")]
     pub entries: Vec<PathBuf>,
+    /// Write entries in batches of at most so many; without it a file is one batch. Every wrong line is
+    /// reported either way.
+    #[arg(long, value_name = "N", requires = "entries")]
+    pub batch_size: Option<NonZeroUsize>,
     /// Control commands for after the run, such as `counter_read` and `register_read`; their answers
     /// are printed; may be repeated.
     #[arg(long, value_name = "FILE")]
@@ -264,7 +256,7 @@ pub struct Run {
     pub seed: Option<u64>,
     /// When the run ends, such as 10000 (ns) or 5us. P4: after the first packet; without it, when nothing is
     /// left to do. Lucid: instead of the specification's `max time`.
-    #[arg(long = "until", value_name = "TIME", value_parser = lucid::specification::duration_ps)]
+    #[arg(long = "until", value_name = "TIME", value_parser = source::quantity::duration_ps)]
     pub until_ps: Option<u64>,
     /// How the device is built: ports, rates, queues, loopback, flow control, clock (TOML).
     #[arg(long, value_name = "FILE.toml")]
@@ -277,7 +269,7 @@ pub struct Run {
     pub reading: Reading,
     /// Only for Lucid programs; last, because its heading is for all that follows.
     #[command(flatten)]
-    pub lucid: LucidRun,
+    pub network: NetworkOptions,
 }
 
 /// P4_16 of the user's around the event dispatcher of a compiled Lucid program.
@@ -292,22 +284,22 @@ pub struct UserP4Files {
 }
 
 impl UserP4Files {
-    /// Those that are named.
-    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.p4_before, &self.p4_after].into_iter().flatten()
+    /// For the compiler.
+    pub fn files(&self) -> frontend::UserP4Files<'_> {
+        frontend::UserP4Files { before: self.p4_before.as_deref(), after: self.p4_after.as_deref() }
     }
 }
 
-/// What only runs of Lucid programs have.
+/// What only runs in networks have.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Only for Lucid programs")]
-pub struct LucidRun {
+pub struct NetworkOptions {
     /// What should happen: switches, links, events (JSON, YAML or TOML).
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     /// What to compile the program for.
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<LucidTarget>,
+    #[arg(long, value_name = "TARGET", value_parser = targets())]
+    pub target: Option<String>,
     /// P4 of the user's around the dispatcher; -I and -D are for it.
     #[command(flatten)]
     pub user_p4: UserP4Files,
@@ -376,15 +368,6 @@ pub struct Layout {
     pub reading: Reading,
 }
 
-/// What a Lucid program can be compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitTarget {
-    /// BMv2's architecture.
-    V1model,
-    /// Tofino's native architecture.
-    Tna,
-}
-
 /// How delayed events wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitDelay {
@@ -428,8 +411,8 @@ pub struct Emit {
     #[arg(value_name = "PROG.dpt")]
     pub program: PathBuf,
     /// What to compile for.
-    #[arg(long, default_value = "v1model")]
-    pub target: EmitTarget,
+    #[arg(long, default_value = "v1model", value_parser = targets())]
+    pub target: String,
     /// How delayed events wait.
     #[arg(long, default_value = "queue")]
     pub delay: EmitDelay,

@@ -5,24 +5,11 @@
 
 mod arguments;
 mod commands;
-mod control_files;
-mod file_kind;
-mod files;
 mod output;
-mod port_captures;
+mod programs;
 
 use clap::Parser;
-
-/// How a command ended, apart from what it printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All is well.
-    Fine,
-    /// The user's input is wrong; the reasons have been printed.
-    WrongInput,
-    /// The command line makes no sense; the reasons have been printed.
-    WrongUsage,
-}
+use frontend::ExitStatus;
 
 /// Deeply nested programs need stack; the main thread's is small on some systems.
 const STACK_BYTES: usize = 256 << 20;
@@ -36,17 +23,17 @@ fn main() {
         .name("plane".to_string())
         .stack_size(STACK_BYTES)
         .spawn(move || commands::run(arguments));
-    let ending = match worker.map(|worker| worker.join()) {
-        Ok(Ok(ending)) => ending,
+    let status = match worker.map(|worker| worker.join()) {
+        Ok(Ok(status)) => status,
         Ok(Err(_)) => std::process::exit(70),
         Err(error) => {
             output::error(&format!("cannot start a thread: {error}"));
             std::process::exit(70);
         }
     };
-    std::process::exit(match ending {
-        Ending::Fine => 0,
-        Ending::WrongInput => 1,
-        Ending::WrongUsage => 2,
+    std::process::exit(match status {
+        ExitStatus::Fine => 0,
+        ExitStatus::WrongInput => 1,
+        ExitStatus::WrongUsage => 2,
     });
 }

@@ -2,10 +2,79 @@
 //! Printing: results to standard output, everything else to standard error; a closed pipe ends the
 //! command quietly; colours only for a terminal, and never with `NO_COLOR`.
 
+use frontend::{Console, Spinner, Work, diagnostics_text};
+use indicatif::{ProgressBar, ProgressStyle};
 use source::{Diagnostics, RenderOptions, SourceMap};
 use std::io::{IsTerminal, Write};
 
-/// Prints to standard output. When nobody reads any more, the command is over.
+/// The terminal, or what stands for it.
+pub struct Terminal {
+    /// Print only results and errors.
+    pub is_quiet: bool,
+}
+
+impl Console for Terminal {
+    fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    fn print(&self, text: &str) {
+        print(text);
+    }
+
+    fn note(&self, text: &str) {
+        note(text);
+    }
+
+    fn error(&self, text: &str) {
+        error(text);
+    }
+
+    fn diagnostics(&self, map: &SourceMap, found: &Diagnostics) {
+        if found.is_empty() {
+            return;
+        }
+        let text = diagnostics_text(map, found, RenderOptions { color: colors() });
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+
+    fn spinner(&self, work: Work, is_hidden: bool) -> Box<dyn Spinner> {
+        if is_hidden {
+            return Box::new(Bar(ProgressBar::hidden()));
+        }
+        let bar = ProgressBar::new_spinner();
+        let template = match work {
+            Work::Packets => "{spinner} {human_pos} packets, {per_sec}",
+            Work::Search => "{spinner} {msg}, {elapsed}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Box::new(Bar(bar))
+    }
+}
+
+/// A progress bar that is cleared when it is dropped.
+struct Bar(ProgressBar);
+
+impl Spinner for Bar {
+    fn set_position(&self, position: u64) {
+        self.0.set_position(position);
+    }
+
+    fn set_message(&self, message: String) {
+        self.0.set_message(message);
+        self.0.tick();
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints to standard output; a closed pipe ends the command.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -23,14 +92,6 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A number of things: `1 file`, `2 files`.
-pub fn count(number: impl TryInto<u64>, one: &str) -> String {
-    match number.try_into().unwrap_or(u64::MAX) {
-        1 => format!("1 {one}"),
-        number => format!("{number} {one}s"),
-    }
-}
-
 /// Prints an error that has no place in a file.
 pub fn error(text: &str) {
     if text.starts_with("error[") {
@@ -38,11 +99,6 @@ pub fn error(text: &str) {
     } else {
         note(&format!("error: {text}"));
     }
-}
-
-/// An error message with its code, for [`error`].
-pub fn coded(code: &str, message: &str) -> String {
-    format!("error[{code}]: {message}")
 }
 
 /// Reports a mistake of ours.
@@ -54,41 +110,7 @@ pub fn internal_error(text: &str) {
 }
 
 /// Whether standard error takes colours.
-pub fn colors() -> bool {
+fn colors() -> bool {
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !forbidden
-}
-
-/// Most diagnostics that are printed of one run of the command's inputs; the rest is counted.
-const MOST_DIAGNOSTICS: usize = 100;
-
-/// Prints diagnostics to standard error.
-pub fn diagnostics(map: &SourceMap, diagnostics: &Diagnostics) {
-    if diagnostics.is_empty() {
-        return;
-    }
-    let text = diagnostics_text(map, diagnostics, RenderOptions { color: colors() });
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// Diagnostics as text, not more than a person can read.
-pub fn diagnostics_text(
-    map: &SourceMap,
-    diagnostics: &Diagnostics,
-    options: RenderOptions,
-) -> String {
-    if diagnostics.len() <= MOST_DIAGNOSTICS {
-        return source::render_text(map, diagnostics, options);
-    }
-    // Where so much is wrong, warnings are left out.
-    let is_error = |each: &&source::Diagnostic| each.severity == source::Severity::Error;
-    let mut first = Diagnostics::new();
-    for diagnostic in diagnostics.iter().filter(is_error).take(MOST_DIAGNOSTICS) {
-        first.push(diagnostic.clone());
-    }
-    if first.is_empty() {
-        diagnostics.iter().take(MOST_DIAGNOSTICS).for_each(|each| first.push(each.clone()));
-    }
-    let more = diagnostics.len() - first.len();
-    format!("{}and {more} more\n\n", source::render_text(map, &first, options))
 }

@@ -5,9 +5,9 @@
 
 use control::session::Session;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
+use ir::ready::ReadyProgram;
 use ir::{CounterId, Program, RegisterId};
 use network::capture::{ArrivingPacket, CaptureReader, MergedCaptures};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -41,23 +41,9 @@ fn after<'a>(words: &'a [String], flag: &'a str) -> impl Iterator<Item = &'a str
     words.windows(2).filter(move |pair| pair[0] == flag).map(|pair| &*pair[1])
 }
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 fn program(path: &str) -> Arc<Program> {
     let text = std::fs::read_to_string(root().join(path)).expect("a program");
-    let mut compiled = p4::compile::compile(path, text, &NoFiles, &PreprocessorOptions::default());
-    let typed = compiled.program.as_ref().expect("it checks");
-    let lowered = ir::lowering::lower(typed, &mut compiled.diagnostics);
-    let mut program = lowered.expect("it lowers");
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Arc::new(program)
+    ReadyProgram::of_text(path, text).expect("it compiles").program().clone()
 }
 
 fn packets(words: &[String]) -> Vec<ArrivingPacket> {

@@ -10,21 +10,13 @@
 
 use control::target::{Batch, Target};
 use device::{Burst, Device, DeviceOptions};
+use ir::ready::ReadyProgram;
 use ir::{Bits, KeyPattern, Program, TableId};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use rustix::time::{ClockId, clock_gettime};
 use state::{BoundAction, NewEntry, Update};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 const ROUTES: u32 = 100_000;
 const BURST: usize = 32;
@@ -132,13 +124,8 @@ fn route_entry(program: &Program, route: u32, round: u32) -> NewEntry {
 
 fn router() -> (Device, Arc<Program>) {
     let text = include_str!("../../../benches/p4/router.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("router.p4", text, &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("the program compiles");
-    let mut program = ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers");
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    let program = Arc::new(program);
+    let ready = ReadyProgram::of_text("router.p4", text).expect("the program compiles");
+    let program = ready.program().clone();
     let device = Device::new(program.clone(), DeviceOptions::default()).expect("it loads");
     let routes = (0..ROUTES).map(|route| Update::InsertEntry {
         table: TableId(0),

@@ -4,61 +4,12 @@
 //! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
 //! them is the caller's work.
 
+pub use frontend::{Outcome, Verdict};
+use ir::ready::ReadyProgram;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
-
-/// What became of one program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No error.
-    Accepted,
-    /// The first error's code and message.
-    Rejected {
-        /// Its code.
-        code: String,
-        /// Its message.
-        message: String,
-    },
-    /// Accepted, but a later step failed that must hold for every accepted program.
-    Broken {
-        /// Which step: `verify`, `print`, `ir text`.
-        step: &'static str,
-        /// What went wrong.
-        message: String,
-    },
-    /// The compiler panicked.
-    Crashed(String),
-}
-
-impl Verdict {
-    /// The word that a baseline has for it.
-    pub fn word(&self) -> String {
-        match self {
-            Verdict::Accepted => "accepted".to_string(),
-            Verdict::Rejected { code, .. } => format!("rejected {code}"),
-            Verdict::Broken { step, .. } => format!("broken {step}"),
-            Verdict::Crashed(_) => "crashed".to_string(),
-        }
-    }
-}
-
-/// One program's outcome.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// File name.
-    pub name: String,
-    /// First 16 hexadecimal digits of the SHA-256 of the file.
-    pub hash: String,
-    /// Verdict.
-    pub verdict: Verdict,
-    /// Which architecture's interface it includes: `v1model`, `psa`, `pna`, `core`, `none`, or another
-    /// file's name.
-    pub architecture: String,
-    /// How long preprocessing, parsing, checking and lowering took.
-    pub elapsed: Duration,
-}
 
 /// Runs one program through everything.
 pub fn run_one(
@@ -93,10 +44,7 @@ fn judge(
 ) -> (Verdict, String, Duration) {
     let start = Instant::now();
     let mut compiled = p4::compile::compile(name, text.to_string(), loader, options);
-    let program = match &compiled.program {
-        Some(typed) => ir::lowering::lower(typed, &mut compiled.diagnostics),
-        None => None,
-    };
+    let ready = ReadyProgram::of(&mut compiled);
     let elapsed = start.elapsed();
     let architecture = architecture_of_text(text);
     if let Some(error) =
@@ -106,7 +54,7 @@ fn judge(
         return (Verdict::Rejected { code, message }, architecture, elapsed);
     }
     let verdict = match &compiled.program {
-        Some(typed) => survives(typed, program.as_ref(), loader).err(),
+        Some(typed) => survives(typed, ready.as_ref(), loader).err(),
         None => None,
     };
     let verdict = match verdict {
@@ -120,24 +68,22 @@ fn judge(
 /// printed program is accepted again and means the same.
 fn survives(
     typed: &p4::typed::TypedProgram,
-    program: Option<&ir::Program>,
+    ready: Option<&ReadyProgram>,
     loader: &dyn IncludeLoader,
 ) -> Result<(), (&'static str, String)> {
-    if let Some(program) = program {
+    if let Some(ready) = ready {
+        let program = ready.lowered();
         if let Err(errors) = ir::verify::verify(program) {
             let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
             return Err(("verify", first));
         }
-        let mut simplified = program.clone();
-        ir::passes::simplify(&mut simplified);
-        ir::transactions::fuse_register_accesses(&mut simplified);
-        if let Err(errors) = ir::verify::verify(&simplified) {
+        if let Err(errors) = ir::verify::verify(ready.program()) {
             let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
             return Err(("verify", format!("after simplification: {first}")));
         }
         let text = ir::text::print(program);
         match ir::text::parse(&text) {
-            Ok(again) if ir::text::print(&again) == text && again == *program => {}
+            Ok(again) if ir::text::print(&again) == text && again == **program => {}
             Ok(_) => return Err(("ir text", "prints differently when read again".to_string())),
             Err(errors) => {
                 let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
@@ -148,17 +94,14 @@ fn survives(
     let printed = p4::printer::print(&typed.program);
     let options = PreprocessorOptions::default();
     let mut again = p4::compile::compile("printed.p4", printed.clone(), loader, &options);
-    let lowered = match &again.program {
-        Some(typed) => ir::lowering::lower(typed, &mut again.diagnostics),
-        None => None,
-    };
+    let ready_again = ReadyProgram::of(&mut again);
     if let Some(error) = again.diagnostics.iter().find(|e| e.severity == source::Severity::Error) {
         let place = again.map.location(error.primary.span).map_or(0, |place| place.line);
         return Err(("print", format!("line {place} of the printed program: {}", error.message)));
     }
-    match (program, lowered, &again.program) {
+    match (ready, ready_again, &again.program) {
         (Some(first), Some(second), _) => {
-            if without_origins(first) != without_origins(&second) {
+            if without_origins(first.lowered()) != without_origins(second.lowered()) {
                 return Err(("print", "the printed program has another IR".to_string()));
             }
         }

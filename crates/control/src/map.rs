@@ -9,6 +9,7 @@ mod identity;
 mod instances;
 mod mapped;
 mod reconcile;
+mod renamed;
 mod shared;
 mod virtual_state;
 
@@ -17,6 +18,7 @@ pub use identity::Identity;
 pub use instances::{Instances, OwnedArray, Owner};
 pub use mapped::Mapped;
 pub use reconcile::Reconciliation;
+pub use renamed::{Handles, Renamed};
 pub use shared::{IdRanges, Portion, SharedTarget};
 pub use virtual_state::{Physical, Translation, Virtual, VirtualPlan};
 
@@ -91,11 +93,14 @@ pub trait ControlMap: Send {
         below
     }
 
-    /// Rewrites a batch for one target, where that is all there is to do; [`ControlMap::passed`] rewrites the
-    /// outcome. A batch that needs a plan is left as it is. `None` is for maps that always plan.
-    fn pass(&mut self, _batch: &mut Batch) -> Option<TargetIndex> {
+    /// The target that answers a batch alone, with nothing more to do than [`ControlMap::pass`] and
+    /// [`ControlMap::passed`]. `None` is for batches that need a plan.
+    fn passes_to(&self, _batch: &Batch) -> Option<TargetIndex> {
         None
     }
+
+    /// Rewrites a batch that [`ControlMap::passes_to`] a target.
+    fn pass(&mut self, _batch: &mut Batch) {}
 
     /// Rewrites the outcome of a batch that [`ControlMap::pass`] rewrote. Batches come here in their order.
     fn passed(&mut self, _outcome: &mut Outcome) {}

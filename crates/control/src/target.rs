@@ -11,7 +11,7 @@ pub use batch::{
     Batch, DeviceItem, Fault, GeneratorTimer, Item, Outcome, QueueState, Reply, item_touches_cells,
 };
 pub use notification::Notification;
-pub use prepared::{Prepared, prepare_entry};
+pub use prepared::{Prepared, prepare_default_action, prepare_entry, prepare_register};
 
 use ir::Program;
 use std::fmt;

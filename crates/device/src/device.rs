@@ -9,7 +9,6 @@ use crate::engine::{Engine, Runner};
 use crate::machine::Event;
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
-use crate::packet_generator::GeneratorApplication;
 use crate::statistics::Statistics;
 use crate::switch::Switch;
 use crate::tap::{Tap, Tapped};
@@ -354,37 +353,6 @@ impl Device {
         let machine = &mut self.switch().machine;
         let time_ps = time_ps.max(machine.now_ps);
         machine.schedule(time_ps, Event::FlowControl { path, queue, paused });
-    }
-
-    /// Sets an application of the packet generator, in place of what it was; its timer starts `offset_ps`
-    /// from now. A port that the architecture has no bits for is an error.
-    pub fn set_generator_application(
-        &mut self,
-        application: GeneratorApplication,
-    ) -> Result<(), DeviceError> {
-        self.switch().set_generator_application(application)
-    }
-
-    /// Stops an application of the packet generator. Returns whether it was set.
-    pub fn stop_generator_application(&mut self, id: u8) -> bool {
-        self.switch().machine.stop_generator_application(id)
-    }
-
-    /// Sets the depth limit in packets of a queue, or of all queues of a path.
-    pub fn set_queue_depth(&mut self, path: OutputPath, queue: Option<u32>, packets: u32) -> bool {
-        self.switch().machine.traffic.set_depth_limit(path, queue, packets)
-    }
-
-    /// Sets the rate in packets per second of a queue, or of all queues of a path; 0 is no limit.
-    pub fn set_queue_rate(&mut self, path: OutputPath, queue: Option<u32>, rate_pps: u64) -> bool {
-        self.switch().machine.traffic.set_queue_rate(path, queue, rate_pps)
-    }
-
-    /// Sets a path's rate in bits per second; `None` is infinite.
-    pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
-        let machine = &mut self.switch().machine;
-        machine.wires_take_time = true;
-        machine.traffic.set_rate_bps(path, rate_bps);
     }
 
     /// What is known of a queue; `None` when it does not exist.

@@ -63,7 +63,7 @@ pub use json::{to_json, to_json_with_places};
 pub use node::outcome_text;
 pub use recorder::{Recorder, STEPS_KEPT_PER_BLOCK, StoreSite};
 pub use text::{Wording, render_text, render_text_with};
-pub use value::{count_text, entry_text, pattern_text, time_text, value_text};
+pub use value::{count_text, entry_text, pattern_text, value_text};
 
 use ir::{Bits, OriginId};
 

@@ -38,7 +38,8 @@
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
 //! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
 //! register accesses and tell on what state they depend, [`moments`] orders accesses to state in stages,
-//! [`lowering`] makes programs from typed P4.
+//! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
+//! use.
 
 pub(crate) mod architecture;
 pub mod bits;
@@ -52,6 +53,7 @@ pub mod moments;
 mod operand_walk;
 pub mod passes;
 pub mod program;
+pub mod ready;
 mod site;
 pub mod storage_layout;
 pub mod text;

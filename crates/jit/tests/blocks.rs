@@ -6,19 +6,11 @@
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall, Interpreter, PacketContext};
 use ir::Bits;
+use ir::ready::ReadyProgram;
 use jit::{BoundInstance, Compiled, Unit};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::{Cells, Store};
 use std::path::Path;
 use std::sync::Arc;
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 #[derive(Default)]
 struct Quiet {
@@ -48,12 +40,7 @@ impl Environment for Quiet {
 }
 
 fn program(name: &str, text: String) -> Arc<ir::Program> {
-    let mut compiled = p4::compile::compile(name, text, &NoFiles, &PreprocessorOptions::default());
-    let typed = compiled.program.as_ref().expect("it compiles");
-    let mut program = ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers");
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Arc::new(program)
+    ReadyProgram::of_text(name, text).expect("it compiles").program().clone()
 }
 
 /// A small generator of bytes: each packet is the bits of a counter mixed.

@@ -6,7 +6,7 @@
 use device::{Burst, Device, DeviceOptions, EngineChoice};
 use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Delay, Options, compile, wire};
-use lucid::compiled::{CompiledSimulation, lowered};
+use lucid::compiled::{CompiledSimulation, ready};
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
@@ -148,7 +148,7 @@ fn device_of(
         Ok(compiled) => compiled,
         Err(found) => panic!("{found:?}"),
     };
-    let pipeline = Arc::new(lowered(&compiled).expect("it lowers"));
+    let pipeline = ready(&compiled).expect("it lowers").program().clone();
     let site = Site { recirculation_port: options.recirculation_port, ..Site::default() };
     let built = deploy::device_options(&compiled, &site, false);
     let mut built = DeviceOptions { engine, ..built };
@@ -370,14 +370,8 @@ fn firewalls() {
     let path = folder.join("stateful_firewall/stateful_firewall.p4");
     let text = std::fs::read_to_string(&path).expect("the program");
     let name = path.display().to_string();
-    let preprocessor = p4::preprocessor::PreprocessorOptions::default();
-    let compiled = p4::compile::compile(&name, text, &NoP4Files, &preprocessor);
-    let mut found = compiled.diagnostics;
-    let typed = compiled.program.expect("it checks");
-    let mut pipeline = ir::lowering::lower(&typed, &mut found).expect("it lowers");
-    ir::passes::simplify(&mut pipeline);
-    ir::transactions::fuse_register_accesses(&mut pipeline);
-    let pipeline = Arc::new(pipeline);
+    let ready = ir::ready::ReadyProgram::of_text(&name, text).expect("it compiles");
+    let pipeline = ready.program().clone();
     let mut device = Device::new(pipeline.clone(), DeviceOptions::default()).expect("it loads");
     let commands = folder.join("stateful_firewall/commands.txt");
     let text = std::fs::read_to_string(&commands).expect("its commands");
@@ -398,14 +392,6 @@ struct Disk;
 impl lucid::syntax::Loader for Disk {
     fn load(&self, path: &str) -> Result<Option<String>, String> {
         Ok(std::fs::read_to_string(path).ok())
-    }
-}
-
-struct NoP4Files;
-
-impl p4::preprocessor::IncludeLoader for NoP4Files {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
     }
 }
 

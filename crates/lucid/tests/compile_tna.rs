@@ -3,6 +3,7 @@
 //! the dependencies of the printed program allow, that all examples compile without warnings, and what
 //! this target refuses. Whether they do what they mean is tested in `compiled`.
 
+use ir::ready::ReadyProgram;
 use lucid::compile::tna::lines::{LineKind, lines};
 use lucid::compile::tna::{Part, TnaProgram, compile_with};
 use lucid::compile::{Delay, Options, Target};
@@ -214,7 +215,7 @@ fn printed_stages_respect_the_dependencies_of_the_printed_program() {
         let name = path.display().to_string();
         let text = made.compiled.built.print();
         let printed = printed_stages(&text);
-        let problem = pisa::graph::problem_of(&lowered(&text));
+        let problem = pisa::graph::problem_of(read_again(&text).lowered());
         let table_of = |unit: pisa::UnitId| {
             let unit = &problem.units[unit.0 as usize];
             printed
@@ -240,16 +241,13 @@ fn printed_stages_respect_the_dependencies_of_the_printed_program() {
 }
 
 /// The printed program, read by itself, as pipeline IR.
-fn lowered(text: &str) -> ir::Program {
-    let mut map = SourceMap::new();
-    let file = map.add("printed.p4", text);
-    let mut found = Diagnostics::new();
-    let read = p4::preprocessor::PreprocessorOptions::default();
-    let tokens = p4::preprocessor::preprocess(&mut map, &NoIncludes, file, &read, &mut found);
-    let tree = p4::parser::parse(tokens, &mut found);
-    let typed = p4::check::check(tree, &mut found);
-    assert!(found.is_empty(), "{}", render_text(&map, &found, RenderOptions::default()));
-    ir::lowering::lower(&typed, &mut found).expect("it lowers")
+fn read_again(text: &str) -> ReadyProgram {
+    let (files, options) = (p4::interfaces::InterfacesOnly, Default::default());
+    let mut read = p4::compile::compile("printed.p4", text.to_string(), &files, &options);
+    let ready = ReadyProgram::of(&mut read);
+    let found = render_text(&read.map, &read.diagnostics, RenderOptions::default());
+    assert!(read.diagnostics.is_empty(), "{found}");
+    ready.expect("it has a `main`")
 }
 
 /// The printed program laid out like any P4 program: as precise as what the compiler knew.
@@ -258,10 +256,8 @@ fn the_printed_program_needs_as_many_stages() {
     let mut needed = Vec::new();
     for path in examples() {
         let made = example(&path);
-        let mut program = lowered(&made.compiled.built.print());
-        ir::passes::simplify(&mut program);
-        ir::transactions::fuse_register_accesses(&mut program);
-        let problem = pisa::graph::problem_of(&program);
+        let ready = read_again(&made.compiled.built.print());
+        let problem = pisa::graph::problem_of(ready.program());
         let layout = pisa::greedy::greedy(&problem, &tofino());
         let stages = layout.map(|layout| {
             assert_eq!(pisa::check::check(&problem, &tofino(), &layout), [], "{}", path.display());
@@ -278,14 +274,6 @@ fn the_printed_program_needs_as_many_stages() {
     }
 }
 
-struct NoIncludes;
-
-impl p4::preprocessor::IncludeLoader for NoIncludes {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 #[test]
 fn examples_compile_without_warnings() {
     for path in examples() {
@@ -298,8 +286,8 @@ fn examples_compile_without_warnings() {
             render_text(&made.compiled.built.map, warnings, RenderOptions::default())
         );
         let mut found = Diagnostics::new();
-        let lowered = ir::lowering::lower(&made.compiled.built.program, &mut found);
-        assert!(lowered.is_some() && found.is_empty(), "{}: {found:?}", path.display());
+        let ready = ReadyProgram::lower(made.compiled.built.program.clone(), &mut found);
+        assert!(ready.is_some() && found.is_empty(), "{}: {found:?}", path.display());
         let counts = lines(&made.compiled.built.print());
         for kind in [LineKind::Headers, LineKind::Parsers, LineKind::Actions, LineKind::Tables] {
             assert!(counts.get(&kind).copied().unwrap_or(0) > 10, "{}: {kind:?}", path.display());

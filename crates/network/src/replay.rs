@@ -23,6 +23,35 @@ pub enum ReplayError {
     TooFar(i128),
     /// The sink failed, with its own message.
     Sink(String),
+    /// The agent failed, with its own message.
+    Agent(String),
+}
+
+/// Control-plane code that acts between packets, at times of its own.
+pub trait Agent {
+    /// When it acts next, by the device's clock, in picoseconds; `None` if never.
+    fn next_ps(&self) -> Option<u64>;
+
+    /// Acts, when it is time.
+    ///
+    /// # Errors
+    ///
+    /// Why the run cannot go on.
+    fn act(&mut self, device: &mut Device) -> Result<(), String>;
+}
+
+/// No agent.
+#[derive(Clone, Copy, Debug)]
+pub struct NoAgent;
+
+impl Agent for NoAgent {
+    fn next_ps(&self) -> Option<u64> {
+        None
+    }
+
+    fn act(&mut self, _device: &mut Device) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 impl std::fmt::Display for ReplayError {
@@ -36,7 +65,9 @@ impl std::fmt::Display for ReplayError {
                 distance / 86_400_000_000_000_000,
                 LARGEST_DEVICE_TIME_PS / 86_400_000_000_000_000
             ),
-            ReplayError::Sink(message) => formatter.write_str(message),
+            ReplayError::Sink(message) | ReplayError::Agent(message) => {
+                formatter.write_str(message)
+            }
         }
     }
 }
@@ -105,12 +136,15 @@ impl Clock {
     }
 }
 
-/// Runs all packets, or until a time after the first packet, in picoseconds. The sink is called after each step of the device with the device, so that it can
-/// drain traces and digests too, and with what was sent: the capture time in picoseconds since 1970.
+/// Runs all packets, or until a time after the first packet, in picoseconds. Without such a time an agent acts
+/// as long as the device has something to do. The sink is called after each step of the device with the
+/// device, so that it can drain traces and digests too, and with what was sent: the capture time in
+/// picoseconds since 1970.
 pub fn replay(
     device: &mut Device,
     packets: impl Iterator<Item = Result<ArrivingPacket, CaptureError>>,
     until_ps: Option<u64>,
+    agent: &mut dyn Agent,
     mut sink: impl FnMut(&mut Device, &Progress, Vec<(i128, Transmitted)>) -> Result<(), String>,
 ) -> Result<Progress, ReplayError> {
     let mut clock = Clock::until(until_ps);
@@ -131,11 +165,12 @@ pub fn replay(
                 break;
             }
         };
-        let ran = device
-            .advance(time_ps)
-            .and_then(|()| device.inject(arriving.port, time_ps, arriving.packet.data).map(|_| ()));
+        let ran = advance(device, time_ps, agent).and_then(|()| {
+            let injected = device.inject(arriving.port, time_ps, arriving.packet.data);
+            injected.map(drop).map_err(ReplayError::Device)
+        });
         drain(device, &clock, &mut sink)?;
-        ran.map_err(ReplayError::Device)?;
+        ran?;
     }
     loop {
         let slice_ps = until_ps.map(|until_ps| match device.next_event_ps() {
@@ -143,11 +178,11 @@ pub fn replay(
             None => until_ps,
         });
         let ran = match slice_ps {
-            Some(slice_ps) => device.advance(slice_ps),
-            None => device.run_to_completion(),
+            Some(slice_ps) => advance(device, slice_ps, agent),
+            None => complete(device, agent),
         };
         drain(device, &clock, &mut sink)?;
-        ran.map_err(ReplayError::Device)?;
+        ran?;
         if slice_ps == until_ps {
             break;
         }
@@ -156,6 +191,25 @@ pub fn replay(
         Some(error) => Err(error),
         None => Ok(clock.progress()),
     }
+}
+
+/// Runs a device to a time, with the agent's actions on the way.
+fn advance(device: &mut Device, until_ps: u64, agent: &mut dyn Agent) -> Result<(), ReplayError> {
+    while let Some(at_ps) = agent.next_ps().filter(|at_ps| *at_ps <= until_ps) {
+        device.advance(at_ps.max(device.now_ps())).map_err(ReplayError::Device)?;
+        agent.act(device).map_err(ReplayError::Agent)?;
+    }
+    device.advance(until_ps).map_err(ReplayError::Device)
+}
+
+/// Runs a device until it has nothing left to do, with the agent's actions on the way.
+fn complete(device: &mut Device, agent: &mut dyn Agent) -> Result<(), ReplayError> {
+    while device.next_event_ps().is_some()
+        && let Some(at_ps) = agent.next_ps()
+    {
+        advance(device, at_ps.max(device.now_ps()), agent)?;
+    }
+    device.run_to_completion().map_err(ReplayError::Device)
 }
 
 fn drain(

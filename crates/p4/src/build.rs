@@ -5,8 +5,9 @@
 //! other toolchains take. What the pieces say is the tool's business.
 
 use crate::ast::Declaration;
+use crate::interfaces::InterfacesOnly;
 use crate::lexer;
-use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::token::{Token, TokenKind};
 use crate::typed::TypedProgram;
 use source::{Diagnostics, FileId, SourceMap, Span};
@@ -30,21 +31,12 @@ pub struct BuiltProgram {
     /// All files: those of the user, then the interfaces.
     pub map: SourceMap,
     /// The checked program; spans are those that were given to [`ProgramBuilder::put`].
-    pub program: TypedProgram,
+    pub program: Arc<TypedProgram>,
     /// Warnings of the checker.
     pub warnings: Diagnostics,
     includes: Vec<String>,
     interface_files: std::ops::Range<u32>,
     comments: BTreeMap<Arc<str>, String>,
-}
-
-/// Only the built-in interfaces can be included.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
 }
 
 impl ProgramBuilder {
@@ -56,7 +48,7 @@ impl ProgramBuilder {
         let first = map.file_count() as u32;
         let main = map.add("interfaces", text);
         let options = PreprocessorOptions::default();
-        let mut tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+        let mut tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
         tokens.retain(|token| token.kind != TokenKind::End);
         let interface_files = first..map.file_count() as u32;
         ProgramBuilder {
@@ -126,7 +118,7 @@ impl ProgramBuilder {
         }
         Ok(BuiltProgram {
             map,
-            program,
+            program: Arc::new(program),
             warnings: diagnostics,
             includes,
             interface_files,

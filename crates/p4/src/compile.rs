@@ -5,6 +5,7 @@ use crate::codes::syntax;
 use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
 use crate::typed::TypedProgram;
 use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
+use std::sync::Arc;
 
 /// How many errors of one program are told.
 pub const ERROR_LIMIT: usize = 100;
@@ -17,7 +18,7 @@ pub struct Compilation {
     /// What there is to tell, warnings included.
     pub diagnostics: Diagnostics,
     /// The checked program; `None` when there was an error.
-    pub program: Option<TypedProgram>,
+    pub program: Option<Arc<TypedProgram>>,
 }
 
 /// Mistakes after which the parser has the tree that was meant, so that the program can be checked
@@ -69,7 +70,7 @@ pub fn compile(
         return Compilation { map, diagnostics: limited(by_place(diagnostics)), program: None };
     }
     let program = crate::check::check(tree, &mut diagnostics);
-    let program = if diagnostics.has_errors() { None } else { Some(program) };
+    let program = if diagnostics.has_errors() { None } else { Some(Arc::new(program)) };
     Compilation { map, diagnostics: limited(diagnostics), program }
 }
 
@@ -118,18 +119,11 @@ fn limited(diagnostics: Diagnostics) -> Diagnostics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct NoFiles;
-
-    impl IncludeLoader for NoFiles {
-        fn load(&self, _: &str) -> Result<Option<String>, String> {
-            Ok(None)
-        }
-    }
+    use crate::interfaces::InterfacesOnly;
 
     fn told(text: &str) -> Vec<(String, usize)> {
         let options = PreprocessorOptions::default();
-        compile("test.p4", text.to_owned(), &NoFiles, &options)
+        compile("test.p4", text.to_owned(), &InterfacesOnly, &options)
             .diagnostics
             .iter()
             .map(|diagnostic| (diagnostic.code.to_string(), diagnostic.notes.len()))

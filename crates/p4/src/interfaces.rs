@@ -3,6 +3,18 @@
 //! and the published architectures. Their texts are in `include/`; what they mean for a device is
 //! not known here.
 
+use crate::preprocessor::IncludeLoader;
+
+/// Loads no files: only the built-in interfaces can be included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InterfacesOnly;
+
+impl IncludeLoader for InterfacesOnly {
+    fn load(&self, _path: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
 /// Names and texts. `psa.p4` is what p4c's default search path finds under that name.
 static INTERFACES: &[(&str, &str)] = &[
     ("core.p4", include_str!("../include/core.p4")),

@@ -6,6 +6,7 @@
 //!
 //!     cargo run --release -p pisa --example layouts -- FOLDER [--target NAME]... [--exact SECONDS]
 
+use ir::ready::ReadyProgram;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use pisa::{Layout, Problem, Target};
 use source::{Diagnostics, Severity, Span};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What became of one program on one target.
@@ -150,17 +152,11 @@ fn programs_in(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
 }
 
 /// The program as pipeline IR, if the checker accepts it and it has a `main`.
-fn accepted(path: &Path) -> Option<ir::Program> {
+fn accepted(path: &Path) -> Option<Arc<ir::Program>> {
     let text = std::fs::read_to_string(path).ok()?;
     let options = PreprocessorOptions::default();
     let mut compiled = p4::compile::compile(&path.display().to_string(), text, &Disk, &options);
-    let mut program = ir::lowering::lower(compiled.program.as_ref()?, &mut compiled.diagnostics)?;
-    if compiled.diagnostics.has_errors() {
-        return None;
-    }
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Some(program)
+    Some(ReadyProgram::of(&mut compiled)?.program().clone())
 }
 
 fn judge(program: &ir::Program, target: &Target, limit: Option<Duration>) -> Outcome {

@@ -3,11 +3,12 @@
 //!
 //! A [`SourceMap`] owns the text of all files of one compilation. A [`Span`] is a byte range in one
 //! of them. A [`Diagnostic`] is what a user reads: a stable code, a place, what is wrong and what to
-//! do. Nothing here knows a language, and nothing here reads a file: the caller hands text in.
+//! do. [`quantity`] reads numbers with units. Nothing here knows a language, and nothing here reads a file: the caller hands text in.
 
 mod diagnostic;
 mod map;
 mod printable;
+pub mod quantity;
 mod reason;
 mod render;
 

@@ -318,8 +318,7 @@ impl Carrying<'_> {
     ) -> Option<Vec<(Arc<EntryRecord>, Arc<EntryRecord>)>> {
         let before = self.from.tables[id.index()].clone();
         let mine = &self.to.tables[to.index()];
-        let mut entries: Vec<_> = before.entries().cloned().collect();
-        entries.sort_by_key(|entry| entry.generation);
+        let entries: Vec<_> = before.entries_by_age().into_iter().cloned().collect();
         if declared.const_entries {
             let same = |entry: Arc<EntryRecord>| {
                 let handle = mine.find(&entry.keys, entry.priority)?;

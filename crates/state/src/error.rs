@@ -25,6 +25,29 @@ pub enum ErrorClass {
     Aborted,
 }
 
+/// A part of a refusal, in which names may be others.
+trait Named {
+    fn with_names(self, rename: &dyn Fn(&Arc<str>) -> Arc<str>) -> Self;
+}
+
+impl Named for Arc<str> {
+    fn with_names(self, rename: &dyn Fn(&Arc<str>) -> Arc<str>) -> Arc<str> {
+        rename(&self)
+    }
+}
+
+macro_rules! nameless {
+    ($($ty:ty),*) => {
+        $(impl Named for $ty {
+            fn with_names(self, _: &dyn Fn(&Arc<str>) -> Arc<str>) -> $ty {
+                self
+            }
+        })*
+    };
+}
+
+nameless!(u32, u64, usize, String, &'static str, GroupId, MemberId);
+
 macro_rules! errors {
     ($(
         $(#[$doc:meta])*
@@ -42,6 +65,15 @@ macro_rules! errors {
             pub fn code(&self) -> &'static str {
                 match self {
                     $(UpdateError::$name { .. } => $code,)*
+                }
+            }
+
+            /// The same refusal with other names of objects: `rename` is given each name.
+            pub fn renamed(self, rename: &dyn Fn(&Arc<str>) -> Arc<str>) -> UpdateError {
+                match self {
+                    $(UpdateError::$name $({ $($field),* })? => {
+                        UpdateError::$name $({ $($field: $field.with_names(rename)),* })?
+                    })*
                 }
             }
 

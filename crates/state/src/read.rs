@@ -47,14 +47,11 @@ impl Configuration {
         let cells = cells.ok_or(UpdateError::CellsAreTheDevices);
         Ok(match read {
             Read::Entries { table } => {
-                let mut entries: Vec<_> = self.table_parts(*table)?.1.entries().cloned().collect();
-                entries.sort_by_key(|entry| entry.generation);
-                Reply::Entries(entries)
+                let (_, state) = self.table_parts(*table)?;
+                Reply::Entries(state.entries_by_age().into_iter().cloned().collect())
             }
             Read::Entry { table, keys, priority } => {
-                let (_, state) = self.table_parts(*table)?;
-                let handle = self.entry_handle(*table, keys, *priority)?;
-                Reply::Entries(state.shared_entry(handle).into_iter().collect())
+                Reply::Entries(vec![self.entry(*table, keys, *priority)?.clone()])
             }
             Read::DefaultAction { table } => {
                 let default = self.table_parts(*table)?.1.default_action();
@@ -194,8 +191,22 @@ impl Configuration {
         })
     }
 
-    /// The entry that was inserted at this place with this generation.
-    pub(crate) fn entry_at(
+    /// The record of the entry with these keys, and with this priority where the table has priorities: what the
+    /// control plane wrote, with the keys in canonical form.
+    pub fn entry(
+        &self,
+        table: TableId,
+        keys: &[KeyPattern],
+        priority: i64,
+    ) -> Result<&Arc<EntryRecord>, UpdateError> {
+        let handle = self.entry_handle(table, keys, priority)?;
+        let (_, state) = self.table_parts(table)?;
+        let missing = UpdateError::NoSuchObject { kind: "entry", index: handle.0 };
+        state.record_at(handle).ok_or(missing)
+    }
+
+    /// The record of the entry that was inserted at this place with this generation.
+    pub fn entry_at(
         &self,
         table: TableId,
         handle: EntryHandle,
@@ -219,11 +230,7 @@ impl Configuration {
         match reference {
             EntryReference::Default => Ok(EntryTarget::Default),
             EntryReference::Entry { keys, priority } => {
-                let handle = self.entry_handle(table, keys, *priority)?;
-                let entry = self.table_parts(table)?.1.shared_entry(handle);
-                entry
-                    .map(EntryTarget::Entry)
-                    .ok_or(UpdateError::NoSuchObject { kind: "entry", index: handle.0 })
+                self.entry(table, keys, *priority).cloned().map(EntryTarget::Entry)
             }
             EntryReference::At { handle, generation } => {
                 self.entry_at(table, *handle, *generation).cloned().map(EntryTarget::Entry)
@@ -240,9 +247,8 @@ impl Configuration {
         if let Some(reference) = reference {
             return Ok(vec![self.target(table, reference)?]);
         }
-        let mut entries: Vec<_> = self.table_parts(table)?.1.entries().cloned().collect();
-        entries.sort_by_key(|entry| entry.generation);
-        let entries = entries.into_iter().map(EntryTarget::Entry);
+        let (_, state) = self.table_parts(table)?;
+        let entries = state.entries_by_age().into_iter().cloned().map(EntryTarget::Entry);
         Ok(std::iter::once(EntryTarget::Default).chain(entries).collect())
     }
 

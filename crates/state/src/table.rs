@@ -147,6 +147,13 @@ impl TableState {
         self.places.iter().flatten()
     }
 
+    /// All entries in the order of their insertion.
+    pub fn entries_by_age(&self) -> Vec<&Arc<EntryRecord>> {
+        let mut entries: Vec<_> = self.entries().collect();
+        entries.sort_by_key(|entry| entry.generation);
+        entries
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()

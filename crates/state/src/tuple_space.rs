@@ -8,7 +8,6 @@ use foldhash::fast::FixedState;
 use ir::Bits;
 use smallvec::{SmallVec, smallvec};
 use std::hash::{BuildHasher, Hash};
-use std::sync::Arc;
 
 /// A table's keys laid end to end.
 pub(crate) trait PackedKey: Clone + Eq + Hash {
@@ -118,10 +117,11 @@ struct TuplePlace<K> {
     mask: K,
     /// No entry of the tuple has a larger rank.
     most_rank: i64,
-    tuple: Arc<Tuple<K>>,
+    tuple: Tuple<K>,
 }
 
-/// All entries of a table, tuples with the largest ranks first. Copies share tuples and blocks of them.
+/// All entries of a table, tuples with the largest ranks first. Copies share the blocks of tuples that neither
+/// has changed since.
 #[derive(Clone, Debug)]
 pub(crate) struct TupleSpace<K> {
     tuples: Vec<TuplePlace<K>>,
@@ -140,17 +140,17 @@ impl<K: PackedKey> TupleSpace<K> {
         let mut place = match at {
             Some(at) if self.tuples[at].most_rank >= rank => {
                 let place = &mut self.tuples[at];
-                Arc::make_mut(&mut place.tuple).add(value.masked(&mask), candidate);
+                place.tuple.add(value.masked(&mask), candidate);
                 return;
             }
             Some(at) => self.tuples.remove(at),
             None => {
                 let tuple = Tuple { buckets: SharedTable::default(), entries: 0, removed: 0 };
-                TuplePlace { mask, most_rank: rank, tuple: Arc::new(tuple) }
+                TuplePlace { mask, most_rank: rank, tuple }
             }
         };
         let masked = value.masked(&place.mask);
-        Arc::make_mut(&mut place.tuple).add(masked, candidate);
+        place.tuple.add(masked, candidate);
         place.most_rank = rank;
         self.put(place);
     }
@@ -158,7 +158,7 @@ impl<K: PackedKey> TupleSpace<K> {
     pub(crate) fn remove(&mut self, value: &K, mask: &K, entry: u32) {
         let Some(at) = self.tuples.iter().position(|place| place.mask == *mask) else { return };
         let place = &mut self.tuples[at];
-        let tuple = Arc::make_mut(&mut place.tuple);
+        let tuple = &mut place.tuple;
         tuple.take(&value.masked(mask), entry);
         if tuple.entries == 0 {
             self.tuples.remove(at);
@@ -198,6 +198,7 @@ impl<K: PackedKey> TupleSpace<K> {
 }
 
 impl<K: PackedKey> Tuple<K> {
+    #[inline]
     fn bucket(&self, masked: &K) -> Option<&[Candidate]> {
         let found = self.buckets.find(hash(masked), |(key, _)| key == masked);
         found.map(|(_, candidates)| &**candidates)

@@ -554,6 +554,14 @@ fn entries_are_named_by_their_place() {
     let record = with_cells.target.entry().expect("an entry");
     assert_eq!(record.action, ActionData::Direct(set(7)));
     assert_eq!(with_cells.last_hit_ps, Some(record.inserted_ps));
+    let configuration = switch.store.configuration();
+    for found in [
+        configuration.entry(ROUTES, &prefix(0x0a000000, 8), 0),
+        configuration.entry_at(ROUTES, handle, generation),
+    ] {
+        assert_eq!(found.map(|found| &**found), Ok(record));
+    }
+    drop(configuration);
     // What else the entry has stays.
     assert_eq!(EntryRecord { action: entries[0].action.clone(), ..record.clone() }, *entries[0]);
     // Arguments are checked.
@@ -642,4 +650,35 @@ fn one_object_is_read_by_its_number() {
         let answer = switch.store.configuration().answer(&switch.cells, &read);
         assert_eq!(answer.map_err(|error| error.code()), Err(code));
     }
+}
+
+#[test]
+fn entries_are_read_back_as_written() {
+    let mut switch = switch();
+    let mut entry = NewEntry {
+        idle_timeout_ns: 70,
+        metadata: vec![1, 2, 3],
+        cookie: 99,
+        ..NewEntry::direct(prefix(0x0a000000, 8), 17, set(1))
+    };
+    assert!(switch.update(Update::InsertEntry { table: ROUTES, entry: entry.clone() }).is_ok());
+    let read = |switch: &mut Switch| {
+        let read = Read::Entry { table: ROUTES, keys: prefix(0x0a000000, 8), priority: 17 };
+        let Reply::Entries(entries) = switch.read(read) else { panic!() };
+        entries[0].clone()
+    };
+    let before = read(&mut switch);
+    assert_eq!(before.to_new_entry(), entry);
+    entry = NewEntry {
+        idle_timeout_ns: 0,
+        metadata: vec![],
+        cookie: 1,
+        action: ActionData::Direct(set(2)),
+        ..entry
+    };
+    assert!(switch.update(Update::ModifyEntry { table: ROUTES, entry: entry.clone() }).is_ok());
+    let after = read(&mut switch);
+    assert_eq!(after.to_new_entry(), entry);
+    let identity = |entry: &EntryRecord| (entry.handle, entry.generation, entry.inserted_ps);
+    assert_eq!(identity(&after), identity(&before));
 }

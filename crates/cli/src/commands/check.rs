@@ -2,109 +2,84 @@
 //! `plane check`: reports what is wrong with programs.
 
 use crate::arguments::{Check, Format};
-use crate::file_kind::{Language, language};
-use crate::{Ending, output};
-use source::{Diagnostics, Severity, SourceMap};
+use crate::output;
+use crate::programs::{language, on_disk};
+use frontend::{Architecture, Checked, Console, ExitStatus, Failure, count};
+use source::{Diagnostics, Severity};
 use std::path::Path;
+use toolchain::selection;
 
 /// Runs it.
-pub fn run(arguments: &Check, quiet: bool) -> Ending {
-    let mut ending = Ending::Fine;
+pub fn run(arguments: &Check, console: &dyn Console) -> ExitStatus {
+    let mut status = ExitStatus::Fine;
     let mut json = Vec::new();
     for path in &arguments.files {
-        let language = match language(path) {
-            Ok(language) => language,
-            Err(message) => {
-                output::error(&message);
-                ending = Ending::WrongInput;
-                continue;
+        match one(path, arguments, console, &mut json) {
+            Ok(true) => {}
+            Ok(false) => status = ExitStatus::WrongInput,
+            Err(failure) => {
+                failure.print(console);
+                status = ExitStatus::WrongInput;
             }
-        };
-        if language == Language::Lucid {
-            match super::lucid::check::check(path, arguments) {
-                Ok((map, diagnostics)) => {
-                    if diagnostics.has_errors() {
-                        ending = Ending::WrongInput;
-                    }
-                    report(path, &map, &diagnostics, arguments.format, quiet, &mut json);
-                }
-                Err(message) => {
-                    output::error(&message);
-                    ending = Ending::WrongInput;
-                }
-            }
-            continue;
-        }
-        let (compiled, lowered) = match super::compile(path, &arguments.reading) {
-            Ok(compiled) => compiled,
-            Err(message) => {
-                output::error(&message);
-                ending = Ending::WrongInput;
-                continue;
-            }
-        };
-        let mut failed = compiled.diagnostics.has_errors();
-        match arguments.format {
-            Format::Json => json.push(source::render_json(&compiled.map, &compiled.diagnostics)),
-            Format::Text if failed || !quiet => {
-                output::diagnostics(&compiled.map, &compiled.diagnostics);
-            }
-            Format::Text => {}
-        }
-        if let (false, Some(wanted)) = (failed, arguments.arch) {
-            let found = lowered.as_ref().map(|program| program.architecture.to_string());
-            if found.as_deref() != Some(wanted.name()) {
-                let is = found.map_or("has no `main`".to_string(), |name| format!("is for {name}"));
-                output::error(&format!("`{}` {is}, not for {}", path.display(), wanted.name()));
-                failed = true;
-            }
-        }
-        if failed {
-            ending = Ending::WrongInput;
-        }
-        let told = failed == compiled.diagnostics.has_errors();
-        if !quiet && told && arguments.format == Format::Text {
-            output::note(&summary(path, &compiled.diagnostics));
         }
     }
     if arguments.format == Format::Json {
         output::print(&joined(&json));
     }
-    ending
+    status
 }
 
-/// Prints what is wrong with one program and how many mistakes it has, or keeps it for the end.
-fn report(
+/// Whether a program is right.
+fn one(
     path: &Path,
-    map: &SourceMap,
-    diagnostics: &Diagnostics,
-    format: Format,
-    quiet: bool,
+    arguments: &Check,
+    console: &dyn Console,
     json: &mut Vec<String>,
-) {
-    match format {
-        Format::Json => json.push(source::render_json(map, diagnostics)),
-        Format::Text if diagnostics.has_errors() || !quiet => {
-            output::diagnostics(map, diagnostics);
-        }
-        Format::Text => {}
+) -> Result<bool, Failure> {
+    let language = language(path)?;
+    if arguments.arch.is_some() && !language.has_architectures() {
+        return Err(Failure::Message(selection::only_for_architectures("--arch", path)));
     }
-    if !quiet && format == Format::Text {
-        output::note(&summary(path, diagnostics));
+    let options = arguments.reading.options();
+    let checked = language.check(&on_disk(path, &options))?;
+    let is_right = !checked.diagnostics.has_errors();
+    match arguments.format {
+        Format::Json => json.push(source::render_json(&checked.map, &checked.diagnostics)),
+        Format::Text if is_right => console.warnings(&checked.map, &checked.diagnostics),
+        Format::Text => console.diagnostics(&checked.map, &checked.diagnostics),
+    }
+    if let (true, Some(wanted)) = (is_right, arguments.arch)
+        && let Some(is) = other_architecture(&checked, wanted.name())
+    {
+        let (program, wanted) = (path.display(), wanted.name());
+        return Err(Failure::Message(format!("`{program}` {is}, not for {wanted}")));
+    }
+    if !console.is_quiet() && arguments.format == Format::Text {
+        console.note(&summary(path, &checked.diagnostics));
+    }
+    Ok(is_right)
+}
+
+/// What a program is for, if not for the wanted architecture.
+fn other_architecture(checked: &Checked, wanted: &str) -> Option<String> {
+    match &checked.architecture {
+        Architecture::Named(name) if name == wanted => None,
+        Architecture::Named(name) => Some(format!("is for {name}")),
+        Architecture::NoMain | Architecture::None => Some("has no `main`".to_string()),
     }
 }
 
 fn summary(path: &Path, diagnostics: &Diagnostics) -> String {
-    let count = |severity| diagnostics.iter().filter(|each| each.severity == severity).count();
-    match (count(Severity::Error), count(Severity::Warning)) {
+    let number = |severity| diagnostics.iter().filter(|each| each.severity == severity).count();
+    match (number(Severity::Error), number(Severity::Warning)) {
         (0, 0) => format!("{}: ok", path.display()),
-        (0, warnings) => format!("{}: ok, {}", path.display(), output::count(warnings, "warning")),
-        (errors, 0) => format!("{}: {}", path.display(), output::count(errors, "error")),
+        (0, warnings) => format!("{}: ok, {}", path.display(), count(warnings, "warning")),
+        (errors, 0) => format!("{}: {}", path.display(), count(errors, "error")),
         (errors, warnings) => format!(
             "{}: {}, {}",
             path.display(),
-            output::count(errors, "error"),
-            output::count(warnings, "warning")
+            count(errors, "error"),
+            count(warnings, "warning")
         ),
     }
 }

@@ -2,35 +2,40 @@
 //! `plane corpus`: verdicts over a folder of programs.
 
 use crate::arguments::Corpus;
-use crate::files::{self, DiskLoader};
-use crate::{Ending, output};
-use conformance::corpus::{self, Outcome, Verdict};
+use crate::output;
+use crate::programs::on_disk;
+use conformance::corpus;
+use frontend::{Console, CorpusJudge, ExitStatus, Frontend, Outcome, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use toolchain::{files, registry};
 
 /// Runs it.
-pub fn run(arguments: &Corpus, quiet: bool) -> Ending {
-    let paths = match files::programs_in(&arguments.folder, "p4") {
+pub fn run(arguments: &Corpus, console: &dyn Console) -> ExitStatus {
+    let is_judged = |path: &Path| judge_of(path).is_some();
+    let paths = match files::files_in(&arguments.folder, &is_judged) {
         Ok(paths) if paths.is_empty() => {
-            output::error(&format!("`{}` holds no .p4 files", arguments.folder.display()));
-            return Ending::WrongInput;
+            let ends: Vec<String> = judged().map(|(each, _)| registry::end(each)).collect();
+            let folder = arguments.folder.display();
+            output::error(&format!("`{folder}` holds no {} files", ends.join(" or ")));
+            return ExitStatus::WrongInput;
         }
         Ok(paths) => paths,
         Err(message) => {
             output::error(&message);
-            return Ending::WrongInput;
+            return ExitStatus::WrongInput;
         }
     };
-    let outcomes = judge(&paths, arguments, quiet);
+    let outcomes = judge(&paths, arguments, console.is_quiet());
     let text = report(&outcomes, arguments);
     output::print(&text);
     if let Some(path) = &arguments.write_baseline
         && let Err(message) = files::write_text(path, &corpus::baseline_text(&outcomes))
     {
         output::error(&message);
-        return Ending::WrongInput;
+        return ExitStatus::WrongInput;
     }
     let unexpected = outcomes.iter().any(|outcome| match outcome.verdict {
         Verdict::Accepted => arguments.expect_errors,
@@ -38,20 +43,32 @@ pub fn run(arguments: &Corpus, quiet: bool) -> Ending {
         Verdict::Broken { .. } | Verdict::Crashed(_) => true,
     });
     match &arguments.baseline {
-        None if unexpected => Ending::WrongInput,
-        None => Ending::Fine,
+        None if unexpected => ExitStatus::WrongInput,
+        None => ExitStatus::Fine,
         Some(path) => compare(path, &outcomes),
     }
 }
 
-fn compare(path: &Path, outcomes: &[Outcome]) -> Ending {
+/// The languages whose programs are judged.
+fn judged() -> impl Iterator<Item = (&'static dyn Frontend, &'static dyn CorpusJudge)> {
+    registry::frontends().iter().filter_map(|each| Some((*each, each.corpus()?)))
+}
+
+/// What judges a program, by the end of its name; files that are only included are none.
+fn judge_of(path: &Path) -> Option<&'static dyn CorpusJudge> {
+    let end = path.extension()?;
+    let of_program = |each: &dyn Frontend| each.extensions().first().is_some_and(|one| end == *one);
+    judged().find(|(each, _)| of_program(*each)).map(|(_, judge)| judge)
+}
+
+fn compare(path: &Path, outcomes: &[Outcome]) -> ExitStatus {
     let changes = files::read_text(path).and_then(|baseline| {
         corpus::compare(&baseline, outcomes).map_err(|why| format!("`{}`: {why}", path.display()))
     });
     match changes {
         Ok(changes) if changes.is_empty() => {
             output::print(&format!("as in {}\n", path.display()));
-            Ending::Fine
+            ExitStatus::Fine
         }
         Ok(changes) => {
             let mut text = format!("changed since {}:\n", path.display());
@@ -59,11 +76,11 @@ fn compare(path: &Path, outcomes: &[Outcome]) -> Ending {
                 text.push_str(&format!("  {}: {}\n", change.name, change.text));
             }
             output::print(&text);
-            Ending::WrongInput
+            ExitStatus::WrongInput
         }
         Err(message) => {
             output::error(&message);
-            Ending::WrongInput
+            ExitStatus::WrongInput
         }
     }
 }
@@ -81,10 +98,10 @@ fn judge(paths: &[PathBuf], arguments: &Corpus, quiet: bool) -> Vec<Outcome> {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
             let name = path.strip_prefix(&arguments.folder).unwrap_or(path).display().to_string();
             let outcome = match files::read_text(path) {
-                Ok(text) => {
-                    let shown = path.display().to_string();
-                    Outcome { name, ..corpus::run_one(&shown, &text, &DiskLoader, &options) }
+                Ok(text) if let Some(judge) = judge_of(path) => {
+                    Outcome { name, ..judge.judge(&on_disk(path, &options), &text) }
                 }
+                Ok(_) => continue,
                 Err(message) => Outcome {
                     name,
                     hash: String::new(),

@@ -2,46 +2,30 @@
 //! `plane explain`: what a diagnostic code means.
 
 use crate::arguments::Explain;
-use crate::{Ending, output};
+use crate::output;
+use frontend::ExitStatus;
 use source::Explanation;
-
-/// All codes of all crates.
-pub fn all() -> Vec<&'static Explanation> {
-    let mut list: Vec<&'static Explanation> = Vec::new();
-    list.extend(p4::codes::explanations());
-    list.extend(::ir::codes::lowering::EXPLANATIONS.iter());
-    list.extend(device::EXPLANATIONS.iter());
-    list.extend(control::EXPLANATIONS.iter());
-    list.extend(network::capture::EXPLANATIONS.iter());
-    list.extend(super::lucid::explanations());
-    list.extend(pisa::target::EXPLANATIONS.iter());
-    list.extend(pisa::graph::EXPLANATIONS.iter());
-    list.extend(pisa::greedy::EXPLANATIONS.iter());
-    list.extend(crate::file_kind::EXPLANATIONS.iter());
-    list.sort_by_key(|explanation| explanation.code);
-    list
-}
+use toolchain::explanations;
 
 /// Runs it.
-pub fn run(arguments: &Explain) -> Ending {
-    let all = all();
+pub fn run(arguments: &Explain) -> ExitStatus {
     if arguments.list {
-        let lines: String =
-            all.iter().map(|each| format!("{}  {}\n", each.code, each.title)).collect();
+        let lines: String = explanations::all()
+            .iter()
+            .map(|each| format!("{}  {}\n", each.code, each.title))
+            .collect();
         output::print(&lines);
-        return Ending::Fine;
+        return ExitStatus::Fine;
     }
     let wanted = arguments.code.as_deref().unwrap_or("").to_ascii_uppercase();
-    // `E0205` will do for `P4-E0205`.
-    let short = |each: &&&Explanation| each.code.0.split_once('-').is_some_and(|c| c.1 == wanted);
-    match all.iter().find(|each| each.code.0 == wanted).or_else(|| all.iter().find(short)) {
+    match explanations::of(&wanted) {
         Some(explanation) => {
             output::print(&text(explanation));
-            Ending::Fine
+            ExitStatus::Fine
         }
         None => {
             output::error(&format!("no such code: `{wanted}`; `plane explain --list` lists all"));
-            Ending::WrongInput
+            ExitStatus::WrongInput
         }
     }
 }

@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane ir`: the pipeline IR as text; of a Lucid program its core program.
+//! `plane ir`: the intermediate representation that a program is run by, as text.
 
 use crate::arguments::OneProgram;
-use crate::file_kind::{Language, language};
-use crate::{Ending, output};
+use crate::programs::{ended, language, on_disk};
+use frontend::{Console, ExitStatus};
 
 /// Runs it.
-pub fn run(arguments: &OneProgram) -> Ending {
-    match language(&arguments.file) {
-        Ok(Language::Lucid) => return super::lucid::ir::run(&arguments.file),
-        Ok(Language::P4) => {}
-        Err(message) => {
-            output::error(&message);
-            return Ending::WrongInput;
-        }
-    }
-    match super::compile_or_report(&arguments.file, &arguments.reading, true) {
-        Some((_, Some(program))) => {
-            output::print(&ir::text::print(&program));
-            Ending::Fine
-        }
-        Some((_, None)) => {
-            output::error(&format!(
-                "`{}` has no `main`, so there is nothing to run: instantiate a package",
-                arguments.file.display()
-            ));
-            Ending::WrongInput
-        }
-        None => Ending::WrongInput,
-    }
+pub fn run(arguments: &OneProgram, console: &dyn Console) -> ExitStatus {
+    let options = arguments.reading.options();
+    let file = on_disk(&arguments.file, &options);
+    let text = language(file.path).and_then(|language| language.ir(&file));
+    ended(text.map(|text| console.print(&text)).map(|()| ExitStatus::Fine), console)
 }

@@ -1,91 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One file a subcommand. Each reads its inputs, calls the crates, prints, and says how it ended.
+//! One file a subcommand. Each reads its arguments, asks the language of its inputs, and says how it ended.
+//! Which languages there are is in `toolchain::registry`.
 
+mod bench;
 mod check;
 mod corpus;
+mod emit;
 mod explain;
 mod fmt;
 mod ir;
 mod layout;
-mod lucid;
+mod measured;
 mod print;
 mod run;
 mod test;
-mod verify;
 
-use crate::arguments::{Arguments, Command, Reading};
-use crate::files::{self, DiskLoader};
-use crate::{Ending, output};
-use p4::compile::Compilation;
-use std::path::Path;
+use crate::arguments::{Arguments, Command};
+use crate::output::Terminal;
+use frontend::ExitStatus;
 
 /// Runs the command.
-pub fn run(arguments: Arguments) -> Ending {
-    let quiet = arguments.quiet;
+pub fn run(arguments: Arguments) -> ExitStatus {
+    let console = Terminal { is_quiet: arguments.quiet };
     match arguments.command {
-        Command::Check(check) => check::run(&check, quiet),
-        Command::Run(run) => run::run(&run, quiet),
-        Command::Test(test) => test::run(&test, quiet),
-        Command::Fmt(fmt) => fmt::run(&fmt, quiet),
-        Command::Print(print) => print::run(&print),
-        Command::Ir(ir) => ir::run(&ir),
-        Command::Layout(layout) => layout::run(&layout, quiet),
-        Command::Emit(emit) => lucid::emit::run(&emit, quiet),
-        Command::Corpus(corpus) => corpus::run(&corpus, quiet),
-        Command::Bench(bench) => lucid::bench::run(&bench, quiet),
+        Command::Check(check) => check::run(&check, &console),
+        Command::Run(run) => run::run(&run, &console),
+        Command::Test(test) => test::run(&test, &console),
+        Command::Fmt(fmt) => fmt::run(&fmt, &console),
+        Command::Print(print) => print::run(&print, &console),
+        Command::Ir(ir) => ir::run(&ir, &console),
+        Command::Layout(layout) => layout::run(&layout, &console),
+        Command::Emit(emit) => emit::run(&emit, &console),
+        Command::Corpus(corpus) => corpus::run(&corpus, &console),
+        Command::Bench(bench) => bench::run(&bench, &console),
         Command::Explain(explain) => explain::run(&explain),
     }
-}
-
-/// Reads and checks a program; lowers and simplifies it when it has a `main`. The error is a message
-/// about the file itself.
-fn compile(path: &Path, reading: &Reading) -> Result<(Compilation, Option<::ir::Program>), String> {
-    let text = files::read_text(path)?;
-    let name = if path == Path::new("-") {
-        "standard input".to_string()
-    } else {
-        path.display().to_string()
-    };
-    let mut compiled = p4::compile::compile(&name, text, &DiskLoader, &reading.options());
-    let mut lowered = match &compiled.program {
-        Some(typed) => ::ir::lowering::lower(typed, &mut compiled.diagnostics),
-        None => None,
-    };
-    if let Some(program) = &mut lowered {
-        ::ir::passes::simplify(program);
-        ::ir::transactions::fuse_register_accesses(program);
-    }
-    Ok((compiled, lowered))
-}
-
-/// Compiles one program for a command that cannot go on without it; prints diagnostics. Warnings are
-/// left out when `quiet`.
-fn compile_or_report(
-    path: &Path,
-    reading: &Reading,
-    quiet: bool,
-) -> Option<(Compilation, Option<::ir::Program>)> {
-    match compile(path, reading) {
-        Ok((compiled, lowered)) => {
-            let failed = compiled.diagnostics.has_errors();
-            if failed || !quiet {
-                output::diagnostics(&compiled.map, &compiled.diagnostics);
-            }
-            if failed { None } else { Some((compiled, lowered)) }
-        }
-        Err(message) => {
-            output::error(&message);
-            None
-        }
-    }
-}
-
-/// Where an item of a program stands in the source: `file:line`.
-fn place(
-    program: &::ir::Program,
-    map: &source::SourceMap,
-    origin: ::ir::OriginId,
-) -> Option<String> {
-    let place = map.location(program.origins.get(origin.index())?.span)?;
-    Some(format!("{}:{}", place.file, place.line))
 }

@@ -1,49 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane test`: runs STF tests, and specifications of Lucid runs with their expectations.
+//! `plane test`: runs STF tests, and specifications of runs in networks with their expectations.
 
-use super::lucid;
 use crate::arguments::{Engine, Test};
-use crate::file_kind::{self, FileKind};
-use crate::{Ending, files, output};
-use conformance::stf::reader::{self, LocatedStep};
-use conformance::stf::runner::{self, Report};
-use device::DeviceOptions;
-use source::SourceMap;
+use crate::output;
+use crate::programs::on_disk;
+use device::{DeviceOptions, EngineChoice};
+use frontend::{Console, ExitStatus, NetworkTest, Tested};
 use std::path::Path;
-use std::sync::Arc;
+use toolchain::file_kind::{self, FileKind};
+use toolchain::{selection, stf_test};
 
 /// Runs it.
-pub fn run(arguments: &Test, quiet: bool) -> Ending {
+pub fn run(arguments: &Test, console: &dyn Console) -> ExitStatus {
     let mut passed = 0;
     let mut failed = 0;
-    let mut engines: Vec<&str> = Vec::new();
+    let mut engines: Vec<String> = Vec::new();
     for path in &arguments.files {
-        let (report, traces) = one(path, arguments);
-        let engine = match FileKind::of(path) == FileKind::Specification {
-            true => match arguments.engine {
-                None | Some(Engine::Reference) => lucid::ENGINE,
-                Some(Engine::Jit) => "compiled, jit",
-                Some(Engine::Interp) => "compiled, interpreter",
-            },
-            false => options(arguments).effective_engine().name(),
-        };
-        if !engines.contains(&engine) {
-            engines.push(engine);
+        let tested = one(path, arguments);
+        if !engines.contains(&tested.engine) {
+            engines.push(tested.engine);
         }
-        let failures = report.failures;
-        if failures.is_empty() {
+        if tested.failures.is_empty() {
             passed += 1;
-            if !quiet {
+            if !console.is_quiet() {
                 output::print(&format!("ok      {}\n", path.display()));
-                for note in report.notes {
+                for note in tested.notes {
                     output::print(&format!("  note: {note}\n"));
                 }
             }
         } else {
             failed += 1;
             output::print(&format!("FAILED  {}\n", path.display()));
-            output::print(&traces);
-            for failure in failures {
+            output::print(&tested.trace);
+            for failure in tested.failures {
                 for line in failure.lines() {
                     output::print(&format!("  {line}\n"));
                 }
@@ -52,82 +41,39 @@ pub fn run(arguments: &Test, quiet: bool) -> Ending {
     }
     let engines = engines.join(", ");
     output::print(&format!("{passed} passed, {failed} failed ({engines})\n"));
-    if failed == 0 { Ending::Fine } else { Ending::WrongInput }
+    if failed == 0 { ExitStatus::Fine } else { ExitStatus::WrongInput }
 }
 
-fn options(arguments: &Test) -> DeviceOptions {
-    let engine = arguments.engine.unwrap_or(Engine::Jit).choice();
-    DeviceOptions { engine, trace: arguments.trace, ..DeviceOptions::default() }
-}
-
-/// Runs one test; what keeps it from running is a failure too. The text is what happened to the packets,
-/// when asked for.
-fn one(path: &Path, arguments: &Test) -> (Report, String) {
+/// Runs one test; what keeps it from running is a failure too.
+fn one(path: &Path, arguments: &Test) -> Tested {
+    let preprocessing = arguments.reading.options();
+    let test = on_disk(path, &preprocessing);
+    let program = arguments.program.as_deref();
+    let engine = arguments.engine.and_then(Engine::choice);
+    // The reference interpreter is not an engine of devices.
+    let on_device = match arguments.engine {
+        Some(Engine::Reference) => EngineChoice::Interpreter,
+        _ => engine.unwrap_or(EngineChoice::Jit),
+    };
+    let options =
+        DeviceOptions { engine: on_device, trace: arguments.trace, ..DeviceOptions::default() };
     match FileKind::of_readable(path) {
         None | Some(FileKind::Stf | FileKind::Specification | FileKind::StandardInput) => {}
         Some(kind) => {
-            let is_not = "is not a test (.stf for P4; .json, .yaml or .toml for Lucid)";
-            let failures = vec![file_kind::wrong(path, is_not, kind)];
-            return (Report { failures, ..Report::default() }, String::new());
+            let failures = vec![file_kind::wrong(path, &selection::is_no_test(), kind)];
+            let engine = options.effective_engine().name().to_string();
+            return Tested { failures, engine, ..Tested::default() };
         }
     }
-    if FileKind::of(path) == FileKind::Specification {
-        let tested = {
-            let engine = arguments.engine.unwrap_or(Engine::Reference);
-            lucid::test::one(path, arguments.program.as_deref(), engine, arguments.trace)
-        };
-        let report = Report { failures: tested.failures, notes: tested.notes, ..Report::default() };
-        return (report, tested.trace);
-    }
-    match prepared(path, arguments) {
-        Ok((map, program, steps)) => {
-            let options = options(arguments);
-            let report = runner::run_with(program.clone(), &steps, options);
-            let places = |origin| super::place(&program, &map, origin);
-            let traces = report.traces.iter();
-            let text =
-                traces.map(|trace| device::trace::text_with_places(trace, &places)).collect();
-            (report, text)
+    match FileKind::of(path) {
+        FileKind::Specification if let Some(networks) = selection::networks_of(path, program) => {
+            networks.test(&NetworkTest {
+                specification: test,
+                program,
+                engine,
+                trace: arguments.trace,
+            })
         }
-        Err(failures) => (Report { failures, ..Report::default() }, String::new()),
-    }
-}
-
-type Prepared = (SourceMap, Arc<ir::Program>, Vec<LocatedStep>);
-
-/// The program and the steps, or why there are none.
-fn prepared(path: &Path, arguments: &Test) -> Result<Prepared, Vec<String>> {
-    let text = match files::read_text(path) {
-        Ok(text) => text,
-        Err(message) => return Err(vec![message]),
-    };
-    let (steps, errors) = reader::read(&path.display().to_string(), &text);
-    if !errors.is_empty() {
-        return Err(errors.iter().map(|error| error.to_string()).collect());
-    }
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => path.with_extension("p4"),
-    };
-    let (compiled, lowered) = match super::compile(&program, &arguments.reading) {
-        Ok(compiled) => compiled,
-        Err(message) => {
-            let advice = "name the program with --program PROG.p4";
-            return Err(vec![match arguments.program {
-                None => format!("{message}; {advice}"),
-                Some(_) => message,
-            }]);
-        }
-    };
-    if compiled.diagnostics.has_errors() {
-        let options = source::RenderOptions { color: false };
-        return Err(vec![source::render_text(&compiled.map, &compiled.diagnostics, options)]);
-    }
-    match lowered {
-        Some(lowered) => Ok((compiled.map, Arc::new(lowered), steps)),
-        None => {
-            let program = program.display();
-            Err(vec![format!("`{program}` has no `main`, so there is nothing to run")])
-        }
+        _ => stf_test::run(&test, program, &options),
     }
 }

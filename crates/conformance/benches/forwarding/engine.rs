@@ -6,7 +6,7 @@ use super::packets::Packet;
 use super::workload::Workload;
 use control::target::Batch;
 use device::{Burst, Device, DeviceOptions, EngineChoice};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ pub struct Preparation {
 pub fn prepare(workload: &Workload, name: EngineName) -> (Box<dyn Engine>, Preparation) {
     let mut preparation = Preparation::default();
     let start = Instant::now();
-    let program = Arc::new(compile(workload));
+    let program = compile(workload);
     preparation.front_end = start.elapsed();
     let start = Instant::now();
     let mut device = Device::new(program, options(name)).unwrap_or_else(|error| {
@@ -92,26 +92,13 @@ fn options(name: EngineName) -> DeviceOptions {
     DeviceOptions { engine, ..DeviceOptions::default() }
 }
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
-fn compile(workload: &Workload) -> ir::Program {
-    let options = PreprocessorOptions::default();
-    let text = workload.program.clone();
-    let mut compiled = p4::compile::compile(&workload.program_file, text, &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    lowered.unwrap_or_else(|| {
+fn compile(workload: &Workload) -> Arc<ir::Program> {
+    let ready = ReadyProgram::of_text(&workload.program_file, workload.program.clone());
+    let ready = ready.unwrap_or_else(|_| {
         eprintln!("{} does not compile; `plane check` says why", workload.program_file);
         std::process::exit(1);
-    })
+    });
+    ready.lowered().clone()
 }
 
 fn write_entries(workload: &Workload, device: &mut Device) {

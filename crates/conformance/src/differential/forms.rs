@@ -3,8 +3,9 @@
 //! register accesses, and lowered again from the printed program.
 
 use ir::Program;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
-use p4::typed::TypedProgram;
+use ir::ready::ReadyProgram;
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::Severity;
 use std::cell::OnceCell;
 use std::fmt;
@@ -47,27 +48,16 @@ impl fmt::Display for FormError {
 /// A compiled program; forms other than the first are made when they are asked for.
 #[derive(Debug)]
 pub struct Forms {
-    typed: TypedProgram,
-    lowered: Arc<Program>,
+    ready: ReadyProgram,
     simplified: OnceCell<Result<Arc<Program>, FormError>>,
     reprinted: OnceCell<Result<Arc<Program>, FormError>>,
 }
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
-fn compile(text: &str) -> Result<(TypedProgram, Program), String> {
+fn compile(text: &str) -> Result<ReadyProgram, String> {
     let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
-    let lowered = match &compiled.program {
-        Some(typed) => ir::lowering::lower(typed, &mut compiled.diagnostics),
-        None => None,
-    };
+    let mut compiled =
+        p4::compile::compile("program.p4", text.to_string(), &InterfacesOnly, &options);
+    let ready = ReadyProgram::of(&mut compiled);
     if let Some(error) = compiled.diagnostics.iter().find(|each| each.severity == Severity::Error) {
         let line = compiled.map.location(error.primary.span).map_or(0, |place| place.line);
         let shown = match line.checked_sub(1).and_then(|at| text.lines().nth(at as usize)) {
@@ -76,57 +66,44 @@ fn compile(text: &str) -> Result<(TypedProgram, Program), String> {
         };
         return Err(format!("line {line}: {}: {}{shown}", error.code, error.message));
     }
-    match (compiled.program, lowered) {
-        (Some(typed), Some(lowered)) => Ok((typed, lowered)),
-        _ => Err("there is no main".to_string()),
-    }
+    ready.ok_or_else(|| "there is no main".to_string())
 }
 
-fn verified(program: Program) -> Result<Arc<Program>, FormError> {
-    match ir::verify(&program) {
-        Ok(()) => Ok(Arc::new(program)),
+fn verified(program: &Arc<Program>) -> Result<Arc<Program>, FormError> {
+    match ir::verify(program) {
+        Ok(()) => Ok(program.clone()),
         Err(errors) => Err(FormError::Unverified(
             errors.first().map(|error| error.to_string()).unwrap_or_default(),
         )),
     }
 }
 
-fn simplified(mut program: Program) -> Result<Arc<Program>, FormError> {
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    verified(program)
-}
-
 impl Forms {
     /// Compiles a program's text.
     pub fn of_text(text: &str) -> Result<Forms, FormError> {
-        let (typed, lowered) = compile(text).map_err(FormError::Rejected)?;
-        Ok(Forms {
-            typed,
-            lowered: verified(lowered)?,
-            simplified: OnceCell::new(),
-            reprinted: OnceCell::new(),
-        })
+        let ready = compile(text).map_err(FormError::Rejected)?;
+        verified(ready.lowered())?;
+        Ok(Forms { ready, simplified: OnceCell::new(), reprinted: OnceCell::new() })
     }
 
     /// The IR as lowered.
     pub fn lowered(&self) -> &Arc<Program> {
-        &self.lowered
+        self.ready.lowered()
     }
 
     /// A form.
     pub fn form(&self, form: Form) -> Result<Arc<Program>, FormError> {
         match form {
-            Form::Lowered => Ok(self.lowered.clone()),
+            Form::Lowered => Ok(self.ready.lowered().clone()),
             Form::Simplified => {
-                self.simplified.get_or_init(|| simplified((*self.lowered).clone())).clone()
+                self.simplified.get_or_init(|| verified(self.ready.program())).clone()
             }
             Form::Reprinted => self
                 .reprinted
                 .get_or_init(|| {
-                    let printed = p4::printer::print(&self.typed.program);
-                    let (_, lowered) = compile(&printed).map_err(FormError::PrintRejected)?;
-                    simplified(lowered)
+                    let printed = p4::printer::print(&self.ready.typed().program);
+                    let ready = compile(&printed).map_err(FormError::PrintRejected)?;
+                    verified(ready.program())
                 })
                 .clone(),
         }

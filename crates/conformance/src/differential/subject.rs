@@ -5,7 +5,7 @@
 use super::forms::{Form, Forms};
 use control::session::Session;
 use control::target::Target;
-use device::{Device, DeviceOptions, EngineChoice, PassTiming};
+use device::{Device, DeviceError, DeviceOptions, EngineChoice, PassTiming};
 use ir::{CounterId, RegisterId, TableId};
 use std::fmt;
 use std::sync::Arc;
@@ -176,8 +176,20 @@ impl DeviceSubject {
         &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
 }
 
-/// Drains a device's outputs. With slots, times count slots, and packets are sorted by port and lose their
-/// sequence number, because copies need not leave in the same order.
+/// An error's text; with slots, its time counts slots.
+fn error_text(mut error: DeviceError, slot_ps: Option<u64>) -> String {
+    if let (
+        DeviceError::AssertionFailed { time_ps, .. } | DeviceError::ExternFailed { time_ps, .. },
+        Some(slot_ps),
+    ) = (&mut error, slot_ps)
+    {
+        *time_ps /= slot_ps;
+    }
+    error.to_string()
+}
+
+/// Drains a device's outputs. With slots, times count slots; log lines are sorted, and packets are sorted by
+/// port and lose their sequence number, because copies of a packet need not run in the same order.
 fn collect(device: &mut Device, slot_ps: Option<u64>, seen: &mut Vec<Observation>) {
     let (mut log, mut digests) = (device.drain_log(), device.drain_digests());
     let mut transmitted = device.drain_transmitted();
@@ -188,6 +200,7 @@ fn collect(device: &mut Device, slot_ps: Option<u64>, seen: &mut Vec<Observation
             packet.time_ps /= slot_ps;
             packet.sequence = 0;
         }
+        log.sort_by(|one, other| (one.packet, &one.text).cmp(&(other.packet, &other.text)));
         transmitted.sort_by(|one, other| (one.port, &one.bytes).cmp(&(other.port, &other.bytes)));
     }
     seen.extend(log.into_iter().map(Observation::Log));
@@ -233,7 +246,9 @@ impl Subject for DeviceSubject {
                     None => device.now_ps() + gap_ps,
                 };
                 match device.inject(*port, time_ps, bytes.clone()) {
-                    Ok(_) => device.run_to_completion().map_err(|error| error.to_string()),
+                    Ok(_) => {
+                        device.run_to_completion().map_err(|error| error_text(error, self.slot_ps))
+                    }
                     Err(error) => Err(error.to_string()),
                 }
             }
@@ -246,7 +261,7 @@ impl Subject for DeviceSubject {
         let Some((device, _)) = &mut self.running else { return };
         let outcome = device.run_to_completion();
         collect(device, self.slot_ps, seen);
-        seen.extend(outcome.err().map(|error| Observation::Error(error.to_string())));
+        seen.extend(outcome.err().map(|error| Observation::Error(error_text(error, self.slot_ps))));
         let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
         tell("statistics".to_string(), format!("{:?}", device.statistics()));
         let program = device.program();

@@ -8,8 +8,10 @@ use crate::stf;
 use control::map::{Composed, Identity, Mapped};
 use control::target::Target;
 use device::{DeviceOptions, EngineChoice, PassTiming};
+use ir::ready::ReadyProgram;
 use p4::compile::{Compilation, compile};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostic, Severity};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -21,15 +23,6 @@ pub struct Failure {
     pub line: usize,
     /// What is wrong.
     pub message: String,
-}
-
-/// Finds no files: the cases include only built-in interfaces.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
 }
 
 /// Runs all cases. No failures: the document is right about everything.
@@ -53,14 +46,11 @@ pub fn run(document: &Document) -> Vec<Failure> {
 /// Runs one case.
 pub fn run_case(case: &Case) -> Vec<Failure> {
     let options = PreprocessorOptions::default();
-    let mut compilation = compile("case.p4", case.text(), &NoFiles, &options);
-    let lowered = match &compilation.program {
-        Some(typed) => ir::lowering::lower(typed, &mut compilation.diagnostics),
-        None => None,
-    };
+    let mut compilation = compile("case.p4", case.text(), &InterfacesOnly, &options);
+    let ready = ReadyProgram::of(&mut compilation);
     let mut failures = compare(case, &compilation);
-    if let Some(program) = &lowered
-        && let Err(errors) = ir::verify::verify(program)
+    if let Some(ready) = &ready
+        && let Err(errors) = ir::verify::verify(ready.lowered())
     {
         let first = errors.first().map(|error| error.to_string()).unwrap_or_default();
         let message = format!("the IR does not verify: {first}");
@@ -70,10 +60,9 @@ pub fn run_case(case: &Case) -> Vec<Failure> {
     if let Expectation::Runs(tests) = &case.expectation
         && failures.is_empty()
     {
-        match lowered {
-            Some(program) => {
-                let program = Arc::new(program);
-                failures.extend(tests.iter().flat_map(|test| run_stf(&program, test)));
+        match ready {
+            Some(ready) => {
+                failures.extend(tests.iter().flat_map(|test| run_stf(ready.lowered(), test)));
             }
             None => {
                 let message = "there is no `main` to run".to_string();

@@ -27,7 +27,7 @@ impl ControlMap for Identity {
         self.program.clone()
     }
 
-    fn pass(&mut self, _: &mut Batch) -> Option<TargetIndex> {
+    fn passes_to(&self, _: &Batch) -> Option<TargetIndex> {
         Some(TargetIndex(0))
     }
 

@@ -180,10 +180,11 @@ impl<M: ControlMap> Mapped<M> {
 
     /// Begins with a batch that nothing holds up.
     fn start(&mut self, ticket: Ticket, mut batch: Batch, at_ps: u64) {
-        if let Some(index) = self.map.pass(&mut batch)
+        if let Some(index) = self.map.passes_to(&batch)
             && let Some(Below { target: Some(target), program, record: None }) =
                 self.below.get_mut(index.0)
         {
+            self.map.pass(&mut batch);
             batch.program = Some(program.clone());
             let below_ticket = target.submit(batch, at_ps);
             let passing = Passing { ticket, below: index, below_ticket, is_batch: true };
@@ -458,17 +459,15 @@ impl<M: ControlMap> Target for Mapped<M> {
             && self.queue.is_empty()
             && self.reserved.is_none()
             && !self.is_misfit(&batch)
-            && let Some(index) = self.map.pass(&mut batch)
-        {
-            if let Some(Below { target: Some(target), program, record: None }) =
+            && let Some(index) = self.map.passes_to(&batch)
+            && let Some(Below { target: Some(target), program, record: None }) =
                 self.below.get_mut(index.0)
-            {
-                batch.program = Some(program.clone());
-                let mut outcome = target.execute(batch);
-                self.map.passed(&mut outcome);
-                return outcome;
-            }
-            return Outcome::failed(batch.items.len(), Fault::Away, self.now_ps());
+        {
+            self.map.pass(&mut batch);
+            batch.program = Some(program.clone());
+            let mut outcome = target.execute(batch);
+            self.map.passed(&mut outcome);
+            return outcome;
         }
         let now_ps = self.now_ps();
         let ticket = self.submit(batch, now_ps);

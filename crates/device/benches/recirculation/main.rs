@@ -5,28 +5,16 @@
 use device::{
     Device, DeviceOptions, EngineChoice, PortOptions, TimestampUnit, TrafficManagerOptions,
 };
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::sync::Arc;
 use std::time::Instant;
 
 const IN_FLIGHT: u64 = 1_000;
 const ROUND: u32 = 68;
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 fn program() -> Arc<ir::Program> {
-    let text = include_str!("program.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-    let typed = compiled.program.as_ref();
-    let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    Arc::new(lowered.expect("the program lowers"))
+    let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
+    ready.expect("the program compiles").lowered().clone()
 }
 
 fn device(engine: EngineChoice, round: &PortOptions) -> Device {

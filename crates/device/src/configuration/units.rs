@@ -1,49 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times and rates as people write them: `100us`, `2.5 ns`, `100Gb/s`. Exact, in integers.
+//! The notations of times and rates in device files: `100us`, `2.5 ns`, `100Gb/s`.
 
-/// Units of time and how many picoseconds they are.
-const TIMES: [(&str, u64); 5] =
-    [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+use source::quantity::{Decimals, Notation, TIME_UNITS, Units};
 
-/// Units of rates and how many bits per second they are.
-const RATES: [(&str, u64); 5] = [
-    ("b/s", 1),
-    ("kb/s", 1_000),
-    ("Mb/s", 1_000_000),
-    ("Gb/s", 1_000_000_000),
-    ("Tb/s", 1_000_000_000_000),
-];
+const TIME: Notation = exact(TIME_UNITS, "ps, ns, us, ms, s");
+
+const RATE: Notation = exact(
+    &[
+        ("b/s", 1),
+        ("kb/s", 1_000),
+        ("Mb/s", 1_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("Tb/s", 1_000_000_000_000),
+    ],
+    "b/s, kb/s, Mb/s, Gb/s, Tb/s",
+);
+
+/// The unit must be written, and fractions of the smallest one are refused.
+const fn exact(units: &'static [(&'static str, u64)], unit_list: &'static str) -> Notation {
+    Notation {
+        units: Units::Named(units),
+        unit_list,
+        default_scale: None,
+        decimals: Decimals::Exact,
+    }
+}
 
 /// A time in picoseconds.
 pub(super) fn time_ps(text: &str) -> Option<u64> {
-    quantity(text, &TIMES)
+    TIME.parse(text).ok()
 }
 
 /// A rate in bits per second.
 pub(super) fn rate_bps(text: &str) -> Option<u64> {
-    quantity(text, &RATES)
-}
-
-/// Digits, perhaps with a fraction, and a unit. What is no whole number of the smallest unit is none.
-fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let text = text.trim();
-    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != '_');
-    let (number, unit) = text.split_at(end?);
-    let unit = unit.trim();
-    let (_, scale) = units.iter().find(|(name, _)| *name == unit)?;
-    let number: String = number.chars().filter(|letter| *letter != '_').collect();
-    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    let mut value = whole.parse::<u64>().ok()?.checked_mul(*scale)?;
-    let mut scale = *scale;
-    for digit in fraction.chars() {
-        let digit = u64::from(digit.to_digit(10)?);
-        if scale % 10 != 0 && digit != 0 {
-            return None;
-        }
-        scale /= 10;
-        value = value.checked_add(digit * scale)?;
-    }
-    Some(value)
+    RATE.parse(text).ok()
 }
 
 #[cfg(test)]

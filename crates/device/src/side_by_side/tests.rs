@@ -4,16 +4,8 @@
 use super::*;
 use control::target::Batch;
 use ir::Bits;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use state::{CellRange, Update};
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 const PROGRAM: &str = "
 #include <core.p4>
@@ -42,11 +34,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
 
 fn both() -> SideBySide {
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", PROGRAM.to_string(), &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("it checks");
-    let program = ir::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers");
-    SideBySide::new(Arc::new(program), DeviceOptions::default()).expect("it loads")
+    let ready = ReadyProgram::of_text("program.p4", PROGRAM).expect("it compiles");
+    SideBySide::new(ready.lowered().clone(), DeviceOptions::default()).expect("it loads")
 }
 
 fn write(device: &mut Device, index: u64, value: u64) {

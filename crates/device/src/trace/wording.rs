@@ -3,7 +3,8 @@
 //! interpreter's.
 
 use super::TraceNode;
-use interpreter::trace::{TraceValue, count_text, time_text};
+use interpreter::trace::{TraceValue, count_text};
+use source::quantity::seconds;
 
 /// A step of the device in words.
 pub(super) fn words_of(node: &TraceNode) -> Option<String> {
@@ -41,9 +42,9 @@ pub(super) fn words_of(node: &TraceNode) -> Option<String> {
                 words.push_str(&format!(", {came}{preposition} pass {from}"));
             }
             if let Some(waited_ps) = number("waited_ps") {
-                words.push_str(&format!(", after {} of waiting", time_text(waited_ps)));
+                words.push_str(&format!(", after {} of waiting", seconds(waited_ps)));
             }
-            format!("{words}, at {}", time_text(or_zero("time_ps")))
+            format!("{words}, at {}", seconds(or_zero("time_ps")))
         }
         "continued" => format!("pass {}, continued", or_zero("pass")),
         "clone" => format!("clone to session {}", or_zero("session")),
@@ -60,7 +61,7 @@ pub(super) fn words_of(node: &TraceNode) -> Option<String> {
         "transmit" => {
             let length = or_zero("length_bytes");
             let unit = if length == 1 { "byte" } else { "bytes" };
-            let at = time_text(or_zero("time_ps"));
+            let at = seconds(or_zero("time_ps"));
             format!("transmit to port {} at {at}, {length} {unit}", or_zero("port"))
         }
         "not_shown" if name == "passes" => {

@@ -52,6 +52,26 @@ fn higher_queue_goes_first_and_the_wire_is_busy() {
 }
 
 #[test]
+fn packets_that_grew_before_the_wire_hold_up_those_behind() {
+    // A byte takes 8 ns. Two packets leave their queue one after the other for a pipeline.
+    let mut manager =
+        manager(PortOptions { rate_bps: Some(1_000_000_000), ..PortOptions::default() });
+    for packet in 0..3 {
+        manager.enqueue(PORT, 0, 125, 0, packet).expect("room");
+    }
+    for dequeued_ps in [0, 1_000_000] {
+        assert_eq!(manager.next_ready(), Some((dequeued_ps, PORT)));
+        manager.dequeue(PORT, dequeued_ps).expect("a scheduled path sends");
+        manager.reserve(PORT, 125, dequeued_ps);
+    }
+    // The first has twice its length when it comes to the wire, so the second waits there, and the third
+    // in its queue.
+    assert_eq!(manager.transmit(PORT, 250, 0), 2_000_000);
+    assert_eq!(manager.transmit(PORT, 125, 1_000_000), 3_000_000);
+    assert_eq!(manager.next_ready(), Some((3_000_000, PORT)));
+}
+
+#[test]
 fn queue_rate_spaces_packets() {
     let mut manager = manager(PortOptions::default());
     manager.set_queue_rate(PORT, Some(0), 1_000_000);

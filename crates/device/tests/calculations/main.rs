@@ -4,26 +4,14 @@
 
 use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
+use ir::ready::ReadyProgram;
 use ir::{CalculationId, CrcParameters, Program};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::Update;
 use std::sync::Arc;
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 fn program() -> Arc<Program> {
-    let text = include_str!("program.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-    let typed = compiled.program.as_ref();
-    let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    Arc::new(lowered.expect("the program lowers"))
+    let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
+    ready.expect("the program compiles").lowered().clone()
 }
 
 fn of_name(program: &Program, name: &str) -> CalculationId {

@@ -3,32 +3,18 @@
 //! text to be compared. What is expected stands with the tests.
 
 use device::{Device, DeviceOptions, EngineChoice, PortOptions, TrafficManagerOptions};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
 /// The port whose packets come back in these tests.
 pub const ROUND: u32 = 68;
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 pub fn program() -> Arc<ir::Program> {
     static PROGRAM: OnceLock<Arc<ir::Program>> = OnceLock::new();
     let compile = || {
-        let text = include_str!("program.p4").to_string();
-        let options = PreprocessorOptions::default();
-        let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-        let typed = compiled.program.as_ref();
-        let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-        let options = source::RenderOptions { color: false };
-        let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
-        Arc::new(lowered.unwrap_or_else(|| panic!("{report}")))
+        let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
+        ready.unwrap_or_else(|why| panic!("{why}")).lowered().clone()
     };
     PROGRAM.get_or_init(compile).clone()
 }

@@ -4,32 +4,21 @@
 use device::trace::{json, text_with_places};
 use device::{Device, DeviceOptions};
 use ir::OriginId;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::SourceMap;
-use std::sync::Arc;
-
-/// Only the interfaces that come with the front end.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 fn device() -> (Device, SourceMap) {
     let text = include_str!("program.p4").to_string();
     let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    let mut compiled = p4::compile::compile("program.p4", text, &InterfacesOnly, &options);
+    let ready = ReadyProgram::of(&mut compiled);
     let options = source::RenderOptions { color: false };
     let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
-    let program = lowered.unwrap_or_else(|| panic!("{report}"));
+    let ready = ready.unwrap_or_else(|| panic!("{report}"));
     let options = DeviceOptions { trace: true, ..DeviceOptions::default() };
-    (Device::new(Arc::new(program), options).expect("loads"), compiled.map)
+    (Device::new(ready.lowered().clone(), options).expect("loads"), compiled.map)
 }
 
 fn packet(ether_type: u16, ttl: u8, protocol: u8, destination: [u8; 4]) -> Vec<u8> {

@@ -5,7 +5,7 @@
 #[path = "../v1model/program.rs"]
 mod program;
 
-use control::target::{Batch, Target};
+use control::target::{Batch, DeviceItem, Target};
 use device::{
     Burst, Device, DeviceError, DeviceOptions, DropReason, EngineChoice, OutputPath, PortOptions,
     TrafficManagerOptions,
@@ -246,7 +246,8 @@ fn what_holds_packets_up_is_seen() {
     let paused = |device: &mut Device| {
         control_plane(device);
         device.pause(OutputPath::Port(1), None);
-        device.set_queue_depth(OutputPath::Port(2), Some(0), 0);
+        let depth = DeviceItem::QueueDepth { packets: 0, port: Some(2), priority: Some(0) };
+        assert!(device.execute(Batch::one(depth)).is_ok());
     };
     let seen = check(&code, &DeviceOptions::default(), paused, &packets);
     assert!(seen.statistics.drops[&DropReason::QueueFull] > 0);
@@ -266,10 +267,15 @@ fn queues_that_were_busy_are_remembered() {
         let mut device = Device::new(code.clone(), options).expect("loads");
         let mut times = Vec::new();
         for at in 0..6 {
-            match at {
-                2 => drop(device.set_queue_rate(OutputPath::Port(0), None, 1000)),
-                4 => drop(device.set_queue_rate(OutputPath::Port(0), None, 0)),
-                _ => {}
+            let rate = match at {
+                2 => Some(1000),
+                4 => Some(0),
+                _ => None,
+            };
+            if let Some(packets_per_second) = rate {
+                let (port, priority) = (Some(0), None);
+                let item = DeviceItem::QueueRate { packets_per_second, port, priority };
+                assert!(device.execute(Batch::one(item)).is_ok());
             }
             for _ in 0..2 {
                 device.inject(1, device.now_ps(), packet(0, 0, 1)).expect("now");

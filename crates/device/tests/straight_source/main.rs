@@ -12,35 +12,20 @@ mod sending;
 mod ways;
 
 use device::{Burst, Device, DeviceOptions, EngineChoice};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
+use p4::preprocessor::PreprocessorOptions;
 use sending::{Arriving, Sent, forward};
 use std::sync::Arc;
-
-/// Only the interfaces that come with the front end.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 fn program(defines: &[&str]) -> Arc<ir::Program> {
     compile("program.p4", include_str!("program.p4"), defines)
 }
 
 fn compile(name: &str, text: &str, defines: &[&str]) -> Arc<ir::Program> {
-    let text = text.to_string();
     let defines = defines.iter().map(|name| (name.to_string(), None)).collect();
     let options = PreprocessorOptions { defines, ..PreprocessorOptions::default() };
-    let mut compiled = p4::compile::compile(name, text, &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    let options = source::RenderOptions { color: false };
-    let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
-    Arc::new(lowered.unwrap_or_else(|| panic!("{report}")))
+    let ready = ReadyProgram::of_text_with(name, text, &options);
+    ready.unwrap_or_else(|why| panic!("{why}")).lowered().clone()
 }
 
 fn packets() -> Arriving {

@@ -8,8 +8,8 @@ use device::{
     Device, DeviceError, DeviceOptions, EngineChoice, LoadError, PassTiming, PortOptions,
     TappedEvent, TrafficManagerOptions,
 };
+use ir::ready::ReadyProgram;
 use ir::{Bits, KeyPattern, Program, RegisterId};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use proptest::prelude::*;
 use state::{BoundAction, CellRange, CellValues, CloneSession, NewEntry, Replica, Update};
 use std::collections::BTreeSet;
@@ -18,23 +18,13 @@ use std::sync::Arc;
 /// From one stage to the next in these tests.
 const STAGE_PS: u64 = 10_000;
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
+fn ready(text: &str) -> ReadyProgram {
+    ReadyProgram::of_text("program.p4", text).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// A program as lowered: no access is fused with another.
 fn lowered(text: &str) -> Program {
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
-    let typed = compiled.program.as_ref();
-    let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    let options = source::RenderOptions { color: false };
-    let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
-    lowered.unwrap_or_else(|| panic!("{report}"))
+    Program::clone(ready(text).lowered())
 }
 
 fn program() -> Program {
@@ -227,10 +217,7 @@ fn a_read_at_the_time_of_a_write_comes_after_it() {
 
 #[test]
 fn a_fused_access_loses_nothing() {
-    let mut program = program();
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    let mut device = device(program);
+    let mut device = device(Program::clone(ready(include_str!("program.p4")).program()));
     assert_eq!(run(&mut device, &[(0, 2), (STAGE_PS / 2, 2)]), [[0, 0, 0], [1, 0, 1]]);
     assert_eq!(cell(&device, "MyIngress.cells", 0), 2);
 }

@@ -2,8 +2,9 @@
 //! Applications of the packet generator through the ingress parser.
 
 use crate::harness::{on_both, program};
+use control::target::{self, Batch, DeviceItem, Fault};
 use device::{
-    Device, DeviceError, DeviceOptions, FlowControlOptions, GENERATED_PACKET, GeneratorApplication,
+    Device, DeviceOptions, FlowControlOptions, GENERATED_PACKET, GeneratorApplication,
     GeneratorTimer, OutputPath, PauseFrame, PortOptions, TappedEvent, TrafficManagerOptions,
 };
 
@@ -27,6 +28,27 @@ fn twice_two(timer: GeneratorTimer) -> GeneratorApplication {
 
 fn options(applications: Vec<GeneratorApplication>) -> DeviceOptions {
     DeviceOptions { generator_applications: applications, ..DeviceOptions::default() }
+}
+
+/// The item of a batch that sets an application, from whole nanoseconds.
+fn set(application: &GeneratorApplication) -> DeviceItem {
+    DeviceItem::GeneratorTimer(target::GeneratorTimer {
+        application: u64::from(application.id),
+        is_periodic: application.timer == GeneratorTimer::Periodic,
+        period_ns: application.period_ps / 1000,
+        offset_ns: application.offset_ps / 1000,
+        port: Some(u64::from(application.port)),
+        batches: u64::from(application.batches),
+        batch_gap_ns: application.batch_gap_ps / 1000,
+        packets: u64::from(application.packets),
+        packet_gap_ns: application.packet_gap_ps / 1000,
+        bytes: application.bytes.clone(),
+    })
+}
+
+fn write(device: &Device, item: DeviceItem) -> Result<(), Fault> {
+    let results = device.execute(Batch::one(item)).results;
+    results.into_iter().try_for_each(|result| result.map(drop))
 }
 
 /// Time, port, pipe and application, batch, packet, count, port that it came by, and the rest.
@@ -77,21 +99,23 @@ fn a_periodic_timer_goes_on_until_it_is_stopped() {
         device.advance(2_500_000).expect("nothing fails");
         assert_eq!(told(&mut device).len(), 8);
         device.advance(3_010_000).expect("nothing fails");
-        assert!(device.stop_generator_application(3));
-        assert!(!device.stop_generator_application(3));
+        let stop = || DeviceItem::GeneratorStop { application: 3 };
+        assert_eq!(write(&device, stop()), Ok(()));
+        let message = "application 3 of the packet generator was not set".to_string();
+        assert_eq!(write(&device, stop()), Err(Fault::Unsupported(message)));
         device.advance(9_000_000).expect("nothing fails");
         assert_eq!(told(&mut device).len(), 2);
         // Set anew it begins anew, from now.
-        device.set_generator_application(twice_two(GeneratorTimer::Once)).expect("a port");
+        assert_eq!(write(&device, set(&twice_two(GeneratorTimer::Once))), Ok(()));
         device.run_to_completion().expect("nothing fails");
         let sent = device.drain_transmitted();
-        assert_eq!(sent[0].time_ps, 10_000_500);
+        assert_eq!(sent[0].time_ps, 10_000_000);
         assert_eq!(sent[0].bytes[..9], [3, 0, 0, 0, 0, 0, 0, 0, 11]);
         // Numbers of packets go on.
         assert_eq!(sent[0].packet, GENERATED_PACKET | (0x7ff8 + 3) << 48 | 10);
         let wrong = GeneratorApplication { port: 512, ..GeneratorApplication::default() };
-        let expected = DeviceError::NoSuchPort { port: 512, largest: 511 };
-        assert_eq!(device.set_generator_application(wrong), Err(expected));
+        let message = "there is no port 512: the largest is 511".to_string();
+        assert_eq!(write(&device, set(&wrong)), Err(Fault::Unsupported(message)));
     });
 }
 
@@ -139,9 +163,9 @@ fn generated_frames_of_flow_control_end_at_the_mac() {
         ..DeviceOptions::default()
     };
     on_both(&program(PROGRAM), &options, &[], |mut device| {
-        device.set_generator_application(frame(9)).expect("a port");
+        assert_eq!(write(&device, set(&frame(9))), Ok(()));
         device.advance(1_500_000).expect("nothing fails");
-        device.set_generator_application(frame(0)).expect("a port");
+        assert_eq!(write(&device, set(&frame(0))), Ok(()));
         device.run_to_completion().expect("nothing fails");
         let counted = device.queue_statistics(OutputPath::Port(68), 2).expect("a queue");
         assert_eq!((counted.flow_control_pauses, counted.paused_ps), (1, 1_500_000));

@@ -5,33 +5,24 @@ use control::target::Batch;
 use device::side_by_side::SideBySide;
 use device::{Device, DeviceOptions, EngineChoice, PassTiming};
 use ir::Program;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use state::Update;
 use std::sync::Arc;
 
-/// Only the interfaces that come with the front end.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 /// What the compiler says of a program, and the lowered program if there is one.
-pub fn compiled(text: &str) -> (String, Option<Program>) {
+pub fn compiled(text: &str) -> (String, Option<Arc<Program>>) {
     let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
+    let mut compiled =
+        p4::compile::compile("program.p4", text.to_string(), &InterfacesOnly, &options);
+    let ready = ReadyProgram::of(&mut compiled);
     let report = source::render_text(
         &compiled.map,
         &compiled.diagnostics,
         source::RenderOptions { color: false },
     );
-    (report, lowered)
+    (report, ready.map(|ready| ready.lowered().clone()))
 }
 
 /// A program that has to compile without a warning and to pass the verifier.
@@ -45,7 +36,7 @@ pub fn program_with_warnings(text: &str) -> Arc<Program> {
     let (report, lowered) = compiled(text);
     let program = lowered.unwrap_or_else(|| panic!("{report}"));
     assert_eq!(ir::verify(&program), Ok(()));
-    Arc::new(program)
+    program
 }
 
 /// A device with these entries and groups.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A switch with most of what Tofino has, on generated packets: engines agree, checksums are right.
 
-use crate::harness::{program, side_by_side};
-use device::DeviceOptions;
+use crate::harness::{device, program, sent, short_passes, side_by_side};
+use device::{DeviceOptions, EngineChoice};
 use proptest::prelude::*;
 use state::{CloneSession, MulticastGroup, Replica, Update};
 
@@ -135,10 +135,27 @@ proptest! {
     fn packets_are_routed_with_right_checksums(packets in prop::collection::vec(packet(), 20..60)) {
         let program = program(PROGRAM);
         let mut both = side_by_side(&program, &DeviceOptions::default(), &updates());
+        let timing = DeviceOptions { pass_timing: Some(short_passes()), ..DeviceOptions::default() };
+        let mut timed = device(&program, &timing, EngineChoice::Interpreter, &updates());
         for packet in packets {
             let now_ps = both.now_ps();
             let bytes = packet.bytes();
             let agreed = both.receive(1, now_ps, bytes.clone()).expect("engines agree");
+            // The copy carries the time at which the packet came, and later packets come later.
+            let without_time = |port: u32, mut bytes: Vec<u8>| {
+                if port == 20 {
+                    bytes[6..12].fill(0);
+                }
+                (port, bytes)
+            };
+            let at_once = agreed.transmitted.iter();
+            let at_once: Vec<_> =
+                at_once.map(|it| without_time(it.port, it.bytes.clone())).collect();
+            let in_time: Vec<_> = sent(&mut timed, 1, &bytes)
+                .into_iter()
+                .map(|(port, bytes)| without_time(port, bytes))
+                .collect();
+            prop_assert_eq!(in_time, at_once);
             let ports: Vec<u32> = agreed.transmitted.iter().map(|it| it.port).collect();
             prop_assert_eq!(agreed.digests.len(), 1);
             let is_routed = !packet.is_damaged && packet.ttl > 1;

@@ -4,7 +4,7 @@
 
 mod program;
 
-use control::target::Batch;
+use control::target::{Batch, DeviceItem};
 use device::trace::{PASSES_KEPT_PER_PACKET, TraceNode, json, text};
 use device::{
     Device, DeviceError, DeviceOptions, DropReason, EngineChoice, LoadError, OutputPath,
@@ -479,7 +479,8 @@ fn full_queues_drop() {
     on_both(|engine| {
         let mut device = device(engine, program(nothing, nothing));
         let port = OutputPath::Port(0);
-        device.set_queue_depth(port, None, 2);
+        let depth = DeviceItem::QueueDepth { packets: 2, port: Some(0), priority: None };
+        assert!(device.execute(Batch::one(depth)).is_ok());
         device.pause(port, Some(0));
         for _ in 0..5 {
             device.inject(1, 0, packet(0, 0)).expect("not in the past");

@@ -3,18 +3,8 @@
 
 use control::target::Batch;
 use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use ir::ready::ReadyProgram;
 use state::{CloneSession, MulticastGroup, Replica, Update};
-use std::sync::Arc;
-
-/// Only the interfaces that come with the front end.
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// Runs a scenario on each engine, and with passes that take time.
 fn on_both(scenario: impl Fn(Device)) {
@@ -26,21 +16,10 @@ fn on_both(scenario: impl Fn(Device)) {
 }
 
 fn device(engine: EngineChoice, pass_timing: Option<PassTiming>) -> Device {
-    let text = include_str!("program.p4").to_string();
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text, &NoFiles, &options);
-    let lowered = compiled
-        .program
-        .as_ref()
-        .and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    let report = source::render_text(
-        &compiled.map,
-        &compiled.diagnostics,
-        source::RenderOptions { color: false },
-    );
-    let program = lowered.unwrap_or_else(|| panic!("{report}"));
+    let ready = ReadyProgram::of_text("program.p4", include_str!("program.p4"));
+    let ready = ready.unwrap_or_else(|why| panic!("{why}"));
     let options = DeviceOptions { engine, pass_timing, ..DeviceOptions::default() };
-    let device = Device::new(Arc::new(program), options).expect("loads");
+    let device = Device::new(ready.lowered().clone(), options).expect("loads");
     let replica = |egress_port, instance| Replica { egress_port, instance };
     let group = MulticastGroup {
         replicas: vec![replica(1, 11), replica(2, 12)],

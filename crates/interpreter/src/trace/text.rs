@@ -4,8 +4,9 @@
 //! device.
 
 use super::naming::{header_of_validity, is_internal};
-use super::value::{count_text, time_text};
+use super::value::count_text;
 use super::{Places, TraceNode, TraceValue};
+use source::quantity::seconds;
 
 /// Puts a step into words, or leaves it to this module.
 pub type Wording<'w> = &'w dyn Fn(&TraceNode) -> Option<String>;
@@ -114,7 +115,7 @@ fn other_details(node: &TraceNode, without: &[&str]) -> String {
 fn words_with_time(node: &TraceNode) -> String {
     let words = words_of(node);
     match node.detail("time_ps") {
-        Some(TraceValue::Number(time_ps)) => format!("{words}, at {}", time_text(*time_ps)),
+        Some(TraceValue::Number(time_ps)) => format!("{words}, at {}", seconds(*time_ps)),
         _ => words,
     }
 }

@@ -151,18 +151,3 @@ pub fn count_text(count: u64) -> String {
     }
     text
 }
-
-/// Picoseconds as seconds, such as `0.000043835 s`: with as many groups of three digits as it takes.
-pub fn time_text(time_ps: u64) -> String {
-    const PS_PER_SECOND: u64 = 1_000_000_000_000;
-    let digits = format!("{:012}", time_ps % PS_PER_SECOND);
-    let mut fraction = digits.as_str();
-    while let Some(shorter) = fraction.strip_suffix("000") {
-        fraction = shorter;
-    }
-    let seconds = time_ps / PS_PER_SECOND;
-    match fraction {
-        "" => format!("{seconds} s"),
-        fraction => format!("{seconds}.{fraction} s"),
-    }
-}

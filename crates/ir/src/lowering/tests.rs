@@ -5,19 +5,12 @@
 //! accesses instead of items.
 
 use crate::Operation;
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::Diagnostics;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// Declarations for cases that need no architecture: a control and a parser, each alone.
 const PRELUDE: &str = "#include <core.p4>\n\
@@ -32,7 +25,8 @@ fn lowered(text: &str) -> String {
         true => text.to_owned(),
         false => format!("{PRELUDE}{text}"),
     };
-    let compiled = p4::compile::compile("case.p4", text, &NoFiles, &PreprocessorOptions::default());
+    let compiled =
+        p4::compile::compile("case.p4", text, &InterfacesOnly, &PreprocessorOptions::default());
     let Some(typed) = compiled.program else {
         let options = source::RenderOptions::default();
         return source::render_text(&compiled.map, &compiled.diagnostics, options);
@@ -151,7 +145,8 @@ fn stages(text: &str) -> String {
     let text = format!(
         "{PRELUDE}extern Cell {{ Cell(); bit<8> read(); void write(in bit<8> x); }}\n{text}"
     );
-    let compiled = p4::compile::compile("case.p4", text, &NoFiles, &PreprocessorOptions::default());
+    let compiled =
+        p4::compile::compile("case.p4", text, &InterfacesOnly, &PreprocessorOptions::default());
     let typed = compiled.program.expect("the program is correct");
     let program = super::lower(&typed, &mut Diagnostics::new()).expect("the program lowers");
     let again = crate::text::parse(&crate::text::print(&program)).expect("the text form is read");
@@ -188,7 +183,8 @@ fn explanations_have_examples_that_hold() {
     for explanation in crate::codes::lowering::EXPLANATIONS {
         let codes = |text: &str| -> Vec<source::Code> {
             let options = PreprocessorOptions::default();
-            let compiled = p4::compile::compile("example.p4", text.to_owned(), &NoFiles, &options);
+            let compiled =
+                p4::compile::compile("example.p4", text.to_owned(), &InterfacesOnly, &options);
             let mut diagnostics = compiled.diagnostics;
             if let Some(typed) = compiled.program {
                 super::lower(&typed, &mut diagnostics);
@@ -222,7 +218,7 @@ fn headers_of_part_bytes_are_warned_of_once() {
         control D(packet_out b, in H h) { apply { b.emit(h.a); } }\n\
         V1Switch(P(), V(), I(), I(), V(), D()) main;\n";
     let options = PreprocessorOptions::default();
-    let compiled = p4::compile::compile("case.p4", text.to_owned(), &NoFiles, &options);
+    let compiled = p4::compile::compile("case.p4", text.to_owned(), &InterfacesOnly, &options);
     let typed = compiled.program.expect("the program is correct");
     let mut diagnostics = Diagnostics::new();
     assert!(super::lower(&typed, &mut diagnostics).is_some());

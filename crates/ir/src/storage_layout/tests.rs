@@ -105,14 +105,6 @@ fn elements_at_unequal_distances_have_no_stride() {
     assert_eq!(stride([0, 3, 7], 0), Some(0));
 }
 
-struct NoFiles;
-
-impl p4::preprocessor::IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 #[test]
 fn stacks_of_lowered_programs_have_strides() {
     let source = "#include <core.p4>
@@ -124,13 +116,11 @@ fn stacks_of_lowered_programs_have_strides() {
         package Single(Block c);
         control run(inout headers hdr) { apply { hdr.twos[1].w = 3; } }
         Single(run()) main;";
-    let options = p4::preprocessor::PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("case.p4", source.into(), &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("it compiles");
-    let program = crate::lowering::lower(typed, &mut compiled.diagnostics).expect("it lowers");
-    let layout = StorageLayout::new(&program);
+    let ready = crate::ready::ReadyProgram::of_text("case.p4", source).expect("it compiles");
+    let program = ready.lowered();
+    let layout = StorageLayout::new(program);
     let strides: Vec<_> = (0..program.stacks.len() as u32)
-        .map(|stack| layout.stack_stride_words(&program, StackId(stack)))
+        .map(|stack| layout.stack_stride_words(program, StackId(stack)))
         .collect();
     // $valid, length, two words of v, w, x; and for a union also $valid, a, three words of b.
     assert_eq!(strides, [Some(6), Some(11), Some(0)]);

@@ -7,10 +7,10 @@
 //! a port with a cable back to itself. Whether what they do is right is [`verify`]'s question.
 
 mod arrival;
-mod cells;
 mod departure;
 mod egress;
 mod flight;
+mod globals;
 mod misfits;
 mod network;
 mod ports;
@@ -23,5 +23,5 @@ mod watch;
 
 pub use network::CompiledSimulation;
 pub use ports::check_ports;
-pub use switch::{LoadError, lowered};
+pub use switch::{LoadError, ready};
 pub use verify::{Difference, Verified, tolerance, verify};

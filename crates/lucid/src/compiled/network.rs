@@ -9,7 +9,7 @@ use super::flight::{Flight, Given, Whose};
 use super::misfits::{not_itself, short_for_tofino};
 use super::ports::check_ports;
 use super::replaying::{Expected, Ran, Replayed};
-use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, lowered};
+use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready};
 use super::user::{ByUser, Pass, is_told};
 use super::watch::{Plain, Watch, Watcher};
 use crate::compile::{Compiled, Target, deploy};
@@ -114,7 +114,7 @@ impl CompiledSimulation {
         if let Some(wrong) = check_ports(&setup).iter().next() {
             return Err(LoadError { switch: 0, message: wrong.message.clone() });
         }
-        let pipeline = Arc::new(lowered(&compiled)?);
+        let pipeline = ready(&compiled)?.program().clone();
         let mut switches: Vec<Switch> = Vec::new();
         for number in 0..setup.switches {
             let place =

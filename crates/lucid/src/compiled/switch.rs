@@ -2,18 +2,24 @@
 //! A device that stands for a switch: the compiled program loaded and set up, control commands carried
 //! out, its state as the program's globals. When packets come to it and where they go is `network`'s.
 
-use super::cells::CellPlaces;
+use super::globals::Globals;
+use crate::compile::Compiled;
 use crate::compile::deploy::{self, Site};
 use crate::compile::normal::walk::each_statement;
-use crate::compile::{Compiled, GlobalPlace};
 use crate::core::{GlobalId, GlobalKind, StatementKind};
-use crate::interpreter::{State, Value};
+use crate::interpreter::State;
 use crate::simulation::Setup;
 use crate::simulation::commands::{Answer as Answered, ReadyCommand};
+use control::command::Origin;
 use control::session::Session;
+use control::target::{Batch, Item};
+use control::{ControlError, lookup};
 use device::{Device, DeviceOptions, EngineChoice};
-use ir::Program;
+use ir::ready::ReadyProgram;
+use ir::{Bits, KeyPattern, Program};
 use source::{Code, Diagnostic, Diagnostics, Span};
+use state::{Atomicity, BoundAction, CellRange, NewEntry, Update};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,31 +53,26 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The pipeline IR of a compiled program, as devices run it.
+/// A compiled program, lowered for devices.
 ///
 /// # Errors
 ///
 /// What lowering says of it: a mistake of the compiler.
-pub fn lowered(compiled: &Compiled) -> Result<Program, LoadError> {
+pub fn ready(compiled: &Compiled) -> Result<ReadyProgram, LoadError> {
     let mut found = Diagnostics::new();
-    let program = ir::lowering::lower(&compiled.built.program, &mut found);
-    let Some(mut program) = program.filter(|_| !found.has_errors()) else {
+    ReadyProgram::lower(compiled.built.program.clone(), &mut found).ok_or_else(|| {
         let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
-        return Err(LoadError { switch: 0, message: format!("it does not lower: {first}") });
-    };
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    Ok(program)
+        LoadError { switch: 0, message: format!("it does not lower: {first}") }
+    })
 }
 
 /// A switch at work.
 #[derive(Debug)]
 pub(super) struct InstalledSwitch {
     pub(super) device: Device,
-    compiled: Arc<Compiled>,
     program: Arc<crate::core::Program>,
-    session: Session,
-    cells: CellPlaces,
+    /// Targets are asked by `&mut`, also about what does not change.
+    globals: RefCell<Globals>,
     /// By which port it reaches other switches.
     routes: BTreeMap<u32, u32>,
     /// Tables as commands left them. Its cells mean nothing but while a command runs.
@@ -110,29 +111,35 @@ impl InstalledSwitch {
             None => Device::new(pipeline.clone(), options),
         };
         let device = device.map_err(|error| wrong(error.to_string()))?;
-        let mut switch = InstalledSwitch {
+        // As `plane emit` writes them for other controllers.
+        let commands = deploy::commands(compiled, &setup.program, &site);
+        let mut session = Session::new(pipeline.clone());
+        let done = session.run("commands", &commands, &mut device.target());
+        done.map_err(|errors| wrong(errors[0].to_string()))?;
+        Ok(InstalledSwitch {
+            globals: RefCell::new(Globals::new(
+                compiled,
+                &setup.program,
+                pipeline,
+                device.target(),
+            )),
             device,
-            compiled: compiled.clone(),
             program: setup.program.clone(),
-            session: Session::new(pipeline.clone()),
-            cells: CellPlaces::new(compiled, pipeline),
             routes: site.routes.clone(),
             state: State::new(&setup.program),
-        };
-        switch.command(&deploy::commands(compiled, &setup.program, &site)).map_err(wrong)?;
-        Ok(switch)
+        })
     }
 
     /// Everything as the program's globals.
     pub(super) fn state(&self) -> State {
         let mut state = self.state.clone();
-        self.cells.read_all(&self.device, &mut state);
+        self.globals.borrow_mut().read_all(&mut state);
         state
     }
 
     /// The cell at an index, or the two of a pair.
     pub(super) fn cell(&self, global: GlobalId, index: u64) -> Option<Vec<u128>> {
-        let cell = self.cells.get(&self.device, global, index)?;
+        let cell = self.globals.borrow_mut().get(global, CellRange::one(index))?.pop()?;
         let kind = &self.program.globals[global.0 as usize].kind;
         let count = if matches!(kind, GlobalKind::PairArray { .. }) { 2 } else { 1 };
         Some(cell[..count].to_vec())
@@ -140,27 +147,35 @@ impl InstalledSwitch {
 
     /// Runs a command of the run's specification: on the cells that it names, and on the table.
     pub(super) fn run(&mut self, command: &ReadyCommand) -> Result<Answered, String> {
-        let InstalledSwitch { device, cells, state, .. } = self;
-        if let ReadyCommand::ArrayGet { array, start, end, .. } = command
-            && let Some(found) = state.cells_mut(*array)
-        {
-            for index in *start..*end {
-                if let Some(values) = cells.get(device, *array, index) {
+        let InstalledSwitch { globals, state, program, .. } = self;
+        let globals = globals.get_mut();
+        // What is beyond the end is not there.
+        let range = |state: &State, array, start: u64, end: u64| {
+            let length = state.cells(array).map_or(0, |cells| cells.length());
+            let first = start.min(length);
+            CellRange::range(first, end.min(length).saturating_sub(first))
+        };
+        if let ReadyCommand::ArrayGet { array, start, end, .. } = command {
+            let cells = range(state, *array, *start, *end);
+            let values = globals.get(*array, cells).unwrap_or_default();
+            if let Some(found) = state.cells_mut(*array) {
+                for (index, values) in (cells.first..).zip(values) {
                     found.set(u128::from(index), values);
                 }
             }
         }
-        let answered = command.run(&self.program, state);
+        let answered = command.run(program, state);
         match command {
             ReadyCommand::ArraySet { array, start, end, values } => {
-                for index in *start..*end {
-                    // What is beyond the end is not there.
-                    let _ = cells.set(device, *array, index, *values);
-                }
+                let cells = range(state, *array, *start, *end);
+                let _ = globals.set(*array, cells, *values);
             }
             ReadyCommand::TableInstall { table, .. } | ReadyCommand::TableRemove { table, .. } => {
-                let commands = self.table_commands(*table);
-                self.command(&commands)?;
+                if let (GlobalKind::Table(declared), Some(wanted)) =
+                    (&program.globals[table.0 as usize].kind, state.table(*table))
+                {
+                    globals.write_table(*table, &declared.actions, wanted)?;
+                }
             }
             ReadyCommand::ArrayGet { .. } | ReadyCommand::TableGet { .. } => {}
         }
@@ -172,61 +187,37 @@ impl InstalledSwitch {
         if routes == self.routes {
             return Ok(());
         }
-        self.command(&format!("table_clear forward\n{}", deploy::forwarding(&routes)))?;
+        let outcome = self.device.execute(forwarding(&self.device.program(), &routes)?);
+        if let Some((_, fault)) = outcome.first_fault() {
+            return Err(fault.to_string());
+        }
         self.routes = routes;
         Ok(())
     }
+}
 
-    /// Carries out control commands, a line each.
-    fn command(&mut self, text: &str) -> Result<(), String> {
-        let done = self.session.run("commands", text, &mut self.device.target());
-        done.map(drop).map_err(|errors| errors[0].to_string())
-    }
-
-    /// Commands that make the device's table hold what the state's table holds.
-    fn table_commands(&self, global: GlobalId) -> String {
-        let place = self.compiled.globals.iter().find_map(|place| match place {
-            GlobalPlace::Table { global: of, name, actions } if *of == global => {
-                Some((name, actions))
-            }
-            _ => None,
-        });
-        let Some((name, actions)) = place else { return String::new() };
-        let (GlobalKind::Table(declared), Some(table)) =
-            (&self.program.globals[global.0 as usize].kind, self.state.table(global))
-        else {
-            return String::new();
-        };
-        let mut text = format!("table_clear {name}\n");
-        // Lower comes first here, and of equals the earlier: positions in that order are priorities.
-        let mut entries: Vec<_> = table.entries().iter().collect();
-        entries.sort_by_key(|entry| entry.priority);
-        for (priority, entry) in entries.iter().enumerate() {
-            let Some(action) = declared.actions.iter().position(|known| *known == entry.action)
-            else {
-                continue;
-            };
-            let keys: Vec<String> =
-                entry.key.iter().map(|(value, mask)| format!("{value:#x}&&&{mask:#x}")).collect();
-            let arguments: Vec<String> = entry
-                .arguments
-                .iter()
-                .map(|argument| match argument {
-                    Value::Int(value) => format!("{value:#x}"),
-                    Value::Bool(value) => u8::from(*value).to_string(),
-                    _ => "0".to_string(),
-                })
-                .collect();
-            text.push_str(&format!(
-                "table_add {name} {} {} => {} {}\n",
-                actions[action],
-                keys.join(" "),
-                arguments.join(" "),
-                priority + 1
-            ));
-        }
-        text
-    }
+/// The forwarding table written anew, in one batch that packets see whole.
+fn forwarding(program: &Program, routes: &BTreeMap<u32, u32>) -> Result<Batch, String> {
+    let origin = Origin { file: "routes".to_string(), place: String::new() };
+    let name = |error: ControlError| error.to_string();
+    let table = lookup::table(program, "forward", &origin).map_err(name)?;
+    let at = lookup::table_action(program, table, "forward_to", &origin).map_err(name)?;
+    let declared = &program.tables[table.index()];
+    let action = declared.actions[at].action;
+    let port_bits = program.actions[action.index()]
+        .parameters
+        .first()
+        .map_or(0, |parameter| program.slots[parameter.slot.index()].ty.width_bits());
+    let insert = |(switch, port): (&u32, &u32)| {
+        let switch = Bits::from_u64(declared.keys[0].width_bits, u64::from(*switch));
+        let arguments = vec![Bits::from_u64(port_bits, u64::from(*port))];
+        let action = BoundAction { action, arguments };
+        let entry = NewEntry::direct(vec![KeyPattern::Exact(switch)], 0, action);
+        Item::from(Update::InsertEntry { table, entry })
+    };
+    let clear = Item::from(Update::ClearEntries { table });
+    let items = std::iter::once(clear).chain(routes.iter().map(insert));
+    Ok(Batch::of(items).with(Atomicity::DataplaneAtomic))
 }
 
 /// Whether a program draws random numbers or has egress handlers.

@@ -3,13 +3,13 @@
 //! One compilation is measured in a process of its own, so that memory is that of the one; who starts
 //! processes and looks at their memory is not here. What a process found goes through JSON.
 
+use super::Table;
 use super::stages::{p4_lines, published_title};
-use super::{NoP4Files, Table};
 use crate::compile::{Compiled, Options, Target, support, tna, v1model};
 use crate::core::Program;
 use crate::elaborate::Symbolics;
 use crate::syntax::Loader;
-use crate::{compiled::lowered, front};
+use crate::{compiled::ready, front};
 use p4::preprocessor::PreprocessorOptions;
 use pisa::Problem;
 use serde_json::{Value, json};
@@ -295,12 +295,12 @@ fn read_again(compiled: &Compiled, outcome: &mut Outcome) {
     let text = compiled.built.print();
     outcome.lines = p4_lines(&text).count() as u64;
     let options = PreprocessorOptions::default();
-    let again = p4::compile::compile("printed.p4", text, &NoP4Files, &options);
+    let again = p4::compile::compile("printed.p4", text, &p4::interfaces::InterfacesOnly, &options);
     let errors = again.diagnostics.iter().filter(|one| one.severity == Severity::Error).count();
     outcome.warnings = (again.diagnostics.len() - errors) as u64;
     if errors > 0 {
         outcome.refusal = Some(Refusal::of(Step::ReadAgain, &again.map, &again.diagnostics));
-    } else if let Err(error) = lowered(compiled) {
+    } else if let Err(error) = ready(compiled).map(|ready| ready.program().clone()) {
         let found = error.diagnostics();
         outcome.refusal = Some(Refusal::of(Step::ReadAgain, &compiled.built.map, &found));
     }

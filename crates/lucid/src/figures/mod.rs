@@ -30,12 +30,3 @@ pub struct Measuring<'p> {
     /// Told what goes on, from 0 to 1.
     pub progress: &'p mut dyn FnMut(&str, f64),
 }
-
-/// P4 programs of the figures include what comes with the front end only.
-struct NoP4Files;
-
-impl p4::preprocessor::IncludeLoader for NoP4Files {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}

@@ -2,13 +2,14 @@
 //! Expectations with their names and types looked up in the program, ready to be compared with what
 //! happens.
 
-use super::values::{nanoseconds, value_text};
+use super::values::value_text;
 use super::verdicts::{cell_text, what_text};
 use crate::core::{EventId, GlobalId, GlobalKind, Program, Type};
 use crate::interpreter::{EventValue, Group, Value};
 use crate::specification::{
     Argument, Count, Expectation, ExpectationKind, Happening, Places, codes, find_name,
 };
+use source::quantity::nanoseconds;
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 

@@ -21,6 +21,6 @@ pub use json::{JsonLines, kind_name, object as observation_json};
 pub use observers::Observers;
 pub use text::{Detail, TextLog};
 pub use timeline::{MOST_ITEMS, TimeLine};
-pub use values::{event_text, integer_json, nanoseconds, value_json, value_text};
+pub use values::{event_text, integer_json, value_json, value_text};
 pub use verdicts::{ReadCell, Verdict, Verdicts};
 pub use waiting::Waiting;

@@ -2,10 +2,11 @@
 //! The event log for people: a line an observation, what a handler did indented below it.
 
 use super::values::{
-    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, real_port, reason_text,
+    call_argument_text, event_text, global_name, hexadecimal, real_port, reason_text,
 };
 use crate::core::Program;
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Stage};
+use source::quantity::nanoseconds;
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,7 @@
 
 use super::counters::{counter, counter_names};
 use super::values::{
-    call_argument_text, event_text, global_name, hexadecimal, nanoseconds, real_port, reason_text,
-    value_text,
+    call_argument_text, event_text, global_name, hexadecimal, real_port, reason_text, value_text,
 };
 use crate::core::Program;
 use crate::interpreter::{EventValue, Value};
@@ -13,6 +12,7 @@ use crate::simulation::{
     Counts, Destination, Observation, ObservationKind, Observer, Occurrence, Stage,
 };
 use serde_json::{Value as Json, json};
+use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most happenings of one page; later ones are counted and left out.

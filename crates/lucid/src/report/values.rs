@@ -8,15 +8,6 @@ use crate::simulation::{CallArgument, DropReason, NO_PORT, Stage};
 use serde_json::{Map, json};
 use std::fmt::Write;
 
-/// Nanoseconds for people: `1200`, with the picoseconds behind a point if there are any.
-pub fn nanoseconds(time_ps: u64) -> String {
-    let (whole, rest) = (time_ps / 1000, time_ps % 1000);
-    match rest {
-        0 => whole.to_string(),
-        _ => format!("{whole}.{rest:03}").trim_end_matches('0').to_string(),
-    }
-}
-
 /// An integer for programs: a number up to 64 bits, a text in hexadecimal above.
 pub fn integer_json(value: u128) -> serde_json::Value {
     match u64::try_from(value) {
@@ -205,14 +196,6 @@ mod tests {
     use crate::core::EventId;
     use crate::report::example;
     use std::sync::Arc;
-
-    #[test]
-    fn times() {
-        for (time_ps, expected) in [(0, "0"), (1_200_000, "1200"), (1_500, "1.5"), (1_001, "1.001")]
-        {
-            assert_eq!(nanoseconds(time_ps), expected);
-        }
-    }
 
     #[test]
     fn values() {

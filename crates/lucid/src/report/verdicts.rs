@@ -5,11 +5,12 @@
 
 use super::counters::{counter, total};
 use super::expected::{Check, CheckKind, Events, prepare};
-use super::values::{event_text, global_name, nanoseconds, real_port};
+use super::values::{event_text, global_name, real_port};
 use crate::core::{GlobalId, Program};
 use crate::interpreter::EventValue;
 use crate::simulation::{Counts, Destination, Observation, ObservationKind, Observer, Stage};
 use crate::specification::{Count, Expectation, Happening};
+use source::quantity::nanoseconds;
 use source::{Diagnostics, Span};
 use std::collections::BTreeMap;
 

@@ -2,10 +2,11 @@
 //! What was still to happen when a run was over: events that were generated and that nobody has handled,
 //! and inputs to come.
 
-use super::values::{event_text, nanoseconds};
+use super::values::event_text;
 use crate::core::Program;
 use crate::interpreter::EventValue;
 use crate::simulation::{Destination, Observation, ObservationKind, Observer, Occurrence};
+use source::quantity::nanoseconds;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -5,8 +5,9 @@
 use super::argument::integer;
 use super::codes;
 use super::document::{Field, Kind, Node};
-use super::quantities::{self, BadQuantity};
+use super::quantities;
 use super::run::Argument;
+use source::quantity::QuantityError;
 use source::{Code, Diagnostic, Diagnostics, Span};
 
 /// Fields that hold notes of people and are never read.
@@ -126,7 +127,7 @@ impl Messages {
     pub fn time(&mut self, node: &Node, what: &str) -> Option<u64> {
         let time = match &node.kind {
             Kind::Int(_) | Kind::Float(_) | Kind::Text(_) => quantities::time_ps(&node.kind),
-            _ => Err(BadQuantity::Form),
+            _ => Err(QuantityError::Form),
         };
         self.quantity(node, what, time, "a time: a number of nanoseconds, or \"100ns\", \"5us\"")
     }
@@ -141,12 +142,12 @@ impl Messages {
         &mut self,
         node: &Node,
         what: &str,
-        read: Result<T, BadQuantity>,
+        read: Result<T, QuantityError>,
         wanted: &str,
     ) -> Option<T> {
         match read {
             Ok(value) => Some(value),
-            Err(BadQuantity::Form) => {
+            Err(QuantityError::Form) => {
                 match &node.kind {
                     Kind::Text(text) => {
                         let message = format!("{what} is {wanted}, not {text:?}");
@@ -156,18 +157,18 @@ impl Messages {
                 }
                 None
             }
-            Err(BadQuantity::Unit(unit, units)) => {
+            Err(QuantityError::Unit { unit, known }) => {
                 let message = format!("{what} has the unknown unit `{unit}`");
-                let help = format!("units are {units}");
+                let help = format!("units are {known}");
                 self.error(codes::BAD_QUANTITY, node.span, message, &help);
                 None
             }
-            Err(BadQuantity::Large) => {
+            Err(QuantityError::Large) => {
                 let message = format!("{what} is too large");
                 self.error(codes::BAD_QUANTITY, node.span, message, "");
                 None
             }
-            Err(BadQuantity::Negative) => {
+            Err(QuantityError::Negative) => {
                 let message = format!("{what} is negative");
                 self.error(codes::BAD_QUANTITY, node.span, message, "");
                 None

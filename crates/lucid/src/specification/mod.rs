@@ -26,7 +26,6 @@ pub use document::Format;
 pub use expectations::COUNTERS;
 pub(crate) use fields::nearest;
 pub use names::{find_member, find_name};
-pub use quantities::duration_ps;
 pub use reader::{MOST_SWITCHES, read, read_symbolics, read_until};
 pub use roots::roots;
 pub use run::*;

@@ -3,140 +3,50 @@
 
 use super::document::Kind;
 use super::run::{Count, PS_PER_NS};
+use source::quantity::{self, Decimals, Notation, QuantityError, TIME, Units};
 
-/// Why something is no time or rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum BadQuantity {
-    /// Not of the form.
-    Form,
-    /// This unit is none of these.
-    Unit(String, &'static str),
-    /// Over 64 bits.
-    Large,
-    /// Below zero.
-    Negative,
-}
+/// Rates in bits a second.
+const BIT_RATE: Notation = Notation {
+    units: Units::Metric(&["bps", "bit/s", "b/s", ""]),
+    unit_list: "bps, kbps, Mbps, Gbps, Tbps",
+    default_scale: Some(1),
+    decimals: Decimals::Rounded,
+};
 
-/// A time in picoseconds, as it is written in specifications and on command lines: `10000` (ns), `5us`.
-///
-/// # Errors
-///
-/// What is wrong with it, for people.
-pub fn duration_ps(text: &str) -> Result<u64, String> {
-    time_ps(&Kind::Text(text.to_string())).map_err(|problem| match problem {
-        BadQuantity::Form => format!("{text:?} is no time: write 10000 (ns) or 5us"),
-        BadQuantity::Unit(unit, units) => format!("`{unit}` is no unit of time: they are {units}"),
-        BadQuantity::Large => format!("{text:?} is too large"),
-        BadQuantity::Negative => format!("{text:?} is negative"),
-    })
-}
-
-const TIME_UNITS: &[(&str, u64)] = &[
-    ("ps", 1),
-    ("ns", 1_000),
-    ("us", 1_000_000),
-    ("µs", 1_000_000),
-    ("μs", 1_000_000),
-    ("ms", 1_000_000_000),
-    ("s", 1_000_000_000_000),
-    ("min", 60_000_000_000_000),
-];
+/// How often a second.
+const EVENT_RATE: Notation = Notation {
+    units: Units::Metric(&["/s", "pps", "eps", "hz", ""]),
+    unit_list: "pps, kpps, Mpps, Gpps",
+    default_scale: Some(1),
+    decimals: Decimals::Rounded,
+};
 
 /// A time in picoseconds: a number of nanoseconds, or a text with a unit.
-pub(super) fn time_ps(kind: &Kind) -> Result<u64, BadQuantity> {
-    match kind {
-        Kind::Int(value) => {
-            let value = u64::try_from(*value).map_err(|_| BadQuantity::Large)?;
-            value.checked_mul(PS_PER_NS).ok_or(BadQuantity::Large)
-        }
-        Kind::Float(value) if *value < 0.0 => Err(BadQuantity::Negative),
-        Kind::Float(value) => rounded(value * PS_PER_NS as f64),
-        Kind::Text(text) => {
-            let (number, unit) = split(text);
-            let scale = match TIME_UNITS.iter().find(|(name, _)| *name == unit) {
-                Some((_, scale)) => *scale,
-                None if unit.is_empty() => PS_PER_NS,
-                None => {
-                    check_number(number)?;
-                    return Err(BadQuantity::Unit(unit.to_string(), "ps, ns, us, ms, s, min"));
-                }
-            };
-            scaled(number, scale)
-        }
-        _ => Err(BadQuantity::Form),
-    }
+pub(super) fn time_ps(kind: &Kind) -> Result<u64, QuantityError> {
+    read(kind, &TIME, PS_PER_NS)
 }
 
 /// A rate in bits a second.
-pub(super) fn rate_bps(kind: &Kind) -> Result<u64, BadQuantity> {
-    rate(kind, &["bps", "bit/s", "b/s", ""])
+pub(super) fn rate_bps(kind: &Kind) -> Result<u64, QuantityError> {
+    read(kind, &BIT_RATE, 1)
 }
 
 /// How often a second.
-pub(super) fn rate_per_second(kind: &Kind) -> Result<u64, BadQuantity> {
-    rate(kind, &["/s", "pps", "eps", "hz", ""])
+pub(super) fn rate_per_second(kind: &Kind) -> Result<u64, QuantityError> {
+    read(kind, &EVENT_RATE, 1)
 }
 
-fn rate(kind: &Kind, ends: &[&str]) -> Result<u64, BadQuantity> {
+/// Numbers stand for so many of the smallest unit; texts are read by their notation.
+fn read(kind: &Kind, notation: &Notation, scale: u64) -> Result<u64, QuantityError> {
     match kind {
-        Kind::Int(value) => u64::try_from(*value).map_err(|_| BadQuantity::Large),
-        Kind::Float(value) if *value < 0.0 => Err(BadQuantity::Negative),
-        Kind::Float(value) => rounded(*value),
-        Kind::Text(text) => {
-            let (number, unit) = split(text);
-            let lower = unit.to_lowercase();
-            let factor = ends.iter().find_map(|end| match lower.strip_suffix(end)?.trim() {
-                "" => Some(1),
-                "k" => Some(1_000),
-                "m" => Some(1_000_000),
-                "g" => Some(1_000_000_000),
-                "t" => Some(1_000_000_000_000),
-                _ => None,
-            });
-            match factor {
-                Some(factor) => scaled(number, factor),
-                None => {
-                    check_number(number)?;
-                    let units = match ends[0] {
-                        "bps" => "bps, kbps, Mbps, Gbps, Tbps",
-                        _ => "pps, kpps, Mpps, Gpps",
-                    };
-                    Err(BadQuantity::Unit(unit.to_string(), units))
-                }
-            }
+        Kind::Int(value) => {
+            let value = u64::try_from(*value).ok().and_then(|value| value.checked_mul(scale));
+            value.ok_or(QuantityError::Large)
         }
-        _ => Err(BadQuantity::Form),
+        Kind::Float(value) => quantity::scaled(*value, scale),
+        Kind::Text(text) => notation.parse(text),
+        _ => Err(QuantityError::Form),
     }
-}
-
-/// Number and unit.
-fn split(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let number = |character: char| character.is_ascii_digit() || "._+-".contains(character);
-    let end = text.find(|character| !number(character)).unwrap_or(text.len());
-    (text[..end].trim(), text[end..].trim())
-}
-
-fn check_number(number: &str) -> Result<(), BadQuantity> {
-    scaled(number, 1).map(|_| ())
-}
-
-/// A decimal number times a scale, exact where it is whole.
-fn scaled(number: &str, scale: u64) -> Result<u64, BadQuantity> {
-    let number = number.replace('_', "");
-    if let Ok(whole) = number.parse::<u64>() {
-        return whole.checked_mul(scale).ok_or(BadQuantity::Large);
-    }
-    match number.parse::<f64>() {
-        Ok(value) if value < 0.0 => Err(BadQuantity::Negative),
-        Ok(value) => rounded(value * scale as f64),
-        Err(_) => Err(BadQuantity::Form),
-    }
-}
-
-fn rounded(value: f64) -> Result<u64, BadQuantity> {
-    let value = value.round();
-    if (0.0..u64::MAX as f64).contains(&value) { Ok(value as u64) } else { Err(BadQuantity::Large) }
 }
 
 /// A probability: a number from 0 to 1, or a text with a percent sign.
@@ -191,9 +101,9 @@ mod tests {
         for (kind, expected) in [
             (Kind::Int(5), Ok(5_000)),
             (Kind::Float(1.5), Ok(1_500)),
-            (Kind::Float(-1.0), Err(BadQuantity::Negative)),
-            (Kind::Int(u128::MAX), Err(BadQuantity::Large)),
-            (Kind::Int(u64::MAX.into()), Err(BadQuantity::Large)),
+            (Kind::Float(-1.0), Err(QuantityError::Negative)),
+            (Kind::Int(u128::MAX), Err(QuantityError::Large)),
+            (Kind::Int(u64::MAX.into()), Err(QuantityError::Large)),
             (text("5"), Ok(5_000)),
             (text("5us"), Ok(5_000_000)),
             (text(" 1.5 ms "), Ok(1_500_000_000)),
@@ -201,13 +111,16 @@ mod tests {
             (text("2s"), Ok(2_000_000_000_000)),
             (text("3µs"), Ok(3_000_000)),
             (text("1_000 ns"), Ok(1_000_000)),
-            (text("-5us"), Err(BadQuantity::Negative)),
-            (text("5 parsecs"), Err(BadQuantity::Unit("parsecs".to_string(), time_units))),
-            (text("soon"), Err(BadQuantity::Form)),
-            (text(""), Err(BadQuantity::Form)),
-            (text("1.2.3us"), Err(BadQuantity::Form)),
-            (text("99999999999s"), Err(BadQuantity::Large)),
-            (Kind::Bool(true), Err(BadQuantity::Form)),
+            (text("-5us"), Err(QuantityError::Negative)),
+            (
+                text("5 parsecs"),
+                Err(QuantityError::Unit { unit: "parsecs".to_string(), known: time_units }),
+            ),
+            (text("soon"), Err(QuantityError::Form)),
+            (text(""), Err(QuantityError::Form)),
+            (text("1.2.3us"), Err(QuantityError::Form)),
+            (text("99999999999s"), Err(QuantityError::Large)),
+            (Kind::Bool(true), Err(QuantityError::Form)),
         ] {
             assert_eq!(time_ps(&kind), expected, "{kind:?}");
         }
@@ -221,12 +134,12 @@ mod tests {
             (text("10 G"), Ok(10_000_000_000)),
             (text("1.5 Mbit/s"), Ok(1_500_000)),
             (text("64kbps"), Ok(64_000)),
-            (text("fast"), Err(BadQuantity::Form)),
+            (text("fast"), Err(QuantityError::Form)),
         ] {
             assert_eq!(rate_bps(&kind), expected, "{kind:?}");
         }
         assert_eq!(rate_per_second(&text("2Mpps")), Ok(2_000_000));
-        assert!(matches!(rate_bps(&text("10 feet")), Err(BadQuantity::Unit(_, _))));
+        assert!(matches!(rate_bps(&text("10 feet")), Err(QuantityError::Unit { .. })));
     }
 
     #[test]

@@ -3,21 +3,16 @@
 //! when it is printed and read again, one transaction for each access of the source.
 
 use crate::{Disk, compiled, core};
+use ir::ready::ReadyProgram;
 use lucid::compile::normal::normalize;
 use lucid::compile::normal::walk::each_statement;
 use lucid::compile::{Clock, Delay, Options, Recirculation};
 use lucid::core::{Program, StatementKind};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::interfaces::InterfacesOnly;
+use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, RenderOptions, SourceMap, render_text};
 use std::path::{Path, PathBuf};
-
-struct OnlyInterfaces;
-
-impl IncludeLoader for OnlyInterfaces {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
+use std::sync::Arc;
 
 fn programs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lucid");
@@ -34,13 +29,11 @@ fn programs() -> Vec<PathBuf> {
     found
 }
 
-fn lowered(typed: &p4::typed::TypedProgram) -> ir::Program {
+fn lowered(typed: Arc<p4::typed::TypedProgram>) -> Arc<ir::Program> {
     let mut said = Diagnostics::new();
-    let mut program = ir::lowering::lower(typed, &mut said).expect("it lowers");
+    let ready = ReadyProgram::lower(typed, &mut said).expect("it lowers");
     assert!(said.is_empty(), "{said:?}");
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    program
+    ready.program().clone()
 }
 
 /// Accesses of handlers of a pipeline.
@@ -77,15 +70,15 @@ fn what_is_printed_is_what_runs_and_each_access_is_one_transaction() {
             let warned = &compiled.built.warnings;
             let render = RenderOptions::default();
             assert!(warned.is_empty(), "{}", render_text(&compiled.built.map, warned, render));
-            let own = lowered(&compiled.built.program);
+            let own = lowered(compiled.built.program.clone());
             let printed = compiled.built.print();
             let preprocessing = PreprocessorOptions::default();
             let again =
-                p4::compile::compile("printed.p4", printed, &OnlyInterfaces, &preprocessing);
+                p4::compile::compile("printed.p4", printed, &InterfacesOnly, &preprocessing);
             let render = RenderOptions::default();
             let said = render_text(&again.map, &again.diagnostics, render);
             assert!(again.diagnostics.is_empty(), "{name}: {said}");
-            let again = lowered(&again.program.expect("a program"));
+            let again = lowered(again.program.expect("a program"));
             assert_eq!(
                 ir::text::print_without_origins(&own),
                 ir::text::print_without_origins(&again),

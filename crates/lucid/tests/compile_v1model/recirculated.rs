@@ -7,7 +7,7 @@ use crate::{Disk, compiled, core};
 use device::{Device, EngineChoice};
 use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Clock, Delay, GlobalPlace, Options, Recirculation};
-use lucid::compiled::lowered;
+use lucid::compiled::ready;
 use lucid::core::GlobalId;
 use lucid::simulation::{Observation, ObservationKind, Observer, Setup, Simulation, Stage};
 use lucid::specification::Run;
@@ -75,7 +75,7 @@ fn device(text: &str, packets: &[Packet<'_>], options: &Options, cells: u128) ->
     let mut map = SourceMap::new();
     let program = core(&mut map, "run.dpt", text, &Disk);
     let compiled = compiled(&map, &program, options).unwrap_or_else(|said| panic!("{said}"));
-    let pipeline = Arc::new(lowered(&compiled).unwrap_or_else(|error| panic!("{error}")));
+    let pipeline = ready(&compiled).unwrap_or_else(|error| panic!("{error}")).program().clone();
     let site = Site { recirculation_port: options.recirculation_port, ..Site::default() };
     let mut built = deploy::device_options(&compiled, &site, true);
     built.engine = EngineChoice::Jit;

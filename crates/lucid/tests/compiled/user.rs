@@ -38,17 +38,9 @@ const PARAMETERS: &str = "(inout headers_t hdr, inout ig_md_t ig_md,
     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
     inout ingress_intrinsic_metadata_for_tm_t ig_tm_md)";
 
-struct NoIncludes;
-
-impl p4::preprocessor::IncludeLoader for NoIncludes {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 fn given(name: &str, text: &str) -> Option<UserP4> {
     let options = p4::preprocessor::PreprocessorOptions::default();
-    Some(UserP4::read(name, text, &options, &NoIncludes))
+    Some(UserP4::read(name, text, &options, &p4::interfaces::InterfacesOnly))
 }
 
 /// Parameters of the user's controls, and what they call the number of the event and its headers.

@@ -14,6 +14,7 @@ use crate::link::LinkOptions;
 use crate::node::Host;
 use device::{Device, PortOptions, TrafficManagerOptions};
 use serde_json::{Map, Value};
+use source::quantity::{self, Decimals, Notation, Units};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -154,42 +155,49 @@ fn number(
     }
 }
 
-/// A finite number of at least 0 times a scale, rounded.
-fn scaled(number: f64, scale: f64) -> Option<u64> {
-    let result = (number * scale).round();
-    // Above 2^63 nothing in picoseconds or bits per second makes sense.
-    (result.is_finite() && (0.0..9.2e18).contains(&result)).then_some(result as u64)
-}
+/// Latencies in picoseconds; microseconds where a text has no unit.
+const LATENCY: Notation = Notation {
+    units: Units::Named(&[
+        ("ns", 1_000),
+        ("nsec", 1_000),
+        ("us", 1_000_000),
+        ("usec", 1_000_000),
+        ("ms", MILLISECOND_PS),
+        ("msec", MILLISECOND_PS),
+        ("s", 1_000_000_000_000),
+        ("sec", 1_000_000_000_000),
+    ]),
+    unit_list: "ns, us, ms, s",
+    default_scale: Some(1_000_000),
+    decimals: Decimals::Rounded,
+};
+const MILLISECOND_PS: u64 = 1_000_000_000;
+
+/// Above it nothing in picoseconds or bits a second makes sense.
+const LARGEST: u64 = i64::MAX as u64;
 
 fn latency_ps(value: &Value, place: &str) -> Result<u64, TopologyError> {
-    const MILLISECOND_PS: f64 = 1e9;
-    let expected = "a latency is a number of milliseconds or text such as \"10us\"";
     let latency = match value {
         Value::Null => Some(0),
-        Value::Number(number) => number.as_f64().and_then(|number| scaled(number, MILLISECOND_PS)),
-        Value::String(text) => {
-            let text = text.trim();
-            let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-            let (digits, unit) = text.split_at(unit_at);
-            let scale = match unit {
-                "ns" | "nsec" => Some(1e3),
-                "" | "us" | "usec" => Some(1e6),
-                "ms" | "msec" => Some(MILLISECOND_PS),
-                "s" | "sec" => Some(1e12),
-                _ => None,
-            };
-            digits.trim().parse().ok().zip(scale).and_then(|(number, scale)| scaled(number, scale))
+        Value::Number(number) => {
+            number.as_f64().and_then(|number| quantity::scaled(number, MILLISECOND_PS).ok())
         }
+        Value::String(text) => LATENCY.parse(text).ok(),
         _ => None,
     };
-    latency.map_or_else(|| problem(place, expected), Ok)
+    match latency.filter(|latency| *latency <= LARGEST) {
+        Some(latency) => Ok(latency),
+        None => problem(place, "a latency is a number of milliseconds or text such as \"10us\""),
+    }
 }
 
 fn rate_bps(value: &Value, place: &str) -> Result<Option<u64>, TopologyError> {
+    const MEGABIT: u64 = 1_000_000;
     if value.is_null() {
         return Ok(None);
     }
-    match value.as_f64().and_then(|number| scaled(number, 1e6)).filter(|rate| *rate > 0) {
+    let rate = value.as_f64().and_then(|number| quantity::scaled(number, MEGABIT).ok());
+    match rate.filter(|rate| (1..=LARGEST).contains(rate)) {
         Some(rate) => Ok(Some(rate)),
         None => problem(place, "a bandwidth is a positive number of megabits per second"),
     }

@@ -7,8 +7,9 @@ mod advice;
 mod rejected;
 mod side_tables;
 
-use crate::codes::tests::{NoFiles, check_examples};
+use crate::codes::tests::check_examples;
 use crate::codes::typing;
+use crate::interfaces::InterfacesOnly;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::typed::TypedProgram;
 use source::{Diagnostics, SourceMap};
@@ -19,7 +20,7 @@ fn compile(text: &str) -> (SourceMap, Diagnostics, TypedProgram) {
     let main = map.add("test.p4", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
     let tree = crate::parser::parse(tokens, &mut diagnostics);
     let typed = crate::check::check(tree, &mut diagnostics);
     (map, diagnostics, typed)

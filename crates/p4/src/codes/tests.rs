@@ -3,17 +3,9 @@
 //! code, and the right one does not and has no error.
 
 use super::{explanations, lexical, syntax};
-use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::interfaces::InterfacesOnly;
+use crate::preprocessor::{PreprocessorOptions, preprocess};
 use source::{Diagnostics, Explanation, Severity, SourceMap};
-
-/// Only the built-in interfaces.
-pub(crate) struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// What preprocessing and parsing say about a text.
 fn read(text: &str) -> Diagnostics {
@@ -21,7 +13,7 @@ fn read(text: &str) -> Diagnostics {
     let main = map.add("example.p4", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
     crate::parser::parse(tokens, &mut diagnostics);
     diagnostics
 }

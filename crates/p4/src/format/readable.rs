@@ -4,20 +4,12 @@
 //! for it. How it is laid out is decided in the other modules.
 
 use crate::codes::{lexical, syntax};
+use crate::interfaces::InterfacesOnly;
 use crate::lexer::excluded::{directive_name, next_directive};
 use crate::parser;
-use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
-
-/// Only the built-in interfaces can be included.
-struct BuiltIn;
-
-impl IncludeLoader for BuiltIn {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// The syntax errors of a file, with places in the first file of a map, that it has however it is
 /// compiled.
@@ -26,7 +18,7 @@ pub(super) fn certain_mistakes(text: &str) -> Diagnostics {
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &BuiltIn, file, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, file, &options, &mut diagnostics);
     if diagnostics.iter().any(|found| found.code == lexical::EXPANSION_LIMIT) {
         return Diagnostics::new();
     }

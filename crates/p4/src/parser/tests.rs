@@ -4,7 +4,7 @@
 
 use super::parse;
 use crate::ast::Program;
-use crate::codes::tests::NoFiles;
+use crate::interfaces::InterfacesOnly;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::printer;
 use insta::assert_snapshot;
@@ -15,7 +15,7 @@ fn read(text: &str) -> (SourceMap, Program, Diagnostics) {
     let main = map.add("test.p4", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
     let program = parse(tokens, &mut diagnostics);
     (map, program, diagnostics)
 }

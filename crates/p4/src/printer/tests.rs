@@ -4,8 +4,8 @@
 
 use super::{print, print_expression, print_type_ref, same_tree};
 use crate::ast::{DeclarationKind, Program};
-use crate::codes::tests::NoFiles;
 use crate::interfaces;
+use crate::interfaces::InterfacesOnly;
 use crate::parser::parse;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use insta::assert_snapshot;
@@ -16,7 +16,7 @@ fn read(text: &str) -> Program {
     let main = map.add("test.p4", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &NoFiles, main, &options, &mut diagnostics);
+    let tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
     let program = parse(tokens, &mut diagnostics);
     assert!(!diagnostics.has_errors(), "{text}\n{diagnostics:?}");
     program

@@ -3,15 +3,6 @@
 
 use super::*;
 use crate::problem::Resource;
-use p4::preprocessor::PreprocessorOptions;
-
-struct NoFiles;
-
-impl p4::preprocessor::IncludeLoader for NoFiles {
-    fn load(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
 
 /// A v1model program whose ingress has these declarations and statements.
 fn program(declarations: &str, statements: &str) -> ir::Program {
@@ -36,13 +27,8 @@ control D(packet_out p, in headers hdr) {{ apply {{ p.emit(hdr.h); }} }}
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#
     );
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("case.p4", source, &NoFiles, &options);
-    let typed = compiled.program.as_ref().expect("checks");
-    let mut program = ir::lowering::lower(typed, &mut compiled.diagnostics).expect("lowers");
-    ir::passes::simplify(&mut program);
-    ir::transactions::fuse_register_accesses(&mut program);
-    program
+    let ready = ir::ready::ReadyProgram::of_text("case.p4", source).expect("it compiles");
+    ir::Program::clone(ready.program())
 }
 
 fn shown(problem: &Problem) -> String {

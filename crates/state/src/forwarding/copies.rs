@@ -117,8 +117,8 @@ impl<P: Replay> Copies<P> {
     fn replace(&mut self, place: &mut Arc<Part<P>>) -> bool {
         let end = place.position;
         let first = self.first(end);
-        while !self.spares.is_empty() {
-            let mut spare = self.spares.remove(0);
+        // The latest one: with two copies that take turns, packets find both in their processor's cache.
+        while let Some(mut spare) = self.spares.pop() {
             if let Some(part) = Arc::get_mut(&mut spare)
                 && part.position >= first
             {
@@ -167,15 +167,17 @@ impl<P: Replay> Copies<P> {
     /// Forgets changes that neither spares nor copies at these positions missed; gives up on those that
     /// missed too many.
     pub(super) fn forget(&mut self, current: &Part<P>, positions: impl Iterator<Item = u64>) {
-        if self.log.len() > LEAST_MISSED.max(current.size() / SIZE_A_MISSED) {
-            self.log = VecDeque::new();
-            self.spares.clear();
-            return;
-        }
+        let most = LEAST_MISSED.max(current.size() / SIZE_A_MISSED) as u64;
+        let is_late = |position: u64| current.position - position > most;
+        self.spares.retain(|spare| !is_late(spare.position));
         let spares = self.spares.iter().map(|spare| spare.position);
-        let needed = spares.chain(positions).min().unwrap_or(current.position);
+        let needed = spares.chain(positions).filter(|position| !is_late(*position)).min();
+        let needed = needed.unwrap_or(current.position);
         let unneeded = needed.saturating_sub(self.first(current.position));
         self.log.drain(..(unneeded as usize).min(self.log.len()));
+        if self.log.is_empty() && self.log.capacity() > LEAST_MISSED {
+            self.log = VecDeque::new();
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use arc_swap::{ArcSwapOption, Cache, Guard};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Versions back from the current one that the writer takes back when their readers leave. Older ones are
-/// left to their readers.
-const LATE_VERSIONS: u64 = 8;
+/// Versions back from the current one that the writer takes back when their readers leave: as many as a control
+/// thread makes while a reader waits for its processor. Older ones are left to their readers.
+const LATE_VERSIONS: u64 = 4096;
 
 /// A version that is looked at for a moment: cheaper to come by than a share of it, and to be given back
 /// soon, as others wait for it.

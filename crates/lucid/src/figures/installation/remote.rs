@@ -4,13 +4,15 @@
 //! entry through the device's control interface. Nothing lies between switch and controller but a channel
 //! of this process, so the times are a lower bound of what a remote controller needs.
 
-use super::super::{Measuring, NoP4Files};
+use super::super::Measuring;
 use super::{FLOWS, internal, seed};
 use control::command::Origin;
 use control::target::{Batch, Target};
 use control::{ControlError, lookup};
 use device::{Burst, Device, DeviceOptions, DeviceTarget};
+use ir::ready::ReadyProgram;
 use ir::{ActionId, Bits, KeyPattern, Program, TableId};
+use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, SourceMap};
 use state::{BoundAction, NewEntry, Update};
@@ -37,20 +39,12 @@ pub(super) struct Installed {
 }
 
 /// The firewall as devices run it.
-fn pipeline() -> Result<Program, (SourceMap, Diagnostics)> {
+fn pipeline() -> Result<Arc<Program>, (SourceMap, Diagnostics)> {
     let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile(NAME, TEXT.to_string(), &NoP4Files, &options);
-    let lowered = match &compiled.program {
-        Some(typed) => ir::lowering::lower(typed, &mut compiled.diagnostics),
-        None => None,
-    };
-    match lowered {
-        Some(mut program) if !compiled.diagnostics.has_errors() => {
-            ir::passes::simplify(&mut program);
-            ir::transactions::fuse_register_accesses(&mut program);
-            Ok(program)
-        }
-        _ => Err((compiled.map, compiled.diagnostics)),
+    let mut compiled = p4::compile::compile(NAME, TEXT.to_string(), &InterfacesOnly, &options);
+    match ReadyProgram::of(&mut compiled) {
+        Some(ready) => Ok(ready.program().clone()),
+        None => Err((compiled.map, compiled.diagnostics)),
     }
 }
 
@@ -158,7 +152,7 @@ pub(super) fn trials(
     measuring: &mut Measuring<'_>,
     count: u64,
 ) -> Result<Vec<Installed>, (SourceMap, Diagnostics)> {
-    let program = Arc::new(pipeline()?);
+    let program = pipeline()?;
     measured(program, measuring, count).map_err(|found| (SourceMap::new(), found))
 }
 

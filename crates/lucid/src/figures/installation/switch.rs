@@ -9,7 +9,7 @@ use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};
 use crate::compile::deploy::{self, Site};
 use crate::compile::{Delay, Options, compile, wire};
-use crate::compiled::lowered;
+use crate::compiled::ready;
 use crate::core::{LUCID_ETHER_TYPE, Program};
 use control::target::Batch;
 use device::{Burst, Device, DeviceOptions};
@@ -41,7 +41,7 @@ impl Firewall {
         // A queue that is released by time would need the time to go on.
         let options = Options { delay: Delay::Recirculation, ..Options::default() };
         let compiled = compile(program, map, &options)?;
-        let pipeline = Arc::new(lowered(&compiled).map_err(|error| error.diagnostics())?);
+        let pipeline = ready(&compiled).map_err(|error| error.diagnostics())?.program().clone();
         let recirculation_port = options.recirculation_port;
         let site = Site { recirculation_port, ..Site::default() };
         let built = deploy::device_options(&compiled, &site, false);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane bench lucid --compile` and `--corpus`: each compilation in a process of its own, this program
+//! started again with the hidden option `--one`. What is measured is `lucid::figures`'.
+
+use crate::output;
+use frontend::{Failure, Frontend};
+use lucid::figures::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
+use source::{Diagnostics, SourceMap};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use toolchain::files::{self, Disk};
+use toolchain::lucid::Lucid;
+use toolchain::lucid::includes::Includes;
+use toolchain::lucid::inputs::symbolics_beside;
+
+/// Longest compilation of one program.
+const MOST: Duration = Duration::from_secs(300);
+
+/// Whether a file is a program of the system whose figures are measured.
+pub fn is_program(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str());
+    path.is_file() && end.is_some_and(|end| Lucid.extensions().contains(&end))
+}
+
+/// Compiles one program in this process and prints what came of it as JSON.
+pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Failure> {
+    let text = files::read_text(path)?;
+    let mut map = SourceMap::new();
+    let mut found = Diagnostics::new();
+    let Some(symbolics) = symbolics_beside(&Disk, &mut map, path, &mut found)? else {
+        output::print(&Outcome::refused(Refusal::of(Step::Check, &map, &found)).to_json());
+        return Ok(());
+    };
+    let name = path.display().to_string();
+    let source = Source { name: &name, text, loader: &Includes(&Disk), symbolics: &symbolics };
+    let outcome = compile_measured(source, way, most_exact, &peak_kib);
+    output::print(&outcome.to_json());
+    Ok(())
+}
+
+/// The largest resident set of this process so far, where the system tells.
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// Compiles programs these ways, a process each.
+pub fn all(
+    programs: &[(String, PathBuf)],
+    ways: &[Way],
+    most_exact: Duration,
+    progress: &mut dyn FnMut(&str, f64),
+) -> Result<Vec<(String, Outcomes)>, String> {
+    let mut found = Vec::new();
+    for (at, (name, path)) in programs.iter().enumerate() {
+        progress(name, at as f64 / programs.len().max(1) as f64);
+        let mut outcomes = Outcomes::new();
+        for way in ways {
+            outcomes.insert(*way, in_a_process(*way, path, most_exact)?);
+        }
+        found.push((name.clone(), outcomes));
+    }
+    Ok(found)
+}
+
+fn in_a_process(way: Way, path: &Path, most_exact: Duration) -> Result<Outcome, String> {
+    let cannot = |error: std::io::Error| format!("cannot start this program again: {error}");
+    let own = std::env::current_exe().map_err(cannot)?;
+    let seconds = most_exact.as_secs_f64().to_string();
+    let mut child = Command::new(own)
+        .args(["bench", "lucid", "--time-limit", &seconds, "--one", way.name()])
+        .arg(path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(cannot)?;
+    // Nothing that a process says fills a pipe before it is over, but for very long messages.
+    let said = child.stderr.take().map(|mut stderr| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            let _ = stderr.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    });
+    let begin = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(cannot)? {
+            Some(status) => break Some(status),
+            None if begin.elapsed() > MOST => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    let mut printed = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        let _ = stdout.read_to_string(&mut printed);
+    }
+    let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+    if let Some(outcome) = Outcome::from_json(&printed) {
+        return Ok(outcome);
+    }
+    let message = match status {
+        None => format!("not done after {} s", MOST.as_secs()),
+        Some(_) => said.lines().next().unwrap_or("the process said nothing").to_string(),
+    };
+    let refusal = Refusal {
+        step: Step::Check,
+        code: String::new(),
+        place: String::new(),
+        message,
+        errors: 1,
+    };
+    Ok(Outcome::refused(refusal))
+}
+
+/// All Lucid programs of a folder and of its subfolders, in order of their paths.
+pub fn programs_in(folders: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, String> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let programs = files::files_in(folder, &is_program)?;
+        if programs.is_empty() {
+            return Err(format!("there is no Lucid program (.dpt) in `{}`", folder.display()));
+        }
+        found.extend(programs.into_iter().map(|path| (path.display().to_string(), path)));
+    }
+    Ok(found)
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How a command tells people what happens and how it ended: the trait [`Console`], [`ExitStatus`] and
+//! [`Failure`], and wordings that all commands share. Where text goes, and colours, are the implementation's.
+
+use source::{Diagnostics, RenderOptions, SourceMap};
+
+/// How a command ended, apart from what it printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Success.
+    Fine,
+    /// The user's input is wrong; the reasons have been printed.
+    WrongInput,
+    /// The command line is wrong; the reasons have been printed.
+    WrongUsage,
+}
+
+/// Why a command stops.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// A message about the command line.
+    Usage(String),
+    /// A message about a file.
+    Message(String),
+    /// What is wrong in sources.
+    Found(SourceMap, Diagnostics),
+}
+
+impl Failure {
+    /// Prints it. How the command ends with it.
+    pub fn print(&self, console: &dyn Console) -> ExitStatus {
+        match self {
+            Failure::Usage(message) => {
+                console.error(message);
+                return ExitStatus::WrongUsage;
+            }
+            Failure::Message(message) => console.error(message),
+            Failure::Found(map, diagnostics) => console.diagnostics(map, diagnostics),
+        }
+        ExitStatus::WrongInput
+    }
+
+    /// As text without colours.
+    pub fn text(&self) -> String {
+        match self {
+            Failure::Usage(message) | Failure::Message(message) => message.clone(),
+            Failure::Found(map, diagnostics) => {
+                let options = RenderOptions { color: false };
+                diagnostics_text(map, diagnostics, options).trim_end().to_string()
+            }
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Message(message)
+    }
+}
+
+/// Work that takes a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Packets are run; the position is their number.
+    Packets,
+    /// Something is searched for; the message says how far it is.
+    Search,
+}
+
+/// Shows how far some work is. Gone when dropped.
+pub trait Spinner {
+    /// The number of things that are done.
+    fn set_position(&self, position: u64);
+    /// A new message.
+    fn set_message(&self, message: String);
+}
+
+/// Where a command prints.
+pub trait Console: Sync {
+    /// Only results and errors are wanted.
+    fn is_quiet(&self) -> bool;
+    /// Prints results.
+    fn print(&self, text: &str);
+    /// Prints a remark, a line or several.
+    fn note(&self, text: &str);
+    /// Prints an error that has no place in a file.
+    fn error(&self, text: &str);
+    /// Prints diagnostics.
+    fn diagnostics(&self, map: &SourceMap, diagnostics: &Diagnostics);
+    /// Shows that work goes on, unless it is hidden.
+    fn spinner(&self, work: Work, is_hidden: bool) -> Box<dyn Spinner>;
+
+    /// Prints diagnostics unless only errors are wanted.
+    fn warnings(&self, map: &SourceMap, diagnostics: &Diagnostics) {
+        if !self.is_quiet() {
+            self.diagnostics(map, diagnostics);
+        }
+    }
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub fn count(number: impl TryInto<u64>, one: &str) -> String {
+    match number.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {one}"),
+        number => format!("{number} {one}s"),
+    }
+}
+
+/// An error message with its code, for [`Console::error`].
+pub fn coded(code: &str, message: &str) -> String {
+    format!("error[{code}]: {message}")
+}
+
+/// Most diagnostics that are printed of one run of the command's inputs; the rest is counted.
+const MOST_DIAGNOSTICS: usize = 100;
+
+/// Diagnostics as text; of more than 100 the first errors, and how many more there are.
+pub fn diagnostics_text(
+    map: &SourceMap,
+    diagnostics: &Diagnostics,
+    options: RenderOptions,
+) -> String {
+    if diagnostics.len() <= MOST_DIAGNOSTICS {
+        return source::render_text(map, diagnostics, options);
+    }
+    // Where so much is wrong, warnings are left out.
+    let is_error = |each: &&source::Diagnostic| each.severity == source::Severity::Error;
+    let mut first = Diagnostics::new();
+    for diagnostic in diagnostics.iter().filter(is_error).take(MOST_DIAGNOSTICS) {
+        first.push(diagnostic.clone());
+    }
+    if first.is_empty() {
+        diagnostics.iter().take(MOST_DIAGNOSTICS).for_each(|each| first.push(each.clone()));
+    }
+    let more = diagnostics.len() - first.len();
+    format!("{}and {more} more\n\n", source::render_text(map, &first, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use source::{Code, Diagnostic, Span};
+
+    #[test]
+    fn diagnostics_beyond_the_limit_are_counted() {
+        for (errors, warnings, more) in [(3, 2, None), (90, 20, Some(20)), (0, 130, Some(30))] {
+            let mut found = Diagnostics::new();
+            // Equal diagnostics would be joined.
+            for number in 0..errors {
+                let message = format!("wrong {number}");
+                found.push(Diagnostic::error(Code("X-E0001"), Span::NONE, message));
+            }
+            for number in 0..warnings {
+                let message = format!("odd {number}");
+                found.push(Diagnostic::warning(Code("X-W0001"), Span::NONE, message));
+            }
+            let options = RenderOptions { color: false };
+            let text = diagnostics_text(&SourceMap::new(), &found, options);
+            let end = more.map(|more| format!("and {more} more\n\n"));
+            assert_eq!(end.is_some_and(|end| text.ends_with(&end)), more.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_things() {
+        assert_eq!([count(1, "file"), count(0, "file")], ["1 file", "0 files"]);
+    }
+}

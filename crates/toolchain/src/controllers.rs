@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Controllers at work beside the device that runs their program, or beside several that run it alike: started
+//! before the first packet, woken at the times they ask for, replaced when programs are swapped. What
+//! controllers do is theirs ([`frontend::Controller`]).
+
+use control::target::{Batch, Notification, Outcome, Target, Ticket, Visibility};
+use device::{Device, DeviceTarget};
+use frontend::Controller;
+use ir::Program;
+use ir::ready::ReadyProgram;
+use network::replay::Agent;
+use std::sync::Arc;
+
+/// The controllers of one program.
+pub struct Controllers {
+    running: Vec<Running>,
+}
+
+struct Running {
+    controller: Box<dyn Controller>,
+    next_ps: Option<u64>,
+    /// Its access to the switch; it keeps its requests and notifications from round to round.
+    switch: Switch,
+}
+
+/// Devices with one program and equal state as one switch: each does everything, and the first one answers.
+struct Switch(Vec<DeviceTarget>);
+
+impl Switch {
+    fn of(devices: &[&mut Device]) -> Switch {
+        Switch(devices.iter().map(|device| device.target()).collect())
+    }
+
+    /// Asks all of them; the ticket is the first one's. All count alike.
+    fn all(&mut self, mut ask: impl FnMut(&mut DeviceTarget) -> Ticket) -> Ticket {
+        let tickets: Vec<Ticket> = self.0.iter_mut().map(&mut ask).collect();
+        tickets[0]
+    }
+}
+
+impl Target for Switch {
+    fn program(&self) -> Arc<Program> {
+        self.0[0].program()
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.0[0].now_ps()
+    }
+
+    fn visibility(&self) -> Visibility {
+        self.0[0].visibility()
+    }
+
+    fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.all(|target| target.submit(batch.clone(), at_ps))
+    }
+
+    fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
+        self.all(|target| target.reserve(batch.clone(), at_ps))
+    }
+
+    fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
+        self.all(|target| target.commit(reservation, at_ps))
+    }
+
+    fn release(&mut self, reservation: Ticket) {
+        self.0.iter_mut().for_each(|target| target.release(reservation));
+    }
+
+    fn barrier(&mut self, at_ps: u64) -> Ticket {
+        self.all(|target| target.barrier(at_ps))
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
+        let answers: Vec<Option<Outcome>> =
+            self.0.iter_mut().map(|target| target.poll(ticket)).collect();
+        answers.into_iter().next().flatten()
+    }
+
+    fn notifications(&mut self) -> Vec<Notification> {
+        let all: Vec<_> = self.0.iter_mut().map(Target::notifications).collect();
+        all.into_iter().next().unwrap_or_default()
+    }
+}
+
+impl Controllers {
+    /// Runs the prologues, in order.
+    ///
+    /// # Errors
+    ///
+    /// What a controller says.
+    pub fn start(
+        controllers: Vec<Box<dyn Controller>>,
+        devices: &mut [&mut Device],
+    ) -> Result<Controllers, String> {
+        let begin = |controller: Box<dyn Controller>| {
+            Running::begin(controller, devices, |controller, switch| controller.prologue(switch))
+        };
+        let running = controllers.into_iter().map(begin).collect::<Result<_, String>>()?;
+        Ok(Controllers { running })
+    }
+
+    /// Replaces the controllers by those of the program that the devices have swapped to.
+    ///
+    /// # Errors
+    ///
+    /// What a controller says; those before are gone.
+    pub fn reload(
+        &mut self,
+        controllers: Vec<Box<dyn Controller>>,
+        program: &ReadyProgram,
+        devices: &mut [&mut Device],
+    ) -> Result<(), String> {
+        self.running.clear();
+        for controller in controllers {
+            let reload = |controller: &mut dyn Controller, switch: &mut dyn Target| {
+                controller.reload(switch, program)
+            };
+            self.running.push(Running::begin(controller, devices, reload)?);
+        }
+        Ok(())
+    }
+
+    /// When the next of them is to be woken, in picoseconds.
+    pub fn next_ps(&self) -> Option<u64> {
+        self.running.iter().filter_map(|each| each.next_ps).min()
+    }
+
+    /// Runs a round of each controller whose time has come.
+    ///
+    /// # Errors
+    ///
+    /// What a controller says.
+    pub fn wake(&mut self, devices: &mut [&mut Device]) -> Result<(), String> {
+        let now_ps = devices.first().map_or(0, |device| device.now_ps());
+        for each in &mut self.running {
+            if each.next_ps.is_some_and(|next_ps| next_ps <= now_ps) {
+                let next = each.controller.round(&mut each.switch);
+                each.next_ps = each.checked(next, now_ps)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Running {
+    fn begin(
+        mut controller: Box<dyn Controller>,
+        devices: &mut [&mut Device],
+        begin: impl FnOnce(&mut dyn Controller, &mut dyn Target) -> Result<Option<u64>, String>,
+    ) -> Result<Running, String> {
+        let mut switch = Switch::of(devices);
+        let next = begin(controller.as_mut(), &mut switch);
+        let next_ps = next.map_err(|why| format!("controller `{}`: {why}", controller.name()))?;
+        Ok(Running { controller, next_ps, switch })
+    }
+
+    /// Errors with the controller's name. A loop that does not advance would never end.
+    fn checked(
+        &self,
+        next: Result<Option<u64>, String>,
+        now_ps: u64,
+    ) -> Result<Option<u64>, String> {
+        let name = self.controller.name();
+        match next.map_err(|why| format!("controller `{name}`: {why}"))? {
+            Some(next_ps) if next_ps <= now_ps => Err(format!(
+                "controller `{name}`: its next round is at {} ns, which is not later than now",
+                source::quantity::nanoseconds(next_ps)
+            )),
+            next => Ok(next),
+        }
+    }
+}
+
+impl Agent for Controllers {
+    fn next_ps(&self) -> Option<u64> {
+        self.next_ps()
+    }
+
+    fn act(&mut self, device: &mut Device) -> Result<(), String> {
+        self.wake(&mut [device])
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `plane` does with programs of any source language: the registry of languages, runs on captures with
+//! the controllers that programs bring, tests, and the files that all of it reads and writes. What a language
+//! offers is said in crate `frontend`; arguments and printing are `cli`'s.
+
+pub mod control_files;
+pub mod controllers;
+pub mod device_run;
+pub mod explanations;
+pub mod file_kind;
+pub mod files;
+pub mod layouts;
+pub mod lucid;
+mod p4;
+pub mod port_captures;
+pub mod registry;
+pub mod selection;
+pub mod stf_test;

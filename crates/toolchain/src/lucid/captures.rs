@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane run PROG.dpt --in PORT=FILE --out DIR`: captures as inputs of a run of one switch, and what
+//! leaves it as captures. Times of the outputs are those of the inputs.
+
+use crate::port_captures::{PortCaptures, Written};
+use lucid::simulation::{NO_PORT, Observation, ObservationKind, Observer, Setup, frame_of};
+use lucid::specification::{Input, InputKind, Places, Run};
+use network::capture::CaptureReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How long a run goes on after the last packet of its captures, in picoseconds, if nobody says: 1 ms.
+const AFTER_THE_LAST_PS: u64 = 1_000_000_000;
+
+/// Where the times of captures begin and end, in picoseconds since 1970.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub first_ps: i128,
+    pub last_ps: i128,
+}
+
+/// Adds the packets of captures to a run, each at its time since the first packet of all.
+pub fn add(run: &mut Run, captures: &[(u32, PathBuf)], ends: bool) -> Result<Times, String> {
+    let mut found: Vec<(u32, PathBuf, Option<Times>)> = Vec::new();
+    for (port, path) in captures {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        found.push((*port, absolute, times(path)?));
+    }
+    let of_all = found.iter().filter_map(|one| one.2);
+    let first_ps = of_all.clone().map(|times| times.first_ps).min().unwrap_or(0);
+    let last_ps = of_all.map(|times| times.last_ps).max().unwrap_or(first_ps);
+    for (port, path, times) in found {
+        let since_ps = times.map_or(0, |times| times.first_ps - first_ps);
+        run.inputs.push(Input {
+            time_ps: Some(u64::try_from(since_ps).unwrap_or(u64::MAX)),
+            locations: vec![(0, port)],
+            kind: InputKind::Capture {
+                file: path.display().to_string(),
+                event: None,
+                time_scale: 1.0,
+            },
+            places: Places::default(),
+        });
+    }
+    if ends {
+        let length_ps = u64::try_from(last_ps - first_ps).unwrap_or(u64::MAX);
+        run.max_time_ps = length_ps.saturating_add(AFTER_THE_LAST_PS);
+    }
+    Ok(Times { first_ps, last_ps })
+}
+
+/// First and last time of a capture; `None` if it is empty.
+fn times(path: &Path) -> Result<Option<Times>, String> {
+    let wrong = |error: network::capture::CaptureError| {
+        frontend::coded(error.code().0, &error.with_path(path).to_string())
+    };
+    let mut times: Option<Times> = None;
+    for packet in CaptureReader::open(path).map_err(wrong)? {
+        let at_ps = packet.map_err(wrong)?.timestamp_ps;
+        let known = times.get_or_insert(Times { first_ps: at_ps, last_ps: at_ps });
+        known.first_ps = known.first_ps.min(at_ps);
+        known.last_ps = known.last_ps.max(at_ps);
+    }
+    Ok(times)
+}
+
+/// Writes what leaves the network, a capture a port.
+pub struct Leaving {
+    setup: Arc<Setup>,
+    captures: PortCaptures,
+    first_ps: i128,
+    problem: Option<String>,
+}
+
+impl Leaving {
+    /// Into this folder. Inputs are never overwritten.
+    pub fn new(
+        setup: Arc<Setup>,
+        folder: &Path,
+        inputs: &[PathBuf],
+        times: Times,
+    ) -> Result<Leaving, String> {
+        let inputs = inputs.iter().map(PathBuf::as_path);
+        let captures = PortCaptures::in_folder(folder, inputs)?;
+        Ok(Leaving { setup, captures, first_ps: times.first_ps, problem: None })
+    }
+
+    /// Completes the captures.
+    pub fn finish(self) -> Result<Written, String> {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => self.captures.finish(),
+        }
+    }
+}
+
+impl Observer for Leaving {
+    fn observe(&mut self, observation: Observation) {
+        let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
+        if port == NO_PORT || self.problem.is_some() {
+            return;
+        }
+        let bytes = bytes.map(|bytes| bytes.to_vec()).or_else(|| frame_of(&self.setup, &event));
+        let Some(bytes) = bytes else { return };
+        let time_ps = self.first_ps + i128::from(observation.time_ps);
+        self.problem = self.captures.write_bytes(time_ps, port, &bytes).err();
+    }
+}

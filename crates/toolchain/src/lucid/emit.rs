@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane emit`: compiles a Lucid program to P4_16. Which files are written is in `emitted`.
+
+use super::emitted::{self, Emitted};
+use super::inputs::{Alone, Wanted, alone, ready, texts_of};
+use super::targets::{TNA, V1MODEL, target_of};
+use super::user_p4;
+use crate::layouts;
+use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
+use lucid::compile::normal::AfterPass;
+use lucid::compile::{
+    self, Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna,
+};
+use lucid::core::Program;
+use lucid::simulation::Setup;
+use source::{Diagnostics, SourceMap, Span};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A program with its sources, and the run that it is compiled for, if there is one.
+struct Source {
+    map: SourceMap,
+    program: Arc<Program>,
+    setup: Option<Arc<Setup>>,
+    /// Whatever was read, so that nothing of it is overwritten.
+    files: Vec<PathBuf>,
+}
+
+/// What does not go together.
+fn usage(request: &EmitRequest<'_>) -> Result<(), String> {
+    let is_v1model = request.target == V1MODEL;
+    for (flag, given, target, is_there) in [
+        ("--bmv2", request.bmv2, V1MODEL, is_v1model),
+        ("--clock us", request.clock == "us", V1MODEL, is_v1model),
+        ("--recirculation primitive", request.recirculation == "primitive", V1MODEL, is_v1model),
+        ("--layout", request.layout.is_some(), TNA, !is_v1model),
+    ] {
+        if given && !is_there {
+            return Err(format!("{flag} is for --target {target}"));
+        }
+    }
+    match request.time_limit.is_some() && request.layout != Some("exact") {
+        true => Err("--time-limit is for --layout exact".to_string()),
+        false => Ok(()),
+    }
+}
+
+/// Compiles a program, and prints or writes it.
+pub(super) fn emit(
+    file: &ProgramFile<'_>,
+    request: &EmitRequest<'_>,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    usage(request).map_err(Failure::Usage)?;
+    let quiet = console.is_quiet();
+    let Source { map, program, setup, files } = source(file, request, console)?;
+    if let Some(wanted) = request.after {
+        return after(wanted, map, &program, console);
+    }
+    let options = options(file, request)?;
+    let options = match &setup {
+        Some(setup) => setup.queue_options(options),
+        None => options,
+    };
+    let (compiled, stages) = match compiled(request, &program, &map, &options, console) {
+        Ok(made) => made,
+        Err(problems) => {
+            return Err(Failure::Found(user_p4::with_sources(map, &options), problems));
+        }
+    };
+    let place = setup.as_ref().map_or(Span::NONE, |setup| setup.delay_granularity_place());
+    if let Some(unfit) = compile::deploy::unfit_granularity(&compiled, place) {
+        let mut problems = Diagnostics::new();
+        problems.push(unfit);
+        return Err(Failure::Found(map, problems));
+    }
+    console.warnings(&compiled.built.map, &compiled.warnings);
+    console.warnings(&compiled.built.map, &compiled.built.warnings);
+    let Some(folder) = request.output else {
+        console.print(&compiled.built.print());
+        if let (Some(stages), false) = (&stages, quiet) {
+            console.note(stages);
+        }
+        return Ok(());
+    };
+    let emitted = Emitted {
+        source: file.path,
+        specification: request.specification,
+        program: &program,
+        compiled: &compiled,
+        setup: setup.as_deref(),
+        stages,
+    };
+    let texts = emitted.texts();
+    let removed = emitted::write(folder, &texts, &files)?;
+    if !quiet {
+        if let Some(stages) = &emitted.stages {
+            console.note(stages);
+        }
+        let files = count(texts.len(), "file");
+        console.note(&format!("{files} in {}", folder.display()));
+        if !removed.is_empty() {
+            let names: Vec<String> =
+                removed.iter().map(|path| path.display().to_string()).collect();
+            console.note(&format!("removed, of an earlier plane emit: {}", names.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+/// The compiled program; for Tofino how many stages it takes, for people.
+fn compiled(
+    request: &EmitRequest<'_>,
+    program: &Program,
+    map: &SourceMap,
+    options: &Options,
+    console: &dyn Console,
+) -> Result<(Compiled, Option<String>), Diagnostics> {
+    if options.target != Target::Tna {
+        return Ok((compile::compile(program, map, options)?, None));
+    }
+    let target = tna::tofino()?;
+    let limit = request.time_limit.unwrap_or(Duration::from_secs(60));
+    let layouter = |problem: &pisa::Problem| match request.layout {
+        Some("exact") => layouts::exact(problem, &target, limit, console),
+        _ => pisa::greedy::greedy(problem, &target),
+    };
+    let made = tna::compile_with(program, map.clone(), options, &layouter)?;
+    let stages = made.layout.stages.len();
+    let stages = format!("{stages} of {} stages: {}", target.stages(), made.layout.optimality);
+    Ok((made.compiled, Some(stages)))
+}
+
+/// The program, and its run if one is named.
+fn source(
+    file: &ProgramFile<'_>,
+    request: &EmitRequest<'_>,
+    console: &dyn Console,
+) -> Result<Source, Failure> {
+    let user_p4 = request.user_p4.files().map(Path::to_path_buf);
+    if let Some(specification) = request.specification {
+        let wanted = Wanted {
+            program: Some(file.path),
+            specification: Some(specification),
+            ..Wanted::from(file.files)
+        };
+        let ready = ready(&wanted, Some(console))?;
+        let program = ready.setup.program().clone();
+        let files = ready.files().chain(user_p4).collect();
+        return Ok(Source { map: ready.map, program, setup: Some(ready.setup), files });
+    }
+    let Alone { map, program, warnings } = alone(file.files, file.path)?;
+    console.warnings(&map, &warnings);
+    let files = texts_of(&map).chain(user_p4).collect();
+    Ok(Source { map, program: Arc::new(program), setup: None, files })
+}
+
+fn options(file: &ProgramFile<'_>, request: &EmitRequest<'_>) -> Result<Options, Failure> {
+    let mut options = Options {
+        target: target_of(Some(request.target))?,
+        delay: match request.delay {
+            "recirculation" => Delay::Recirculation,
+            _ => Delay::Queue,
+        },
+        clock: match request.clock {
+            "us" => Clock::Microseconds,
+            _ => Clock::Nanoseconds,
+        },
+        recirculation: match request.recirculation {
+            "primitive" => Recirculation::Primitive,
+            _ => Recirculation::Port,
+        },
+        ..Options::default()
+    };
+    if request.bmv2 {
+        options.delay = Delay::Recirculation;
+        options.clock = Clock::Microseconds;
+        options.recirculation = Recirculation::Primitive;
+    }
+    user_p4::with_files(options, &request.user_p4, file).map_err(Failure::Message)
+}
+
+/// Prints what a pass made.
+fn after(
+    wanted: &str,
+    map: SourceMap,
+    program: &Program,
+    console: &dyn Console,
+) -> Result<(), Failure> {
+    let mut passes: Vec<AfterPass> = normal::after_passes(program);
+    // Those to the normal form can be shown of programs that no pipeline can run.
+    match atomic::after_passes(&normal::normalize(program)) {
+        Ok(more) => passes.extend(more),
+        Err(problems) if !passes.iter().any(|pass| pass.name == wanted) => {
+            return Err(Failure::Found(map, problems));
+        }
+        Err(_) => {}
+    }
+    if wanted == "list" {
+        let lines: Vec<String> =
+            passes.iter().map(|pass| format!("{:16} {}\n", pass.name, pass.description)).collect();
+        console.print(&lines.concat());
+        return Ok(());
+    }
+    match passes.iter().find(|pass| pass.name == wanted) {
+        Some(pass) => {
+            console.print(&pass.text);
+            Ok(())
+        }
+        None => {
+            let names: Vec<&str> = passes.iter().map(|pass| pass.name).collect();
+            let message =
+                format!("there is no pass `{wanted}`: the passes are {}", names.join(", "));
+            Err(Failure::Usage(message))
+        }
+    }
+}

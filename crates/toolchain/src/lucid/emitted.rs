@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `plane emit -o` writes: the program, for each switch its control commands and its device file,
+//! and how to run them. What stands in commands and device files is the compiler's.
+
+use crate::files;
+use frontend::Failure;
+use lucid::compile::deploy::{self, Site};
+use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target, tna};
+use lucid::core::Program;
+use lucid::simulation::Setup;
+use source::quantity::in_largest_unit;
+use std::path::{Path, PathBuf};
+
+/// The first line below the title of every README that is written; others are not overwritten.
+const MADE_BY: &str = "Made by `plane emit`.";
+
+/// A compiled program and what it was made of.
+pub struct Emitted<'e> {
+    /// The Lucid program's file.
+    pub source: &'e Path,
+    /// The file of the run that it was compiled for.
+    pub specification: Option<&'e Path>,
+    pub program: &'e Program,
+    pub compiled: &'e Compiled,
+    /// The run.
+    pub setup: Option<&'e Setup>,
+    /// How many stages it takes, for people.
+    pub stages: Option<String>,
+}
+
+impl Emitted<'_> {
+    /// Names of files, and what is to stand there.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let stem = self.stem();
+        let sites: Vec<Site> = match self.setup {
+            Some(setup) => (0..setup.switches()).map(|switch| Site::of(setup, switch)).collect(),
+            None => vec![alone(self.compiled.options.recirculation_port, self.program)],
+        };
+        let mut texts = vec![(format!("{stem}.p4"), self.compiled.built.print())];
+        for site in &sites {
+            let number = site.switch;
+            let commands = deploy::commands(self.compiled, self.program, site);
+            texts.push((format!("commands-{number}.txt"), commands));
+            let device = deploy::device_file(self.compiled, site);
+            texts.push((format!("device-{number}.toml"), device));
+            if self.compiled.options.target == Target::Tna {
+                let script = tna::script::script(self.compiled, self.program, site, &stem);
+                texts.push((format!("bfrt-{number}.py"), script));
+            }
+        }
+        texts.push(("README.md".to_string(), self.readme(sites.len())));
+        texts
+    }
+
+    fn stem(&self) -> String {
+        let stem = self.source.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.filter(|stem| stem != "-").unwrap_or("program".to_string())
+    }
+
+    fn readme(&self, switches: usize) -> String {
+        let stem = self.stem();
+        let options = &self.compiled.options;
+        let port = options.recirculation_port;
+        let mut text = format!("# {stem}\n\n{MADE_BY}\n\n| file | what it is |\n| --- | --- |\n");
+        let mut file = |name: &str, what: &str| text.push_str(&format!("| `{name}` | {what} |\n"));
+        let every = if switches == 1 { "" } else { ", the same at every switch" };
+        file(&format!("{stem}.p4"), &format!("the program{every}"));
+        let what = "what the control plane of switch N sets up before the first packet";
+        file("commands-N.txt", what);
+        file("device-N.toml", "how a device of Planewright is built for switch N");
+        if options.target == Target::Tna {
+            file("bfrt-N.py", "the same as commands-N.txt for the shell of a Tofino");
+        }
+        text.push_str(&match switches {
+            1 => "\nThere is one switch, number 0.\n".to_string(),
+            more => format!("\nThere are {more} switches, numbers 0 to {}.\n", more - 1),
+        });
+        if let Some(stages) = &self.stages {
+            text.push_str(&format!("On a Tofino it takes {stages}.\n"));
+        }
+        if self.compiled.delay_period_ps > 0 {
+            text.push_str(&format!(
+                "\nDelayed events wait in a queue that is released every {} (`period` in device-N.toml). It is \
+                 {} unless the run of `--spec` says otherwise, such as `delay granularity: 50us`; with \
+                 `--delay recirculation` there is no such queue, and delays are exact to a round.\n",
+                in_largest_unit(self.compiled.delay_period_ps),
+                in_largest_unit(DELAY_PERIOD_PS),
+            ));
+        }
+        text.push_str(&format!(
+            "\n## With Planewright\n\nOne switch with packets from captures, in this folder:\n\n```\n\
+             plane run {stem}.p4 --entries commands-0.txt --device device-0.toml \\\n  \
+             --in 1=CAPTURE.pcap --out out\n```\n\n`--until TIME` ends a run whose events come again for \
+             ever.\n"
+        ));
+        if options.recirculation == Recirculation::Port {
+            let given = if self.source == Path::new("-") {
+                "PROGRAM.dpt".into()
+            } else {
+                self.source.display().to_string()
+            };
+            let target = if options.target == Target::Tna { " --target tna" } else { "" };
+            let run = match self.specification {
+                Some(specification) => format!(" --spec {}", specification.display()),
+                None => " --spec RUN.yaml".to_string(),
+            };
+            text.push_str(&format!(
+                "\nPackets that leave by port {port} come back by \
+                 it. `plane run {given}{run}{target}` does all of this by itself, with all switches \
+                 and links of the run.\n"
+            ));
+        }
+        match (options.target, options.recirculation) {
+            (Target::V1Model, Recirculation::Primitive) => text.push_str(&format!(
+                "\n## With BMv2\n\n```\np4c-bm2-ss {stem}.p4 -o {stem}.json\n\
+                 simple_switch -i 1@veth1 -i 2@veth2 {stem}.json &\n\
+                 simple_switch_CLI < commands-0.txt\n```\n\nTime stamps are microseconds. Port {port} is \
+                 only a number: packets to it are recirculated.\n"
+            )),
+            (Target::V1Model, Recirculation::Port) => text.push_str(
+                "\nBMv2's ports all lead outside: for BMv2 compile with `--bmv2`.\n",
+            ),
+            (Target::Tna, _) => text.push_str(&format!(
+                "\n## With a Tofino\n\nCompile `{stem}.p4` for Tofino's native architecture and run \
+                 `bfrt-N.py` in the shell of switch N: it sets up multicast groups, routes, the \
+                 recirculation port and the packet generator. The script was not tested on hardware.\n",
+            )),
+        }
+        text
+    }
+}
+
+/// One switch without links.
+pub(super) fn alone(recirculation_port: u32, program: &Program) -> Site {
+    let zero = |ty| match ty {
+        lucid::core::Type::Bool => lucid::interpreter::Value::Bool(false),
+        _ => lucid::interpreter::Value::Int(0),
+    };
+    let externs = program.externs.iter().map(|one| zero(one.ty)).collect();
+    Site { recirculation_port, externs, ..Site::default() }
+}
+
+/// Files of switches: how their names begin and end, and what they begin with.
+const OF_SWITCHES: [(&str, &str, &str); 3] = [
+    ("commands-", ".txt", deploy::COMMANDS_BEGIN),
+    ("device-", ".toml", deploy::DEVICE_BEGINS),
+    ("bfrt-", ".py", tna::script::SCRIPT_BEGINS),
+];
+
+/// Files in a folder that were written for switches that there are no more, or for another target.
+fn stale(folder: &Path, texts: &[(String, String)]) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let is_stale = |path: &PathBuf| {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+        OF_SWITCHES.iter().any(|(begin, end, first)| {
+            let number = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+                && texts.iter().all(|(written, _)| written != name)
+                && path.is_file()
+                && files::read_text(path).is_ok_and(|text| text.starts_with(first))
+        })
+    };
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_stale).collect();
+    found.sort();
+    found
+}
+
+/// Writes all files or none; what it wrote for more switches before goes. Neither an input nor a README that
+/// somebody wrote is overwritten. The names of files that went.
+pub fn write(
+    folder: &Path,
+    texts: &[(String, String)],
+    inputs: &[PathBuf],
+) -> Result<Vec<PathBuf>, Failure> {
+    for (name, _) in texts {
+        files::not_overwritten(&folder.join(name), inputs.iter().map(PathBuf::as_path))?;
+    }
+    let readme = folder.join("README.md");
+    if readme.is_file() && !files::read_text(&readme).is_ok_and(|text| text.contains(MADE_BY)) {
+        return Err(Failure::Message(format!(
+            "`{}` is there already, and `plane emit` did not write it: name another folder with -o",
+            readme.display()
+        )));
+    }
+    let stale = match readme.is_file() {
+        true => stale(folder, texts),
+        false => Vec::new(),
+    };
+    let stale: Vec<PathBuf> = stale.into_iter().filter(|path| !inputs.contains(path)).collect();
+    files::write_texts(folder, texts).map_err(Failure::Message)?;
+    for path in &stale {
+        std::fs::remove_file(path).map_err(|error| {
+            Failure::Message(format!("cannot remove `{}`: {error}", path.display()))
+        })?;
+    }
+    Ok(stale)
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane layout` for Lucid programs: the statements of the handlers and the tables of the event
+//! scheduler, as the compiler lays them out for Tofino's architecture.
+
+use super::inputs::{Alone, alone};
+use frontend::{Failure, LayoutProblem, ProgramFile};
+use lucid::compile::{Options, Target, normal, tna};
+
+/// The problem of a Lucid program.
+pub(super) fn problem(file: &ProgramFile<'_>) -> Result<LayoutProblem, Failure> {
+    let Alone { map, program, .. } = alone(file.files, file.path)?;
+    let options = Options { target: Target::Tna, ..Options::default() };
+    match tna::prepare(&normal::normalize(&program), &options) {
+        Ok(prepared) => {
+            let mut problem = prepared.problem;
+            problem.name = file.title().into();
+            let scheduler = (0..).zip(&prepared.parts).filter_map(|(at, part)| match part {
+                tna::Part::Scheduler(_) => Some(pisa::UnitId(at)),
+                tna::Part::Statement(_) => None,
+            });
+            Ok(LayoutProblem { problem, map, scheduler: scheduler.collect() })
+        }
+        Err(problems) => Err(Failure::Found(map, problems)),
+    }
+}

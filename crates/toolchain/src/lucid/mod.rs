@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lucid as a [`Frontend`]: programs with their symbolics, runs of specifications, compilation to P4_16. The
+//! language, the runs and the reports themselves are in the `lucid` crate.
+
+mod captures;
+mod emit;
+mod emitted;
+pub mod includes;
+pub mod inputs;
+mod layout;
+mod machine;
+mod replay;
+mod results;
+mod run;
+mod targets;
+mod test;
+mod user_p4;
+
+use frontend::{
+    Architecture, Checked, Compiled, Console, Deployment, EmitRequest, EmitTarget, Emitter,
+    ExitStatus, Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest,
+    ProgramFile, Tested,
+};
+use includes::Includes;
+use inputs::{Alone, alone};
+use lucid::compile::{Options, deploy};
+use source::{Diagnostics, Explanation, SourceMap};
+use targets::{TNA, V1MODEL, target_of};
+
+/// Lucid.
+pub struct Lucid;
+
+impl Frontend for Lucid {
+    fn name(&self) -> &'static str {
+        "Lucid"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["dpt"]
+    }
+
+    fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {
+        let text = program.text()?;
+        let mut map = SourceMap::new();
+        let name = program.path.display().to_string();
+        let analysis = lucid::front::analyse(&mut map, &name, text, &Includes(program.files));
+        let diagnostics = analysis.all_diagnostics();
+        Ok(Checked { map, diagnostics, architecture: Architecture::None })
+    }
+
+    /// One switch without links, as `plane emit` sets it up.
+    fn compile(
+        &self,
+        program: &ProgramFile<'_>,
+        target: Option<&str>,
+    ) -> Result<Compiled, Failure> {
+        let target = target_of(target)?;
+        let Alone { map, program, mut warnings } = alone(program.files, program.path)?;
+        let options = Options { target, ..Options::default() };
+        let compiled = lucid::compile::compile(&program, &map, &options)
+            .map_err(|problems| Failure::Found(map, problems))?;
+        let ready = lucid::compiled::ready(&compiled)
+            .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
+        let site = emitted::alone(compiled.options.recirculation_port, &program);
+        let setup = Deployment {
+            switch: site.switch,
+            options: deploy::device_options(&compiled, &site, false),
+            commands: deploy::commands(&compiled, &program, &site),
+        };
+        warnings.append(compiled.warnings);
+        warnings.append(compiled.built.warnings);
+        Ok(Compiled {
+            ready,
+            map: compiled.built.map,
+            warnings,
+            setup: vec![setup],
+            controllers: Vec::new(),
+        })
+    }
+
+    fn format(&self, text: &str) -> Result<String, Diagnostics> {
+        lucid::syntax::format::format_source(text)
+    }
+
+    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        let file = program.path.display();
+        Err(Failure::Message(format!(
+            "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \
+             and `plane ir {file}` prints its core program"
+        )))
+    }
+
+    fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        let Alone { program, .. } = alone(program.files, program.path)?;
+        Ok(lucid::core::print(&program))
+    }
+
+    fn layout_problem(
+        &self,
+        program: &ProgramFile<'_>,
+        _console: &dyn Console,
+    ) -> Result<LayoutProblem, Failure> {
+        layout::problem(program)
+    }
+
+    fn explanations(&self) -> Vec<&'static Explanation> {
+        lucid::explanations().collect()
+    }
+
+    fn emitter(&self) -> Option<&dyn Emitter> {
+        Some(self)
+    }
+
+    fn networks(&self) -> Option<&dyn NetworkRuns> {
+        Some(self)
+    }
+}
+
+impl Emitter for Lucid {
+    fn targets(&self) -> &'static [EmitTarget] {
+        &[
+            EmitTarget { name: V1MODEL, description: "BMv2's architecture" },
+            EmitTarget { name: TNA, description: "Tofino's native architecture" },
+        ]
+    }
+
+    fn emit(
+        &self,
+        program: &ProgramFile<'_>,
+        request: &EmitRequest<'_>,
+        console: &dyn Console,
+    ) -> Result<(), Failure> {
+        emit::emit(program, request, console)
+    }
+}
+
+impl NetworkRuns for Lucid {
+    fn run(
+        &self,
+        program: &ProgramFile<'_>,
+        run: &NetworkRun<'_>,
+        console: &dyn Console,
+    ) -> Result<ExitStatus, Failure> {
+        run::run(program, run, console)
+    }
+
+    fn test(&self, test: &NetworkTest<'_>) -> Tested {
+        test::test(test)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `plane test` for specifications of Lucid runs: runs each and compares with its expectations.
+
+use super::inputs::{Wanted, ready};
+use super::machine::Machine;
+use super::results::{still_to_happen, verdicts_text};
+use super::targets::ENGINE;
+use device::EngineChoice;
+use frontend::{Failure, NetworkTest, Tested};
+use lucid::compile::Options;
+use lucid::report::{Detail, Observers, TextLog, Verdicts, Waiting};
+use lucid::simulation::Outcome;
+use source::{Diagnostics, RenderOptions, SourceMap};
+
+/// Runs one specification.
+pub(super) fn test(test: &NetworkTest<'_>) -> Tested {
+    let engine = match test.engine {
+        None => ENGINE,
+        Some(EngineChoice::Jit) => "compiled, jit",
+        Some(EngineChoice::Interpreter) => "compiled, interpreter",
+    };
+    let mut tested = Tested { engine: engine.to_string(), ..Tested::default() };
+    if let Err(failure) = observed(test, &mut tested) {
+        tested.failures.push(match failure {
+            Failure::Found(map, found) => rendered(&map, &found),
+            Failure::Usage(message) | Failure::Message(message) => message,
+        });
+    }
+    tested
+}
+
+fn observed(test: &NetworkTest<'_>, tested: &mut Tested) -> Result<(), Failure> {
+    let specification = &test.specification;
+    let wanted = Wanted {
+        program: test.program,
+        specification: Some(specification.path),
+        ..Wanted::from(specification.files)
+    };
+    let ready = ready(&wanted, None)?;
+    let program = ready.setup.program().clone();
+    let mut verdicts = Verdicts::new(&program, &ready.run.expectations)
+        .map_err(|problems| Failure::Found(ready.map.clone(), problems))?;
+    if ready.run.expectations.is_empty() {
+        tested.notes.push("it expects nothing: add `expect`".to_string());
+    }
+    let mut machine = match test.engine {
+        None => Machine::reference(&ready),
+        Some(engine) => Machine::compiled(engine, Options::default(), false, &ready, None)?,
+    };
+    let mut happened = String::new();
+    let mut waiting = Waiting::new();
+    let outcome = {
+        let mut log = TextLog::new(&program, Detail::Everything, |line| happened.push_str(line))
+            .with_recirculation_ports(ready.setup.recirculation_ports());
+        let mut observers = Observers::new();
+        if test.trace {
+            observers.push(&mut log);
+        }
+        observers.push(&mut waiting);
+        machine.observe(&mut verdicts, &mut observers)
+    };
+    let counts = machine.counts();
+    let verdicts =
+        verdicts.finish(&counts, &|switch, global, index| machine.cell(switch, global, index));
+    if verdicts.iter().any(|verdict| !verdict.passed) {
+        tested.failures.push(verdicts_text(&verdicts, true).trim().to_string());
+        tested.failures.extend(still_to_happen(&ready, &outcome, &waiting, &machine));
+    }
+    if let Outcome::Stopped(fault) = outcome {
+        let mut list = Diagnostics::new();
+        list.push(*fault);
+        tested.failures.push(rendered(&ready.map, &list));
+    }
+    if !tested.failures.is_empty() {
+        tested.trace = happened;
+    }
+    Ok(())
+}
+
+fn rendered(map: &SourceMap, diagnostics: &Diagnostics) -> String {
+    let text = frontend::diagnostics_text(map, diagnostics, RenderOptions { color: false });
+    text.trim_end().to_string()
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The captures a run writes: `PORT.pcap` in one folder for each port that sends. Looks after the
+//! captures that are already there: an input is never overwritten, and one that this run did not
+//! write is told apart. What the packets are is decided elsewhere.
+
+use crate::files::reason;
+use device::Transmitted;
+use network::capture::CaptureWriter;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The captures of one run.
+pub struct PortCaptures {
+    folder: PathBuf,
+    /// Ports whose capture was there before the run.
+    earlier: BTreeSet<u32>,
+    by_port: BTreeMap<u32, CaptureWriter>,
+}
+
+/// Which captures are in the folder after a run.
+pub struct Written {
+    /// Written by the run.
+    pub written: Vec<PathBuf>,
+    /// There before, and not written by the run.
+    pub earlier: Vec<PathBuf>,
+}
+
+impl PortCaptures {
+    /// Makes the folder if it is not there. No input may be one of the captures it could write,
+    /// under this or another name: it would be overwritten while it is read.
+    pub fn in_folder<'a>(
+        folder: &Path,
+        inputs: impl Iterator<Item = &'a Path>,
+    ) -> Result<PortCaptures, String> {
+        if folder.exists() && !folder.is_dir() {
+            return Err(format!("`{}` is a file; --out takes a folder", folder.display()));
+        }
+        let message = |error| format!("cannot make `{}`: {}", folder.display(), reason(&error));
+        std::fs::create_dir_all(folder).map_err(message)?;
+        let inputs: Vec<PathBuf> = inputs.filter_map(|input| input.canonicalize().ok()).collect();
+        let mut earlier = BTreeSet::new();
+        let message = |error| format!("cannot read `{}`: {}", folder.display(), reason(&error));
+        for entry in std::fs::read_dir(folder).map_err(message)?.flatten() {
+            let Some(port) = entry.file_name().to_str().and_then(port_of) else { continue };
+            if entry.path().canonicalize().is_ok_and(|path| inputs.contains(&path)) {
+                return Err(format!(
+                    "--out {}: packets sent from port {port} would overwrite `{}`, which is an \
+                     input: name another folder",
+                    folder.display(),
+                    entry.path().display()
+                ));
+            }
+            earlier.insert(port);
+        }
+        Ok(PortCaptures { folder: folder.to_owned(), earlier, by_port: BTreeMap::new() })
+    }
+
+    /// Adds a packet to the capture of its port, which is made when the port first sends. The time
+    /// is in picoseconds since 1970.
+    pub fn write(&mut self, time_ps: i128, sent: &Transmitted) -> Result<(), String> {
+        self.write_bytes(time_ps, sent.port, &sent.bytes)
+    }
+
+    /// The same with a port and bytes.
+    pub fn write_bytes(&mut self, time_ps: i128, port: u32, bytes: &[u8]) -> Result<(), String> {
+        use std::collections::btree_map::Entry;
+        let writer = match self.by_port.entry(port) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let path = capture_path(&self.folder, port);
+                entry.insert(CaptureWriter::create(&path).map_err(|error| error.to_string())?)
+            }
+        };
+        writer.write(time_ps, bytes).map_err(|error| error.to_string())
+    }
+
+    /// Completes all captures.
+    pub fn finish(self) -> Result<Written, String> {
+        let path = |port: &u32| capture_path(&self.folder, *port);
+        let written = self.by_port.keys().map(path).collect();
+        let not_written = |port: &&u32| !self.by_port.contains_key(port);
+        let earlier = self.earlier.iter().filter(not_written).map(path).collect();
+        for writer in self.by_port.into_values() {
+            writer.finish().map_err(|error| error.to_string())?;
+        }
+        Ok(Written { written, earlier })
+    }
+}
+
+fn capture_path(folder: &Path, port: u32) -> PathBuf {
+    folder.join(format!("{port}.pcap"))
+}
+
+/// The port a capture's file name stands for: only names that [`capture_path`] gives.
+fn port_of(file_name: &str) -> Option<u32> {
+    let port = file_name.strip_suffix(".pcap")?.parse().ok()?;
+    (format!("{port}.pcap") == file_name).then_some(port)
+}
+
+/// Which captures were written, for people.
+pub fn written_text(written: &Written) -> String {
+    let mut text = String::new();
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    match written.written.is_empty() {
+        true => text.push_str("written: nothing, as no packet was sent\n"),
+        false => text.push_str(&format!("written: {}\n", names(&written.written))),
+    }
+    if !written.earlier.is_empty() {
+        text.push_str(&format!("not of this run: {}\n", names(&written.earlier)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::port_of;
+
+    #[test]
+    fn names_of_captures() {
+        for (name, port) in [
+            ("1.pcap", Some(1)),
+            ("510.pcap", Some(510)),
+            ("01.pcap", None),
+            ("+1.pcap", None),
+            ("1.pcapng", None),
+            ("host1.pcap", None),
+            ("99999999999.pcap", None),
+        ] {
+            assert_eq!(port_of(name), port, "{name}");
+        }
+    }
+}

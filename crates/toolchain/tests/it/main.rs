@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of the toolchain with languages of its own and of the tests.
+
+mod controllers;
+mod lucid;
+mod recording;
