@@ -6,6 +6,7 @@
 
 mod composed;
 mod identity;
+mod idle;
 mod instances;
 mod mapped;
 mod reconcile;
@@ -15,6 +16,7 @@ mod virtual_state;
 
 pub use composed::Composed;
 pub use identity::Identity;
+pub use idle::IdleEntries;
 pub use instances::{Instances, OwnedArray, Owner};
 pub use mapped::Mapped;
 pub use reconcile::Reconciliation;
@@ -92,6 +94,9 @@ pub trait ControlMap: Send {
     fn visibility(&self, below: Visibility) -> Visibility {
         below
     }
+
+    /// Tells the map the time of its targets before a batch begins, in picoseconds.
+    fn note_time(&mut self, _now_ps: u64) {}
 
     /// The target that answers a batch alone, with nothing more to do than [`ControlMap::pass`] and
     /// [`ControlMap::passed`]. `None` is for batches that need a plan.

@@ -56,6 +56,11 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
         self.outer.visibility(self.inner.visibility(below))
     }
 
+    fn note_time(&mut self, now_ps: u64) {
+        self.outer.note_time(now_ps);
+        self.inner.note_time(now_ps);
+    }
+
     fn begin(&mut self, batch: Batch) -> Self::Plan {
         ComposedPlan {
             outer: self.outer.begin(batch),

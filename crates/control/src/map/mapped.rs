@@ -191,6 +191,8 @@ impl<M: ControlMap> Mapped<M> {
             self.passing.push_back(passing);
             return;
         }
+        let now_ps = self.now_ps();
+        self.map.note_time(now_ps);
         let plan = self.map.begin(batch);
         self.running.push(Running::new(ticket, plan, at_ps));
         self.drive();
@@ -418,8 +420,9 @@ impl<M: ControlMap> Target for Mapped<M> {
                 found.extend(self.map.notify(TargetIndex(index), notification));
             }
         }
+        let now_ps = self.now_ps();
+        self.map.note_time(now_ps);
         while let Some(plan) = self.map.background() {
-            let now_ps = self.now_ps();
             self.running.push(Running::of_map(plan, now_ps));
             self.drive();
         }

@@ -224,6 +224,10 @@ impl<T: Translation> ControlMap for Virtual<T> {
         self.translation.visibility(below)
     }
 
+    fn note_time(&mut self, now_ps: u64) {
+        self.state.set_now_ps(now_ps);
+    }
+
     fn begin(&mut self, batch: Batch) -> VirtualPlan {
         self.plan(batch)
     }
