@@ -6,6 +6,7 @@
 
 mod composed;
 mod identity;
+mod idle;
 mod instances;
 mod mapped;
 mod reconcile;
@@ -15,6 +16,7 @@ mod virtual_state;
 
 pub use composed::Composed;
 pub use identity::Identity;
+pub use idle::IdleEntries;
 pub use instances::{Instances, OwnedArray, Owner};
 pub use mapped::Mapped;
 pub use reconcile::Reconciliation;

@@ -80,6 +80,7 @@ impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
         self.publish();
+        self.shared.entry.note_time(self.machine.now_ps);
         self.switch = None;
         if self.shared.entry.has_waiting() {
             self.shared.serve_if_idle();

@@ -14,12 +14,20 @@ use std::sync::Arc;
 pub struct Composed<O, I> {
     outer: O,
     inner: I,
+    /// Which map has asked a question of itself that is not answered yet.
+    asks: Option<Asks>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Asks {
+    Outer,
+    Inner,
 }
 
 impl<O: ControlMap, I: ControlMap> Composed<O, I> {
     /// `outer` over `inner`.
     pub fn new(outer: O, inner: I) -> Composed<O, I> {
-        Composed { outer, inner }
+        Composed { outer, inner, asks: None }
     }
 }
 
@@ -28,6 +36,8 @@ impl<O: ControlMap, I: ControlMap> Composed<O, I> {
 enum Inner<P> {
     /// A batch at work, and its answer once it is there.
     Batch(P, Option<Outcome>),
+    /// A question of the inner map itself.
+    Question(P),
     /// A barrier at the inner map's targets.
     Barrier,
 }
@@ -35,7 +45,8 @@ enum Inner<P> {
 /// A batch of a composition at work.
 #[derive(Debug)]
 pub struct ComposedPlan<O, I> {
-    outer: O,
+    /// `None` for a question of the inner map.
+    outer: Option<O>,
     inner: Option<Inner<I>>,
     /// Batches of the outer map's step that the inner one has still to do.
     waiting: VecDeque<Batch>,
@@ -43,6 +54,13 @@ pub struct ComposedPlan<O, I> {
     seen: Vec<Outcome>,
     /// Batches that the outer map has reserved: the inner map checks, and applies them on commit.
     reserved: Vec<Batch>,
+}
+
+impl<O, I> ComposedPlan<O, I> {
+    fn new(outer: Option<O>) -> ComposedPlan<O, I> {
+        let (inner, waiting) = (None, VecDeque::new());
+        ComposedPlan { outer, inner, waiting, seen: Vec::new(), reserved: Vec::new() }
+    }
 }
 
 impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
@@ -62,18 +80,19 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
     }
 
     fn begin(&mut self, batch: Batch) -> Self::Plan {
-        ComposedPlan {
-            outer: self.outer.begin(batch),
-            inner: None,
-            waiting: VecDeque::new(),
-            seen: Vec::new(),
-            reserved: Vec::new(),
-        }
+        ComposedPlan::new(Some(self.outer.begin(batch)))
     }
 
     fn step(&mut self, plan: &mut Self::Plan, mut seen: Vec<Outcome>) -> Step {
         loop {
             match plan.inner.take() {
+                Some(Inner::Question(mut inner)) => {
+                    let step = self.inner.step(&mut inner, std::mem::take(&mut seen));
+                    if !matches!(step, Step::End) {
+                        plan.inner = Some(Inner::Question(inner));
+                    }
+                    return step;
+                }
                 Some(Inner::Barrier) => {
                     let now_ps = seen.iter().map(|outcome| outcome.known_ps).max().unwrap_or(0);
                     plan.seen.push(Outcome::empty(now_ps));
@@ -102,7 +121,8 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
                 plan.inner = Some(Inner::Batch(self.inner.begin(batch), None));
                 continue;
             }
-            match self.outer.step(&mut plan.outer, std::mem::take(&mut plan.seen)) {
+            let Some(outer) = &mut plan.outer else { return Step::End };
+            match self.outer.step(outer, std::mem::take(&mut plan.seen)) {
                 Step::Submit(batches) => {
                     plan.waiting.extend(batches.into_iter().map(|(_, batch)| batch));
                 }
@@ -131,7 +151,7 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
     }
 
     fn queues_behind(&self, running: &Self::Plan, later: &Batch) -> bool {
-        self.outer.queues_behind(&running.outer, later)
+        running.outer.as_ref().is_some_and(|outer| self.outer.queues_behind(outer, later))
     }
 
     fn check(&mut self, batch: &Batch) -> Outcome {
@@ -144,13 +164,27 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
     }
 
     fn background(&mut self) -> Option<Self::Plan> {
-        let outer = self.outer.background()?;
-        let (inner, waiting) = (None, VecDeque::new());
-        Some(ComposedPlan { outer, inner, waiting, seen: Vec::new(), reserved: Vec::new() })
+        if self.asks.is_some() {
+            // One question at a time, so that its answer is known to be its.
+            return None;
+        }
+        if let Some(outer) = self.outer.background() {
+            self.asks = Some(Asks::Outer);
+            return Some(ComposedPlan::new(Some(outer)));
+        }
+        let inner = self.inner.background()?;
+        self.asks = Some(Asks::Inner);
+        Some(ComposedPlan { inner: Some(Inner::Question(inner)), ..ComposedPlan::new(None) })
     }
 
     fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
-        self.outer.background_answer(outcome)
+        match self.asks.take() {
+            Some(Asks::Inner) => {
+                let found = self.inner.background_answer(outcome).into_iter();
+                found.flat_map(|one| self.outer.notify(TargetIndex(0), one)).collect()
+            }
+            Some(Asks::Outer) | None => self.outer.background_answer(outcome),
+        }
     }
 
     fn absence(&self) -> Absence {

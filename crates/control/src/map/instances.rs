@@ -2,14 +2,13 @@
 //! Several instances of one program as one target: configuration goes to all of them, registers and meters have
 //! owners, counters are summed, and an entry idles when it idles everywhere.
 
-use super::{Physical, TargetIndex, Translation};
-use crate::target::{Batch, DeviceItem, Fault, Notification, Outcome, Reply, Visibility};
-use ir::{Bits, KeyPattern, Program, TableId};
+use super::{IdleEntries, Physical, TargetIndex, Translation};
+use crate::target::{Batch, DeviceItem, Fault, Notification, Outcome, Visibility};
+use ir::{Bits, Program};
 use state::{
-    CellRange, CellValues, Configuration, CounterValue, EntryRecord, EntryReference, EntryTarget,
-    EntryWithCells, Read, Reply as StateReply, Update,
+    CellRange, CellValues, Configuration, CounterValue, EntryWithCells, Read, Reply as StateReply,
+    Update,
 };
-use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,34 +43,19 @@ impl fmt::Debug for Owner {
     }
 }
 
-/// The name of an entry: table, keys, priority.
-type EntryName = (TableId, Vec<KeyPattern>, i64);
-
 /// Instances of one program, for [`super::Virtual`].
 #[derive(Debug)]
 pub struct Instances {
     program: Arc<Program>,
     count: usize,
     owner: Owner,
-    /// Instances in which an entry has idled.
-    idle: HashMap<EntryName, BTreeSet<usize>>,
-    /// Entries that have idled everywhere, if they still do: with when that was noticed.
-    suspects: Vec<(EntryName, u64)>,
-    /// The suspects that are asked about.
-    asked: Vec<(EntryName, u64)>,
+    idle: IdleEntries,
 }
 
 impl Instances {
     /// So many instances of a program.
     pub fn new(program: Arc<Program>, count: usize, owner: Owner) -> Instances {
-        Instances {
-            program,
-            count,
-            owner,
-            idle: HashMap::new(),
-            suspects: Vec::new(),
-            asked: Vec::new(),
-        }
+        Instances { program, count, owner, idle: IdleEntries::default() }
     }
 
     fn all(&self) -> impl Iterator<Item = TargetIndex> + use<> {
@@ -253,63 +237,22 @@ impl Translation for Instances {
 
     fn notify(
         &mut self,
-        from: TargetIndex,
+        _: TargetIndex,
         notification: Notification,
         _: &Configuration,
     ) -> Vec<Notification> {
         let Notification::IdleTimeout { time_ps, table, entry } = &notification else {
             return vec![notification];
         };
-        let name = (*table, entry.keys.clone(), entry.priority);
-        let idle = self.idle.entry(name.clone()).or_default();
-        idle.insert(from.0);
-        if idle.len() == self.count {
-            // Some may have been hit since they reported.
-            self.suspects.push((name, *time_ps));
-        }
+        self.idle.suspect(*table, entry, *time_ps);
         Vec::new()
     }
 
     fn background(&mut self) -> Option<Batch> {
-        if self.suspects.is_empty() || !self.asked.is_empty() {
-            return None;
-        }
-        self.asked = std::mem::take(&mut self.suspects);
-        let read = |((table, keys, priority), _): &(EntryName, u64)| Read::EntriesWithCells {
-            table: *table,
-            entry: Some(EntryReference::Entry { keys: keys.clone(), priority: *priority }),
-        };
-        Some(Batch::of(self.asked.iter().map(read)))
+        self.idle.question()
     }
 
     fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
-        let mut found = Vec::new();
-        for ((name, time_ps), result) in
-            std::mem::take(&mut self.asked).into_iter().zip(outcome.results)
-        {
-            let Ok(Reply::State(StateReply::EntriesWithCells(list))) = result else {
-                // It is gone meanwhile.
-                self.idle.remove(&name);
-                continue;
-            };
-            let Some(EntryWithCells { target: EntryTarget::Entry(entry), last_hit_ps, .. }) =
-                list.into_iter().next()
-            else {
-                continue;
-            };
-            let idle_ps = time_ps.saturating_sub(last_hit_ps.unwrap_or(0));
-            if has_idled(&entry, idle_ps) {
-                self.idle.remove(&name);
-                found.push(Notification::IdleTimeout { time_ps, table: name.0, entry });
-            } else if let Some(idle) = self.idle.get_mut(&name) {
-                // The instances that were hit report again; which ones they are is not known.
-                idle.clear();
-            }
-        }
-        found
+        self.idle.answer(outcome)
     }
-}
-
-fn has_idled(entry: &EntryRecord, idle_ps: u64) -> bool {
-    u128::from(idle_ps) >= u128::from(entry.idle_timeout_ns) * 1_000
 }

@@ -419,8 +419,9 @@ impl<M: ControlMap> Target for Mapped<M> {
                 found.extend(self.map.notify(TargetIndex(index), notification));
             }
         }
+        let now_ps = self.now_ps();
+        self.map.set_now_ps(now_ps);
         while let Some(plan) = self.map.background() {
-            let now_ps = self.now_ps();
             self.running.push(Running::of_map(plan, now_ps));
             self.drive();
         }

@@ -10,7 +10,7 @@ use ir::{
 };
 use state::{
     ActionData, BatchItem, BoundAction, EntryRecord, EntryTarget, NewEntry, Read,
-    Reply as StateReply, Update,
+    Reply as StateReply, Update, UpdateError,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -283,6 +283,9 @@ impl Renamed {
         for result in &mut outcome.results {
             match result {
                 Ok(Reply::State(reply)) => self.reply_above(reply),
+                Err(Fault::Refused(UpdateError::NoSuchObject { index, .. })) => {
+                    *index = number_above(*index);
+                }
                 Err(Fault::Refused(error)) => *error = error.clone().renamed(&rename),
                 _ => {}
             }
@@ -290,9 +293,15 @@ impl Renamed {
     }
 }
 
-/// A handle below; one that does not exist stays one that does not exist.
+/// A handle below; one that does not exist becomes one that does not exist there, counted from the end.
 fn below<I: Copy>(list: &[I], at: usize, id: fn(u32) -> I) -> I {
-    list.get(at).copied().unwrap_or(id(u32::MAX))
+    let missing = u32::MAX - u32::try_from(at).unwrap_or(0).min(u32::MAX / 2);
+    list.get(at).copied().unwrap_or(id(missing))
+}
+
+/// The number of an object that does not exist, from that below.
+fn number_above(index: u32) -> u32 {
+    if index > u32::MAX / 2 { u32::MAX - index } else { index }
 }
 
 impl ControlMap for Renamed {

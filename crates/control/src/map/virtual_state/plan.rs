@@ -106,7 +106,7 @@ impl<T: Translation> Virtual<T> {
             stage: Stage::Begin,
             rolled_back: false,
             is_answered: false,
-            latest_ps: (0, 0),
+            latest_ps: (self.state.now_ps(), self.state.now_ps()),
         };
         let count = batch.items.len();
         if plan.stops_on_error

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Maps that give an entry as written several rows as run: counters are summed over them, the latest hit counts,
+//! and an entry has idled when all its rows have. Which rows an entry has is the business of each kind.
+
+use super::Form;
+use super::ids::{Ids, physical, table_of_counter};
+use control::map::{IdleEntries, Physical, TargetIndex, Translation};
+use control::target::{Batch, Fault, Notification, Outcome};
+use ir::{CounterId, KeyPattern, Program, TableId};
+use state::{Configuration, CounterValue, EntryReference, NewEntry, Read, Reply, Update};
+use std::sync::Arc;
+
+/// A row of a program as run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub table: TableId,
+    pub keys: Vec<KeyPattern>,
+    pub phase: u8,
+}
+
+/// Which rows entries have.
+pub trait Rows: Send {
+    /// The rows of an entry; `None` where its table is carried as it is.
+    fn rows(&self, table: TableId, keys: &[KeyPattern]) -> Option<Vec<Row>>;
+
+    /// The tables whose default actions are that of a table; `None` where its table is carried as it is.
+    fn defaults(&self, table: TableId) -> Option<Vec<TableId>>;
+
+    /// As [`Translation::complete`].
+    fn complete(&mut self) -> Vec<Physical> {
+        Vec::new()
+    }
+
+    /// As [`Translation::barrier_before`].
+    fn barrier_before(&self, _phase: u8) -> Vec<TargetIndex> {
+        Vec::new()
+    }
+}
+
+/// Every table is carried as it is.
+pub struct NoRows;
+
+impl Rows for NoRows {
+    fn rows(&self, _: TableId, _: &[KeyPattern]) -> Option<Vec<Row>> {
+        None
+    }
+
+    fn defaults(&self, _: TableId) -> Option<Vec<TableId>> {
+        None
+    }
+}
+
+/// The translation by rows.
+pub struct ByRows<R> {
+    pub ids: Ids,
+    pub rows: R,
+    /// What of the rows' cells is forgotten, to see that it is noticed.
+    pub sums: Form,
+    pub idle: IdleEntries,
+}
+
+impl<R: Rows> ByRows<R> {
+    pub fn new(ids: Ids, rows: R) -> ByRows<R> {
+        ByRows { ids, rows, sums: Form::Right, idle: IdleEntries::default() }
+    }
+
+    /// The entries as run of one as written, or of the default action.
+    fn references(
+        &self,
+        table: TableId,
+        entry: &EntryReference,
+    ) -> Option<Vec<(TableId, EntryReference, u8)>> {
+        match entry {
+            EntryReference::Entry { keys, priority } => {
+                let reference = |row: Row| {
+                    let entry = EntryReference::Entry { keys: row.keys, priority: *priority };
+                    (row.table, entry, row.phase)
+                };
+                Some(self.rows.rows(table, keys)?.into_iter().map(reference).collect())
+            }
+            EntryReference::Default => {
+                let reference = |table| (table, EntryReference::Default, 0);
+                Some(self.rows.defaults(table)?.into_iter().map(reference).collect())
+            }
+            EntryReference::At { .. } => None,
+        }
+    }
+
+    fn counter_of(&self, counter: CounterId, table: TableId, below: TableId) -> CounterId {
+        let list = &self.ids.written.tables[table.index()].direct_counters;
+        let at = list.iter().position(|other| *other == counter).unwrap_or(0);
+        self.ids.run.tables[below.index()].direct_counters[at]
+    }
+}
+
+impl<R: Rows> Translation for ByRows<R> {
+    fn program(&self) -> Arc<Program> {
+        self.ids.written.clone()
+    }
+
+    fn update(&mut self, update: &Update, _: &Configuration) -> Result<Vec<Physical>, Fault> {
+        let carried = |ids: &Ids| Ok(vec![physical(ids.update(update)?)]);
+        let ids = &self.ids;
+        match update {
+            Update::InsertEntry { table, entry } => {
+                let Some(rows) = self.rows.rows(*table, &entry.keys) else { return carried(ids) };
+                let insert = |Row { table, keys, phase }| {
+                    let entry = NewEntry { keys, ..ids.entry(entry) };
+                    physical(Update::InsertEntry { table, entry }).in_phase(phase)
+                };
+                Ok(rows.into_iter().map(insert).collect())
+            }
+            Update::ModifyEntry { table, entry } => {
+                let Some(rows) = self.rows.rows(*table, &entry.keys) else { return carried(ids) };
+                let modify = |Row { table, keys, phase }| {
+                    let entry = NewEntry { keys, ..ids.entry(entry) };
+                    physical(Update::ModifyEntry { table, entry }).in_phase(phase)
+                };
+                Ok(rows.into_iter().map(modify).collect())
+            }
+            Update::DeleteEntry { table, keys, priority } => {
+                let Some(rows) = self.rows.rows(*table, keys) else { return carried(ids) };
+                let delete = |Row { table, keys, phase }| {
+                    let priority = *priority;
+                    physical(Update::DeleteEntry { table, keys, priority }).in_phase(phase)
+                };
+                Ok(rows.into_iter().map(delete).collect())
+            }
+            Update::SetDefaultAction { table, action } => {
+                let Some(tables) = self.rows.defaults(*table) else { return carried(ids) };
+                let action = action.as_ref().map(|action| ids.action(action));
+                let set =
+                    |table| physical(Update::SetDefaultAction { table, action: action.clone() });
+                Ok(tables.into_iter().map(set).collect())
+            }
+            Update::WriteDirectCounter { counter, entry, value } => {
+                let table = table_of_counter(&ids.written, *counter).ok_or(Fault::Gone)?;
+                let Some(references) = self.references(table, entry) else { return carried(ids) };
+                let mut value = Some(*value);
+                let write = |(below, entry, phase)| {
+                    // The first row has it all.
+                    let value = value.take().unwrap_or_default();
+                    let counter = self.counter_of(*counter, table, below);
+                    let update = Update::WriteDirectCounter { counter, entry, value };
+                    physical(update).in_phase(phase)
+                };
+                Ok(references.into_iter().map(write).collect())
+            }
+            _ => carried(ids),
+        }
+    }
+
+    fn read(&mut self, read: &Read, _: &Configuration) -> Result<Vec<Physical>, Fault> {
+        let ids = &self.ids;
+        match read {
+            Read::DirectCounter { counter, entry: Some(entry) } => {
+                let table = table_of_counter(&ids.written, *counter).ok_or(Fault::Gone)?;
+                if let Some(references) = self.references(table, entry) {
+                    let read = |(below, entry, phase)| {
+                        let counter = self.counter_of(*counter, table, below);
+                        let read = Read::DirectCounter { counter, entry: Some(entry) };
+                        physical(read).in_phase(phase)
+                    };
+                    return Ok(references.into_iter().map(read).collect());
+                }
+            }
+            Read::EntriesWithCells { table, entry: Some(entry) } => {
+                if let Some(references) = self.references(*table, entry) {
+                    let read = |(table, entry, phase)| {
+                        let read = Read::EntriesWithCells { table, entry: Some(entry) };
+                        physical(read).in_phase(phase)
+                    };
+                    return Ok(references.into_iter().map(read).collect());
+                }
+            }
+            _ => {}
+        }
+        Ok(vec![physical(ids.read(read)?)])
+    }
+
+    fn combine(&mut self, _: &Read, replies: Vec<Reply>) -> Result<Reply, Fault> {
+        let mut replies = replies.into_iter();
+        let mut whole = replies.next().ok_or(Fault::Gone)?;
+        if self.sums == Form::Broken {
+            return Ok(whole);
+        }
+        for reply in replies {
+            match (&mut whole, reply) {
+                (Reply::DirectCounters(sums), Reply::DirectCounters(more)) => {
+                    let pairs = sums.iter_mut().zip(more);
+                    pairs.for_each(|((_, sum), (_, value))| add(sum, value));
+                }
+                (Reply::EntriesWithCells(sums), Reply::EntriesWithCells(more)) => {
+                    for (cells, other) in sums.iter_mut().zip(more) {
+                        let pairs = cells.counters.iter_mut().zip(other.counters);
+                        pairs.for_each(|(sum, value)| add(sum, value));
+                        cells.last_hit_ps = cells.last_hit_ps.max(other.last_hit_ps);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(whole)
+    }
+
+    fn complete(&mut self) -> Vec<Physical> {
+        self.rows.complete()
+    }
+
+    fn barrier_before(&self, phase: u8) -> Vec<TargetIndex> {
+        self.rows.barrier_before(phase)
+    }
+
+    fn notify(
+        &mut self,
+        _: TargetIndex,
+        notification: Notification,
+        state: &Configuration,
+    ) -> Vec<Notification> {
+        let Notification::IdleTimeout { time_ps, table: below, entry: row } = &notification else {
+            return vec![notification];
+        };
+        for table in (0..self.ids.written.tables.len() as u32).map(TableId) {
+            let entries = state.table(table).into_iter().flat_map(|table| table.entries());
+            for entry in entries {
+                let Some(rows) = self.rows.rows(table, &entry.keys) else {
+                    if self.ids.table(table) == *below
+                        && entry.keys == row.keys
+                        && entry.priority == row.priority
+                    {
+                        let (time_ps, entry) = (*time_ps, entry.clone());
+                        return vec![Notification::IdleTimeout { time_ps, table, entry }];
+                    }
+                    continue;
+                };
+                let is_it = |own: &Row| {
+                    let declared = &self.ids.run.tables[own.table.index()];
+                    own.table == *below
+                        && state::entry_keys(declared, &own.keys).as_ref() == Ok(&row.keys)
+                };
+                if entry.priority == row.priority && rows.iter().any(is_it) {
+                    self.idle.suspect(table, entry, *time_ps);
+                    return Vec::new();
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn background(&mut self) -> Option<Batch> {
+        self.idle.question()
+    }
+
+    fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
+        self.idle.answer(outcome)
+    }
+}
+
+pub fn add(sum: &mut CounterValue, value: CounterValue) {
+    sum.packets = sum.packets.wrapping_add(value.packets);
+    sum.bytes = sum.bytes.wrapping_add(value.bytes);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Idle timeouts of entries that stand for several rows below: an entry has idled when all of its rows have.
+//! Whose rows they are is the map's knowledge.
+
+use crate::target::{Batch, Notification, Outcome, Reply};
+use ir::{KeyPattern, TableId};
+use state::{EntryRecord, EntryReference, EntryTarget, EntryWithCells, Read, Reply as StateReply};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The name of an entry: table, keys, priority.
+type EntryName = (TableId, Vec<KeyPattern>, i64);
+
+/// Entries of a program as written of which some row has idled.
+///
+/// Each report of a row is a [`IdleEntries::suspect`]. The map asks the program as written
+/// [`IdleEntries::question`], whose answer has the latest hit of all rows, and hands the outcome to
+/// [`IdleEntries::answer`].
+#[derive(Debug, Default)]
+pub struct IdleEntries {
+    /// Entries to ask about, with when a row of each was reported.
+    suspects: Vec<(EntryName, u64)>,
+    asked: Vec<(EntryName, u64)>,
+    /// The generation and the last hit of entries when they were reported.
+    reported: HashMap<EntryName, (u64, Option<u64>)>,
+}
+
+impl IdleEntries {
+    /// A row of an entry of the program as written has idled.
+    pub fn suspect(&mut self, table: TableId, entry: &EntryRecord, time_ps: u64) {
+        self.suspects.push(((table, entry.keys.clone(), entry.priority), time_ps));
+    }
+
+    /// What to ask the program as written; nothing while an answer is awaited.
+    pub fn question(&mut self) -> Option<Batch> {
+        if self.suspects.is_empty() || !self.asked.is_empty() {
+            return None;
+        }
+        self.asked = std::mem::take(&mut self.suspects);
+        let read = |((table, keys, priority), _): &(EntryName, u64)| Read::EntriesWithCells {
+            table: *table,
+            entry: Some(EntryReference::Entry { keys: keys.clone(), priority: *priority }),
+        };
+        Some(Batch::of(self.asked.iter().map(read)))
+    }
+
+    /// The notifications that follow from the answer to the question.
+    pub fn answer(&mut self, outcome: Outcome) -> Vec<Notification> {
+        let mut found = Vec::new();
+        let asked = std::mem::take(&mut self.asked);
+        for ((name, time_ps), result) in asked.into_iter().zip(outcome.results) {
+            let Ok(Reply::State(StateReply::EntriesWithCells(list))) = result else {
+                // It is gone meanwhile.
+                self.reported.remove(&name);
+                continue;
+            };
+            let Some(EntryWithCells { target: EntryTarget::Entry(entry), last_hit_ps, .. }) =
+                list.into_iter().next()
+            else {
+                continue;
+            };
+            let identity = (entry.generation, last_hit_ps);
+            let idle_ps = time_ps.saturating_sub(last_hit_ps.unwrap_or(0));
+            if has_idled(&entry, idle_ps) && self.reported.get(&name) != Some(&identity) {
+                found.push(Notification::IdleTimeout { time_ps, table: name.0, entry });
+                self.reported.insert(name, identity);
+            }
+        }
+        found
+    }
+}
+
+fn has_idled(entry: &Arc<EntryRecord>, idle_ps: u64) -> bool {
+    entry.idle_timeout_ns > 0 && u128::from(idle_ps) >= u128::from(entry.idle_timeout_ns) * 1_000
+}
