@@ -22,10 +22,13 @@ use conformance::differential::choices::Choices;
 use ir::Program;
 use std::sync::Arc;
 
+/// Makes the map of a program as written over the program as run.
+pub type MakeMap = Box<dyn Fn(&Arc<Program>, &Arc<Program>) -> Erased>;
+
 /// A program as run, and what makes the map from a program as written to it.
 pub struct Transformed {
     pub run: Specification,
-    pub map: Box<dyn Fn(&Arc<Program>, &Arc<Program>) -> Erased>,
+    pub map: MakeMap,
 }
 
 /// Whether a map is as it should be.
