@@ -10,7 +10,7 @@ use crate::lexer;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::token::{Token, TokenKind};
 use crate::typed::TypedProgram;
-use source::{Diagnostics, FileId, SourceMap, Span};
+use source::{Diagnostics, SourceMap, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +20,6 @@ pub struct ProgramBuilder {
     map: SourceMap,
     tokens: Vec<Token>,
     includes: Vec<String>,
-    interface_files: std::ops::Range<u32>,
     comments: BTreeMap<Arc<str>, String>,
     diagnostics: Diagnostics,
 }
@@ -35,7 +34,6 @@ pub struct BuiltProgram {
     /// Warnings of the checker.
     pub warnings: Diagnostics,
     includes: Vec<String>,
-    interface_files: std::ops::Range<u32>,
     comments: BTreeMap<Arc<str>, String>,
 }
 
@@ -45,17 +43,14 @@ impl ProgramBuilder {
     pub fn new(mut map: SourceMap, includes: &[&str]) -> ProgramBuilder {
         let mut diagnostics = Diagnostics::new();
         let text: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-        let first = map.file_count() as u32;
         let main = map.add("interfaces", text);
         let options = PreprocessorOptions::default();
         let mut tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
         tokens.retain(|token| token.kind != TokenKind::End);
-        let interface_files = first..map.file_count() as u32;
         ProgramBuilder {
             map,
             tokens,
             includes: includes.iter().map(|name| (*name).to_string()).collect(),
-            interface_files,
             comments: BTreeMap::new(),
             diagnostics,
         }
@@ -104,8 +99,7 @@ impl ProgramBuilder {
     /// the tool, or a limit of P4 that the tool did not know.
     #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
     pub fn finish(self) -> Result<BuiltProgram, (Diagnostics, SourceMap)> {
-        let ProgramBuilder { map, mut tokens, includes, interface_files, comments, diagnostics } =
-            self;
+        let ProgramBuilder { map, mut tokens, includes, comments, diagnostics } = self;
         let mut diagnostics = diagnostics;
         tokens.push(Token { kind: TokenKind::End, span: Span::NONE, text: "".into() });
         let tree = crate::parser::parse(tokens, &mut diagnostics);
@@ -121,7 +115,6 @@ impl ProgramBuilder {
             program: Arc::new(program),
             warnings: diagnostics,
             includes,
-            interface_files,
             comments,
         })
     }
@@ -133,7 +126,7 @@ impl BuiltProgram {
     pub fn print(&self) -> String {
         let mut text: String =
             self.includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-        let is_own = |declaration: &&Declaration| !self.is_interface(declaration.span.file);
+        let is_own = |declaration: &&Declaration| self.map.library(declaration.span).is_none();
         for declaration in self.program.program.declarations.iter().filter(is_own) {
             text.push('\n');
             let comment = self.comments.get(&declaration.name.text);
@@ -144,10 +137,6 @@ impl BuiltProgram {
             text.push_str(&crate::printer::print_declarations([declaration]));
         }
         text
-    }
-
-    fn is_interface(&self, file: FileId) -> bool {
-        self.interface_files.contains(&file.0)
     }
 }
 
