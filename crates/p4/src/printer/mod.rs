@@ -51,4 +51,4 @@ pub fn print_type_ref(ty: &TypeRef) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
