@@ -3,6 +3,9 @@
 //! interfaces. Source text comes in, a checked tree with side tables comes out; execution and hardware
 //! are elsewhere.
 
+#[macro_use]
+mod walker;
+
 pub mod ast;
 pub mod build;
 pub mod check;
@@ -14,5 +17,8 @@ pub mod lexer;
 pub mod parser;
 pub mod preprocessor;
 pub mod printer;
+pub mod rewrite;
 pub mod token;
 pub mod typed;
+pub mod visit;
+pub mod visit_mut;

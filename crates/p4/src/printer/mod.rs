@@ -53,4 +53,4 @@ pub fn print_type_ref(ty: &TypeRef) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
