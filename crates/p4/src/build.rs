@@ -4,7 +4,7 @@
 //! other program. What comes out is the checked tree, which is lowered directly, and its text, which
 //! other toolchains take. What the pieces say is the tool's business.
 
-use crate::ast::Declaration;
+use crate::ast::{Declaration, Program};
 use crate::interfaces::InterfacesOnly;
 use crate::lexer;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
@@ -33,7 +33,15 @@ pub struct BuiltProgram {
     pub program: Arc<TypedProgram>,
     /// Warnings of the checker.
     pub warnings: Diagnostics,
-    includes: Vec<String>,
+    pub(crate) printing: Printing,
+}
+
+/// How a program is printed that a tool made or changed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Printing {
+    /// What a built program includes; `None` for a program of the user's, which includes what it did.
+    includes: Option<Vec<String>>,
+    /// Comments by the names of top-level declarations.
     comments: BTreeMap<Arc<str>, String>,
 }
 
@@ -114,8 +122,7 @@ impl ProgramBuilder {
             map,
             program: Arc::new(program),
             warnings: diagnostics,
-            includes,
-            comments,
+            printing: Printing { includes: Some(includes), comments },
         })
     }
 }
@@ -124,10 +131,25 @@ impl BuiltProgram {
     /// The program as text that other toolchains take: interfaces as `#include`, then everything
     /// that was put.
     pub fn print(&self) -> String {
-        let mut text: String =
-            self.includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-        let is_own = |declaration: &&Declaration| self.map.library(declaration.span).is_none();
-        for declaration in self.program.program.declarations.iter().filter(is_own) {
+        self.printing.print(&self.map, &self.program.program)
+    }
+}
+
+impl Printing {
+    /// A declaration that has another name now keeps its comment.
+    pub(crate) fn rename(&mut self, old: &str, new: &Arc<str>) {
+        if let Some(comment) = self.comments.remove(old) {
+            self.comments.insert(new.clone(), comment);
+        }
+    }
+
+    pub(crate) fn print(&self, map: &SourceMap, program: &Program) -> String {
+        let Some(includes) = &self.includes else {
+            return crate::printer::print_with_includes(map, program);
+        };
+        let mut text: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
+        let is_own = |declaration: &&Declaration| map.library(declaration.span).is_none();
+        for declaration in program.declarations.iter().filter(is_own) {
             text.push('\n');
             let comment = self.comments.get(&declaration.name.text);
             for line in comment.into_iter().flat_map(|comment| comment.lines()) {
