@@ -6,5 +6,6 @@
 
 pub mod corpus;
 pub mod differential;
+pub mod inlining;
 pub mod specification;
 pub mod stf;

@@ -4,9 +4,10 @@
 
 use ir::Program;
 use ir::ready::ReadyProgram;
+use p4::inline::{Inlined, Obstacle};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
-use source::Severity;
+use source::{Severity, SourceMap};
 use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub enum Form {
     Simplified,
     /// Printed, read, lowered and simplified again.
     Reprinted,
+    /// With all calls inlined that can be, printed, read, lowered and simplified again.
+    Inlined,
 }
 
 /// What a form could not be made for.
@@ -31,6 +34,8 @@ pub enum FormError {
     Unverified(String),
     /// The printed program was refused.
     PrintRejected(String),
+    /// The program with its calls inlined was refused.
+    InliningRejected(String),
 }
 
 impl fmt::Display for FormError {
@@ -41,6 +46,9 @@ impl fmt::Display for FormError {
             FormError::PrintRejected(why) => {
                 write!(formatter, "the printed program is refused: {why}")
             }
+            FormError::InliningRejected(why) => {
+                write!(formatter, "the program with its calls inlined is refused: {why}")
+            }
         }
     }
 }
@@ -49,11 +57,13 @@ impl fmt::Display for FormError {
 #[derive(Debug)]
 pub struct Forms {
     ready: ReadyProgram,
+    map: SourceMap,
+    inlined: OnceCell<Result<(Inlined, Arc<Program>), FormError>>,
     simplified: OnceCell<Result<Arc<Program>, FormError>>,
     reprinted: OnceCell<Result<Arc<Program>, FormError>>,
 }
 
-fn compile(text: &str) -> Result<ReadyProgram, String> {
+fn compile(text: &str) -> Result<(ReadyProgram, SourceMap), String> {
     let options = PreprocessorOptions::default();
     let mut compiled =
         p4::compile::compile("program.p4", text.to_string(), &InterfacesOnly, &options);
@@ -66,7 +76,8 @@ fn compile(text: &str) -> Result<ReadyProgram, String> {
         };
         return Err(format!("line {line}: {}: {}{shown}", error.code, error.message));
     }
-    ready.ok_or_else(|| "there is no main".to_string())
+    let ready = ready.ok_or_else(|| "there is no main".to_string())?;
+    Ok((ready, compiled.map))
 }
 
 fn verified(program: &Arc<Program>) -> Result<Arc<Program>, FormError> {
@@ -81,9 +92,15 @@ fn verified(program: &Arc<Program>) -> Result<Arc<Program>, FormError> {
 impl Forms {
     /// Compiles a program's text.
     pub fn of_text(text: &str) -> Result<Forms, FormError> {
-        let ready = compile(text).map_err(FormError::Rejected)?;
+        let (ready, map) = compile(text).map_err(FormError::Rejected)?;
         verified(ready.lowered())?;
-        Ok(Forms { ready, simplified: OnceCell::new(), reprinted: OnceCell::new() })
+        Ok(Forms {
+            ready,
+            map,
+            inlined: OnceCell::new(),
+            simplified: OnceCell::new(),
+            reprinted: OnceCell::new(),
+        })
     }
 
     /// The IR as lowered.
@@ -102,10 +119,32 @@ impl Forms {
                 .reprinted
                 .get_or_init(|| {
                     let printed = p4::printer::print(&self.ready.typed().program);
-                    let ready = compile(&printed).map_err(FormError::PrintRejected)?;
+                    let (ready, _) = compile(&printed).map_err(FormError::PrintRejected)?;
                     verified(ready.program())
                 })
                 .clone(),
+            Form::Inlined => self.inlined().map(|(_, program)| program.clone()),
         }
+    }
+
+    /// The program with its calls inlined, and what was inlined.
+    pub fn inlined(&self) -> Result<&(Inlined, Arc<Program>), FormError> {
+        let made = self.inlined.get_or_init(|| {
+            let inlined = p4::inline::inline_all(self.ready.typed(), self.map.clone());
+            let inlined = inlined.map_err(|(found, _)| {
+                let first = found.iter().find(|each| each.severity == Severity::Error);
+                FormError::InliningRejected(first.map_or(String::new(), |one| one.message.clone()))
+            })?;
+            let refused = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Refused(_));
+            if let Some((_, obstacle)) = inlined.refused.iter().find(|(_, why)| refused(why)) {
+                return Err(FormError::InliningRejected(obstacle.to_string()));
+            }
+            let printed = inlined.program.print();
+            let (ready, _) = compile(&printed)
+                .map_err(|why| FormError::InliningRejected(format!("{why}\n{printed}")))?;
+            let program = verified(ready.program())?;
+            Ok((inlined, program))
+        });
+        made.as_ref().map_err(Clone::clone)
     }
 }

@@ -150,13 +150,15 @@ impl DeviceSubject {
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
     /// `lowered` (the interpreter on the IR as lowered), `reprinted` (the interpreter on the program
-    /// printed and read again), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
-    /// code of the IR as lowered).
+    /// printed and read again), `inlined` (the interpreter on the program with its calls inlined), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
+    /// code of the IR as lowered), `jit-inlined` (machine code of the program with its calls inlined).
     pub fn named(name: &str) -> Option<DeviceSubject> {
         let (form, engine) = match name {
             "interpreter" => (Form::Simplified, EngineChoice::Interpreter),
             "lowered" => (Form::Lowered, EngineChoice::Interpreter),
             "reprinted" => (Form::Reprinted, EngineChoice::Interpreter),
+            "inlined" => (Form::Inlined, EngineChoice::Interpreter),
+            "jit-inlined" => (Form::Inlined, EngineChoice::Jit),
             "jit" => (Form::Simplified, EngineChoice::Jit),
             "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
             _ => return None,
@@ -173,7 +175,7 @@ impl DeviceSubject {
 
     /// The names that [`DeviceSubject::named`] knows.
     pub const NAMES: &'static [&'static str] =
-        &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
+        &["interpreter", "lowered", "reprinted", "inlined", "jit", "jit-lowered", "jit-inlined"];
 }
 
 /// An error's text; with slots, its time counts slots.
@@ -262,7 +264,9 @@ impl Subject for DeviceSubject {
         let outcome = device.run_to_completion();
         collect(device, self.slot_ps, seen);
         seen.extend(outcome.err().map(|error| Observation::Error(error_text(error, self.slot_ps))));
-        let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
+        // By name: forms of a program may declare the same things in another order.
+        let mut told: Vec<(String, String)> = Vec::new();
+        let mut tell = |name: String, value: String| told.push((name, value));
         tell("statistics".to_string(), format!("{:?}", device.statistics()));
         let program = device.program();
         let cells = device.cells();
@@ -298,5 +302,7 @@ impl Subject for DeviceSubject {
                 }
             }
         }
+        told.sort();
+        seen.extend(told.into_iter().map(|(name, value)| Observation::Final(name, value)));
     }
 }
