@@ -296,6 +296,10 @@ impl Subject for DeviceSubject {
                 let entries = table.entries().map(|entry| Some(&**entry));
                 for entry in std::iter::once(None).chain(entries) {
                     let value = cells.direct_counter(*counter, entry);
+                    // A form without a table that nothing can reach has no counters of it.
+                    if value == state::CounterValue::default() {
+                        continue;
+                    }
                     let place =
                         entry.map_or("default".to_string(), |entry| entry.handle.0.to_string());
                     tell(format!("direct counter {name} of {place}"), format!("{value:?}"));

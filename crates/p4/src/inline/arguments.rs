@@ -94,6 +94,19 @@ pub(super) fn pass(
         .collect();
     let writes =
         |index: usize| matches!(parameters[index].direction, Direction::Out | Direction::InOut);
+    // What each argument may change, as far as is known at compile time.
+    let areas: Vec<Option<Reference>> = (0..parameters.len())
+        .map(|index| value(index).filter(|_| writes(index)).and_then(|value| area(maker, value)))
+        .collect();
+    let conflict = |reference: &Reference, other: usize| match (writes(other), value(other)) {
+        (_, None) => false,
+        (true, Some(value)) => match &areas[other] {
+            Some(area) => reference.overlaps(area),
+            None => !matches!(value.kind, ExpressionKind::DontCare),
+        },
+        // A value that is copied is copied before.
+        (false, _) => references[other].as_ref().is_some_and(|two| reference.overlaps(two)),
+    };
     let in_place: Vec<bool> = (0..parameters.len())
         .map(|index| {
             let Some(reference) = &references[index] else { return false };
@@ -104,7 +117,7 @@ pub(super) fn pass(
                 && (0..parameters.len()).all(|other| {
                     other == index
                         || !(writes(index) || writes(other))
-                        || references[other].as_ref().is_none_or(|two| !reference.overlaps(two))
+                        || !conflict(reference, other)
                 })
         })
         .collect();
@@ -257,6 +270,20 @@ fn reference(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
         return None;
     }
     part(maker, expression)
+}
+
+/// The variable that an l-value is a part of, with the steps into it that are certain.
+fn area(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {
+    if let Some(part) = part(maker, expression) {
+        return Some(part);
+    }
+    match &expression.kind {
+        ExpressionKind::Slice { base, .. }
+        | ExpressionKind::PlusSlice { base, .. }
+        | ExpressionKind::Member(base, _)
+        | ExpressionKind::Index(base, _) => area(maker, base),
+        _ => None,
+    }
 }
 
 fn part(maker: &Maker<'_>, expression: &Expression) -> Option<Reference> {

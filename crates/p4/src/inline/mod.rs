@@ -32,6 +32,7 @@ use sites::{Calls, find_call};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use substitute::Referred;
 
 /// What a call calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,14 +108,15 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
 
 /// The action that a call calls, seen from the call: in a copied control that is a copy too.
 fn here(maker: &Maker<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
+    let is_top = maker.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
     match maker.rewriter.definition(call.callee.id) {
-        Some(crate::typed::Definition::Node(node)) => node,
+        Some(crate::typed::Definition::Node(node)) if !is_top => node,
         _ => callee,
     }
 }
 
-/// Inlines all calls of a program that can be inlined, the innermost first. Declarations that nothing
-/// uses any more stay; [`Rewriter::prune`] removes them.
+/// Inlines all calls of a program that can be inlined, the innermost first. What was inlined and is not
+/// used any more goes; other declarations stay, and [`Rewriter::prune`] removes those without use.
 ///
 /// # Errors
 ///
@@ -147,7 +149,8 @@ pub fn inline_all(
 
 /// Calls of bodies that have no calls to inline themselves.
 struct Round {
-    calls: Vec<(NodeId, CallKind)>,
+    /// Each call, what it calls, and the declaration of that.
+    calls: Vec<(NodeId, CallKind, NodeId)>,
 }
 
 impl Round {
@@ -186,7 +189,7 @@ impl Round {
                 if let Some((kind, callee)) = kind(call)
                     && !open.contains(&callee)
                 {
-                    calls.push((call, kind));
+                    calls.push((call, kind, callee));
                 }
             }
         }
@@ -204,22 +207,23 @@ impl Round {
         let mut rewriter = Rewriter::of_rewritten(program);
         let before = rewriter.clone();
         let mut done = Vec::new();
-        for (call, kind) in &self.calls {
+        for (call, kind, callee) in &self.calls {
             match inline_one(&mut rewriter, *call) {
-                Ok(()) => done.push(*kind),
+                Ok(()) => done.push((*kind, *callee)),
                 Err(obstacle) => {
                     refused.insert(*call, obstacle);
                 }
             }
         }
+        drop_unused(&mut rewriter, done.iter().map(|(_, callee)| *callee).collect());
         if let Ok(program) = rewriter.finish() {
-            for kind in done {
+            for (kind, _) in done {
                 *inlined.entry(kind).or_default() += 1;
             }
             return Ok(program);
         }
         let mut good = before;
-        for (call, kind) in self.calls {
+        for (call, kind, callee) in self.calls {
             if refused.contains_key(&call) {
                 continue;
             }
@@ -228,6 +232,7 @@ impl Round {
                 refused.insert(call, obstacle);
                 continue;
             }
+            drop_unused(&mut trial, FxHashSet::from_iter([callee]));
             match trial.clone().finish() {
                 Ok(_) => {
                     good = trial;
@@ -242,6 +247,48 @@ impl Round {
         }
         good.finish()
     }
+}
+
+/// Removes top-level declarations that nothing refers to, out of those that were inlined.
+fn drop_unused(rewriter: &mut Rewriter, inlined: FxHashSet<NodeId>) {
+    struct Types<'r>(Referred<'r>);
+    impl<'a> Visit<'a> for Types<'_> {
+        fn expression(&mut self, expression: &'a crate::ast::Expression) {
+            if let ExpressionKind::Path(_) = expression.kind {
+                self.0.note(expression.id);
+            }
+            crate::visit::walk_expression(self, expression);
+        }
+        fn type_ref(&mut self, ty: &'a crate::ast::TypeRef) {
+            self.0.note(ty.id);
+            crate::visit::walk_type_ref(self, ty);
+        }
+        fn action_ref(&mut self, action: &'a crate::ast::ActionRef) {
+            self.0.note(action.id);
+            crate::visit::walk_action_ref(self, action);
+        }
+    }
+    let mut types = Types(Referred { rewriter, nodes: FxHashSet::default() });
+    crate::visit::walk_program(&mut types, rewriter.program());
+    let used = types.0.nodes;
+    let unused = |declaration: &&Declaration| {
+        inlined.contains(&declaration.id)
+            && !used.contains(&declaration.id)
+            && rewriter.map().library(declaration.span).is_none()
+            && !is_overloaded(rewriter.program(), declaration)
+    };
+    let unused: Vec<NodeId> =
+        rewriter.program().declarations.iter().filter(unused).map(|each| each.id).collect();
+    for declaration in unused {
+        // It is at top level, so it can be removed; if not, it stays.
+        let _ = rewriter.remove(declaration);
+    }
+}
+
+/// Whether something else at top level has the name of a declaration: then references may mean either.
+fn is_overloaded(program: &Program, declaration: &Declaration) -> bool {
+    let named = |each: &&Declaration| each.name.text == declaration.name.text;
+    program.declarations.iter().filter(named).count() > 1
 }
 
 /// The calls in each declaration that can be called: those of the top level, and actions of controls.

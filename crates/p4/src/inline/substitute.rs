@@ -230,7 +230,7 @@ pub(super) struct Referred<'r> {
 }
 
 impl Referred<'_> {
-    fn note(&mut self, reference: NodeId) {
+    pub(super) fn note(&mut self, reference: NodeId) {
         if let Some(Definition::Node(node)) = self.rewriter.definition(reference) {
             self.nodes.insert(node);
         }

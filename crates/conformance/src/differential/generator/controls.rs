@@ -78,7 +78,8 @@ impl Generator<'_> {
     /// the nested controls that are known already.
     fn nested_with_parameters(&mut self, name: String) -> (Piece, String, Vec<Parameter>) {
         let parameters = self.parameters(4);
-        let number = self.fresh("n");
+        // A constant where it is inlined, as the variable of an unrolled loop is.
+        let number = self.fresh("i");
         let known = self.objects.controls.clone();
         let outer = std::mem::take(&mut self.objects);
         let mut texts = Vec::new();
