@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Each instruction, from IR text: what it leaves in storage, how the block ends, what it emits.
 
-mod harness;
-
-use harness::{Run, bits, run, run_with};
+use crate::harness::{Run, bits, run, run_with};
 use interpreter::{Environment, Outcome};
 use ir::{Bits, RegisterId};
 use state::{BoundAction, Cells, NewEntry, Update};

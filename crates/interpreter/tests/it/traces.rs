@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Traces of real blocks: what people read, and what programs read.
 
-mod harness;
-
-use harness::{bits, program, run_observed};
+use crate::harness::{bits, program, run_observed};
 use interpreter::trace::{
     Recorder, STEPS_KEPT_PER_BLOCK, TraceNode, render_text, render_text_with, to_json,
     to_json_with_places,
@@ -108,7 +106,7 @@ fn a_whole_packet_is_one_tree() {
     packet[26..34].copy_from_slice(&[192, 168, 0, 1, 10, 1, 2, 3]);
     context.set_packet(&packet);
     let mut recorder = Recorder::new(program.clone());
-    let mut environment = harness::Surroundings { length_bytes: 36, log: vec![] };
+    let mut environment = crate::harness::Surroundings { length_bytes: 36, log: vec![] };
     for block in 0..program.blocks.len() {
         interpreter.run_block(
             block,

@@ -5,9 +5,7 @@
 //!
 //! With `PLANEWRIGHT_SCREENSHOTS=DIR` pictures of the page are written there.
 
-mod browser;
-
-use browser::{Browser, pair};
+use crate::browser::{Browser, pair};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

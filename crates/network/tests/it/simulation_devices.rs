@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two devices in a line between two hosts: forwarding, times, flow control, and what a link loses.
 
-#[path = "../../device/tests/v1model/program.rs"]
+#[path = "../../../device/tests/v1model/program.rs"]
 #[allow(dead_code, missing_docs)]
 mod program;
 

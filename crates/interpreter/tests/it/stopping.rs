@@ -2,9 +2,7 @@
 //! Runs that stop between two moments: what changes meanwhile is seen by later accesses, and by no earlier
 //! ones.
 
-mod harness;
-
-use harness::{Surroundings, bits, program};
+use crate::harness::{Surroundings, bits, program};
 use interpreter::{BlockRun, Interpreter, Outcome, PacketContext, Progress, StopAfter};
 use ir::moments::{self, Moments};
 use ir::{BlockId, Program, RegisterId};

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Integration tests of `jit`, one program.
+
+mod blocks;
+mod inline_lookups;
+mod tables_and_state;
