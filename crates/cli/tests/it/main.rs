@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integration tests of `cli`, one program.
 
-mod browser;
 mod conduct;
 mod engines;
 mod examples;
 mod lucid;
 mod lucid_emit;
 mod lucid_examples;
-mod lucid_timeline;
 mod messages;
 mod port_captures;

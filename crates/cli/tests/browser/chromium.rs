@@ -3,7 +3,7 @@
 //! protocol. Without Chromium these tests fail and say how to install it.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -28,20 +28,13 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one with a page of this size in CSS pixels. Without a browser on this machine the test
-    /// does not run, and says so where the test runner cannot hide it; `PLANEWRIGHT_REQUIRE_BROWSER`
-    /// makes it fail instead.
-    pub fn start(width: u32, height: u32) -> Option<Browser> {
+    /// Starts one with a page of this size in CSS pixels.
+    pub fn start(width: u32, height: u32) -> Browser {
         let profile = tempfile::tempdir().expect("a folder for the browser");
-        let Some(mut process) = launch(profile.path(), width, height) else {
-            let message = "NOT RUN: this test opens a page in a browser, and there is none. Install \
-                           Chromium (Debian: apt-get install chromium), or say where it is with the \
-                           environment variable CHROMIUM.\n";
-            assert!(std::env::var_os("PLANEWRIGHT_REQUIRE_BROWSER").is_none(), "{message}");
-            // `eprintln!` would be caught by the test runner.
-            std::io::stderr().write_all(message.as_bytes()).expect("somebody listens");
-            return None;
-        };
+        let mut process = launch(profile.path(), width, height).expect(
+            "Chromium is installed (Debian: apt-get install chromium), or the environment variable \
+             CHROMIUM says where it is",
+        );
         let address = debugging_address(&mut process);
         let host = address.strip_prefix("ws://").expect("a WebSocket address");
         let host = host.split('/').next().expect("a host");
@@ -69,7 +62,7 @@ impl Browser {
             "Emulation.setDeviceMetricsOverride",
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
         );
-        Some(browser)
+        browser
     }
 
     fn call(&mut self, method: &str, parameters: Value) -> Value {

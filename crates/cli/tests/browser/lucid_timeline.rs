@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The time line of `plane run --timeline` in a real browser: what it shows, zooming, moving,
-//! filtering, details, and a run of more than 100,000 happenings. Needs Chromium;
-//! without it the tests say that they did not run.
+//! filtering, details, and a run of more than 100,000 events.
 //!
 //! With `PLANEWRIGHT_SCREENSHOTS=DIR` pictures of the page are written there.
 
-use crate::browser::{Browser, pair};
+use crate::chromium::{Browser, pair};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,7 +98,7 @@ fn item(browser: &mut Browser, text: &str) -> Value {
 fn a_small_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let page = page(folder.path(), 10);
-    let Some(mut browser) = Browser::start(1300, 800) else { return };
+    let mut browser = Browser::start(1300, 800);
     browser.open(&page);
     browser.wait_for(&format!("{STATUS}.length > 0"));
     browser.settle();
@@ -216,7 +215,7 @@ fn a_large_run() {
     let folder = tempfile::tempdir().expect("a folder");
     // 40,000 pings, as many pongs and half as many that leave: 100,001 with the command.
     let page = page(folder.path(), 40_000);
-    let Some(mut browser) = Browser::start(1300, 800) else { return };
+    let mut browser = Browser::start(1300, 800);
     browser.open(&page);
     browser.wait_for(&format!("{STATUS}.length > 0"));
     let status = browser.text(STATUS);
