@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Searches in fronts ([`DirectForm::Front`]): for a packet that runs, or for a whole burst ahead.
+//! Searches in direct tables ([`DirectForm::DirectTable`]): for a packet that runs, or for a whole burst ahead.
 
 use super::super::function::FunctionCompiler;
 use super::Keys;
@@ -9,23 +9,24 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
-    ASK, BLOCK_BITS, DirectForm, FRONT_BITS, IS_NO_LEAF, KeyLayout, Packing, SMALL_BLOCK_BITS,
+    BLOCK_BITS, DIRECT_BITS, DirectForm, FALL_BACK_TO_TRIE, IS_NO_LEAF, KeyLayout, Packing,
+    SMALL_BLOCK_BITS,
 };
 use std::mem::offset_of;
 
-/// Bits of a key that a front takes: its first ones, left aligned.
+/// Bits of a key that a direct table takes: its first ones, left aligned.
 const ALIGNED_BITS: u32 = 32;
 
 impl FunctionCompiler<'_, '_> {
     /// Whether a lookup in a table is little code that waits for memory, so that it is worth while to make
     /// it for a whole burst before the packets run ([`FunctionCompiler::find_ahead`]).
     pub fn can_find_ahead(&self, table: TableId) -> bool {
-        self.direct_form(table) == DirectForm::Front
+        self.direct_form(table) == DirectForm::DirectTable
     }
 
     /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
     pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
-        let key = self.front_key(table, keys);
+        let key = self.direct_key(table, keys);
         let array = self.shortcut(table, offset_of!(Shortcut, items));
         let place = self.place_of(table, array, key);
         let address = self.item_address(array, place);
@@ -39,43 +40,43 @@ impl FunctionCompiler<'_, '_> {
         let item = self.load_item(array, place);
         self.end_with_front_item(search, item, |compiler| {
             let keys = compiler.keys_found_ahead(at);
-            compiler.front_key(search.table, &keys)
+            compiler.direct_key(search.table, &keys)
         });
     }
 
-    /// The one word of a front's key.
-    fn front_key(&mut self, table: TableId, keys: &Keys) -> Value {
+    /// The one word of a direct table's key.
+    fn direct_key(&mut self, table: TableId, keys: &Keys) -> Value {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         self.packed_key(&layout, &keys.matched)[0]
     }
 
-    /// The key of a front, left aligned.
+    /// The key of a direct table, left aligned.
     fn aligned(&mut self, table: TableId, key: Value) -> Value {
         let width_bits = self.program.tables[table.index()].keys[0].width_bits;
         self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits))
     }
 
-    /// Which item a key leads to: of the front, or of the block behind it. Most searches end there.
+    /// Which item a key leads to: of the direct table, or of the block behind it. Most searches end there.
     pub(super) fn place_of(&mut self, table: TableId, array: Value, key: Value) -> Value {
         let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
         let place = self.builder.append_block_param(settled, types::I64);
         let aligned = self.aligned(table, key);
-        let at = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - FRONT_BITS));
+        let at = self.builder.ins().ushr_imm_u(aligned, i64::from(ALIGNED_BITS - DIRECT_BITS));
         let first = self.load_item(array, at);
         let is_block = self.is_block(first);
         self.builder.ins().brif(is_block, in_block, &[], settled, &[at.into()]);
         self.switch_to_sealed(in_block);
-        let below = (ALIGNED_BITS - FRONT_BITS - BLOCK_BITS, BLOCK_BITS);
+        let below = (ALIGNED_BITS - DIRECT_BITS - BLOCK_BITS, BLOCK_BITS);
         let at = self.place_in(first, aligned, below);
         self.builder.ins().jump(settled, &[at.into()]);
         self.switch_to_sealed(settled);
         place
     }
 
-    /// Whether an item of a front says where a block is.
+    /// Whether an item of a direct table says where a block is.
     fn is_block(&mut self, item: Value) -> Value {
-        // As signed numbers blocks are below `ASK`, which is -2, and leaves are not negative.
-        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
+        // As signed numbers blocks are below `FALL_BACK_TO_TRIE`, which is -2, and leaves are not negative.
+        let asked = self.builder.ins().iconst(types::I64, i64::from(FALL_BACK_TO_TRIE as i32));
         self.builder.ins().icmp(IntCC::SignedLessThan, item, asked)
     }
 
@@ -90,15 +91,15 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().iadd(start, at)
     }
 
-    /// [`DirectForm::Front`].
-    pub(super) fn find_in_front(&mut self, search: Search, key: Value) {
+    /// [`DirectForm::DirectTable`].
+    pub(super) fn find_in_direct_table(&mut self, search: Search, key: Value) {
         let array = self.shortcut(search.table, offset_of!(Shortcut, items));
         let place = self.place_of(search.table, array, key);
         let item = self.load_item(array, place);
         self.end_with_front_item(search, item, |_| key);
     }
 
-    /// Ends a search with the item of a front or of a block behind it that most searches end with; `key` is
+    /// Ends a search with the item of a direct table or of a block behind it that most searches end with; `key` is
     /// what others go on with.
     fn end_with_front_item(
         &mut self,
@@ -136,7 +137,7 @@ impl FunctionCompiler<'_, '_> {
             self.switch_to_sealed(settled);
             item = next;
         }
-        let asked = self.builder.ins().iconst(types::I64, i64::from(ASK as i32));
+        let asked = self.builder.ins().iconst(types::I64, i64::from(FALL_BACK_TO_TRIE as i32));
         let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
         self.builder.ins().brif(asks, asking, &[], no_match, &[]);
 

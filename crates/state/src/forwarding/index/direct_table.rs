@@ -3,12 +3,12 @@
 //! to a block, which the next eight bits choose from, and so twice more with four bits each. Which prefixes
 //! there are is `prefix`'s matter.
 
-use super::NO_MATCH;
 use super::arena::Arena;
+use super::leaf::NO_MATCH;
 use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 
 /// Bits that choose in the array.
-pub const FRONT_BITS: u32 = 16;
+pub const DIRECT_BITS: u32 = 16;
 
 /// Bits that choose in a block behind the array.
 pub const BLOCK_BITS: u32 = 8;
@@ -19,20 +19,20 @@ pub const SMALL_BLOCK_BITS: u32 = 4;
 
 /// How many bits of a key have been used after each step.
 const DEPTHS_BITS: [u32; 4] = [
-    FRONT_BITS,
-    FRONT_BITS + BLOCK_BITS,
-    FRONT_BITS + BLOCK_BITS + SMALL_BLOCK_BITS,
-    FRONT_BITS + BLOCK_BITS + 2 * SMALL_BLOCK_BITS,
+    DIRECT_BITS,
+    DIRECT_BITS + BLOCK_BITS,
+    DIRECT_BITS + BLOCK_BITS + SMALL_BLOCK_BITS,
+    DIRECT_BITS + BLOCK_BITS + 2 * SMALL_BLOCK_BITS,
 ];
 
-/// An item with this bit that is not [`NO_MATCH`] is no leaf: it is [`ASK`], or where a block begins.
+/// An item with this bit that is not [`NO_MATCH`] is no leaf: it is [`FALL_BACK_TO_TRIE`], or where a block begins.
 pub const IS_NO_LEAF: u32 = 1 << 31;
 
-/// An item that says nothing: the trie knows. A front of a table's own has none.
-pub const ASK: u32 = u32::MAX - 1;
+/// An item that says nothing: the trie knows. A direct table of a table's own has none.
+pub const FALL_BACK_TO_TRIE: u32 = u32::MAX - 1;
 
 /// An array without blocks that leaves everything to the trie, for tables that have none of their own.
-pub(crate) static UNDECIDED: [u32; 1 << FRONT_BITS] = [ASK; 1 << FRONT_BITS];
+pub(crate) static UNDECIDED: [u32; 1 << DIRECT_BITS] = [FALL_BACK_TO_TRIE; 1 << DIRECT_BITS];
 
 /// Prefixes that make an array worth its memory.
 const FEWEST_PREFIXES: usize = 2;
@@ -42,14 +42,14 @@ const CACHE_LINE_BYTES: usize = 64;
 
 /// The array and its blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct Front {
+pub(crate) struct DirectTable {
     /// The array, and behind it blocks.
     items: Arena<u32>,
     /// Items in blocks.
     in_blocks: usize,
 }
 
-/// Whether so many prefixes should have a front. One that is there goes later than a new one would
+/// Whether so many prefixes should have a direct table. One that is there goes later than a new one would
 /// come, so that nothing flutters.
 pub(crate) fn is_worth_it(prefixes: usize, is_there: bool) -> bool {
     let slack = if is_there { 2 } else { 1 };
@@ -57,7 +57,7 @@ pub(crate) fn is_worth_it(prefixes: usize, is_there: bool) -> bool {
 }
 
 fn is_block(item: u32) -> bool {
-    item & IS_NO_LEAF != 0 && item != NO_MATCH && item != ASK
+    item & IS_NO_LEAF != 0 && item != NO_MATCH && item != FALL_BACK_TO_TRIE
 }
 
 /// Items of a block in which a step chooses; of the array for the first step.
@@ -72,21 +72,21 @@ fn place_in_block<K: PrefixKey>(key: K, step: usize) -> usize {
     key.first_bits(DEPTHS_BITS[step]) & (block_size(step) - 1)
 }
 
-impl Front {
+impl DirectTable {
     /// For all prefixes of a set.
-    pub(crate) fn new<K: PrefixKey>(set: &PrefixSet<K>) -> Front {
-        let mut front = Front { items: Arena::default(), in_blocks: 0 };
-        front.items.allocate(1 << FRONT_BITS);
+    pub(crate) fn new<K: PrefixKey>(set: &PrefixSet<K>) -> DirectTable {
+        let mut direct_table = DirectTable { items: Arena::default(), in_blocks: 0 };
+        direct_table.items.allocate(1 << DIRECT_BITS);
         let mut routes = Vec::with_capacity(set.len());
         set.collect_inside(K::default(), 0, &mut routes);
-        front.write(0, 1 << FRONT_BITS, 0, &routes, NO_MATCH);
-        front
+        direct_table.write(0, 1 << DIRECT_BITS, 0, &routes, NO_MATCH);
+        direct_table
     }
 
     /// The leaf of a key, or [`NO_MATCH`] where only the empty prefix may cover it.
     #[inline(always)]
     pub(crate) fn find<K: PrefixKey>(&self, key: K) -> u32 {
-        let mut item = self.items.items[key.root_index(FRONT_BITS)];
+        let mut item = self.items.items[key.root_index(DIRECT_BITS)];
         for step in 1..DEPTHS_BITS.len() {
             if (item as i32) >= -2 {
                 break;
@@ -110,7 +110,7 @@ impl Front {
     /// caches, so it is read here.
     #[inline(always)]
     pub(crate) fn last_touch<K: PrefixKey>(&self, key: K) -> usize {
-        let at = key.root_index(FRONT_BITS);
+        let at = key.root_index(DIRECT_BITS);
         let item = self.items.items[at];
         let at = match (item as i32) < -2 {
             true => (item & !IS_NO_LEAF) as usize + place_in_block(key, 1),
@@ -165,7 +165,7 @@ impl Front {
             }
             self.items.release(first, size);
             self.in_blocks -= size;
-            self.items.items[at] = ASK;
+            self.items.items[at] = FALL_BACK_TO_TRIE;
         }
     }
 
@@ -208,12 +208,12 @@ impl Front {
 
     /// Memory that lookups of keys under so many prefixes spread over.
     pub(crate) fn lookup_bytes(&self, prefixes: usize) -> usize {
-        let array = size_of::<u32>() << FRONT_BITS;
+        let array = size_of::<u32>() << DIRECT_BITS;
         array.min(prefixes * CACHE_LINE_BYTES) + self.in_blocks * size_of::<u32>()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Front>() + self.items.memory_bytes()
+        size_of::<DirectTable>() + self.items.memory_bytes()
     }
 }
 
@@ -223,22 +223,26 @@ mod tests {
     use proptest::prelude::*;
 
     /// The empty prefix is told elsewhere, so it counts as no match here.
-    fn check(front: &Front, set: &PrefixSet<u32>, key: u32) -> Result<(), TestCaseError> {
+    fn check(
+        direct_table: &DirectTable,
+        set: &PrefixSet<u32>,
+        key: u32,
+    ) -> Result<(), TestCaseError> {
         let wanted = set.covering_leaf(key, 32);
-        prop_assert_eq!(front.find(key), wanted, "{:x}", key);
+        prop_assert_eq!(direct_table.find(key), wanted, "{:x}", key);
         Ok(())
     }
 
     proptest! {
         #[test]
-        fn fronts_agree_with_their_sets(
+        fn direct_tables_agree_with_their_sets(
             steps in prop::collection::vec(
                 (0u32..3, 0u32..24, any::<u8>(), 1u32..=32, 0u32..9, any::<bool>()),
                 1..120,
             ),
         ) {
             let mut set = PrefixSet::<u32>::default();
-            let mut front = Front::new(&set);
+            let mut direct_table = DirectTable::new(&set);
             let mut present: Vec<(u32, u32, u64)> = Vec::new();
             let mut keys = Vec::new();
             for (order, (high, middle, low, length_bits, leaf, removes)) in steps.into_iter().enumerate() {
@@ -249,23 +253,23 @@ mod tests {
                     let at = value as usize % present.len();
                     let (key, length_bits, order) = present.swap_remove(at);
                     set.remove(key, length_bits, order);
-                    front.refresh(&set, key, length_bits);
+                    direct_table.refresh(&set, key, length_bits);
                 } else {
                     let order = order as u64;
                     set.insert(key, length_bits, order, leaf);
                     present.push((key, length_bits, order));
-                    front.refresh(&set, key, length_bits);
+                    direct_table.refresh(&set, key, length_bits);
                 }
                 for &key in &keys {
-                    check(&front, &set, key)?;
-                    check(&front, &set, key ^ 0x80)?;
-                    check(&front, &set, key ^ 0x8000)?;
+                    check(&direct_table, &set, key)?;
+                    check(&direct_table, &set, key ^ 0x80)?;
+                    check(&direct_table, &set, key ^ 0x8000)?;
                 }
-                let afresh = Front::new(&set);
+                let afresh = DirectTable::new(&set);
                 for &key in &keys {
                     check(&afresh, &set, key)?;
                 }
-                prop_assert_eq!(front.in_blocks, afresh.in_blocks, "no block is forgotten");
+                prop_assert_eq!(direct_table.in_blocks, afresh.in_blocks, "no block is forgotten");
             }
         }
     }
@@ -273,22 +277,22 @@ mod tests {
     #[test]
     fn many_prefixes_of_24_bits_share_blocks() {
         let mut set = PrefixSet::<u32>::default();
-        let mut front = Front::new(&set);
+        let mut direct_table = DirectTable::new(&set);
         for n in 0..1000u32 {
             let key = 0x0a00_0000 + (n << 8);
             set.insert(key, 24, u64::from(n), n);
-            front.refresh(&set, key, 24);
+            direct_table.refresh(&set, key, 24);
         }
-        assert_eq!(front.in_blocks, 4 << BLOCK_BITS);
+        assert_eq!(direct_table.in_blocks, 4 << BLOCK_BITS);
         for n in 0..1000u32 {
-            assert_eq!(front.find(0x0a00_0007 + (n << 8)), n);
+            assert_eq!(direct_table.find(0x0a00_0007 + (n << 8)), n);
         }
-        assert_eq!(front.find(0x0a03_ff00_u32), NO_MATCH);
+        assert_eq!(direct_table.find(0x0a03_ff00_u32), NO_MATCH);
         for n in 0..1000u32 {
             set.remove(0x0a00_0000 + (n << 8), 24, u64::from(n));
-            front.refresh(&set, 0x0a00_0000 + (n << 8), 24);
+            direct_table.refresh(&set, 0x0a00_0000 + (n << 8), 24);
         }
-        assert_eq!(front.in_blocks, 0);
-        assert_eq!(front.find(0x0a00_0007_u32), NO_MATCH);
+        assert_eq!(direct_table.in_blocks, 0);
+        assert_eq!(direct_table.find(0x0a00_0007_u32), NO_MATCH);
     }
 }

@@ -2,7 +2,7 @@
 //! Entries that ask for the very same: the winner stands in the index in eight bytes, the others wait
 //! here. Only programs make such entries, so this is for correctness and small when it is empty.
 
-use super::NO_MATCH;
+use super::leaf::NO_MATCH;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,11 +11,11 @@ use std::hash::Hash;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Winner {
     pub(crate) leaf: u32,
-    /// The order of the only entry, or `SEE_RIVALS`.
+    /// The order of the only entry, or `SEE_OVERLAPPING`.
     pub(crate) order: u32,
 }
 
-const SEE_RIVALS: u32 = u32::MAX;
+const SEE_OVERLAPPING: u32 = u32::MAX;
 
 impl Winner {
     /// Nothing here.
@@ -27,24 +27,24 @@ type Equals = Vec<(u64, u32)>;
 
 /// The entries of all patterns that have several, or whose order does not fit into 32 bits.
 #[derive(Clone, Debug)]
-pub(crate) struct Rivals<K>(Option<HashMap<K, Equals, FixedState>>);
+pub(crate) struct OverlappingEntries<K>(Option<HashMap<K, Equals, FixedState>>);
 
-impl<K> Default for Rivals<K> {
+impl<K> Default for OverlappingEntries<K> {
     fn default() -> Self {
-        Rivals(None)
+        OverlappingEntries(None)
     }
 }
 
-impl<K: Eq + Hash> Rivals<K> {
+impl<K: Eq + Hash> OverlappingEntries<K> {
     fn keep(&mut self, key: K, equals: Equals) -> Winner {
         if let [(order, leaf)] = equals[..]
-            && order < u64::from(SEE_RIVALS)
+            && order < u64::from(SEE_OVERLAPPING)
         {
             return Winner { leaf, order: order as u32 };
         }
         let winner = equals
             .first()
-            .map_or(Winner::NONE, |(_, leaf)| Winner { leaf: *leaf, order: SEE_RIVALS });
+            .map_or(Winner::NONE, |(_, leaf)| Winner { leaf: *leaf, order: SEE_OVERLAPPING });
         if !equals.is_empty() {
             self.0.get_or_insert_default().insert(key, equals);
         }
@@ -54,7 +54,7 @@ impl<K: Eq + Hash> Rivals<K> {
     fn take_all(&mut self, key: &K, winner: Winner) -> Equals {
         match winner {
             Winner::NONE => Vec::new(),
-            Winner { order: SEE_RIVALS, .. } => {
+            Winner { order: SEE_OVERLAPPING, .. } => {
                 let Some(map) = &mut self.0 else { return Vec::new() };
                 let equals = map.remove(key).unwrap_or_default();
                 if map.is_empty() {
@@ -68,7 +68,7 @@ impl<K: Eq + Hash> Rivals<K> {
 
     /// The winner after one more entry.
     pub(crate) fn add(&mut self, key: K, winner: Winner, order: u64, leaf: u32) -> Winner {
-        if winner == Winner::NONE && order < u64::from(SEE_RIVALS) {
+        if winner == Winner::NONE && order < u64::from(SEE_OVERLAPPING) {
             return Winner { leaf, order: order as u32 };
         }
         let mut equals = self.take_all(&key, winner);
@@ -79,7 +79,7 @@ impl<K: Eq + Hash> Rivals<K> {
 
     /// The winner without the entry of this order; [`Winner::NONE`] when nobody is left.
     pub(crate) fn remove(&mut self, key: K, winner: Winner, order: u64) -> Winner {
-        if winner.order != SEE_RIVALS {
+        if winner.order != SEE_OVERLAPPING {
             return if u64::from(winner.order) == order { Winner::NONE } else { winner };
         }
         let mut equals = self.take_all(&key, winner);
@@ -96,7 +96,7 @@ impl<K: Eq + Hash> Rivals<K> {
 
     /// The order of the winner.
     pub(crate) fn order(&self, key: &K, winner: Winner) -> u64 {
-        if winner.order != SEE_RIVALS {
+        if winner.order != SEE_OVERLAPPING {
             return u64::from(winner.order);
         }
         self.0.as_ref().and_then(|map| map.get(key)).map_or(0, |equals| equals[0].0)
