@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 /// One version of the configuration. It is held for one pass, or for one burst.
 #[derive(Clone, Debug)]
-pub(crate) enum View {
+pub(crate) enum ConfigurationView {
     /// For the interpreter.
     Configuration(Arc<Configuration>),
     /// For compiled code.
     Forwarding(Arc<ForwardingState>),
 }
 
-impl View {
+impl ConfigurationView {
     /// Multicast groups and clone sessions.
     pub fn replication(&self) -> &Replication {
         match self {
-            View::Configuration(configuration) => configuration.replication(),
-            View::Forwarding(forwarding) => forwarding.replication(),
+            ConfigurationView::Configuration(configuration) => configuration.replication(),
+            ConfigurationView::Forwarding(forwarding) => forwarding.replication(),
         }
     }
 }

@@ -63,19 +63,9 @@ impl GressMetadata {
         }
     }
 
-    /// The parser's error as bits of `parser_err`.
-    pub fn error_flags(&self, program: &Program, context: &PacketContext) -> u64 {
-        let name = program.errors.get(self.error.get(context) as usize);
-        match name.map_or("", |name| &**name) {
-            "PacketTooShort" | "HeaderTooShort" => 0x0002,
-            "CounterRange" => 0x0004,
-            "Timeout" | "ParserTimeout" => 0x0008,
-            "PhvOwner" => 0x0080,
-            "MultiWrite" => 0x0100,
-            "StackOutOfBounds" => 0xc000,
-            // No case fits, or the program rejects, which is a case that does not fit.
-            _ => 0x0001,
-        }
+    /// The parser's error as its place in [`ir::Program::errors`].
+    pub fn error_number(&self, context: &PacketContext) -> usize {
+        self.error.get(context) as usize
     }
 
     /// Whether a block reads `parser_err`, itself or in an action.
@@ -262,5 +252,19 @@ impl EgressPrefix<'_> {
     pub fn set_dequeued(&mut self, depth_packets: u32, waited_ns: u64) {
         self.put(10, 3, u64::from(depth_packets.min(0x7_ffff)));
         self.put(15, 4, waited_ns.min(0x3_ffff));
+    }
+}
+
+/// An error of a parser as bits of `parser_err`.
+pub(super) fn error_flags(name: &str) -> u64 {
+    match name {
+        "PacketTooShort" | "HeaderTooShort" => 0x0002,
+        "CounterRange" => 0x0004,
+        "Timeout" | "ParserTimeout" => 0x0008,
+        "PhvOwner" => 0x0080,
+        "MultiWrite" => 0x0100,
+        "StackOutOfBounds" => 0xc000,
+        // No case fits, or the program rejects, which is a case that does not fit.
+        _ => 0x0001,
     }
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! v1model's straight way: a packet from a port through all six blocks to the port that ingress chose,
-//! with nothing asked of the device and no queue that holds it up. It is the parent module's way from
-//! `ingress` to `transmit`, written as steps of one unit; what leaves it goes on in the parent module.
+//! v1model's fast path: a packet from a port through all six blocks to the port that ingress chose,
+//! with nothing asked of the device and no queue that holds it up. It does what the slow path does from
+//! `begin_ingress` to `transmit`, written as steps of one unit; what leaves it goes on in `finish`.
 
+use super::block_effects::block_effects;
+use super::finish::Leaving;
 use super::metadata::{Field, InstanceType};
-use super::{Leaving, V1Model, replicas};
-use crate::architecture::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, INPUT_PORT, INPUT_TIME, LeftStraight,
-    OUTPUT_PORT, OUTPUT_QUEUE, Straight,
+use super::model::V1Model;
+use super::replicas;
+use crate::fast_path::{
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, FastPath, INPUT_PORT, INPUT_TIME,
+    LeftFastPath, OUTPUT_PORT, OUTPUT_QUEUE,
 };
-use crate::engine::Engine;
-use crate::machine::Machine;
 use crate::output::DeviceError;
-use crate::packet::{Reception, Traveller, Wishes};
-use crate::pass::{Departure, Run};
+use crate::packet::{PendingRequests, QueuedPacket, Reception};
+use crate::pass::{Departure, PassInfo};
+use crate::services::Services;
 use crate::trace::Cause;
 use crate::traffic_manager::GATE_ROWS;
-use ir::{Operation, Program};
+use ir::Program;
 use jit::{Condition, Gate, Step, StepValue, Storage, Unit};
 
 /// Exit after the ingress block.
@@ -27,7 +29,7 @@ const AFTER_EGRESS: u32 = 2;
 const BEFORE_DEPARSER: u32 = 3;
 
 /// Output: the length that the packet has for its queue.
-pub(super) const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
+const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
 /// Output: the packet's length as received and the bytes of its valid headers before egress.
 const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
 
@@ -35,31 +37,6 @@ const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
 const AT_START: usize = 0;
 const AFTER_PARSER: usize = 1;
 const BEFORE_EGRESS: usize = 2;
-
-/// What a block's code does that matters here.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Doings {
-    pub asks: bool,
-    pub draws: bool,
-    pub asserts: bool,
-}
-
-/// Looks at a block and at the actions of its tables.
-pub(super) fn doings(program: &Program, block: usize) -> Doings {
-    let mut doings = Doings::default();
-    for region in program.regions_of_block(block) {
-        let region = &program.regions[region.index()];
-        for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
-            match &instruction.operation {
-                Operation::Request { .. } => doings.asks = true,
-                Operation::Random { .. } => doings.draws = true,
-                Operation::Assert { .. } => doings.asserts = true,
-                _ => {}
-            }
-        }
-    }
-    doings
-}
 
 /// Headers that end within a byte, which only the runtime can parse.
 fn part_bytes(program: &Program) -> Option<String> {
@@ -70,24 +47,24 @@ fn part_bytes(program: &Program) -> Option<String> {
     Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
 }
 
-/// The straight way of a program, or why there is none.
+/// The fast path of a program, or why there is none.
 pub(super) fn describe(
     model: &V1Model,
     program: &Program,
     least_queue_count: u32,
-) -> Result<Straight, String> {
-    let straight = describe_way(model, program, least_queue_count, false)?;
-    let gated = describe_way(model, program, least_queue_count, true)?.unit;
-    Ok(Straight { gated: Some(gated), ..straight })
+) -> Result<FastPath, String> {
+    let plain = describe_unit(model, program, least_queue_count, false)?;
+    let gated = describe_unit(model, program, least_queue_count, true)?.unit;
+    Ok(FastPath { gated: Some(gated), ..plain })
 }
 
 /// The same, with gates or without. A field that its interface lacks is 0 and kept nowhere.
-fn describe_way(
+fn describe_unit(
     model: &V1Model,
     program: &Program,
     least_queue_count: u32,
     gated: bool,
-) -> Result<Straight, String> {
+) -> Result<FastPath, String> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
     // Ports, groups and priorities are read as 32 bits.
     let Some(egress_spec) = metadata.egress_spec.slot() else {
@@ -114,7 +91,7 @@ fn describe_way(
     let observed = metadata.slots();
     let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
         let unit = Unit {
-            name: "straight".to_string(),
+            name: "fast path".to_string(),
             steps,
             storage: Storage::Fresh,
             observed: observed.clone(),
@@ -123,7 +100,7 @@ fn describe_way(
         notes.extend(note.map(str::to_string));
         let replicas = replicas::describe(model, program, least_queue_count);
         let notes = std::mem::take(&mut notes);
-        Ok(Straight { unit, gated: None, last_pass, replicas, notes })
+        Ok(FastPath { unit, gated: None, last_pass, replicas, notes })
     };
 
     // To the end of ingress.
@@ -161,10 +138,10 @@ fn describe_way(
         let gate = Gate { row: egress_spec, rows: GATE_ROWS, bit: priority };
         exit_if(&mut steps, Condition::Closed(gate), AFTER_INGRESS);
     }
-    let in_egress = doings(program, blocks.egress);
-    let in_compute = doings(program, blocks.compute);
-    let in_deparser = doings(program, blocks.deparser);
-    if in_egress.draws || in_compute.draws || in_deparser.draws {
+    let in_egress = block_effects(program, blocks.egress);
+    let in_compute = block_effects(program, blocks.compute);
+    let in_deparser = block_effects(program, blocks.deparser);
+    if in_egress.uses_random || in_compute.uses_random || in_deparser.uses_random {
         // Draws are numbered within a pass, and egress is another pass.
         exit_if(&mut steps, Condition::Always, AFTER_INGRESS);
         let note = "egress draws random numbers, so it runs by itself";
@@ -184,7 +161,7 @@ fn describe_way(
     set(&mut steps, metadata.egress_port, StepValue::Slot(egress_spec));
     set(&mut steps, metadata.egress_spec, StepValue::Constant(drop_port + 1));
     set(&mut steps, metadata.packet_length, length);
-    if in_egress.asks {
+    if in_egress.issues_requests {
         let before = StepValue::Length { plus: BEFORE_EGRESS, minus: AT_START };
         steps.push(Step::OutputAtExit(OUTPUT_LENGTH_AND_HEADERS, before));
     }
@@ -204,7 +181,7 @@ fn describe_way(
         observed: Vec::new(),
         in_place: true,
     };
-    if !in_deparser.asks && whole.can_deparse_in_place(program) {
+    if !in_deparser.issues_requests && whole.can_deparse_in_place(program) {
         return finish(steps, 1, true, None);
     }
     let mut steps = without_deparser;
@@ -215,54 +192,56 @@ fn describe_way(
 /// Goes on where the packet is.
 pub(super) fn leave(
     model: &V1Model,
-    engine: &mut Engine,
-    machine: &mut Machine,
-    left: LeftStraight,
+    services: &mut Services<'_>,
+    left: LeftFastPath,
 ) -> Result<(), DeviceError> {
     let is_in_ingress = left.exit == Some(AFTER_INGRESS);
     let left = match is_in_ingress {
-        true => match replicas::send(model, engine, machine, left)? {
-            Some(left) => left,
-            None => return Ok(()),
-        },
+        true => {
+            let length_bytes = left.outputs[OUTPUT_QUEUED_LENGTH];
+            match replicas::send(model, services, left, length_bytes)? {
+                Some(left) => left,
+                None => return Ok(()),
+            }
+        }
         false => left,
     };
     let passes = if is_in_ingress { 1 } else { 2 };
     let reception = left.reception.unwrap_or_else(|| Reception::new(left.number));
     reception.add_passes(passes);
     let received_bytes = u32::try_from(left.context.packet.len()).unwrap_or(u32::MAX);
-    let run = Run {
+    let run = PassInfo {
         packet: left.number,
         pass_number: reception.passes() - 1,
         counted_bytes: received_bytes,
         pass: None,
     };
-    let packet = Traveller {
+    let packet = Box::new(QueuedPacket {
         reception,
         ingress_port: left.port,
         context: left.context,
         received_bytes,
         length_bytes: left.outputs[OUTPUT_QUEUED_LENGTH],
-        wishes: Wishes::default(),
+        requests: PendingRequests::default(),
         cause: Cause::Queue,
         parent: None,
-        epoch: machine.pass_epoch(),
-        time_to_queues_ps: machine.options.ingress_latency_ps,
-    };
+        epoch: services.pass_epoch(),
+        time_to_queues_ps: services.options().ingress_latency_ps,
+    });
     if is_in_ingress {
-        return model.after_ingress(engine, machine, &left.view, &run, packet);
+        return model.after_ingress(services, &left.view, &run, packet);
     }
     let departure = Departure {
         port: left.outputs[OUTPUT_PORT],
         queue: left.outputs[OUTPUT_QUEUE],
-        dequeued_ps: machine.now_ps,
-        time_to_wire_ps: machine.options.egress_latency_ps,
+        dequeued_ps: services.now_ps(),
+        time_to_wire_ps: services.options().egress_latency_ps,
     };
     let leaving = Leaving { view: &left.view, run: &run, departure };
     if left.exit == Some(AFTER_EGRESS) {
         let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] - received_bytes;
-        return model.after_egress(engine, machine, &leaving, packet, before_bytes);
+        return model.after_egress(services, &leaving, packet, before_bytes);
     }
     // Requests made in checksum computation are with the packet.
-    model.deparse(engine, machine, &leaving, packet)
+    model.deparse(services, &leaving, packet)
 }

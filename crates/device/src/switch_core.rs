@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all programs of a device share: its clock, events, traffic manager, counters and outputs.
-//! Which block runs when is the architecture's business, not this file's.
+//! The switch core: clock, event queue, traffic manager, counters and outputs, which all programs of a device
+//! share. Independent of the loaded programs; their architectures decide which blocks run when.
 
-use crate::driver::ControlWork;
+use crate::control_request::ControlWork;
+use crate::drop_reason::DropReason;
 use crate::flow_control::{PauseFrame, pause_end_ps};
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{Arrival, Entrance, Generation, PassEpoch, Queued, Reception, Traveller};
+use crate::packet::{
+    Arrival, IngressSource, PassEpoch, ProgramId, Queued, QueuedPacket, Reception,
+};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
-use crate::pass::Departure;
-use crate::statistics::{DropReason, Statistics, StraightStatistics};
+use crate::pass::{CallerPasses, Departure, Gress, Pass};
+use crate::statistics::{FastPathStatistics, Statistics};
 use crate::tap::{Tap, TappedEvent};
 use crate::timed_pass::TimedPass;
-use crate::trace::{Cause, PassId, PassRecorder};
-use crate::traffic_manager::{OutputPath, Refusal, TrafficManager};
-use interpreter::trace::TraceNode;
+use crate::trace::{Cause, PassId, PassRecorder, TraceNode};
+use crate::traffic_manager::{Refusal, TrafficManager};
+use crate::wire::OutputPath;
+use interpreter::trace::StoreSite;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// So many packets' memory is kept for later packets.
-const MOST_FREE_BYTES: usize = 64;
+/// Packet buffers kept for reuse.
+const PACKET_POOL_SIZE: usize = 64;
 
 /// Something that happens at a time.
 #[derive(Debug)]
@@ -28,10 +32,10 @@ pub(crate) enum Event {
     Control(ControlWork),
     /// A neighbour, or a user, pauses a queue or lets it go on.
     FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
-    /// A packet comes out of the ingress pipeline.
-    Enqueue(Generation, u32, Box<Traveller>),
-    /// A packet comes back to ingress.
-    Reentry(Generation, Box<Arrival>),
+    /// Ingress is over; the packet comes to the queues of a port.
+    IngressDone { program: ProgramId, port: u32, packet: Box<QueuedPacket> },
+    /// A packet comes back to ingress by an internal path.
+    Reentry { program: ProgramId, arrival: Box<Arrival> },
     /// A packet comes back by the port that it was sent by, to whatever program runs then.
     Loopback(Box<Arrival>),
     /// The next of a source of the packet generator is due.
@@ -39,7 +43,7 @@ pub(crate) enum Event {
     /// A packet comes from a port, to whatever program runs then.
     Reception(Box<Arrival>),
     /// A pass that takes time has its next moment, or ends.
-    Pass(Generation, Box<TimedPass>),
+    Pass { program: ProgramId, pass: Box<TimedPass> },
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -52,7 +56,7 @@ pub(crate) type EventKey = (u64, u8, u32, u64);
 pub(crate) const CONTROL_CLASS: u8 = 0;
 
 /// The class of packets that come back to ingress. The classes of the others stand in
-/// [`Machine::schedule`].
+/// [`SwitchCore::schedule`].
 const LOOPBACK_CLASS: u8 = 4;
 
 /// The class of passes that take time: behind flow control, before packets that come.
@@ -64,7 +68,7 @@ const ADMISSION_CLASS: u8 = 7;
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextEvent {
-    /// What stands in [`Machine::events`].
+    /// What stands in [`SwitchCore::events`].
     Listed,
     /// A packet comes back by a loopback port.
     ComingBack,
@@ -73,19 +77,25 @@ pub(crate) enum NextEvent {
 }
 
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct SwitchCore {
     pub options: DeviceOptions,
     pub now_ps: u64,
     pub traffic: TrafficManager<Queued>,
     pub events: BTreeMap<EventKey, Event>,
     pub statistics: Statistics,
-    /// What is counted of packets that go straight through.
-    pub straight: StraightStatistics,
+    /// What is counted of packets on the fast path.
+    pub fast_path: FastPathStatistics,
     pub transmitted: Vec<Transmitted>,
     pub digests: Vec<DigestMessage>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
     pub tap: Option<Tap>,
+    /// Which passes the caller runs.
+    pub caller_passes: CallerPasses,
+    /// The packet whose next pass through ingress the caller takes.
+    pub awaited_packet: Option<u64>,
+    /// Passes that have begun and that the caller has not taken yet, in order.
+    pub handed_out: Vec<Pass>,
     has_flow_control: bool,
     /// Whether some port has had a rate or a latency.
     pub wires_take_time: bool,
@@ -97,10 +107,10 @@ pub(crate) struct Machine {
     /// When ingress may take the next packet.
     ingress_free_ps: u64,
     /// For ingress, in order, with the program that they belong to if they do to one.
-    waiting: VecDeque<(Option<Generation>, Box<Arrival>)>,
+    waiting: VecDeque<(Option<ProgramId>, Box<Arrival>)>,
     /// What the packet generator makes.
     generator: Sources,
-    /// Events that [`Machine::has_only_endless_events`] is about.
+    /// Events that [`SwitchCore::has_only_endless_events`] is about.
     endless_events: usize,
     sequence: u64,
     /// What passes that begin now hold until they end.
@@ -111,9 +121,9 @@ pub(crate) struct Machine {
     free_bytes: Vec<Vec<u8>>,
 }
 
-impl Machine {
-    pub fn new(options: DeviceOptions) -> Machine {
-        let mut machine = Machine {
+impl SwitchCore {
+    pub fn new(options: DeviceOptions) -> SwitchCore {
+        let mut core = SwitchCore {
             now_ps: 0,
             has_flow_control: options.traffic_manager.has_flow_control(),
             wires_take_time: options.traffic_manager.wires_take_time(),
@@ -127,10 +137,13 @@ impl Machine {
             traffic: TrafficManager::new(options.traffic_manager.clone()),
             events: BTreeMap::new(),
             statistics: Statistics::default(),
-            straight: StraightStatistics::default(),
+            fast_path: FastPathStatistics::default(),
             transmitted: Vec::new(),
             digests: Vec::new(),
             log: Vec::new(),
+            caller_passes: CallerPasses::default(),
+            awaited_packet: None,
+            handed_out: Vec::new(),
             recorder: options.trace.then(PassRecorder::default),
             tap: options.tap.then(Tap::default),
             sequence: 0,
@@ -138,20 +151,20 @@ impl Machine {
             free_bytes: Vec::new(),
             options,
         };
-        for number in machine.generator.numbers() {
-            machine.schedule_generation(number);
+        for number in core.generator.numbers() {
+            core.schedule_generation(number);
         }
-        for application in machine.options.generator_applications.clone() {
-            machine.set_generator_application(application);
+        for application in core.options.generator_applications.clone() {
+            core.set_generator_application(application);
         }
-        machine
+        core
     }
 
-    /// Whether copies of a packet that may go straight through may do so too, each to a port of its own:
+    /// Whether copies of a packet that may take the fast path may do so too, each to a port of its own:
     /// queues that all wait for a moment share no buffer then, and wires take no time.
     pub fn lets_copies_through(&mut self) -> bool {
         self.options.traffic_manager.shared_buffer_bytes.is_none()
-            && self.traffic.lets_straight_through(0, self.now_ps)
+            && self.traffic.lets_through_at_once(0, self.now_ps)
     }
 
     /// A copy of these bytes, in memory that was used before.
@@ -164,7 +177,7 @@ impl Machine {
 
     /// Takes memory to be used again. It may as well be dropped.
     pub fn recycle_bytes(&mut self, bytes: Vec<u8>) {
-        if self.free_bytes.len() < MOST_FREE_BYTES {
+        if self.free_bytes.len() < PACKET_POOL_SIZE {
             self.free_bytes.push(bytes);
         }
     }
@@ -198,15 +211,17 @@ impl Machine {
         let (class, port) = match &event {
             Event::Control(_) => (CONTROL_CLASS, 0),
             Event::FlowControl { .. } => (1, 0),
-            Event::Enqueue(_, port, _) => (3, *port),
-            Event::Reentry(_, arrival) | Event::Loopback(arrival) => (LOOPBACK_CLASS, arrival.port),
+            Event::IngressDone { port, .. } => (3, *port),
+            Event::Reentry { arrival, .. } | Event::Loopback(arrival) => {
+                (LOOPBACK_CLASS, arrival.port)
+            }
             Event::Generation(source) => (5, self.generator.port(*source)),
             Event::Reception(arrival) => (6, arrival.port),
             Event::FlowControlEnd { .. } => (8, 0),
-            Event::Pass(..) => (PASS_CLASS, 0),
+            Event::Pass { .. } => (PASS_CLASS, 0),
         };
         let sequence = match &event {
-            Event::Pass(_, pass) => pass.order(),
+            Event::Pass { pass, .. } => pass.order,
             _ => self.next_sequence(),
         };
         self.endless_events += usize::from(self.is_endless(&event));
@@ -283,7 +298,7 @@ impl Machine {
         let made = self.generator.make(source)?;
         let arrival = Arrival {
             reception: Reception::new(made.number),
-            entrance: Entrance::Generator,
+            source: IngressSource::Generator,
             port: made.port,
             arrived_ps: self.now_ps,
             bytes: made.bytes,
@@ -344,7 +359,7 @@ impl Machine {
     /// Lets a packet into ingress now, or puts it behind those that wait.
     pub fn take_turn(
         &mut self,
-        generation: Option<Generation>,
+        program: Option<ProgramId>,
         arrival: Box<Arrival>,
     ) -> Option<Box<Arrival>> {
         let interval_ps = self.options.ingress_interval_ps;
@@ -358,17 +373,17 @@ impl Machine {
         if self.waiting.is_empty() {
             self.admission_ps = Some(self.ingress_free_ps);
         }
-        self.waiting.push_back((generation, arrival));
+        self.waiting.push_back((program, arrival));
         None
     }
 
     /// The packet whose turn is next.
-    pub fn first_waiting(&self) -> Option<&(Option<Generation>, Box<Arrival>)> {
+    pub fn first_waiting(&self) -> Option<&(Option<ProgramId>, Box<Arrival>)> {
         self.waiting.front()
     }
 
     /// The packet whose turn it is.
-    pub fn admit(&mut self) -> Option<(Option<Generation>, Box<Arrival>)> {
+    pub fn admit(&mut self) -> Option<(Option<ProgramId>, Box<Arrival>)> {
         let first = self.waiting.pop_front()?;
         self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
         self.admission_ps = (!self.waiting.is_empty()).then_some(self.ingress_free_ps);
@@ -422,6 +437,57 @@ impl Machine {
         }
     }
 
+    /// Adds what was seen of a block to a pass of the trace.
+    pub fn add_trace(
+        &mut self,
+        pass: Option<PassId>,
+        trees: Vec<TraceNode>,
+        last_store: Option<StoreSite>,
+    ) {
+        if let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) {
+            recorder.add(pass, trees);
+            recorder.note_store(pass, last_store);
+        }
+    }
+
+    /// Takes what blocks of a pass left for the device. What follows happens to this pass.
+    pub fn take_record(&mut self, pass: &mut Pass) {
+        let record = &mut pass.record;
+        if !record.log.is_empty() {
+            self.log.append(&mut record.log);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.at(pass.run.packet, pass.run.pass_number);
+            if let Some(seen) = &mut record.tap {
+                tap.append(seen);
+            }
+        }
+        if self.recorder.is_some() {
+            let trees = std::mem::take(&mut record.trace);
+            self.add_trace(pass.run.pass, trees, record.last_store.take());
+        }
+    }
+
+    /// Whether the caller takes some of the passes that begin now.
+    #[inline]
+    pub fn hands_out_any(&self) -> bool {
+        self.caller_passes != CallerPasses::default() || self.awaited_packet.is_some()
+    }
+
+    /// Whether the caller takes a pass that begins.
+    pub fn hands_out(&mut self, pass: &Pass) -> bool {
+        match pass.gress() {
+            Gress::Ingress => {
+                let is_awaited = self.awaited_packet == Some(pass.run.packet);
+                if is_awaited {
+                    self.awaited_packet = None;
+                }
+                is_awaited || self.caller_passes.ingress
+            }
+            Gress::Egress => self.caller_passes.egress,
+        }
+    }
+
     /// Puts something into a queue; a refusal is counted as a drop. Returns whether it is there.
     pub fn enqueue(
         &mut self,
@@ -444,16 +510,22 @@ impl Machine {
             Refusal::BufferFull => DropReason::BufferFull,
         };
         let pass = match item {
-            Queued::Traveller(_, traveller) => traveller.parent,
+            Queued::Packet(_, packet) => packet.parent,
             Queued::Arrival(_, arrival) => arrival.parent,
         };
         self.drop_packet(reason, pass);
         false
     }
 
-    /// What becomes of a packet at the end of the straight way: as [`Machine::transmit`], but that
-    /// compiled code has counted it.
-    pub fn leave_straight(&mut self, port: u32, queue: u32, mut arrival: Box<Arrival>) {
+    /// Transmits a packet that completed the fast path: as [`SwitchCore::transmit`], but that compiled code has
+    /// counted it.
+    pub fn leave_fast_path(
+        &mut self,
+        program: ProgramId,
+        port: u32,
+        queue: u32,
+        mut arrival: Box<Arrival>,
+    ) {
         let comes_back = self.traffic.is_loopback(port);
         let time_ps = match self.wires_take_time {
             true => {
@@ -466,17 +538,37 @@ impl Machine {
         if comes_back {
             arrival.port = port;
             arrival.arrived_ps = time_ps;
-            arrival.entrance = Entrance::Loopback;
-            return self.send_round(arrival);
+            arrival.source = IngressSource::Loopback;
+            return self.send_back_by_loopback(arrival);
         }
         let Arrival { reception, bytes, .. } = *arrival;
-        let (packet, sequence) = (reception.number, self.sent);
+        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
+    }
+
+    /// Lists a packet that left by a port.
+    pub fn list_sent(
+        &mut self,
+        program: ProgramId,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+        packet: u64,
+        queue: u32,
+    ) {
+        let _ = program;
+        let sequence = self.sent;
         self.sent += 1;
         self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
     }
 
+    /// Lists a digest.
+    pub fn send_digest(&mut self, program: ProgramId, digest: DigestMessage) {
+        let _ = program;
+        self.digests.push(digest);
+    }
+
     /// A packet will come back by its port when it has arrived.
-    pub fn send_round(&mut self, arrival: Box<Arrival>) {
+    pub fn send_back_by_loopback(&mut self, arrival: Box<Arrival>) {
         let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
         if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
             self.coming_back.push_back((key, arrival));
@@ -507,6 +599,7 @@ impl Machine {
     /// Sends a packet by a port: out of the device, or back into it by a loopback port.
     pub fn transmit(
         &mut self,
+        program: ProgramId,
         departure: Departure,
         reception: Arc<Reception>,
         bytes: Vec<u8>,
@@ -533,18 +626,15 @@ impl Machine {
         if comes_back {
             let arrival = Arrival {
                 reception,
-                entrance: Entrance::Loopback,
+                source: IngressSource::Loopback,
                 port,
                 arrived_ps: time_ps,
                 bytes,
                 preserved: Vec::new(),
                 parent: pass,
             };
-            return self.send_round(Box::new(arrival));
+            return self.send_back_by_loopback(Box::new(arrival));
         }
-        let packet = reception.number;
-        let sequence = self.sent;
-        self.sent += 1;
-        self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
+        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
     }
 }
