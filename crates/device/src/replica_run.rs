@@ -87,7 +87,7 @@ impl Services<'_> {
         let mut has_bytes = false;
         for (replica, pass_number) in ordered.iter().zip(1..) {
             context.storage_mut().copy_from_slice(storage);
-            context.draw_count = 0;
+            context.draws.clear();
             let port = replica.egress_port;
             inputs[INPUT_PORT] = u64::from(port);
             inputs[INPUT_INSTANCE] = u64::from(replica.instance);

@@ -14,5 +14,6 @@ pub mod lexer;
 pub mod parser;
 pub mod preprocessor;
 pub mod printer;
+pub mod random_sites;
 pub mod token;
 pub mod typed;

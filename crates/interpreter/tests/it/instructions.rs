@@ -373,11 +373,11 @@ fn hashes_take_inputs_in_order() {
 
 #[test]
 fn random_numbers_repeat() {
-    let code = "t0: bit<8> = random 8w10 to 8w20
+    let code = "t0: bit<8> = random 8w10 to 8w20 at s
         store a, t0
-        t1: bit<8> = random 8w10 to 8w20
+        t1: bit<8> = random 8w10 to 8w20 at s
         store b, t1
-        t2: bit<16> = random 16w9 to 16w3
+        t2: bit<16> = random 16w9 to 16w3 at s
         store c, t2
         return";
     let first = run("control", code, &[]);

@@ -56,7 +56,7 @@ fn controls_show_what_they_do() {
          t3: bit<2> = meter m[8w0]
          t4: bit<1> = value_set_contains vs(16w7)
          t5: bit<16> = hash crc16 (8w1)
-         t6: bit<8> = random 8w5 to 8w5
+         t6: bit<8> = random 8w5 to 8w5 at s
          request clone(32w1, 8w2)
          log \"hello {}\" (8w1)
          t7: bit<8>, t8: bit<8> = call doubler method both (8w1, 8w2)

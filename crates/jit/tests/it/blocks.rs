@@ -104,7 +104,7 @@ fn check(name: &str, program: Arc<ir::Program>, packets: &[Vec<u8>]) {
             assert_eq!(left.cursor_bits, right.cursor_bits, "{what}");
             assert_eq!(left.emitted.as_bytes(), right.emitted.as_bytes(), "{what}");
             assert_eq!(left.requests, right.requests, "{what}");
-            assert_eq!(left.draw_count, right.draw_count, "{what}");
+            assert_eq!(left.draws, right.draws, "{what}");
         }
         assert_eq!(environments[0].log, environments[1].log);
     }

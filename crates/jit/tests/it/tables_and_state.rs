@@ -158,13 +158,13 @@ const STATE_BLOCKS: &[(&str, &str)] = &[
     (
         "randoms",
         "t0: bit<16> = load c
-         t1: bit<16> = random 16w10 to t0
+         t1: bit<16> = random 16w10 to t0 at s
          store c, t1
          t2: bit<100> = load d
-         t3: bit<100> = random t2 to 100w0xffffffffffffffffffffffff
+         t3: bit<100> = random t2 to 100w0xffffffffffffffffffffffff at s
          store d, t3
          t4: bit<200> = load e
-         t5: bit<200> = random 200w5 to t4
+         t5: bit<200> = random 200w5 to t4 at s
          store e, t5",
     ),
     (
@@ -468,7 +468,7 @@ impl Bench {
                     assert_eq!(right.value(id), left.value(id), "{what}: {}", slot.name);
                 }
                 assert_eq!(right.requests, left.requests, "{what}");
-                assert_eq!(right.draw_count, left.draw_count, "{what}");
+                assert_eq!(right.draws, left.draws, "{what}");
                 assert_eq!(right_around.log, left_around.log, "{what}");
             }
         }
