@@ -4,8 +4,8 @@
 
 use super::globals::Globals;
 use crate::compile::Compiled;
-use crate::compile::deploy::{self, Site};
 use crate::compile::normal::walk::each_statement;
+use crate::compiled::deploy::{self, Site};
 use crate::core::{GlobalId, GlobalKind, StatementKind};
 use crate::interpreter::State;
 use crate::simulation::Setup;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the control plane of a real Tofino sets up, as a Python script for its interactive shell
 //! (`bfshell -b SCRIPT`): the same multicast groups, routes and values as the commands for our device
-//! ([`crate::compile::deploy`]), and the release of the delay queue by the packet generator. None of it
+//! ([`super::deploy`]), and the release of the delay queue by the packet generator. None of it
 //! was tested on hardware, and the script says so.
 
-use super::generator;
-use crate::compile::deploy::{self, Site};
+use super::deploy::{self, Site};
+use crate::compile::tna::generator;
 use crate::compile::{Compiled, Delay};
 use crate::core::Program;
 use device::{GeneratorApplication, GeneratorTimer};

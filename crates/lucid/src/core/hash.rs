@@ -12,29 +12,11 @@
 //! payload is its bytes. The hash is the low `w` bits; for `w` above 32 the CRCs for seed, seed + 1, ... are
 //! put side by side, the first one lowest.
 
+use super::arithmetic::mask;
 use super::bits::BitWriter;
-use super::value::{Group, Value};
-use crate::core::arithmetic::mask;
-
-/// Appends the bits of a value that is no integer of known width.
-pub(crate) fn write_value(writer: &mut BitWriter, value: &Value) {
-    match value {
-        Value::Int(word) => writer.write(*word, 128),
-        Value::Bool(truth) => writer.write(u128::from(*truth), 1),
-        Value::Group(Group::Members(members)) => {
-            members.iter().for_each(|member| writer.write(u128::from(*member), 32));
-        }
-        Value::Group(Group::AllBut(port)) => writer.write(u128::from(!port), 32),
-        Value::Payload(bytes) => writer.write_bytes(bytes),
-        Value::Event(event) => {
-            writer.write(u128::from(event.event.0), 32);
-            event.arguments.iter().for_each(|value| write_value(writer, value));
-        }
-    }
-}
 
 /// The hash of a width over the bits that `write` appends; the writer lends its memory.
-pub(crate) fn hash(
+pub fn hash(
     writer: &mut BitWriter,
     width_bits: u32,
     seed: u128,
@@ -76,10 +58,7 @@ fn reflected_crc(polynomial: u32, bytes: &[u8]) -> u32 {
 
 /// The internet checksum (RFC 1071) of the bits that `write` appends, zero bits added up to whole
 /// 16-bit words: the ones' complement of their ones' complement sum.
-pub(crate) fn internet_checksum(
-    writer: &mut BitWriter,
-    write: &mut dyn FnMut(&mut BitWriter),
-) -> u128 {
+pub fn internet_checksum(writer: &mut BitWriter, write: &mut dyn FnMut(&mut BitWriter)) -> u128 {
     writer.clear();
     write(writer);
     let mut sum = writer.bytes().chunks(2).fold(0u64, |sum, word| {

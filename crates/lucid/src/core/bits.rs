@@ -2,12 +2,12 @@
 //! Strings of bits written and read most significant bit first, as
 //! packets, hashes and checksums have them. What the bits mean is elsewhere.
 
-use crate::core::arithmetic::mask;
+use super::arithmetic::mask;
 
 /// Writes values of any width one after the other, most significant bit first. The unused low bits
 /// of the last byte are zero.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BitWriter {
+pub struct BitWriter {
     bytes: Vec<u8>,
     /// Bits used in the last byte, 0 to 7; 0 if it is full.
     used: u32,
@@ -15,13 +15,13 @@ pub(crate) struct BitWriter {
 
 impl BitWriter {
     /// Forgets what was written and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.bytes.clear();
         self.used = 0;
     }
 
     /// Appends the low `width_bits` bits of a value.
-    pub(crate) fn write(&mut self, value: u128, width_bits: u32) {
+    pub fn write(&mut self, value: u128, width_bits: u32) {
         let value = value & mask(width_bits);
         if self.used == 0 && width_bits.is_multiple_of(8) {
             let first = 16 - (width_bits / 8).min(16) as usize;
@@ -45,7 +45,7 @@ impl BitWriter {
     }
 
     /// Appends whole bytes.
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
+    pub fn write_bytes(&mut self, bytes: &[u8]) {
         if self.used == 0 {
             self.bytes.extend_from_slice(bytes);
         } else {
@@ -54,21 +54,21 @@ impl BitWriter {
     }
 
     /// What was written.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
 /// Reads values of any width one after the other, most significant bit first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BitReader<'a> {
+pub struct BitReader<'a> {
     bytes: &'a [u8],
     position_bits: u64,
 }
 
 impl<'a> BitReader<'a> {
     /// From the first bit.
-    pub(crate) fn new(bytes: &'a [u8]) -> BitReader<'a> {
+    pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
         BitReader { bytes, position_bits: 0 }
     }
 
@@ -77,7 +77,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// The next `width_bits` bits (at most 128), or nothing if there are not so many.
-    pub(crate) fn read(&mut self, width_bits: u32) -> Option<u128> {
+    pub fn read(&mut self, width_bits: u32) -> Option<u128> {
         if self.left_bits() < u64::from(width_bits) {
             return None;
         }
@@ -96,7 +96,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Leaves out bits; false if there are not so many.
-    pub(crate) fn skip(&mut self, bits: u32) -> bool {
+    pub fn skip(&mut self, bits: u32) -> bool {
         let enough = self.left_bits() >= u64::from(bits);
         if enough {
             self.position_bits += u64::from(bits);
@@ -105,7 +105,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// All bits that are left; unused low bits of the last byte are zero.
-    pub(crate) fn rest(&mut self) -> Vec<u8> {
+    pub fn rest(&mut self) -> Vec<u8> {
         let whole = self.position_bits.is_multiple_of(8);
         let first = self.position_bits.div_euclid(8) as usize;
         let rest = if whole {

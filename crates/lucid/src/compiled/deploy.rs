@@ -3,13 +3,15 @@
 //! externs, routes, multicast groups, hash polynomials, as commands that `control` and BMv2 read; and how
 //! a device of ours is built for it. What the program does with all that is `scheduler`'s.
 
-use super::scheduler::SERIALISER_PORTS;
-use super::tna::generator::{self, OPEN_PART};
-use super::wire::{
+use crate::compile::scheduler::SERIALISER_PORTS;
+use crate::compile::tna::generator::{self, OPEN_PART};
+use crate::compile::wire::{
     DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
     OUTSIDE_PORT,
 };
-use super::{Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target, codes};
+use crate::compile::{
+    Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target, codes,
+};
 use crate::core::{ExternId, GlobalKind, Program};
 use crate::interpreter::{Group, Value};
 use crate::simulation::Setup;
