@@ -6,8 +6,10 @@
 //! parenthesis nodes: the printer puts them where precedence needs them. Declarations are in `declarations`.
 
 mod declarations;
+mod nodes;
 
 pub use declarations::*;
+pub use nodes::Node;
 
 use crate::token::Token;
 use num_bigint::BigInt;

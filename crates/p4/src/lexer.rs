@@ -49,6 +49,17 @@ pub fn lex_with_comments(
     file: FileId,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Token>, Vec<Trivia>) {
+    lex_with_characters(map, file, "", diagnostics)
+}
+
+/// Like [`lex_with_comments`]; the characters in `foreign` are no mistakes but tokens of the kind
+/// [`TokenKind::Foreign`].
+pub fn lex_with_characters(
+    map: &SourceMap,
+    file: FileId,
+    foreign: &str,
+    diagnostics: &mut Diagnostics,
+) -> (Vec<Token>, Vec<Trivia>) {
     let text = map.text(file).clone();
     let mut cursor = Cursor::new(file, text.clone());
     let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
@@ -92,6 +103,7 @@ pub fn lex_with_comments(
                 TokenKind::String
             }
             PieceKind::Symbol(kind) => kind,
+            PieceKind::Unknown if is_foreign(map.slice(span), foreign) => TokenKind::Foreign,
             PieceKind::Character | PieceKind::Unknown | PieceKind::Hash | PieceKind::HashHash => {
                 if !annotation.is_inside() {
                     diagnostics.push(unknown_text(span, map.slice(span)));
@@ -115,6 +127,11 @@ pub fn lex_with_comments(
             return (tokens, trivia);
         }
     }
+}
+
+/// Whether an unknown text has only characters that are allowed beyond those of P4_16.
+pub(crate) fn is_foreign(text: &str, foreign: &str) -> bool {
+    text.chars().all(|character| foreign.contains(character))
 }
 
 /// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and

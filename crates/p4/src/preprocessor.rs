@@ -10,6 +10,7 @@ mod directives;
 mod expansion;
 mod expression;
 mod includes;
+mod libraries;
 mod names;
 mod substitution;
 

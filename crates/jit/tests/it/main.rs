@@ -3,4 +3,5 @@
 
 mod blocks;
 mod inline_lookups;
+mod random_sites;
 mod tables_and_state;

@@ -32,6 +32,10 @@ impl Parser<'_> {
             if self.eat(T::Semicolon) {
                 continue;
             }
+            if self.at(T::ListHole) {
+                declarations.extend(self.declarations_hole());
+                continue;
+            }
             if matches!(self.kind(), T::CloseBrace | T::CloseParen | T::CloseBracket) {
                 let found = self.token().text.clone();
                 let diagnostic = Diagnostic::error(

@@ -288,6 +288,7 @@ impl Parser<'_> {
             T::Dots => Ok(self.single(ExpressionKind::Dots)),
             T::InvalidHeader => Ok(self.single(ExpressionKind::InvalidHeader)),
             T::Error if self.ahead(1) == T::Dot => Ok(self.single(ExpressionKind::ErrorType)),
+            T::Hole => self.expression_hole(),
             T::OpenParen => self.parenthesised(),
             T::OpenBrace => {
                 let read = self.unrestricted(|parser| parser.braces());

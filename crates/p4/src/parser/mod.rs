@@ -14,6 +14,7 @@ mod lookahead;
 mod numbers;
 pub(crate) mod operators;
 mod parsers;
+pub mod pieces;
 mod pragma_lines;
 mod recovery;
 mod scopes;
@@ -28,9 +29,11 @@ use crate::ast::{NodeId, Program};
 use crate::codes::lexical;
 use crate::lexer::AnnotationBody;
 use crate::token::{Token, TokenKind};
+use pieces::Hole;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Scopes;
 use source::{Diagnostics, FileId, Span};
+use std::sync::Arc;
 
 /// How deeply statements, parentheses and types may nest, together; a chain of `else if` counts as
 /// one. Deeper programs are reported, so that no later pass runs out of stack.
@@ -82,6 +85,8 @@ pub(crate) struct Parser<'d> {
     /// statement say nothing new.
     broken: Vec<usize>,
     scopes: Scopes,
+    /// What holes are filled with, by name. A hole is filled once.
+    holes: FxHashMap<Arc<str>, Hole>,
     next_id: u32,
     /// Levels of statements, parentheses and types around the current token.
     nesting: u32,
@@ -132,6 +137,7 @@ impl<'d> Parser<'d> {
             silent,
             broken,
             scopes: Scopes::new(),
+            holes: FxHashMap::default(),
             next_id: 0,
             nesting: 0,
             height: 0,

@@ -45,6 +45,10 @@ impl Parser<'_> {
             if self.eat(T::Semicolon) {
                 continue;
             }
+            if self.at(T::ListHole) {
+                self.parser_elements_hole(&mut locals, &mut states);
+                continue;
+            }
             if let Err(Unparsed) = self.parser_element(&mut locals, &mut states) {
                 self.skip_statement();
             }
@@ -67,7 +71,7 @@ impl Parser<'_> {
         Ok(DeclarationKind::Parser(Box::new(parser)))
     }
 
-    fn parser_element(
+    pub(super) fn parser_element(
         &mut self,
         locals: &mut Vec<Declaration>,
         states: &mut Vec<State>,
@@ -157,6 +161,10 @@ impl Parser<'_> {
         let mut transition = None;
         while !self.at_block_end() && !self.at_next_state() {
             let before = self.position;
+            if self.at(T::ListHole) {
+                statements.extend(self.statements_hole());
+                continue;
+            }
             let read = if self.at(T::Transition) {
                 if transition.is_some() {
                     let diagnostic = Diagnostic::error(
@@ -337,6 +345,10 @@ impl Parser<'_> {
             if self.eat(T::Semicolon) {
                 continue;
             }
+            if self.at(T::ListHole) {
+                locals.extend(self.declarations_hole());
+                continue;
+            }
             if let Err(Unparsed) = self.control_element(&mut locals, &mut body) {
                 self.skip_statement();
             }
@@ -361,7 +373,7 @@ impl Parser<'_> {
         Ok(DeclarationKind::Control(Box::new(control)))
     }
 
-    fn control_element(
+    pub(super) fn control_element(
         &mut self,
         locals: &mut Vec<Declaration>,
         body: &mut Option<Block>,

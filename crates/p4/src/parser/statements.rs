@@ -46,10 +46,14 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    fn statements(&mut self) -> Vec<Statement> {
+    pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !self.at_block_end() {
             let before = self.position;
+            if self.at(T::ListHole) {
+                statements.extend(self.statements_hole());
+                continue;
+            }
             match self.statement_or_declaration() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => self.skip_statement(),
@@ -80,6 +84,11 @@ impl Parser<'_> {
                 return Ok(self.make_statement(start, StatementKind::Block(block)));
             }
             T::For => return self.for_statement(start, annotations),
+            T::ListHole => {
+                let statements = self.statements_hole();
+                let block = Block { annotations, statements, span: start };
+                return Ok(self.make_statement(start, StatementKind::Block(block)));
+            }
             T::Const if declarations => {
                 let declaration = self.constant(start, annotations)?;
                 return Ok(self.declaration_statement(start, declaration));
