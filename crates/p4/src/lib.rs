@@ -11,6 +11,7 @@ pub mod build;
 pub mod check;
 pub mod codes;
 pub mod compile;
+pub mod dialect;
 pub mod format;
 pub mod interfaces;
 pub mod lexer;
