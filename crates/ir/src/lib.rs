@@ -41,7 +41,8 @@
 //! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
 //! use.
 
-pub(crate) mod architecture;
+pub mod analysis;
+pub mod architecture;
 pub mod bits;
 pub mod codes;
 pub mod control_flow;
@@ -55,6 +56,7 @@ pub mod passes;
 pub mod program;
 pub mod ready;
 mod site;
+mod slot_set;
 pub mod storage_layout;
 pub mod text;
 pub mod transactions;
@@ -65,6 +67,7 @@ pub use crc::{CRC_WIDTHS_BITS, Calculation, CrcParameters};
 pub use instruction::*;
 pub use program::*;
 pub use site::Site;
+pub use slot_set::SlotSet;
 pub use storage_layout::StorageLayout;
 pub use verify::{VerifyError, verify};
 
