@@ -5,7 +5,7 @@
 //! nobody describes every slot that a device can name is read at the end of each block.
 
 use crate::effects;
-use crate::{BlockKind, HeaderRef, Program, SlotId, SlotSet, ValueType};
+use crate::{BlockKind, HeaderRef, Program, RegionId, SlotId, SlotSet, ValueType};
 
 /// A packet's storage goes from the end of one block to the beginning of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,16 @@ impl Boundaries {
     /// What holds of every device: any block may run after any other on the storage that it left, and every
     /// slot that a device can name is read. Passes that must not ask which device runs the program use it.
     pub fn of_any_device(program: &Program) -> Boundaries {
-        let reads = nameable_slots(program);
+        let mut reads = nameable_slots(program);
+        let mut is_run = vec![false; program.regions.len()];
+        let actions = program.actions.iter().map(|action| action.region);
+        for region in program.blocks.iter().map(|block| block.region).chain(actions) {
+            is_run[region.index()] = true;
+        }
+        // Regions that the program does not run may be run by whoever keeps them in it.
+        for at in (0..is_run.len()).filter(|at| !is_run[*at]) {
+            reads.extend(effects::of_region(program, RegionId(at as u32)).slots_read());
+        }
         let next: Vec<Passage> = (0..program.blocks.len())
             .map(|to| Passage { to, keeps: SlotSet::full(program) })
             .collect();
