@@ -25,12 +25,20 @@ pub use statements::{Condition, StatementFacts, StatementInstance};
 
 use crate::architecture::boundaries::Boundaries;
 use crate::effects::{Effects, Location};
-use crate::{Operand, Program, RegionId, SlotSet};
+use crate::{Operand, Operation, Program, RegionId, SlotId, SlotSet};
 use dependence::Dependences;
 use frames::Frames;
 use region_facts::TableEffects;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+
+/// Which regions name a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    None,
+    One(RegionId),
+    Several,
+}
 
 /// Everything that is known of a verified program's code. Parts are computed when they are first asked for.
 #[derive(Debug)]
@@ -39,6 +47,7 @@ pub struct Analysis<'p> {
     boundaries: Boundaries,
     regions: OnceCell<Vec<RegionFacts<'p>>>,
     frames: OnceCell<Frames>,
+    owners: OnceCell<Vec<Owner>>,
     liveness: OnceCell<Liveness<'p>>,
     accesses: OnceCell<Vec<StateAccess>>,
 }
@@ -56,6 +65,7 @@ impl<'p> Analysis<'p> {
             boundaries,
             regions: OnceCell::new(),
             frames: OnceCell::new(),
+            owners: OnceCell::new(),
             liveness: OnceCell::new(),
             accesses: OnceCell::new(),
         }
@@ -87,6 +97,36 @@ impl<'p> Analysis<'p> {
     /// Control flow and effects of one region.
     pub fn region(&self, region: RegionId) -> &RegionFacts<'p> {
         &self.regions()[region.index()]
+    }
+
+    /// Slots that only this region's own instructions name, those of the actions that it applies left out.
+    pub fn private_slots(&self, region: RegionId) -> BTreeSet<SlotId> {
+        let owners = self.owners.get_or_init(|| self.owners());
+        let own = |(_, owner): &(usize, &Owner)| **owner == Owner::One(region);
+        let slots = owners.iter().enumerate().filter(own);
+        slots.map(|(slot, _)| SlotId(slot as u32)).collect()
+    }
+
+    fn owners(&self) -> Vec<Owner> {
+        let mut owners = vec![Owner::None; self.program.slots.len()];
+        for (at, region) in self.program.regions.iter().enumerate() {
+            let id = RegionId(at as u32);
+            for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
+                if matches!(instruction.operation, Operation::Apply { .. }) {
+                    continue;
+                }
+                let effects = crate::effects::of_operation(self.program, &instruction.operation);
+                for slot in effects.slots_read().into_iter().chain(effects.slots_written()) {
+                    let owner = &mut owners[slot.index()];
+                    *owner = match *owner {
+                        Owner::None => Owner::One(id),
+                        Owner::One(known) if known == id => Owner::One(id),
+                        _ => Owner::Several,
+                    };
+                }
+            }
+        }
+        owners
     }
 
     /// Live slots at all points.
@@ -229,7 +269,7 @@ impl<'p> Analysis<'p> {
             for &block in &facts.order {
                 let code = facts.region.blocks[block].instructions.iter().enumerate();
                 for (at, instruction) in code {
-                    if let crate::Operation::Apply { table, keys, hit, .. } = &instruction.operation
+                    if let Operation::Apply { table, keys, hit, .. } = &instruction.operation
                         && direct(&program.tables[table.index()])
                     {
                         let point = Point::new(facts.id, block, at);
