@@ -124,9 +124,40 @@ pub fn lex_with_characters(
         annotation.pass(kind);
         tokens.push(Token { kind, span, text: spelling });
         if kind == TokenKind::End {
-            return (tokens, trivia);
+            return (with_references(tokens), trivia);
         }
     }
+}
+
+/// Makes one token of each `${name}` without blanks, where `$` is a token.
+pub(crate) fn with_references(tokens: Vec<Token>) -> Vec<Token> {
+    if !tokens.iter().any(|token| token.kind == TokenKind::Foreign) {
+        return tokens;
+    }
+    let touch = |pair: &[Token]| {
+        pair[0].span.file == pair[1].span.file && pair[0].span.end == pair[1].span.start
+    };
+    let mut folded = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.as_slice();
+    while let [first, after @ ..] = rest {
+        if let [dollar, open, name, close, after @ ..] = rest
+            && dollar.kind == TokenKind::Foreign
+            && &*dollar.text == "$"
+            && open.kind == TokenKind::OpenBrace
+            && (name.kind == TokenKind::Identifier || name.kind.is_keyword())
+            && close.kind == TokenKind::CloseBrace
+            && rest[..4].windows(2).all(touch)
+        {
+            let text = format!("${{{}}}", name.text).into();
+            let span = dollar.span.to(close.span);
+            folded.push(Token { kind: TokenKind::Foreign, span, text });
+            rest = after;
+        } else {
+            folded.push(first.clone());
+            rest = after;
+        }
+    }
+    folded
 }
 
 /// Whether an unknown text has only characters that are allowed beyond those of P4_16.

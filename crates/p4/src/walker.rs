@@ -212,6 +212,7 @@ macro_rules! walker {
                         v.list(elements);
                     }
                     ExpressionKind::Struct { fields, rest: _ } => v.list(fields),
+                    ExpressionKind::Extension(extension) => walk_extension(v, extension),
                     ExpressionKind::Unary(_, operand) => v.expression(operand),
                     ExpressionKind::Binary(_, left, right)
                     | ExpressionKind::Index(left, right)
@@ -308,6 +309,7 @@ macro_rules! walker {
                         v.statement(body);
                     }
                     StatementKind::Declaration(declaration) => v.declaration(declaration),
+                    StatementKind::Extension(extension) => walk_extension(v, extension),
                 }
             });
         }
@@ -407,7 +409,25 @@ macro_rules! walker {
                     v.type_ref(element);
                     v.expression(size);
                 }
+                DeclarationKind::Extension(extension) => walk_extension(v, extension),
                 DeclarationKind::Invalid => {}
+            }
+        }
+
+        /// Visits the parts of a form of a dialect. Tokens are not visited.
+        pub fn walk_extension<$($generic)* V: $($visitor)*>(
+            v: &mut V,
+            extension: $($r)* Extension,
+        ) {
+            for part in $($b)* extension.parts {
+                match part {
+                    ExtensionPart::Token(_) => {}
+                    ExtensionPart::Name(name) => v.name(name),
+                    ExtensionPart::Type(ty) => v.type_ref(ty),
+                    ExtensionPart::Expression(expression) => v.expression(expression),
+                    ExtensionPart::Parameters(parameters) => v.list(parameters),
+                    ExtensionPart::Block(block) => v.block(block),
+                }
             }
         }
 

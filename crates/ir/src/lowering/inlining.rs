@@ -131,13 +131,14 @@ impl<'a> Lowering<'a> {
         outcome
     }
 
-    /// Does something in a fresh expansion with a flow of its own.
+    /// Lowers the body of the call at hand in a fresh expansion with a flow of its own.
     pub(super) fn expand<T>(
         &mut self,
         declaration: &Declaration,
         work: impl FnOnce(&mut Self) -> Lowered<T>,
     ) -> Lowered<T> {
         let context = self.new_context();
+        let random_scope = std::mem::replace(&mut self.random_scope, self.call_site.clone());
         let outer = (
             std::mem::replace(&mut self.context, context),
             std::mem::take(&mut self.flow),
@@ -148,6 +149,7 @@ impl<'a> Lowering<'a> {
         self.context = outer.0;
         self.flow = outer.1;
         self.scope = outer.2;
+        self.random_scope = random_scope;
         self.copy_outs.truncate(outer.3);
         outcome
     }
@@ -424,7 +426,8 @@ impl<'a> Lowering<'a> {
         let outcome = self.inside(|this| {
             this.within(id, |this| {
                 let copies = this.bind_parameters(parameters, &[], arguments)?;
-                this.block_body(declaration)?;
+                let random_scope = this.call_site.clone();
+                this.drawing_in(random_scope, |this| this.block_body(declaration))?;
                 this.copy_out(copies)
             })
         });

@@ -3,12 +3,13 @@
 //! are in `tables`, the statements inside in `statements`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser, Unparsed};
+use super::{Parsed, Parser};
 use crate::ast::{
     Annotation, Block, ControlDeclaration, Declaration, DeclarationKind, Name, ParserDeclaration,
     SelectCase, State, StateRef, Statement, StatementKind, Transition,
 };
 use crate::codes::syntax;
+use crate::dialect::{FormPlace, Unparsed};
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
@@ -77,7 +78,11 @@ impl Parser<'_> {
         states: &mut Vec<State>,
     ) -> Parsed<()> {
         let start = self.span();
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
+        if let Some(read) = self.declaration_extension(FormPlace::Parser, start, &mut annotations) {
+            locals.push(read?);
+            return Ok(());
+        }
         if self.at(T::State) && super::cursor::is_name(self.ahead(1)) {
             states.push(self.state(start, annotations)?);
             return Ok(());
@@ -379,7 +384,12 @@ impl Parser<'_> {
         body: &mut Option<Block>,
     ) -> Parsed<()> {
         let start = self.span();
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
+        if let Some(read) = self.declaration_extension(FormPlace::Control, start, &mut annotations)
+        {
+            locals.push(read?);
+            return Ok(());
+        }
         let begins_apply = self.at(T::Apply) && matches!(self.ahead(1), T::OpenBrace | T::At);
         if begins_apply {
             self.reject_annotations("`apply`");

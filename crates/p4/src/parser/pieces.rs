@@ -4,12 +4,14 @@
 //! may have holes, `${name}`, in which typed parts of a tree stand; these keep their places and
 //! identities. Where a part goes in a tree is the rewriter's matter.
 
+pub use super::holes::Hole;
 use super::scopes::{NameClass, Scopes};
 use super::{Parsed, Parser};
 use crate::ast::{
-    Declaration, DeclarationKind, Expression, Name, Program, State, Statement, TableProperty,
+    Declaration, DeclarationKind, Expression, Program, State, Statement, TableProperty,
     TypeParameter, TypeRef, TypedefTarget,
 };
+use crate::dialect::Dialect;
 use crate::lexer;
 use crate::token::{Token, TokenKind as T};
 use rustc_hash::FxHashMap;
@@ -18,6 +20,11 @@ use std::sync::Arc;
 
 /// The character that begins a hole.
 const HOLE: &str = "$";
+
+/// The name in `${name}`.
+fn hole_name(text: &str) -> Option<&str> {
+    text.strip_prefix("${")?.strip_suffix('}')
+}
 
 /// The tokens of a text that becomes a file of the map; their places are in it. The last is the end.
 pub fn tokens_in_file(
@@ -47,54 +54,6 @@ pub fn tokens_at(span: Span, text: &str, diagnostics: &mut Diagnostics) -> Vec<T
         diagnostics.push(diagnostic);
     }
     tokens
-}
-
-/// What stands in a hole.
-#[derive(Clone, Debug)]
-pub enum Hole {
-    /// An expression, also as the target of an assignment or as what is called.
-    Expression(Expression),
-    /// A type.
-    Type(TypeRef),
-    /// A name, declared or used.
-    Name(Name),
-    /// Statements in a block or state. After `if`, `else` and the like they become a block.
-    Statements(Vec<Statement>),
-    /// Declarations at top level, in a parser or in a control.
-    Declarations(Vec<Declaration>),
-    /// States of a parser.
-    States(Vec<State>),
-}
-
-macro_rules! holes {
-    ($($part:ty => $form:ident),* $(,)?) => {
-        $(impl From<$part> for Hole {
-            fn from(part: $part) -> Hole {
-                Hole::$form(part)
-            }
-        })*
-    };
-}
-
-holes! {
-    Expression => Expression,
-    TypeRef => Type,
-    Name => Name,
-    Vec<Statement> => Statements,
-    Vec<Declaration> => Declarations,
-    Vec<State> => States,
-}
-
-impl From<Statement> for Hole {
-    fn from(statement: Statement) -> Hole {
-        Hole::Statements(vec![statement])
-    }
-}
-
-impl From<Declaration> for Hole {
-    fn from(declaration: Declaration) -> Hole {
-        Hole::Declarations(vec![declaration])
-    }
 }
 
 /// The names that decide how the text of a piece is read: which are types, and which are generic
@@ -161,7 +120,8 @@ fn class_of(declaration: &Declaration) -> Option<NameClass> {
         | DeclarationKind::Instance { .. }
         | DeclarationKind::Action { .. }
         | DeclarationKind::Table(_)
-        | DeclarationKind::ValueSet { .. } => NameClass::Value,
+        | DeclarationKind::ValueSet { .. }
+        | DeclarationKind::Extension(_) => NameClass::Value,
         DeclarationKind::Error(_) | DeclarationKind::MatchKind(_) | DeclarationKind::Invalid => {
             return None;
         }
@@ -170,10 +130,10 @@ fn class_of(declaration: &Declaration) -> Option<NameClass> {
 
 /// Reads pieces. Every node of what is read gets the next identity of the counter; what holes are
 /// filled with keeps its own.
-#[derive(Debug)]
 pub struct PieceReader<'c> {
     names: PieceNames,
     next_id: &'c mut u32,
+    dialect: Option<&'c dyn Dialect>,
     holes: FxHashMap<Arc<str>, Hole>,
 }
 
@@ -181,7 +141,13 @@ impl<'c> PieceReader<'c> {
     /// A reader that knows these names and takes identities from `next_id`, such as
     /// [`Program::node_count`].
     pub fn new(names: PieceNames, next_id: &'c mut u32) -> PieceReader<'c> {
-        PieceReader { names, next_id, holes: FxHashMap::default() }
+        PieceReader { names, next_id, dialect: None, holes: FxHashMap::default() }
+    }
+
+    /// The same reader for pieces in a dialect. What the dialect writes as `${name}` stays that where no
+    /// hole of the name is filled.
+    pub fn in_dialect(self, dialect: &'c dyn Dialect) -> PieceReader<'c> {
+        PieceReader { dialect: Some(dialect), ..self }
     }
 
     /// Fills the hole `${name}` of the next piece. A hole may stand once in a piece, because its part's
@@ -304,8 +270,10 @@ impl<'c> PieceReader<'c> {
     ) -> Result<P, Diagnostics> {
         let mut diagnostics = Diagnostics::new();
         let holes = std::mem::take(&mut self.holes);
-        let tokens = with_holes(tokens, &holes, &mut diagnostics);
+        let foreign = self.dialect.map_or("", |dialect| dialect.characters());
+        let tokens = with_holes(tokens, &holes, foreign, &mut diagnostics);
         let mut parser = Parser::new(tokens, &mut diagnostics);
+        parser.dialect = self.dialect;
         parser.scopes = self.names.0.clone();
         parser.holes = holes;
         parser.next_id = *self.next_id;
@@ -322,46 +290,36 @@ impl<'c> PieceReader<'c> {
     }
 }
 
-/// The tokens with `$ { name }` made one token each, and names put in.
+/// The tokens with the kinds of the holes, and names put in.
 fn with_holes(
     tokens: Vec<Token>,
     holes: &FxHashMap<Arc<str>, Hole>,
+    foreign: &str,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
     let mut read = Vec::with_capacity(tokens.len());
-    let mut rest = tokens.as_slice();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if first.kind != T::Foreign {
-            read.push(first.clone());
-            continue;
+    for mut token in tokens {
+        if token.kind == T::Foreign {
+            let part = hole_name(&token.text).and_then(|name| holes.get(name));
+            token.kind = match part {
+                Some(Hole::Name(name)) => {
+                    let kind = T::keyword(&name.text).unwrap_or(T::Identifier);
+                    read.push(Token { kind, span: name.span, text: name.text.clone() });
+                    continue;
+                }
+                Some(Hole::Expression(_)) => T::Hole,
+                Some(Hole::Type(_)) => T::TypeHole,
+                Some(Hole::Statements(_) | Hole::Declarations(_) | Hole::States(_)) => T::ListHole,
+                None if token.text.starts_with(|first| foreign.contains(first)) => T::Foreign,
+                None => {
+                    let unknown = lexer::unknown_text(token.span, &token.text);
+                    let note = "a hole is written `${name}`, and its name has a part";
+                    diagnostics.push(unknown.note(note));
+                    continue;
+                }
+            };
         }
-        let filled = match rest {
-            [open, name, close, after @ ..]
-                if (open.kind, close.kind) == (T::OpenBrace, T::CloseBrace)
-                    && &*first.text == HOLE =>
-            {
-                holes.get(&name.text).map(|part| (part, name, close, after))
-            }
-            _ => None,
-        };
-        let Some((part, name, close, after)) = filled else {
-            let unknown = lexer::unknown_text(first.span, &first.text);
-            diagnostics.push(unknown.note("a hole is written `${name}`, and its name has a part"));
-            continue;
-        };
-        rest = after;
-        let span = first.span.to(close.span);
-        let hole = |kind| Token { kind, span, text: name.text.clone() };
-        read.push(match part {
-            Hole::Name(name) => {
-                let kind = T::keyword(&name.text).unwrap_or(T::Identifier);
-                Token { kind, span: name.span, text: name.text.clone() }
-            }
-            Hole::Expression(_) => hole(T::Hole),
-            Hole::Type(_) => hole(T::TypeHole),
-            Hole::Statements(_) | Hole::Declarations(_) | Hole::States(_) => hole(T::ListHole),
-        });
+        read.push(token);
     }
     read
 }
@@ -373,7 +331,7 @@ impl Parser<'_> {
         wanted: &str,
         part: impl FnOnce(Hole) -> Result<P, Hole>,
     ) -> Parsed<P> {
-        let name = self.token().text.clone();
+        let name: Arc<str> = hole_name(&self.token().text).unwrap_or_default().into();
         match self.holes.remove(&name).map(part) {
             Some(Ok(part)) => {
                 self.bump();
@@ -441,7 +399,8 @@ impl Parser<'_> {
         locals: &mut Vec<Declaration>,
         states: &mut Vec<State>,
     ) {
-        if matches!(self.holes.get(&self.token().text), Some(Hole::States(_))) {
+        let name = hole_name(&self.token().text).unwrap_or_default();
+        if matches!(self.holes.get(name), Some(Hole::States(_))) {
             let filled = self.take_hole("states", |hole| match hole {
                 Hole::States(states) => Ok(states),
                 other => Err(other),

@@ -3,17 +3,18 @@
 //! statements may stand in a parser state is decided in `parsers`.
 
 use super::scopes::NameClass;
-use super::{ELSE_IF_LIMIT, Parsed, Parser, Unparsed};
+use super::{ELSE_IF_LIMIT, Parsed, Parser};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Name, Statement,
     StatementKind, SwitchCase, TypeRef, TypeRefKind, Variable,
 };
 use crate::codes::syntax;
+use crate::dialect::Unparsed;
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    fn make_statement(&mut self, start: Span, kind: StatementKind) -> Statement {
+    pub(super) fn make_statement(&mut self, start: Span, kind: StatementKind) -> Statement {
         let span = self.span_from(start);
         Statement { id: self.id(), span, kind }
     }
@@ -78,6 +79,12 @@ impl Parser<'_> {
     fn statement_in(&mut self, declarations: bool) -> Parsed<Statement> {
         let start = self.span();
         let annotations = self.annotations()?;
+        if let Some(read) = self.statement_extension(start) {
+            if self.annotations_start.is_some() {
+                self.reject_annotations("this statement");
+            }
+            return read;
+        }
         match self.kind() {
             T::OpenBrace => {
                 let block = self.block(annotations, "this block")?;

@@ -7,6 +7,7 @@
 mod declarations;
 mod emitter;
 mod expressions;
+mod extensions;
 mod libraries;
 mod normal;
 mod statements;

@@ -117,6 +117,7 @@ impl<F: Fn(NodeId) -> bool> Bind<F> {
             | DeclarationKind::ExternFunction(_)
             | DeclarationKind::Table(_)
             | DeclarationKind::ValueSet { .. }
+            | DeclarationKind::Extension(_)
             | DeclarationKind::Invalid => false,
         };
         self.declare(&declaration.name, declaration.id, is_type);

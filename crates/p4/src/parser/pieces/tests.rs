@@ -2,6 +2,7 @@
 //! Tests of pieces: what is read prints as it should, has fresh identities, keeps its places.
 
 use super::*;
+use crate::ast::Name;
 use crate::printer::{
     print_declarations, print_expression, print_statement, print_type_ref, same_tree,
 };
@@ -141,18 +142,18 @@ fn mistakes_are_diagnostics_with_places() {
     );
     assert_eq!(
         mistakes(reader.statements(tokens("x = ${y};")))[0],
-        "P4 does not know the character `$`"
+        "P4 does not know the characters `${y}`"
     );
     let one = reader.expression(tokens("1")).expect("one");
     reader.fill("y", one);
     assert_eq!(
         mistakes(reader.statements(tokens("x = ${y} + ${y};"))),
-        ["expected an expression in this hole, once in a piece, found `y`"]
+        ["expected an expression in this hole, once in a piece, found `${y}`"]
     );
     let one = reader.expression(tokens("1")).expect("one");
     reader.fill("y", one);
     let wrong_kind = mistakes(reader.statements(tokens("{ bit<8> ${y} = 1; }")));
-    assert_eq!(wrong_kind, ["expected the name of a variable, found `y`"]);
+    assert_eq!(wrong_kind, ["expected the name of a variable, found `${y}`"]);
 }
 
 #[test]
