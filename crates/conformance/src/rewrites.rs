@@ -1,16 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rewrites that leave the meaning of a program as it is, to test `p4::rewrite` on any program: nothing
-//! changed, everything copied, everything renamed, and random edits that do nothing.
+//! changed, everything copied, everything renamed, and random edits that do nothing; and what must
+//! hold of the first three.
 
 use crate::differential::choices::Choices;
-use p4::ast::*;
+use ir::Program;
+use ir::ready::ReadyProgram;
+use p4::ast::{
+    Block, Declaration, DeclarationKind, DeclaredName, EnumMember, Field, KeyElement, Node,
+    Parameter, State, Statement, StatementKind, TypeRef, TypeRefKind, Variable,
+};
 use p4::parser::pieces::tokens_at;
+use p4::printer::print;
 use p4::rewrite::{ControlPlaneName, EditError, Problem, Rewriter, Rewritten};
 use p4::typed::{Definition, TypedProgram};
 use p4::visit::{Visit, walk_program};
 use source::{Diagnostics, RenderOptions, SourceMap, Span};
 use std::any::Any;
 use std::sync::Arc;
+
+/// What must hold for every accepted program: unchanged it prints and lowers to the same texts, and so it
+/// does copied; renamed it is accepted, and a control plane sees no difference; pruned it is accepted.
+/// `lowered` is its IR, where it has a `main`.
+///
+/// # Errors
+///
+/// What does not hold, as text.
+pub fn check(
+    typed: &Arc<TypedProgram>,
+    map: &SourceMap,
+    lowered: Option<&Program>,
+) -> Result<(), String> {
+    let printed = print(&typed.program);
+    for (name, rewritten) in [("unchanged", unchanged(typed, map)), ("copied", copied(typed, map))]
+    {
+        let rewritten = rewritten.map_err(|why| format!("{name}: {why}"))?;
+        if print(&rewritten.program.program) != printed {
+            return Err(format!("{name}: prints differently"));
+        }
+        let text = |program: &Program| match name {
+            // All nodes are as they were, so even the origins are.
+            "unchanged" => ir::text::print(program),
+            _ => ir::text::print_without_origins(program),
+        };
+        let again = lower(&rewritten).map_err(|why| format!("{name}: {why}"))?;
+        if again.as_deref().map(text) != lowered.map(text) {
+            return Err(format!("{name}: lowers differently"));
+        }
+    }
+    let rewritten = renamed(typed, map).map_err(|why| format!("renamed: {why}"))?;
+    let again = lower(&rewritten).map_err(|why| format!("renamed: {why}"))?;
+    let (old, new) = (lowered.map(control_plane_names), again.as_deref().map(control_plane_names));
+    if old != new {
+        return Err(format!("renamed: the control plane sees {new:?} instead of {old:?}"));
+    }
+    let mut rewriter = Rewriter::of(typed, map.clone());
+    rewriter.prune();
+    let rewritten = finished(rewriter).map_err(|why| format!("pruned: {why}"))?;
+    lower(&rewritten).map_err(|why| format!("pruned: {why}"))?;
+    Ok(())
+}
+
+/// The IR of a program with a `main`.
+fn lower(rewritten: &Rewritten) -> Result<Option<Arc<Program>>, String> {
+    let mut found = Diagnostics::new();
+    let ready = ReadyProgram::lower(rewritten.program.clone(), &mut found);
+    match found.has_errors() {
+        true => Err(source::render_text(&rewritten.map, &found, RenderOptions::default())),
+        false => Ok(ready.map(|ready| ready.lowered().clone())),
+    }
+}
+
+/// What a control plane calls by name.
+fn control_plane_names(program: &Program) -> Vec<String> {
+    let mut names = Vec::new();
+    for table in &program.tables {
+        names.push(format!("table {}", table.name));
+        names.extend(table.keys.iter().map(|key| format!("key {}", key.name)));
+    }
+    for action in &program.actions {
+        names.push(format!("action {}", action.name));
+        names.extend(action.parameters.iter().map(|parameter| format!("data {}", parameter.name)));
+    }
+    names.extend(program.registers.iter().map(|register| format!("register {}", register.name)));
+    names.extend(program.counters.iter().map(|counter| format!("counter {}", counter.name)));
+    names.extend(program.meters.iter().map(|meter| format!("meter {}", meter.name)));
+    names
+}
 
 /// The program with nothing changed.
 ///

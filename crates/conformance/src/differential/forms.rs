@@ -137,13 +137,14 @@ impl Forms {
     fn rewrite(&self) -> Result<Arc<Program>, FormError> {
         let typed = self.ready.typed();
         let mut choices = Choices::from_seed(u64::from(typed.program.node_count));
-        let rewritten = rewrites::edited(typed, &self.map, &mut choices)
-            .map_err(FormError::RewriteRejected)?;
+        let rewritten =
+            rewrites::edited(typed, &self.map, &mut choices).map_err(FormError::RewriteRejected)?;
         let mut found = Diagnostics::new();
-        let ready = ReadyProgram::lower(rewritten.program.clone(), &mut found).ok_or_else(|| {
-            let options = RenderOptions::default();
-            FormError::RewriteRejected(source::render_text(&rewritten.map, &found, options))
-        })?;
+        let ready =
+            ReadyProgram::lower(rewritten.program.clone(), &mut found).ok_or_else(|| {
+                let options = RenderOptions::default();
+                FormError::RewriteRejected(source::render_text(&rewritten.map, &found, options))
+            })?;
         verified(ready.program())
     }
 }
