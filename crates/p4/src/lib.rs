@@ -19,6 +19,7 @@ pub mod lexer;
 pub mod parser;
 pub mod preprocessor;
 pub mod printer;
+pub mod random_sites;
 pub mod rewrite;
 pub mod token;
 pub mod typed;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One program in the several forms that must mean the same: the IR as lowered, simplified with fused
-//! register accesses, and lowered again from the printed program.
+//! register accesses, lowered again from the printed program, and rewritten in ways that change nothing.
 
+use super::choices::Choices;
+use crate::rewrites;
 use ir::Program;
 use ir::ready::ReadyProgram;
 use p4::inline::{Inlined, Obstacle};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
-use source::{Severity, SourceMap};
+use source::{Diagnostics, RenderOptions, Severity, SourceMap};
 use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub enum Form {
     Reprinted,
     /// With all calls inlined that can be, printed, read, lowered and simplified again.
     Inlined,
+    /// After random edits of the typed program that change nothing of what it does, lowered and simplified.
+    Rewritten,
 }
 
 /// What a form could not be made for.
@@ -36,6 +40,8 @@ pub enum FormError {
     PrintRejected(String),
     /// The program with its calls inlined was refused.
     InliningRejected(String),
+    /// An edit was refused, or the edited program was.
+    RewriteRejected(String),
 }
 
 impl fmt::Display for FormError {
@@ -49,6 +55,9 @@ impl fmt::Display for FormError {
             FormError::InliningRejected(why) => {
                 write!(formatter, "the program with its calls inlined is refused: {why}")
             }
+            FormError::RewriteRejected(why) => {
+                write!(formatter, "the rewritten program is refused: {why}")
+            }
         }
     }
 }
@@ -61,6 +70,7 @@ pub struct Forms {
     inlined: OnceCell<Result<(Inlined, Arc<Program>), FormError>>,
     simplified: OnceCell<Result<Arc<Program>, FormError>>,
     reprinted: OnceCell<Result<Arc<Program>, FormError>>,
+    rewritten: OnceCell<Result<Arc<Program>, FormError>>,
 }
 
 fn compile(text: &str) -> Result<(ReadyProgram, SourceMap), String> {
@@ -100,12 +110,18 @@ impl Forms {
             inlined: OnceCell::new(),
             simplified: OnceCell::new(),
             reprinted: OnceCell::new(),
+            rewritten: OnceCell::new(),
         })
     }
 
     /// The IR as lowered.
     pub fn lowered(&self) -> &Arc<Program> {
         self.ready.lowered()
+    }
+
+    /// The checked program.
+    pub fn typed(&self) -> &Arc<p4::typed::TypedProgram> {
+        self.ready.typed()
     }
 
     /// A form.
@@ -124,6 +140,7 @@ impl Forms {
                 })
                 .clone(),
             Form::Inlined => self.inlined().map(|(_, program)| program.clone()),
+            Form::Rewritten => self.rewritten.get_or_init(|| self.rewrite()).clone(),
         }
     }
 
@@ -146,5 +163,20 @@ impl Forms {
             Ok((inlined, program))
         });
         made.as_ref().map_err(Clone::clone)
+    }
+
+    /// The edits follow from the program alone, so that a program that is made small is edited alike.
+    fn rewrite(&self) -> Result<Arc<Program>, FormError> {
+        let typed = self.ready.typed();
+        let mut choices = Choices::from_seed(u64::from(typed.program.node_count));
+        let rewritten =
+            rewrites::edited(typed, &self.map, &mut choices).map_err(FormError::RewriteRejected)?;
+        let mut found = Diagnostics::new();
+        let ready =
+            ReadyProgram::lower(rewritten.program.clone(), &mut found).ok_or_else(|| {
+                let options = RenderOptions::default();
+                FormError::RewriteRejected(source::render_text(&rewritten.map, &found, options))
+            })?;
+        verified(ready.program())
     }
 }

@@ -41,6 +41,8 @@ mod unused;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use annotations::string_body as annotation_string;
+
 use crate::ast::{
     Declaration, DeclaredName, EnumMember, Field, Method, Name, NodeId, Parameter, Program, State,
     Variable,

@@ -23,7 +23,8 @@ use frontend::{
 };
 use includes::Includes;
 use inputs::{Alone, alone};
-use lucid::compile::{Options, deploy};
+use lucid::compile::Options;
+use lucid::compiled::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
 use targets::{TNA, V1MODEL, target_of};
 

@@ -310,9 +310,12 @@ impl Choices<'_> {
                 inputs: self.operands(region),
                 payload: self.flag(),
             },
-            24 => {
-                Operation::Random { result, low: self.operand(region), high: self.operand(region) }
-            }
+            24 => Operation::Random {
+                result,
+                low: self.operand(region),
+                high: self.operand(region),
+                site: RandomSite::new(words),
+            },
             25 => Operation::Request {
                 request: RequestId(self.below(3)),
                 arguments: self.operands(region),
@@ -387,6 +390,8 @@ impl Choices<'_> {
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
             atomic: self.maybe(|draw| draw.number() as u32),
+            repetition: self.byte().into(),
+            merged: self.list(Self::origin),
         }
     }
 
