@@ -8,8 +8,10 @@ use ir::ready::ReadyProgram;
 use p4::compile::{Compilation, compile};
 use p4::inline::{Inlined, Obstacle, inline_all};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::typed::TypedProgram;
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What came of inlining a program.
 #[derive(Debug)]
@@ -35,11 +37,24 @@ pub fn trial(
         return Trial::NotAccepted;
     }
     match compiled {
-        Compilation { map, program: Some(typed), .. } => match inline_all(&typed, map) {
-            Err((found, map)) => Trial::Broken(first_error(&found, &map)),
-            Ok(inlined) => compare(inlined, ready.as_ref(), loader, options),
-        },
+        Compilation { map, program: Some(typed), .. } => {
+            trial_of(&typed, map, ready.as_ref(), loader, options)
+        }
         _ => Trial::NotAccepted,
+    }
+}
+
+/// Inlines a checked program. `ready` is what it lowers to, if it has a `main`.
+pub fn trial_of(
+    typed: &Arc<TypedProgram>,
+    map: SourceMap,
+    ready: Option<&ReadyProgram>,
+    loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
+) -> Trial {
+    match inline_all(typed, map) {
+        Err((found, map)) => Trial::Broken(first_error(&found, &map)),
+        Ok(inlined) => compare(inlined, ready, loader, options),
     }
 }
 

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
-const KNOBS: Knobs = Knobs { size: 2, random: false };
+const KNOBS: Knobs = Knobs { size: 2, random: false, calls: false };
 
 fn subject(name: &str) -> DeviceSubject {
     DeviceSubject::named(name).expect("the subject has a name")
