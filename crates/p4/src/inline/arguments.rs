@@ -194,12 +194,11 @@ pub(super) fn pass(
             }
             (_, None) => false,
         };
-        for list in [Some(&mut passed.after), is_visible.then_some(&mut passed.after_elsewhere)] {
-            if let Some(list) = list {
-                let target = maker.rewriter.copy(&target);
-                let value = maker.path(&name);
-                list.push(maker.assign(target, value));
-            }
+        let elsewhere = is_visible.then_some(&mut passed.after_elsewhere);
+        for list in std::iter::once(&mut passed.after).chain(elsewhere) {
+            let target = maker.rewriter.copy(&target);
+            let value = maker.path(&name);
+            list.push(maker.assign(target, value));
         }
     }
     Ok(passed)

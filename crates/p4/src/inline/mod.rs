@@ -28,7 +28,7 @@ use crate::typed::{Callee, TypedProgram};
 use crate::visit::Visit;
 use maker::Maker;
 use rustc_hash::{FxHashMap, FxHashSet};
-use sites::{Calls, find_call};
+use sites::{Calls, find_call, has_custom_hash};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -89,6 +89,9 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
             let declarations = &maker.rewriter.program().declarations;
             let found = declarations.iter().find(|each| each.id == callee);
             let found = found.ok_or(Obstacle::DeclaredElsewhere)?.clone();
+            if has_custom_hash(&found) {
+                return Err(Obstacle::NamedByPlace);
+            }
             match found.kind {
                 DeclarationKind::Control(_) => {
                     controls::inline(&mut maker, &mut home, at, &call, &info, &found)?;

@@ -37,6 +37,9 @@ pub enum Obstacle {
     CopyOut,
     /// An argument's evaluation cannot be moved before the others.
     Argument,
+    /// What is called computes a hash with a custom CRC (v1model): the control plane names it by its place
+    /// in the program.
+    NamedByPlace,
     /// The type of a value cannot be written.
     UnwritableType,
     /// The inlined program did not pass the checker; the message is its first.
@@ -64,6 +67,9 @@ impl fmt::Display for Obstacle {
             Obstacle::ReturnInLoop => "the called body returns from within a loop",
             Obstacle::CopyOut => "an argument would be copied and what is called may exit",
             Obstacle::Argument => "an argument cannot be evaluated before the call",
+            Obstacle::NamedByPlace => {
+                "what is called has a custom hash, which the control plane names by its place"
+            }
             Obstacle::UnwritableType => "a type cannot be written",
             Obstacle::Refused(message) => {
                 return write!(formatter, "the checker refused the result: {message}");

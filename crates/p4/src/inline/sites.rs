@@ -5,7 +5,7 @@
 use super::obstacle::Obstacle;
 use crate::ast::{
     Block, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Statement,
-    StatementKind, TableProperty, TablePropertyKind, Transition,
+    StatementKind, TableProperty, TablePropertyKind, Transition, TypeRef, TypeRefKind,
 };
 use crate::visit::{Visit, walk_declaration, walk_expression, walk_statement, walk_table_property};
 
@@ -326,4 +326,23 @@ pub(super) fn find_call(declaration: &Declaration, call: NodeId) -> Option<&Expr
     let mut find = Find(call, None);
     find.declaration(declaration);
     find.1
+}
+
+/// Whether a declaration uses one of v1model's custom CRCs.
+pub(super) fn has_custom_hash(declaration: &Declaration) -> bool {
+    struct Custom(bool);
+    impl<'a> Visit<'a> for Custom {
+        fn expression(&mut self, expression: &'a Expression) {
+            if let ExpressionKind::Member(base, member) = &expression.kind
+                && let ExpressionKind::Type(TypeRef { kind: TypeRefKind::Named(path), .. }) =
+                    &base.kind
+            {
+                self.0 |= &*path.name.text == "HashAlgorithm" && member.text.ends_with("_custom");
+            }
+            walk_expression(self, expression);
+        }
+    }
+    let mut custom = Custom(false);
+    custom.declaration(declaration);
+    custom.0
 }
