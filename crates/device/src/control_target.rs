@@ -7,8 +7,8 @@ use crate::device::Shared;
 use control::target::{
     Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility,
 };
-use ir::Program;
-use state::{BatchItem, Configuration, Store};
+use ir::{Program, TableId};
+use state::{BatchItem, Configuration, Store, Subscription};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{
@@ -403,6 +403,11 @@ impl Target for DeviceTarget {
             shared.run().listen(&self.mailbox);
         }
         self.mailbox.mail().notifications.drain(..).collect()
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        let current = self.entry.current.read().unwrap_or_else(PoisonError::into_inner);
+        Some(current.store.subscribe(tables.iter().copied()))
     }
 
     /// Blocks while the device runs on another thread, or while another controller's reservation or pinned
