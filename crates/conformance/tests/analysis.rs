@@ -95,8 +95,7 @@ fn garbage_in_live_slots_is_found() {
             let mut choices = Choices::from_seed(seed);
             note.set(garbage::spoil_a_live_slot(program, &mut choices).is_some());
         });
-        let outcome =
-            compare(&forms, &case.stimuli, &mut subject("interpreter"), &mut spoiled);
+        let outcome = compare(&forms, &case.stimuli, &mut subject("interpreter"), &mut spoiled);
         tried += u32::from(is_there.get());
         found += u32::from(outcome.is_err());
     }
@@ -138,7 +137,13 @@ fn garbage_in_dead_slots_changes_nothing_in_the_examples() {
         let (forms, stimuli) = example(name);
         assert!(stimuli.iter().any(|it| matches!(it, Stimulus::Packet { .. })), "{name}");
         for percent in [30, 100] {
-            all.include(garbage_changes_nothing("lowered", name, &forms, &stimuli, (percent, seed)));
+            all.include(garbage_changes_nothing(
+                "lowered",
+                name,
+                &forms,
+                &stimuli,
+                (percent, seed),
+            ));
         }
     }
     assert!(all.points > 500 && all.share() > 0.3, "{all:?}");

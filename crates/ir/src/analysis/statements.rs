@@ -92,14 +92,16 @@ pub(super) fn statement(
             let origins = lines.instructions.iter().map(|instruction| instruction.origin);
             for (at, origin) in origins.chain([lines.origin]).enumerate() {
                 for place in instances(program, origin, nodes) {
-                    code.entry((facts.id, place)).or_default().insert(Point::new(facts.id, block, at));
+                    code.entry((facts.id, place))
+                        .or_default()
+                        .insert(Point::new(facts.id, block, at));
                 }
             }
         }
     }
-    let instances = code.into_iter().map(|((region, parent), code)| {
-        instance(program, regions, (region, parent), code)
-    });
+    let instances = code
+        .into_iter()
+        .map(|((region, parent), code)| instance(program, regions, (region, parent), code));
     StatementFacts { instances: instances.collect() }
 }
 
