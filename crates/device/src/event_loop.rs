@@ -36,7 +36,7 @@ impl Switch {
         self.receptions += 1;
         let arrival = Arrival {
             reception: Reception::new(number),
-            source: IngressSource::Port,
+            source: IngressSource::Wire,
             port,
             arrived_ps: time_ps,
             bytes,
@@ -197,7 +197,7 @@ impl Switch {
                 match arrival.source {
                     IngressSource::Resubmission => statistics.resubmitted += 1,
                     IngressSource::Recirculation => statistics.recirculated += 1,
-                    IngressSource::Port | IngressSource::Loopback | IngressSource::Generator => {}
+                    IngressSource::Wire | IngressSource::Loopback | IngressSource::Generator => {}
                 }
                 self.come_to_ingress(Some(program), arrival)
             }

@@ -192,7 +192,7 @@ impl Switch {
         }
     }
 
-    /// Whether a packet of so many bytes in its pass of this number may go straight as far as queues and
+    /// Whether a packet of so many bytes in its pass of this number may take the fast path as far as queues and
     /// wires let it: the most bytes that it may have then.
     fn fits_fast_path(&self, length_bytes: usize, pass: u64) -> Option<u64> {
         let program = &self.current;

@@ -11,11 +11,17 @@
 //! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
 //! began.
 //!
+//! **A pass begins, runs and is finished.** An architecture begins the pass of a packet through ingress or egress
+//! (numbers, metadata), an executor runs its blocks, and the architecture finishes it (clones, groups, queues,
+//! wire). The device does so itself, or gives the [`Pass`], an owned value, to its caller ([`Device::begin`],
+//! [`Device::give_passes`]), whose [`Executor`]s run the blocks on cells of their own, on any thread and at any
+//! time; [`Device::finish`] finishes passes in the order of the calls.
+//!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
-//! packet goes block by block the slow path, with queues between, or, where nothing would show the
-//! difference, the fast path: from port to port by one function, in its own memory. [`Burst`]s and
+//! packet goes block by block on the slow path, with queues between, or, where nothing would show the
+//! difference, on the fast path: from port to port by one function, in its own memory. [`Burst`]s and
 //! single packets take it alike. What shows it is the packet's own queue: while others are paused or full,
-//! code with gates ([`jit::Gate`]) lets through whom nothing holds up.
+//! code with gates ([`jit::Gate`]) lets packets through that nothing holds up.
 //!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
