@@ -53,8 +53,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  plane print examples/router/router.p4")]
     Print(OneProgram),
     /// Print a program's pipeline IR, or a Lucid program's core program.
-    #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
-    Ir(OneProgram),
+    #[command(after_help = "Examples:\n  plane ir examples/router/router.p4\n  \
+        plane ir examples/router/router.p4 --effects")]
+    Ir(Ir),
     /// Lay a program out on the stages of a pipeline, and show what sits where and why.
     #[command(
         after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
@@ -208,6 +209,18 @@ pub struct OneProgram {
     /// How to read it.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// `plane ir`.
+#[derive(Debug, Args)]
+pub struct Ir {
+    /// The program.
+    #[command(flatten)]
+    pub program: OneProgram,
+    /// Print a report of the program's statements instead: what each reads and writes, what guards it,
+    /// which state it accesses, and what is live after it.
+    #[arg(long)]
+    pub effects: bool,
 }
 
 /// `plane run`. What is only for one language is refused for the other (`commands::run`).

@@ -183,8 +183,7 @@ pub fn header_reference_slots(program: &Program, header: &HeaderRef) -> Vec<Slot
 
 /// What an operation may do. For `Apply` that includes the actions of the table.
 pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
-    let mut effects =
-        Effects { may_end_block: may_end_block(operation), ..Effects::default() };
+    let mut effects = Effects { may_end_block: may_end_block(operation), ..Effects::default() };
     match operation {
         Operation::Unary { .. }
         | Operation::Binary { .. }

@@ -94,11 +94,7 @@ fn fuse(program: &Program, origins: &mut MergedOrigins, region: &mut Region) {
 
 /// The region with one `if` turned into straight code, when that leaves fewer accesses. Inner ones are
 /// tried first, so that no more is turned than needed.
-fn converted(
-    program: &Program,
-    origins: &mut MergedOrigins,
-    region: &Region,
-) -> Option<Region> {
+fn converted(program: &Program, origins: &mut MergedOrigins, region: &Region) -> Option<Region> {
     let several = accesses(region).values().any(|count| *count > 1);
     if !several || region.blocks.len() > CONVERSION_BLOCK_LIMIT {
         return None;

@@ -137,8 +137,9 @@ fn print_effects(program: &Program) -> String {
             }
         }
         let id = RegionId(at as u32);
-        let slots =
-            |slots: Vec<SlotId>| describe(program, &slots.into_iter().map(Location::Slot).collect());
+        let slots = |slots: Vec<SlotId>| {
+            describe(program, &slots.into_iter().map(Location::Slot).collect())
+        };
         let starts = Liveness::within_region(program, id);
         let live = starts.first().map(|start| start.iter().collect()).unwrap_or_default();
         let written = effects::of_region(program, id).slots_written();

@@ -87,7 +87,12 @@ fn of_instruction(
             for counter in program.automatic_counters(*table) {
                 let object = Location::Counter(counter);
                 let index = CellIndex::Entry;
-                accesses.push(access(program, instruction.origin, (at, object, index), (false, true)));
+                accesses.push(access(
+                    program,
+                    instruction.origin,
+                    (at, object, index),
+                    (false, true),
+                ));
             }
             return;
         }

@@ -198,7 +198,9 @@ impl<'p> Liveness<'p> {
                 });
             }
             for (table, live) in found {
-                for listed in program.tables.get(table.index()).into_iter().flat_map(|it| &it.actions) {
+                for listed in
+                    program.tables.get(table.index()).into_iter().flat_map(|it| &it.actions)
+                {
                     let action = program.actions[listed.action.index()].region.index();
                     applied[action] = true;
                     self.exits[action].returned.unite(&live);
@@ -309,9 +311,7 @@ fn table_transfer(program: &Program, actions: &[Option<Transfer>], id: TableId) 
         let Some(Some(transfer)) = actions.get(action.region.index()) else { continue };
         let mut transfer = transfer.clone();
         let parameters: Vec<SlotId> = action.parameters.iter().map(|it| it.slot).collect();
-        for set in
-            [&mut transfer.needed, &mut transfer.from_returned, &mut transfer.from_ended]
-        {
+        for set in [&mut transfer.needed, &mut transfer.from_returned, &mut transfer.from_ended] {
             parameters.iter().for_each(|slot| set.remove(*slot));
         }
         all.needed.unite(&transfer.needed);

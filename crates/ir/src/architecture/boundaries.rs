@@ -215,9 +215,11 @@ fn measured_slots(program: &Program) -> SlotSet {
             program,
             &HeaderRef::Header(crate::HeaderId(at as u32)),
         );
-        measured.extend(slots.into_iter().filter(|slot| {
-            matches!(program.slots[slot.index()].ty, ValueType::Varbit(_))
-        }));
+        measured.extend(
+            slots
+                .into_iter()
+                .filter(|slot| matches!(program.slots[slot.index()].ty, ValueType::Varbit(_))),
+        );
     }
     measured
 }
@@ -240,12 +242,9 @@ const TNA_FOR_TRAFFIC_MANAGER: &[&str] = &[
 /// TNA: parser, control and deparser of ingress; then, on new storage, those of egress. Time stamps are
 /// written behind each parser, and parser errors are read there.
 fn tna(program: &Program) -> Option<Boundaries> {
-    let ingress = blocks(
-        program,
-        ["pipe0.ingress_parser", "pipe0.ingress", "pipe0.ingress_deparser"],
-    )?;
-    let egress =
-        blocks(program, ["pipe0.egress_parser", "pipe0.egress", "pipe0.egress_deparser"])?;
+    let ingress =
+        blocks(program, ["pipe0.ingress_parser", "pipe0.ingress", "pipe0.ingress_deparser"])?;
+    let egress = blocks(program, ["pipe0.egress_parser", "pipe0.egress", "pipe0.egress_deparser"])?;
     let named = |storage, names: &[&str]| SlotSet::of(program, fields(program, storage, names));
     let mut ends =
         vec![BlockEnd { reads: SlotSet::empty(program), next: Vec::new() }; program.blocks.len()];

@@ -7,7 +7,8 @@ use super::{for_each_region, renumber_temps};
 use crate::analysis::Liveness;
 use crate::architecture::boundaries::{self, Boundaries};
 use crate::{
-    BlockId, Instruction, Operand, Operation, Place, Program, Region, RegionId, SlotId, Temp, effects,
+    BlockId, Instruction, Operand, Operation, Place, Program, Region, RegionId, SlotId, Temp,
+    effects,
 };
 use std::collections::{BTreeSet, HashSet};
 

@@ -18,7 +18,11 @@ const DISTANCE_LIMIT: usize = 512;
 const GUARD_DEPTH_LIMIT: u32 = 16;
 
 /// Fuses two accesses somewhere in the region; whether there were any.
-pub(super) fn fuse_once(program: &Program, origins: &mut MergedOrigins, region: &mut Region) -> bool {
+pub(super) fn fuse_once(
+    program: &Program,
+    origins: &mut MergedOrigins,
+    region: &mut Region,
+) -> bool {
     let atomic_blocks = AtomicBlocks::of(program, origins, region);
     let Region { blocks, temps, .. } = region;
     blocks.iter_mut().any(|block| fuse_in_block(program, origins, &atomic_blocks, temps, block))

@@ -46,8 +46,14 @@ pub fn problem_of(program: &Program) -> Problem {
     for block in &program.blocks {
         let Some(gress) = gress(program, block) else { continue };
         let control = controls.len();
-        let mut walk =
-            walk::Walk::new(&analysis, block.region, control, BTreeSet::new(), false, &mut variables);
+        let mut walk = walk::Walk::new(
+            &analysis,
+            block.region,
+            control,
+            BTreeSet::new(),
+            false,
+            &mut variables,
+        );
         walk.sites = sites.clone();
         walk.run();
         controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });

@@ -149,9 +149,8 @@ impl<'a> Walk<'a, '_> {
         locations: &[Location],
         (defined, at): (usize, usize),
     ) -> bool {
-        let is_written = |location: &Location| {
-            self.flow.is_written_between(block, *location, (defined + 1, at))
-        };
+        let is_written =
+            |location: &Location| self.flow.is_written_between(block, *location, (defined + 1, at));
         !self.is_parallel && at > defined && locations.iter().any(is_written)
     }
 
