@@ -8,9 +8,10 @@
 
 use super::points::Point;
 use super::region_facts::RegionFacts;
+use super::statement_tree::StatementTree;
 use crate::effects::{self, Effects};
 use crate::{ActionId, Operand, Operation, OriginId, Program, RegionId, TableId, Terminator};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A condition under which code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +106,54 @@ pub(super) fn statement(
     StatementFacts { instances: instances.collect() }
 }
 
+/// The statements of a region by their own code, without that of nested statements, in the order of their first
+/// instructions.
+pub(super) fn of_region(
+    program: &Program,
+    regions: &[RegionFacts<'_>],
+    tree: &StatementTree,
+    region: RegionId,
+) -> Vec<(u32, StatementInstance)> {
+    let facts = &regions[region.index()];
+    let mut code: Vec<((u32, Option<OriginId>), BTreeSet<Point>)> = Vec::new();
+    let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
+    for &block in &facts.order {
+        let lines = &facts.region.blocks[block];
+        let origins = lines.instructions.iter().map(|instruction| instruction.origin);
+        for (at, origin) in origins.chain([lines.origin]).enumerate() {
+            for origin in program.merged_origins(origin) {
+                let Some(key) = enclosing(program, tree, origin) else { continue };
+                let place = *places.entry(key).or_insert_with(|| {
+                    code.push((key, BTreeSet::new()));
+                    code.len() - 1
+                });
+                code[place].1.insert(Point::new(region, block, at));
+            }
+        }
+    }
+    let instances = code
+        .into_iter()
+        .map(|((node, parent), code)| (node, instance(program, regions, (region, parent), code)));
+    instances.collect()
+}
+
+/// The innermost statement that an origin or one of its calls stands in, with the calls around it.
+fn enclosing(
+    program: &Program,
+    tree: &StatementTree,
+    origin: OriginId,
+) -> Option<(u32, Option<OriginId>)> {
+    let mut next = Some(origin);
+    for _ in 0..=program.origins.len() {
+        let origin = program.origins.get(next?.index())?;
+        if let Some(statement) = origin.node.and_then(|node| tree.enclosing(node)) {
+            return Some((statement, origin.parent));
+        }
+        next = origin.parent;
+    }
+    None
+}
+
 /// The calls around those origins of a chain that are of one of the nodes: the outermost of them.
 fn instances(
     program: &Program,
@@ -127,7 +176,8 @@ fn instances(
     found
 }
 
-fn instance(
+/// Facts about code of a region that is inlined through the calls above `parent`.
+pub(super) fn instance(
     program: &Program,
     regions: &[RegionFacts<'_>],
     (region, parent): (RegionId, Option<OriginId>),
