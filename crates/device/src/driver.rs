@@ -13,7 +13,7 @@ use crate::machine::Event;
 use crate::packet::PassEpoch;
 use crate::switch::Switch;
 use control::latency::{BarrierKind, LatencyModel};
-use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
+use control::target::{Batch, DeviceItem, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;
 use jobs::Job;
 use notifying::Listeners;
@@ -66,6 +66,8 @@ pub(crate) struct Driver {
     /// In the order of their requests.
     barriers: VecDeque<Barrier>,
     listeners: Listeners,
+    /// What controllers have set of queues and packet generator, in the order of its effect.
+    settings: Vec<DeviceItem>,
 }
 
 impl Driver {
@@ -88,6 +90,7 @@ impl Driver {
             held: VecDeque::new(),
             barriers: VecDeque::new(),
             listeners: Listeners::default(),
+            settings: Vec::new(),
         }
     }
 }
