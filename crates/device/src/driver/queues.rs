@@ -18,8 +18,10 @@ impl Switch {
     /// Applies an item, or says what does not exist or is not possible.
     pub(super) fn apply_to_device(&mut self, item: DeviceItem) -> Result<Reply, Fault> {
         self.check_on_device(&item)?;
+        let setting = item.clone();
         let traffic = &mut self.core.traffic;
         match item {
+            DeviceItem::ReadSettings => return Ok(Reply::Settings(self.driver.settings.clone())),
             DeviceItem::QueueRate { packets_per_second, port, priority } => {
                 for number in self.current.ports(port) {
                     let path = OutputPath::Port(number);
@@ -47,12 +49,14 @@ impl Switch {
                 self.core.stop_generator_application(application_id(application)?);
             }
         }
+        note_setting(&mut self.driver.settings, setting);
         Ok(Reply::Done)
     }
 
     /// Whether an item is possible.
     pub(super) fn check_on_device(&self, item: &DeviceItem) -> Result<(), Fault> {
         match item {
+            DeviceItem::ReadSettings => Ok(()),
             DeviceItem::QueueRate { port, priority, .. }
             | DeviceItem::QueueDepth { port, priority, .. } => {
                 self.check_queues(self.current.ports(*port), *priority)
@@ -93,6 +97,30 @@ impl Switch {
             Some(port) => Err(refused(format!("port {port} has no queue of priority {priority}"))),
             None => Ok(()),
         }
+    }
+}
+
+/// Adds a setting that is in force now, instead of those that it replaces.
+fn note_setting(settings: &mut Vec<DeviceItem>, new: DeviceItem) {
+    let covers = |of: Option<u32>, other: Option<u32>| of.is_none() || of == other;
+    settings.retain(|old| match (&new, old) {
+        (
+            DeviceItem::QueueRate { port, priority, .. },
+            DeviceItem::QueueRate { port: of, priority: class, .. },
+        )
+        | (
+            DeviceItem::QueueDepth { port, priority, .. },
+            DeviceItem::QueueDepth { port: of, priority: class, .. },
+        ) => !(covers(*port, *of) && covers(*priority, *class)),
+        (
+            DeviceItem::GeneratorTimer(control::target::GeneratorTimer { application, .. })
+            | DeviceItem::GeneratorStop { application },
+            DeviceItem::GeneratorTimer(of),
+        ) => of.application != *application,
+        _ => true,
+    });
+    if !matches!(new, DeviceItem::GeneratorStop { .. }) {
+        settings.push(new);
     }
 }
 
