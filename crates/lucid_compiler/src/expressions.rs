@@ -2,8 +2,8 @@
 //! Expressions of the normal form as P4_16 text, for all targets. What locals, built-ins, hashes and
 //! checksums are called is the target's to say, by an [`Environment`].
 
-use super::normal::walk::deep;
 use lucid::core::arithmetic::mask;
+use lucid::core::walk::deep;
 use lucid::core::{Constant, Expression, ExpressionKind, ExternId, LocalId, Type};
 use lucid::syntax::ast::{BinaryOperator, UnaryOperator};
 use source::Span;

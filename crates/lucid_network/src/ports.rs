@@ -72,8 +72,8 @@ pub fn check_ports(setup: &Setup) -> Diagnostics {
 
 /// Whether events are generated to the ports of an extern group.
 fn generates_to_ports(program: &Program, extern_number: usize) -> bool {
+    use lucid::core::walk::{bodies, each_statement};
     use lucid::core::{ExpressionKind, StatementKind, Target};
-    use lucid_compiler::normal::walk::{bodies, each_statement};
     let mut found = false;
     for body in program.events.iter().flat_map(bodies) {
         each_statement(&body.statements, &mut |statement| {

@@ -20,7 +20,6 @@ mod walk;
 use super::program::{AtomicProgram, HandlerId};
 use super::tree::AtomicGraph;
 use lucid::core::Program;
-pub(super) use values::evaluate;
 
 /// The program with only the order that its data ask for.
 pub fn dataflow(core: &Program, graph: &AtomicGraph) -> AtomicProgram {

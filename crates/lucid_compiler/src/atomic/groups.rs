@@ -4,7 +4,7 @@
 //! [`crate::wire`].
 
 use crate::PortGroup;
-use crate::normal::walk::each_statement;
+use lucid::core::walk::each_statement;
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, ExternId, Program, StatementKind, Target,
 };

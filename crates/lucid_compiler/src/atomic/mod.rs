@@ -17,7 +17,6 @@ mod checksums;
 pub mod codes;
 mod dataflow;
 mod dependencies;
-pub mod evaluate;
 mod formula;
 pub mod groups;
 mod memory;

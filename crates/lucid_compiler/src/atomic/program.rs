@@ -378,6 +378,28 @@ pub enum AluOperator {
     Maximum,
 }
 
+impl AluOperator {
+    /// What an ALU computes of operands of a width.
+    pub fn apply(self, left: u128, right: u128, width_bits: u32) -> u128 {
+        use lucid::core::arithmetic::integer_binary;
+        use lucid::syntax::ast::BinaryOperator as B;
+        let operator = match self {
+            AluOperator::Add => B::Add,
+            AluOperator::Subtract => B::Subtract,
+            AluOperator::SaturatingAdd => B::SaturatingAdd,
+            AluOperator::SaturatingSubtract => B::SaturatingSubtract,
+            AluOperator::And => B::BitAnd,
+            AluOperator::Or => B::BitOr,
+            AluOperator::Xor => B::BitXor,
+            AluOperator::ShiftLeft => B::ShiftLeft,
+            AluOperator::ShiftRight => B::ShiftRight,
+            AluOperator::Minimum => return left.min(right),
+            AluOperator::Maximum => return left.max(right),
+        };
+        integer_binary(operator, left, right, width_bits, width_bits).unwrap_or(0)
+    }
+}
+
 /// A handler that is compiled.
 #[derive(Clone, Debug)]
 pub struct Handler {

@@ -2,10 +2,10 @@
 //! Memops as configurations of one stateful ALU (Lucid §4.2): two cells, comparisons that predicates
 //! combine, guarded updates, and which of the cells' values goes out. What a target's stateful ALU has is
 //! in [`pisa::target::StatefulAlu`]; the memop checker (`lucid::memop`) accepts only what fits, which a
-//! test here holds it to.
+//! test holds it to.
 
-use super::evaluate::expression;
 use super::program::{MemoryAccess, MemoryUse, Operand};
+use lucid::core::arithmetic::{self, mask};
 use lucid::core::{
     CONDITION_1, CONDITION_2, Constant, Expression, ExpressionKind, LocalId, MemopBody, MemopId,
     NEW_CELL_1, NEW_CELL_2, Program, Type,
@@ -172,7 +172,7 @@ fn complex(
                 CONDITION_2 => u128::from(outcome >> 1),
                 _ => 0,
             };
-            (expression(guard, &value) as u8 & 1) << outcome
+            (memop_value(guard, &value) as u8 & 1) << outcome
         };
         Predicate((0..4).map(bit).sum())
     };
@@ -218,7 +218,7 @@ fn complex(
 /// With other locals.
 fn renamed(of: &Expression, local: &dyn Fn(LocalId) -> LocalId) -> Expression {
     let mut made = of.clone();
-    crate::normal::walk::each_expression_mut(&mut made, &mut |inner| {
+    lucid::core::walk::each_expression_mut(&mut made, &mut |inner| {
         if let ExpressionKind::Local(id) = &mut inner.kind {
             *id = local(*id);
         }
@@ -233,7 +233,7 @@ impl Configuration {
         let updates = self.updates.iter().flatten().map(|(_, value)| value);
         let fits = |of: &Expression| {
             let mut found = [0; 3];
-            crate::normal::walk::each_expression(of, &mut |inner| match inner.kind {
+            lucid::core::walk::each_expression(of, &mut |inner| match inner.kind {
                 ExpressionKind::Local(LocalId(0 | 1)) => found[0] += 1,
                 ExpressionKind::Local(_) => found[1] += 1,
                 ExpressionKind::Binary(..) => found[2] += 1,
@@ -278,11 +278,11 @@ impl Configuration {
             _ => 0,
         };
         let condition =
-            |at: usize| self.conditions.get(at).is_some_and(|it| expression(it, &local) != 0);
+            |at: usize| self.conditions.get(at).is_some_and(|it| memop_value(it, &local) != 0);
         let conditions = [condition(0), condition(1)];
         let update = |cell: usize| {
             let first = self.updates[cell].iter().find(|(guard, _)| guard.holds(conditions));
-            first.map_or(old[cell], |(_, value)| expression(value, &local))
+            first.map_or(old[cell], |(_, value)| memop_value(value, &local))
         };
         let new = [update(0), update(1)];
         let output = self.output.filter(|(guard, _)| guard.holds(conditions));
@@ -294,5 +294,42 @@ impl Configuration {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// What an expression of a memop gives for its locals; booleans are 0 and 1.
+pub fn memop_value(of: &Expression, local: &dyn Fn(LocalId) -> u128) -> u128 {
+    let width = |of: &Expression| match of.ty {
+        Type::Int(width) => width,
+        _ => 1,
+    };
+    match &of.kind {
+        ExpressionKind::Constant(lucid::core::Constant::Int(value, _)) => *value,
+        ExpressionKind::Constant(lucid::core::Constant::Bool(value)) => u128::from(*value),
+        ExpressionKind::Local(id) => local(*id),
+        ExpressionKind::Unary(operator, inner) => {
+            arithmetic::integer_unary(*operator, memop_value(inner, local), width(of))
+        }
+        ExpressionKind::Binary(operator, left, right) => {
+            use lucid::syntax::ast::BinaryOperator as B;
+            let values = [left, right].map(|side| memop_value(side, local));
+            match operator {
+                B::And => values[0] & values[1],
+                B::Or => values[0] | values[1],
+                _ => match arithmetic::integer_comparison(*operator, values[0], values[1]) {
+                    Some(holds) => u128::from(holds),
+                    None => arithmetic::integer_binary(
+                        *operator,
+                        values[0],
+                        values[1],
+                        width(left),
+                        width(right),
+                    )
+                    .unwrap_or(0),
+                },
+            }
+        }
+        ExpressionKind::Cast(inner) => memop_value(inner, local) & mask(width(of)),
+        ExpressionKind::Slice(inner, low) => {
+            memop_value(inner, local).checked_shr(*low).unwrap_or(0) & mask(width(of))
+        }
+        _ => 0,
+    }
+}

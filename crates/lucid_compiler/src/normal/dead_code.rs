@@ -5,7 +5,7 @@
 
 use super::locals::constant;
 use super::simplify::simplify;
-use super::walk::{
+use lucid::core::walk::{
     bodies_mut, deep, each_read, each_statement, each_statement_mut, expressions, expressions_mut,
     written, written_mut,
 };
@@ -146,7 +146,7 @@ fn renumber(body: &mut Body) {
     each_statement_mut(&mut body.statements, &mut |statement| {
         written_mut(statement).into_iter().for_each(renumbered);
         for expression in expressions_mut(statement) {
-            super::walk::each_expression_mut(expression, &mut |inner| {
+            lucid::core::walk::each_expression_mut(expression, &mut |inner| {
                 if let ExpressionKind::Local(local) = &mut inner.kind {
                     renumbered(local);
                 }

@@ -9,7 +9,7 @@ mod shapes;
 mod statements;
 
 use super::locals::{NewLocals, assign, read};
-use super::walk::{each_expression, each_statement, expressions, written};
+use lucid::core::walk::{each_expression, each_statement, expressions, written};
 use lucid::core::{
     Body, Event, EventId, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind,
     Type,
@@ -132,9 +132,9 @@ fn this_as_constructor(events: &[Event], own: EventId, body: &mut Body) {
         }
         arguments.push(read(local, parameter.ty, span));
     }
-    super::walk::each_statement_mut(&mut body.statements, &mut |statement| {
-        for expression in super::walk::expressions_mut(statement) {
-            super::walk::each_expression_mut(expression, &mut |inner| {
+    lucid::core::walk::each_statement_mut(&mut body.statements, &mut |statement| {
+        for expression in lucid::core::walk::expressions_mut(statement) {
+            lucid::core::walk::each_expression_mut(expression, &mut |inner| {
                 if matches!(inner.kind, ExpressionKind::This) {
                     let arguments = arguments.clone();
                     inner.kind = ExpressionKind::Event { event: own, arguments };

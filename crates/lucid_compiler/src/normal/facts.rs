@@ -3,7 +3,7 @@
 //! which other leaf it is a copy of. Facts are learned from assignments and conditions and joined
 //! where ways meet.
 
-use super::walk::is_leaf;
+use lucid::core::walk::is_leaf;
 use lucid::core::{
     Constant, Expression, ExpressionKind, Local, LocalId, Pattern, Type, arithmetic,
 };

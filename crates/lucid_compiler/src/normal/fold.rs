@@ -4,7 +4,7 @@
 
 use super::facts::Facts;
 use super::simplify::simplify;
-use super::walk::{bodies_mut, deep, each_expression_mut, expressions_mut, written};
+use lucid::core::walk::{bodies_mut, deep, each_expression_mut, expressions_mut, written};
 use lucid::core::{
     Branch, Constant, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind,
 };

@@ -8,7 +8,9 @@ mod sources;
 
 use super::events::choice;
 use super::locals::{NewLocals, assign, constant, equal, number, read, widened};
-use super::walk::{blocks_mut, bodies_mut, deep, each_expression_mut, expressions_mut, is_leaf};
+use lucid::core::walk::{
+    blocks_mut, bodies_mut, deep, each_expression_mut, expressions_mut, is_leaf,
+};
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Target,
     Type,

@@ -3,7 +3,7 @@
 //! the beginning of the body.
 
 use super::slots::may_pass_by;
-use super::walk::{blocks, bodies_mut, deep, each_read, expressions, written};
+use lucid::core::walk::{blocks, bodies_mut, deep, each_read, expressions, written};
 use lucid::core::{
     Body, Constant, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
 };

@@ -58,7 +58,6 @@ mod returns;
 mod simplify;
 mod slots;
 mod verify;
-pub mod walk;
 
 pub use slots::{GenerateSlots, Slots, generate_slots};
 pub use verify::verify;

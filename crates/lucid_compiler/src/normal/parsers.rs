@@ -7,7 +7,7 @@ use super::events::{Base, taken_apart};
 use super::facts::Facts;
 use super::fold::put;
 use super::locals::{NewLocals, read};
-use super::walk::{deep, each_expression_mut, each_read};
+use lucid::core::walk::{deep, each_expression_mut, each_read};
 use lucid::core::{
     Event, EventId, Expression, ExpressionKind, Local, LocalId, Parser, ParserAction, ParserBlock,
     ParserStep, Type,

@@ -4,7 +4,9 @@
 //! becomes two, one of which runs.
 
 use super::locals::{NewLocals, assign, constant, read};
-use super::walk::{blocks_mut, bodies_mut, deep, each_expression_mut, each_statement, written};
+use lucid::core::walk::{
+    blocks_mut, bodies_mut, deep, each_expression_mut, each_statement, written,
+};
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, LocalId, Program, Statement, StatementKind, Type,
 };
@@ -101,7 +103,7 @@ impl Payloads {
     /// The payload local of an event that is not known, and when it is the packet's rest.
     fn condition(&self, event: &Expression) -> Option<(LocalId, Expression)> {
         let mut found = None;
-        super::walk::each_read(event, &mut |local| {
+        lucid::core::walk::each_read(event, &mut |local| {
             if let Some(kept) = self.kept.get(&local) {
                 found = Some((local, read(*kept, Type::Bool, Span::NONE)));
             }

@@ -4,7 +4,7 @@
 //! `return` go. Flags that nobody reads go later.
 
 use super::locals::NewLocals;
-use super::walk::{blocks_mut, bodies_mut, deep, each_statement};
+use lucid::core::walk::{blocks_mut, bodies_mut, deep, each_statement};
 use lucid::core::{
     Body, Branch, Constant, Expression, ExpressionKind, LocalId, Pattern, Program, Statement,
     StatementKind, Type,

@@ -7,7 +7,7 @@
 //! `!` stands before what is no comparison; constants are right operands of operators that commute.
 
 use super::locals::{constant, number};
-use super::walk::{each_expression_mut, is_leaf};
+use lucid::core::walk::{each_expression_mut, is_leaf};
 use lucid::core::{Constant, Expression, ExpressionKind as Kind, Type, arithmetic};
 use lucid::syntax::ast::{BinaryOperator as B, UnaryOperator};
 

@@ -2,7 +2,7 @@
 //! Which place in the packet each generated event takes: how many events the path to a `Generate`
 //! generated before it. Exclusive paths share places. Changes nothing.
 
-use super::walk::{blocks, deep};
+use lucid::core::walk::{blocks, deep};
 use lucid::core::{Body, Statement, StatementKind};
 
 /// How many events were generated before a `Generate`, by path.

@@ -2,7 +2,7 @@
 //! Whether a core program is in normal form: the invariants at the head of this module's parent, in
 //! their order. It is for finding mistakes of passes: it tells in words, not with diagnostics.
 
-use super::walk::{deep, each_expression, each_statement, expressions, is_leaf, operands};
+use lucid::core::walk::{deep, each_expression, each_statement, expressions, is_leaf, operands};
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, GlobalKind, Local, Parser, ParserAction,
     ParserBlock, ParserStep, Program, Statement, StatementKind, Target, Type,

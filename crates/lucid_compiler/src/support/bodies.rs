@@ -5,8 +5,8 @@
 use super::name;
 use crate::atomic::codes::{SEED, SHIFT_BY_VARIABLE, WIDE_ARITHMETIC};
 use crate::normal::generate_slots;
-use crate::normal::walk::{bodies, deep, each_expression, each_statement, expressions};
 use crate::{Target, codes, wire};
+use lucid::core::walk::{bodies, deep, each_expression, each_statement, expressions};
 use lucid::core::{
     Action, Body, Constant, Event, Expression, ExpressionKind, Global, GlobalKind, Parser,
     ParserAction, ParserBlock, ParserStep, Program, Statement, StatementKind, Target as To, Type,

@@ -3,7 +3,7 @@
 //! events, in tables, in calls of extern functions, in parsers. Programs that pass have a normal form.
 
 use crate::codes;
-use crate::normal::walk::{bodies, each_statement};
+use lucid::core::walk::{bodies, each_statement};
 use lucid::core::{ExternArgument, GlobalKind, Local, Program, StatementKind, Type};
 use source::{Diagnostic, Diagnostics, Span};
 

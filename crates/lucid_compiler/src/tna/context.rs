@@ -2,12 +2,9 @@
 //! The program in the making: what its variables are called in P4_16, and the pieces of text with the
 //! places in the Lucid source that they stand for. What the pieces say is decided by the other modules.
 
-use super::events::EventHeaders;
-use super::hashes::Hashes;
-use super::memory::RegisterNames;
-use super::program::Made;
-use super::scheduler::Part;
-use crate::atomic::program::{AtomicProgram, Given, Operand, SlotField, VariableKind};
+use super::event_headers::EventHeaders;
+use super::parts::Part;
+use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
 use crate::expressions::{literal, wire_bits};
 use crate::names::Names;
 use crate::{GlobalPlace, Options};
@@ -160,6 +157,31 @@ pub(super) struct Base {
     pub(super) width_bits: u32,
     /// Known before the program runs.
     pub(super) known: Option<u128>,
+}
+
+/// What a program is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'p> {
+    pub(super) program: &'p Program,
+    pub(super) atomic: &'p AtomicProgram,
+    pub(super) problem: &'p Problem,
+    pub(super) parts: &'p [Part],
+    pub(super) layout: &'p Layout,
+    pub(super) options: &'p Options,
+}
+
+/// Instances that were declared, by control.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hashes {
+    pub(super) known: Vec<(Gress, Hash, Vec<String>)>,
+}
+
+/// What a register and its actions are called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RegisterNames {
+    pub(super) actions: Vec<String>,
+    /// Width of the index.
+    pub(super) index_bits: u32,
 }
 
 /// What tables of one stage may both write.

@@ -8,8 +8,8 @@ use super::bridge::{
     TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT, task_direct,
 };
 use super::context::Context;
-use super::events::EventHeader;
-use super::scheduler::{may_be_several, slot_shapes};
+use super::event_headers::EventHeader;
+use super::slots::{may_be_several, slot_shapes};
 use crate::wire::FRAME_BYTES;
 use lucid::core::EventId;
 use source::Span;

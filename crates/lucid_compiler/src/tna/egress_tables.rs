@@ -6,7 +6,7 @@
 use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
 use super::context::Context;
 use super::egress_parser::HERE;
-use super::scheduler::MEMBER_ENTRIES;
+use super::parts::MEMBER_ENTRIES;
 use super::scheduler_tables::{extern_type, values_table};
 use source::Span;
 
@@ -133,7 +133,7 @@ pub(super) fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Opt
 /// Metadata of egress.
 pub(super) fn metadata(context: &Context<'_>) -> String {
     let mut text = String::new();
-    if context.parts.contains(&super::Part::Scheduler(super::SchedulerPart::Leave)) {
+    if context.parts.contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::Leave)) {
         text.push_str("bit<1> kept; bit<1> leaves;");
     }
     if context.options.has_stamps() {
@@ -142,7 +142,10 @@ pub(super) fn metadata(context: &Context<'_>) -> String {
     if context.events.has_egress() {
         text.push_str("bit<16> dispatched; bit<1> generated;");
     }
-    if context.parts.contains(&super::Part::Scheduler(super::SchedulerPart::EgressValues)) {
+    if context
+        .parts
+        .contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::EgressValues))
+    {
         text.push_str("bit<32> self_switch;");
         if context.options.own_recirculation_ports {
             text.push_str("PortId_t recirculation_port;");

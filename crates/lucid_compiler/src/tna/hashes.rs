@@ -8,12 +8,6 @@ use lucid::core::hash::polynomial;
 use pisa::Gress;
 use source::Span;
 
-/// Instances that were declared, by control.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Hashes {
-    known: Vec<(Gress, Hash, Vec<String>)>,
-}
-
 /// Declares the instances for a hash, once a control, and gives the expression that computes it.
 pub(super) fn hash(context: &mut Context<'_>, hash: &Hash, gress: Gress, span: Span) -> String {
     let known = context.hashes.known.iter().find(|(of, known, _)| *of == gress && known == hash);

@@ -4,7 +4,7 @@
 //! 32 bits, so cells of other widths sit in wider ones, whose upper bits stay zero.
 
 use super::codes::TOO_MANY_REGISTER_ACTIONS;
-use super::context::{Context, control_name, resized};
+use super::context::{Context, RegisterNames, control_name, resized};
 use crate::GlobalPlace;
 use crate::atomic::program::{
     ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
@@ -19,14 +19,6 @@ use source::{Diagnostic, Span};
 
 /// Register actions that one register can have (Lucid §6; the stateful ALU holds four programs).
 const MOST_REGISTER_ACTIONS: usize = 4;
-
-/// What a register and its actions are called.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RegisterNames {
-    pub(super) actions: Vec<String>,
-    /// Width of the index.
-    pub(super) index_bits: u32,
-}
 
 /// Width of a cell as hardware has it.
 fn physical(width_bits: u32) -> u32 {
@@ -131,7 +123,7 @@ fn register(
     context.put(span, format!("Register<{ty}, bit<{index_bits}>>({length}{start}) {name};"));
     context.place(GlobalPlace::Register {
         global: id,
-        name: control_name(super::control(half), &name),
+        name: control_name(super::parts::control(half), &name),
         cell_bits: physical_bits,
         is_pair,
     });
@@ -345,7 +337,7 @@ impl Body<'_, '_> {
             returned.iter().any(|(guard, value)| {
                 let mut found = false;
                 for expression in [guard, value] {
-                    crate::normal::walk::each_read(expression, &mut |local| {
+                    lucid::core::walk::each_read(expression, &mut |local| {
                         found |= local == id;
                     });
                 }

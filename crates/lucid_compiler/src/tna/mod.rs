@@ -25,6 +25,7 @@ pub mod codes;
 mod context;
 mod egress_parser;
 mod egress_tables;
+mod event_headers;
 mod events;
 pub mod generator;
 mod hashes;
@@ -34,22 +35,22 @@ mod memory;
 mod observed;
 mod operations;
 mod parsers;
+mod parts;
 mod program;
 mod program_parsers;
 mod scheduler;
 mod scheduler_tables;
+mod slots;
 mod tables;
 
-pub use scheduler::{FORWARD_ENTRIES, Part, SchedulerPart, add_scheduler};
+pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
+pub use scheduler::add_scheduler;
 
 use super::{Compiled, Options, atomic, support};
 use atomic::program::AtomicProgram;
 use lucid::core::Program;
-use pisa::{Gress, Layout, Problem};
+use pisa::{Layout, Problem};
 use source::{Diagnostics, SourceMap};
-
-/// The queue of events that need not wait: the one of highest priority of eight.
-pub const EVENT_QUEUE: u32 = 7;
 
 /// A program for Tofino, with the layout it was made by.
 #[derive(Debug)]
@@ -153,7 +154,7 @@ pub fn write(
     map: SourceMap,
     options: &Options,
 ) -> Result<TnaProgram, Diagnostics> {
-    let made = program::Made {
+    let made = context::Made {
         program,
         atomic: &prepared.atomic,
         problem: &prepared.problem,
@@ -188,12 +189,4 @@ pub fn prepare(program: &Program, options: &Options) -> Result<Prepared, Diagnos
     let mut problem = atomic::problem(program, &atomic, "program");
     let parts = add_scheduler(&atomic, options, &mut problem);
     Ok(Prepared { atomic, problem, parts })
-}
-
-/// The control that tables of a half of the switch are in.
-pub(crate) fn control(gress: Gress) -> &'static str {
-    match gress {
-        Gress::Ingress => "Ingress",
-        Gress::Egress => "Egress",
-    }
 }

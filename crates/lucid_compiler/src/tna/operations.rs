@@ -173,7 +173,7 @@ fn generate(context: &Context<'_>, slot: u32, event: lucid::core::EventId) -> St
         "hdr.slot{slot}.source_kind = SOURCE; hdr.slot{slot}.ether_type = ETHERTYPE_LUCID; \
          hdr.slot{slot}.number = {number}; hdr.bridge.slot{slot} = 1;"
     ));
-    if !super::scheduler::slot_shapes(context.atomic)[slot as usize].writes_kind {
+    if !super::slots::slot_shapes(context.atomic)[slot as usize].writes_kind {
         text.push_str(&format!("hdr.slot{slot}.place_kind = PLACE_HERE;"));
     }
     text

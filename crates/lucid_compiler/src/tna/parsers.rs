@@ -5,9 +5,9 @@
 
 use super::bridge::TASK_LEAVE;
 use super::context::Context;
-use super::events::Chunk;
-use super::scheduler::spreads;
+use super::event_headers::Chunk;
 use super::scheduler_tables::Route;
+use super::slots::spreads;
 use crate::Delay;
 use crate::names::Names;
 use lucid::core::EventId;

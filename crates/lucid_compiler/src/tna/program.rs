@@ -3,30 +3,17 @@
 //! pipe. What is in the blocks comes from the other modules.
 
 use super::codes::{INTERNAL, NOT_ON_TARGET};
-use super::context::{Context, Piece};
-use super::{
-    Part, SchedulerPart, egress_parser, events, memory, observed, parsers, scheduler,
-    scheduler_tables, tables,
-};
-use crate::atomic::program::{AtomicProgram, Operation, VariableKind};
-use crate::atomic::{self};
-use crate::{Compiled, Delay, Options};
-use lucid::core::{EventId, Program};
+use super::context::{Context, Made, Piece};
+use super::parts::{Part, SchedulerPart};
+use super::{egress_parser, events, memory, observed, parsers, scheduler_tables, slots, tables};
+use crate::atomic;
+use crate::atomic::program::{Operation, VariableKind};
+use crate::{Compiled, Delay};
+use lucid::core::EventId;
 use p4::build::ProgramBuilder;
-use pisa::{Gress, Layout, Problem, VariableId};
+use pisa::{Gress, VariableId};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::collections::BTreeSet;
-
-/// What a program is made of.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Made<'p> {
-    pub(super) program: &'p Program,
-    pub(super) atomic: &'p AtomicProgram,
-    pub(super) problem: &'p Problem,
-    pub(super) parts: &'p [Part],
-    pub(super) layout: &'p Layout,
-    pub(super) options: &'p Options,
-}
 
 /// The P4_16 program of a layout.
 pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
@@ -307,7 +294,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
     }
     let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, user, &context.pieces))?;
     let groups = atomic::Groups::of(context.program);
-    let floods = scheduler::slot_shapes(context.atomic)
+    let floods = slots::slot_shapes(context.atomic)
         .iter()
         .any(|shape| shape.ports.contains(&crate::wire::PlaceKind::Flood));
     Ok(Compiled {

@@ -4,12 +4,12 @@
 //! `parsers`.
 
 use super::codes::NOT_ON_TARGET;
-use super::events::Chunk;
+use super::event_headers::Chunk;
 use super::parsers::States;
 use super::scheduler_tables::Route;
 use crate::expressions::{self, BuiltIn, Environment, literal, wire_bits};
 use crate::names::Names;
-use crate::normal::walk::deep;
+use lucid::core::walk::deep;
 use lucid::core::{
     Expression, ExpressionKind, LocalId, ParserAction, ParserBlock, ParserId, ParserStep, Pattern,
     Type,

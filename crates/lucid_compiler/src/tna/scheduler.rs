@@ -8,188 +8,17 @@
 //! generated. In egress the parser leaves of each copy its own event, `wait` counts the time of the
 //! queue, and `leave` comes after the egress handlers.
 
+use super::parts::{FORWARD_ENTRIES, MEMBER_ENTRIES, Part, SchedulerPart};
+use super::slots::{SlotShape, may_be_several, serialise_rules, slot_shapes, spreads, written};
 use crate::Options;
 use crate::atomic::program::{
-    AtomicProgram, Given, Operand, Operation, SlotField, StatementId, VariableKind,
+    AtomicProgram, Given, Operation, SlotField, StatementId, VariableKind,
 };
-use crate::wire::PlaceKind;
 use pisa::{
     Dependency, DependencyKind, Gress, Guard, MatchKind, OwnKey, OwnTable, Problem, Resource, Unit,
     UnitId, Variable, VariableId,
 };
 use source::Span;
-
-/// What a unit of a layout problem stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// A statement of a handler.
-    Statement(StatementId),
-    /// A piece of the scheduler.
-    Scheduler(SchedulerPart),
-}
-
-/// Tables of the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SchedulerPart {
-    /// `self` and externs, set by the control plane.
-    SwitchValues,
-    /// What becomes of a packet that no handler runs for.
-    Dispatch,
-    /// Ports to other switches, set by the control plane.
-    Forward,
-    /// Where generated events go.
-    Serialise,
-    /// `self` and externs in egress, set by the control plane.
-    EgressValues,
-    /// How a packet leaves: with or without its frame, or not at all.
-    Leave,
-    /// Time that a delayed event has waited.
-    Wait,
-    /// Numbers of the switches of groups.
-    Member,
-}
-
-/// Entries for other switches.
-pub const FORWARD_ENTRIES: u64 = 1024;
-
-/// Entries for members of groups of switches.
-pub const MEMBER_ENTRIES: u64 = 1024;
-
-/// What handlers may write to the frame of a slot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct SlotShape {
-    /// Whether some statement says what kind of place.
-    pub(super) writes_kind: bool,
-    /// Whether some statement writes a delay.
-    pub(super) writes_delay: bool,
-    /// Whether `serialise` asks whether there is one. Otherwise an event with a delay goes round once more.
-    pub(super) asks_delay: bool,
-    /// Kinds of ports that an event may leave by.
-    pub(super) ports: Vec<PlaceKind>,
-    /// Those that it leaves by at once where it has no delay. By the others it leaves when it came round.
-    pub(super) direct: Vec<PlaceKind>,
-}
-
-impl SlotShape {
-    /// Bits of the key of `serialise`.
-    fn key_bits(&self) -> u32 {
-        let kind = if self.direct.is_empty() { 0 } else { 3 };
-        1 + kind + if self.asks_delay { 32 } else { 0 }
-    }
-}
-
-/// Bits of a ternary key, and blocks of TCAM (44 bits, 512 entries) that a table of Tofino may have.
-const MOST_KEY_BITS: u32 = 512;
-const MOST_BLOCKS: usize = 24;
-
-/// Whether a table has room for what `serialise` asks.
-fn has_room(shapes: &[SlotShape]) -> bool {
-    let key_bits: u32 = shapes.iter().map(SlotShape::key_bits).sum();
-    let rules = super::scheduler_tables::rule_count(shapes);
-    key_bits <= MOST_KEY_BITS && key_bits.div_ceil(44) as usize * rules.div_ceil(512) <= MOST_BLOCKS
-}
-
-/// Where there are too many slots for one table the last ones are asked less: what would wait or leave at
-/// once goes round first.
-fn make_room(shapes: &mut [SlotShape]) {
-    for leaves_at_once in [false, true] {
-        for at in (0..shapes.len()).rev() {
-            if has_room(shapes) {
-                return;
-            }
-            if leaves_at_once || shapes[at].direct.is_empty() {
-                shapes[at].asks_delay = false;
-                shapes[at].direct.clear();
-            }
-        }
-    }
-}
-
-/// What may stand in each slot's frame, ingress.
-pub(super) fn slot_shapes(atomic: &AtomicProgram) -> Vec<SlotShape> {
-    let mut shapes = Vec::new();
-    let mut shape = |slot: u32, change: &mut dyn FnMut(&mut SlotShape)| {
-        let at = slot as usize;
-        if shapes.len() <= at {
-            shapes.resize(at + 1, SlotShape::default());
-        }
-        change(&mut shapes[at]);
-    };
-    for statement in atomic.statements.iter().filter(|one| one.gress == Gress::Ingress) {
-        if let Operation::Generate { slot, .. } = &statement.operation {
-            shape(*slot, &mut |_| {});
-        }
-        for (to, from) in written(&statement.operation) {
-            let VariableKind::Slot { slot, field, .. } = atomic.variable(to).kind else { continue };
-            shape(slot, &mut |shape| match field {
-                SlotField::DelayNs => shape.writes_delay = true,
-                SlotField::PlaceKind => {
-                    shape.writes_kind = true;
-                    let all = [PlaceKind::Port, PlaceKind::Group, PlaceKind::Flood];
-                    for kind in all {
-                        let may_be = match from {
-                            Some(Operand::Constant(value)) => value == u128::from(kind.field()),
-                            _ => true,
-                        };
-                        if may_be && !shape.ports.contains(&kind) {
-                            shape.ports.push(kind);
-                        }
-                    }
-                }
-                SlotField::Place | SlotField::Number => {}
-            });
-        }
-    }
-    // Slots that nothing generates have no headers.
-    let generated = atomic.statements.iter().filter_map(|statement| match statement.operation {
-        Operation::Generate { slot, .. } if statement.gress == Gress::Ingress => Some(slot),
-        _ => None,
-    });
-    shapes.truncate(generated.max().map_or(0, |slot| slot as usize + 1));
-    for shape in &mut shapes {
-        shape.asks_delay = shape.writes_delay;
-        shape.direct.clone_from(&shape.ports);
-    }
-    make_room(&mut shapes);
-    shapes
-}
-
-/// What an operation writes, with the value where it is a plain one.
-fn written(operation: &Operation) -> Vec<(VariableId, Option<Operand>)> {
-    match operation {
-        Operation::Move { to, from } => vec![(*to, Some(*from))],
-        Operation::Compute { to, .. }
-        | Operation::Slice { to, .. }
-        | Operation::Concatenate { to, .. }
-        | Operation::Hash { to, .. }
-        | Operation::Checksum { to, .. }
-        | Operation::Random { to } => vec![(*to, None)],
-        Operation::Memory { result, .. } => result.iter().map(|to| (*to, None)).collect(),
-        Operation::Lookup { results, .. } => {
-            results.iter().flatten().map(|to| (*to, None)).collect()
-        }
-        Operation::Generate { .. } => Vec::new(),
-    }
-}
-
-/// Whether an event may go to a group of switches.
-pub(super) fn spreads(atomic: &AtomicProgram) -> bool {
-    atomic.statements.iter().any(|statement| {
-        written(&statement.operation).iter().any(|(to, from)| {
-            let kind = u128::from(PlaceKind::Switches.field());
-            let is_kind = matches!(
-                atomic.variable(*to).kind,
-                VariableKind::Slot { field: SlotField::PlaceKind, .. }
-            );
-            is_kind && !matches!(from, Some(Operand::Constant(value)) if *value != kind)
-        })
-    })
-}
-
-/// Whether egress ever has several slots, or takes off a frame.
-pub(super) fn may_be_several(slots: &[SlotShape]) -> bool {
-    slots.len() > 1 || slots.iter().any(|shape| !shape.direct.is_empty())
-}
 
 /// Adds the scheduler's units to the problem of a program, whose units are its statements in order.
 /// What comes back says for each unit of the new problem what it is.
@@ -298,7 +127,7 @@ impl Adder<'_> {
                 keys.push(ternary(delay, 32));
             }
         }
-        let entries = super::scheduler_tables::serialise_rules(slots).len() as u64;
+        let entries = serialise_rules(slots).len() as u64;
         let table = OwnTable { keys, entries, actions: 6, action_data_bits: 16 };
         let unit =
             self.behind(SchedulerPart::Serialise, self.unit("serialise", Gress::Ingress, table, 4));

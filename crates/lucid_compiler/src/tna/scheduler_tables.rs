@@ -5,7 +5,8 @@
 use super::bridge::{TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_ROUND, TASK_WAIT, task_direct};
 use super::context::Context;
 use super::egress_tables;
-use super::scheduler::{FORWARD_ENTRIES, SchedulerPart, SlotShape, slot_shapes, spreads};
+use super::parts::{FORWARD_ENTRIES, SchedulerPart};
+use super::slots::{Serialisation, serialise_rules, slot_shapes, spreads};
 use crate::Delay;
 use crate::expressions::type_text;
 use crate::wire::{self, PlaceKind};
@@ -50,76 +51,6 @@ pub(super) enum Route {
     Pause = 14,
     /// It has waited, and its egress handler is to run.
     Again = 15,
-}
-
-/// What a rule of `serialise` asks of one slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SlotTest {
-    /// Whether an event is there; any.
-    pub(super) is_there: Option<bool>,
-    /// Its kind of place; any.
-    pub(super) kind: Option<PlaceKind>,
-    /// Without a delay; any.
-    pub(super) is_due: bool,
-}
-
-/// What a rule of `serialise` does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Serialisation {
-    /// One event to the recirculation port, to be handled at once.
-    Round(u32),
-    /// One event to the recirculation port, to wait.
-    Delayed(u32),
-    /// Several to the recirculation port: as many copies as the highest slot has a number.
-    Copies(u32),
-    /// A slot leaves by a port, others go round in so many copies (0: there are none).
-    Direct(u32, PlaceKind, u32),
-}
-
-/// How many rules `serialise` has.
-pub(super) fn rule_count(slots: &[SlotShape]) -> usize {
-    let direct: usize = slots.iter().map(|shape| shape.direct.len()).sum();
-    let alone: usize = slots.iter().map(|shape| 1 + usize::from(shape.asks_delay)).sum();
-    direct * slots.len() + alone + slots.len().saturating_sub(1)
-}
-
-/// The rules of `serialise`, in order.
-pub(super) fn serialise_rules(slots: &[SlotShape]) -> Vec<(Vec<SlotTest>, Serialisation)> {
-    let count = slots.len();
-    let any = vec![SlotTest::default(); count];
-    let mut rules = Vec::new();
-    for (at, shape) in slots.iter().enumerate() {
-        for kind in &shape.direct {
-            let mut base = any.clone();
-            base[at] =
-                SlotTest { is_there: Some(true), kind: Some(*kind), is_due: shape.asks_delay };
-            for highest in (0..count).rev().filter(|highest| *highest != at) {
-                let mut tests = base.clone();
-                tests[highest].is_there = Some(true);
-                let what = Serialisation::Direct(at as u32, *kind, highest as u32 + 1);
-                rules.push((tests, what));
-            }
-            rules.push((base, Serialisation::Direct(at as u32, *kind, 0)));
-        }
-    }
-    for (at, shape) in slots.iter().enumerate() {
-        let mut alone = vec![SlotTest { is_there: Some(false), ..SlotTest::default() }; count];
-        alone[at].is_there = Some(true);
-        if shape.asks_delay {
-            let mut due = alone.clone();
-            due[at].is_due = true;
-            rules.push((due, Serialisation::Round(at as u32)));
-            rules.push((alone, Serialisation::Delayed(at as u32)));
-        } else {
-            rules.push((alone, Serialisation::Round(at as u32)));
-        }
-    }
-    for highest in (1..count).rev() {
-        let mut tests = any.clone();
-        tests[highest].is_there = Some(true);
-        rules.push((tests, Serialisation::Copies(highest as u32 + 1)));
-    }
-    rules
 }
 
 /// Declares a table of the scheduler and gives what stands in `apply`.

@@ -6,7 +6,7 @@
 use super::context::{Base, Context, Touched, control_name, ones};
 use super::keysets::{self, KeyOf};
 use super::operations::{self, draw_before, sequential};
-use super::scheduler::Part;
+use super::parts::Part;
 use super::scheduler_tables;
 use crate::GlobalPlace;
 use crate::atomic::program::{Operand, Operation, StatementId};
@@ -272,7 +272,7 @@ fn ignored_dependencies(
             written.iter().any(|one| reads.contains(one) || writes.contains(one))
         })
         .map(|(_, _, other, _)| {
-            format!("@ignore_table_dependency(\"{}.{other}\")", super::control(gress))
+            format!("@ignore_table_dependency(\"{}.{other}\")", super::parts::control(gress))
         })
         .collect();
     context.placed.push((gress, stage, name.to_string(), writes));
@@ -523,7 +523,7 @@ fn lookup(
         defaults.join(", ")
     ));
     context.put(found.span, text);
-    let control = super::control(gress);
+    let control = super::parts::control(gress);
     context.place(GlobalPlace::Table {
         global: GlobalId(id.0),
         name: control_name(control, &name),

@@ -4,8 +4,8 @@
 
 use super::handlers::Control;
 use crate::expressions::{self, Environment, literal, wire_bits};
-use crate::normal::walk::is_leaf;
 use crate::{Clock, PortGroup, wire};
+use lucid::core::walk::is_leaf;
 use lucid::core::{Constant, EventId, Expression, ExpressionKind, Target, Type};
 use lucid::syntax::ast::EventSort;
 

@@ -9,9 +9,9 @@ use super::{Context, HandlerControl, Piece};
 use crate::Clock;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::{Names, identifier};
-use crate::normal::walk::{deep, each_statement};
 use crate::normal::{GenerateSlots, generate_slots};
 use lucid::core::arithmetic::mask;
+use lucid::core::walk::{deep, each_statement};
 use lucid::core::{
     Body, Branch, EventId, Expression, ExpressionKind, ExternArgument, GlobalId, LocalId, Pattern,
     PrintPiece, Statement, StatementKind, Type,

@@ -7,7 +7,7 @@ use super::Context;
 use crate::expressions::wire_bits;
 use crate::names::Names;
 use crate::normal::generate_slots;
-use crate::normal::walk::each_statement;
+use lucid::core::walk::each_statement;
 use lucid::core::{Body, Event, EventId, ExpressionKind, Program, StatementKind, Type};
 use lucid::syntax::ast::EventSort;
 use std::collections::BTreeMap;

@@ -222,7 +222,7 @@ impl Values {
         let all = mask(width_bits);
         let (known_left, known_right) = (self.as_constant(left), self.as_constant(right));
         if let (Some(left), Some(right)) = (known_left, known_right) {
-            return self.constant(evaluate(operator, left, right, width_bits), width_bits);
+            return self.constant(operator.apply(left, right, width_bits), width_bits);
         }
         match (operator, known_right) {
             (
@@ -280,14 +280,12 @@ impl Values {
         }
         // Of choices among known values.
         if let (Some(leaves), Some(known)) = (self.constant_leaves(left), known_right) {
-            return self.map_leaves(leaves, width_bits, |leaf| {
-                evaluate(operator, leaf, known, width_bits)
-            });
+            return self
+                .map_leaves(leaves, width_bits, |leaf| operator.apply(leaf, known, width_bits));
         }
         if let (Some(known), Some(leaves)) = (known_left, self.constant_leaves(right)) {
-            return self.map_leaves(leaves, width_bits, |leaf| {
-                evaluate(operator, known, leaf, width_bits)
-            });
+            return self
+                .map_leaves(leaves, width_bits, |leaf| operator.apply(known, leaf, width_bits));
         }
         self.add(Value::Compute(operator, left, right), width_bits)
     }
@@ -559,29 +557,4 @@ impl Values {
 
 fn always_if(holds: bool) -> Formula {
     if holds { Formula::ALWAYS } else { Formula::NEVER }
-}
-
-/// What an ALU computes.
-pub(in super::super) fn evaluate(
-    operator: AluOperator,
-    left: u128,
-    right: u128,
-    width_bits: u32,
-) -> u128 {
-    use lucid::core::arithmetic::integer_binary;
-    use lucid::syntax::ast::BinaryOperator as B;
-    let operator = match operator {
-        AluOperator::Add => B::Add,
-        AluOperator::Subtract => B::Subtract,
-        AluOperator::SaturatingAdd => B::SaturatingAdd,
-        AluOperator::SaturatingSubtract => B::SaturatingSubtract,
-        AluOperator::And => B::BitAnd,
-        AluOperator::Or => B::BitOr,
-        AluOperator::Xor => B::BitXor,
-        AluOperator::ShiftLeft => B::ShiftLeft,
-        AluOperator::ShiftRight => B::ShiftRight,
-        AluOperator::Minimum => return left.min(right),
-        AluOperator::Maximum => return left.max(right),
-    };
-    integer_binary(operator, left, right, width_bits, width_bits).unwrap_or(0)
 }

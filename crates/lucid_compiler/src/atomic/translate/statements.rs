@@ -5,9 +5,9 @@ use super::super::codes;
 use super::super::program::{Index, MemoryAccess, MemoryUse, Operand, Operation, SlotField};
 use super::super::tree::{Branch, Node};
 use super::builder::Translator;
-use crate::normal::walk::{each_statement, written};
 use crate::wire::{FIRST_GROUP, PlaceKind};
 use lucid::core::arithmetic::mask;
+use lucid::core::walk::{each_statement, written};
 use lucid::core::{
     Access, Expression, ExpressionKind, Pattern, Statement, StatementKind, Target, Type, Use,
 };

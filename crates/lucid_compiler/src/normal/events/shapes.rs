@@ -4,7 +4,7 @@
 
 use super::{Base, Place, taken_apart};
 use crate::normal::locals::bits_for;
-use crate::normal::walk::each_statement;
+use lucid::core::walk::each_statement;
 use lucid::core::{Body, EventId, Expression, LocalId, StatementKind, Type};
 use std::collections::{BTreeSet, HashMap};
 

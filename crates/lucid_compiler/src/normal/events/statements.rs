@@ -3,7 +3,7 @@
 
 use super::{Base, HERE, Made, PLACE_BITS, Place, Rewriter, SWITCH, SWITCHES, taken_apart};
 use crate::normal::locals::{assign, at, equal, number, read, widened};
-use crate::normal::walk::{blocks_mut, deep, each_read};
+use lucid::core::walk::{blocks_mut, deep, each_read};
 use lucid::core::{
     Branch, EventId, Expression, ExpressionKind, LocalId, Pattern, Statement, StatementKind,
     Target, Type, arithmetic,

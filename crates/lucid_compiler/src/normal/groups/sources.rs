@@ -3,7 +3,7 @@
 //! these groups apart.
 
 use crate::normal::locals::bits_for;
-use crate::normal::walk::{each_expression, each_statement, expressions};
+use lucid::core::walk::{each_expression, each_statement, expressions};
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, ExternId, LocalId, StatementKind, Type,
 };

@@ -3,7 +3,9 @@
 //! programs do what the handlers do that they were made of: the examples, the library's tests and
 //! generated programs.
 
+mod evaluate;
 mod figures;
 mod generated;
 mod oracle;
 mod shipped;
+mod stateful;

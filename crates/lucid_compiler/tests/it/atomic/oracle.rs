@@ -3,9 +3,9 @@
 //! program gets the same event, time, port and random numbers, and has to leave the same cells and
 //! generate the same events.
 
+use super::evaluate::{GeneratedEvent, Surroundings, run_in_stages};
 use lucid::core::{GlobalId, GlobalKind, Program};
 use lucid_compiler::PortGroup;
-use lucid_compiler::atomic::evaluate::{GeneratedEvent, Surroundings, run_in_stages};
 use lucid_compiler::atomic::program::{AtomicProgram, Given, StatementId};
 use lucid_compiler::atomic::{self, Groups};
 use lucid_compiler::normal;

@@ -2,10 +2,10 @@
 //! Generated programs do the same before and after each pass.
 
 use super::oracle::same_after_each_pass;
+use lucid::core::walk;
 use lucid::core::{Statement, StatementKind};
 use lucid::elaborate::Symbolics;
 use lucid::front;
-use lucid_compiler::normal::walk;
 use lucid_reference::specification::{Format, read};
 use lucid_testing::generator::{Features, Generated, generate, tape};
 use proptest::prelude::*;

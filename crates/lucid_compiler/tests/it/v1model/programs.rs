@@ -4,9 +4,9 @@
 
 use super::{Disk, compiled, core};
 use ir::ready::ReadyProgram;
+use lucid::core::walk::each_statement;
 use lucid::core::{Program, StatementKind};
 use lucid_compiler::normal::normalize;
-use lucid_compiler::normal::walk::each_statement;
 use lucid_compiler::{Clock, Delay, Options, Recirculation};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;

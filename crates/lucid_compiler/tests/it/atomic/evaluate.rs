@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs atomic programs, one statement after the other as they stand ([`super::program`] says what they
-//! mean): to compare them with the handlers that they were made of.
+//! Runs atomic programs stage by stage (`lucid_compiler::atomic::program` says what they mean), to compare them
+//! with the handlers that they were made of.
 
-use super::dataflow::evaluate as compute;
-use super::program::{
-    AtomicProgram, Given, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, SlotField,
-    Statement, StatementId, VariableKind,
-};
 use lucid::core::arithmetic::mask;
 use lucid::core::bits::BitWriter;
 use lucid::core::hash::{hash, internet_checksum};
 use lucid::core::{
-    CONDITION_1, CONDITION_2, EventId, Expression, ExpressionKind, GlobalId, GlobalKind, LocalId,
-    Memop, MemopBody, MemopId, NEW_CELL_1, NEW_CELL_2, Program, Type, arithmetic,
+    CONDITION_1, CONDITION_2, EventId, Expression, GlobalId, GlobalKind, LocalId, Memop, MemopBody,
+    MemopId, NEW_CELL_1, NEW_CELL_2, Program, Type,
 };
+use lucid_compiler::atomic::program::{
+    AtomicProgram, Given, Hash, Index, MemoryAccess, MemoryUse, Operand, Operation, SlotField,
+    Statement, StatementId, Variable, VariableKind,
+};
+use lucid_compiler::atomic::stateful::memop_value;
 use pisa::{Gress, VariableId};
 
 /// What a pass through the pipeline touches besides variables.
@@ -49,22 +49,8 @@ pub struct GeneratedEvent {
     pub delay_ns: u128,
 }
 
-/// Runs the handler of an event with these parameters, one statement after the other; payloads are
-/// zeros.
-pub fn run(
-    core: &Program,
-    program: &AtomicProgram,
-    handler: (EventId, Gress),
-    parameters: &[u128],
-    around: &mut dyn Surroundings,
-) -> Vec<GeneratedEvent> {
-    let one_by_one = (0..program.statements.len()).map(|at| vec![StatementId(at as u32)]);
-    let stages: Vec<Vec<StatementId>> = one_by_one.collect();
-    run_in_stages(core, program, &stages, handler, parameters, around)
-}
-
-/// The same by stages: the statements of a stage all read what variables hold before it. Checksums come
-/// after all stages, with the deparser.
+/// Runs the handler of an event with these parameters; payloads are zeros. The statements of a stage all read
+/// what variables hold before it. Checksums come after all stages, with the deparser.
 pub fn run_in_stages(
     core: &Program,
     program: &AtomicProgram,
@@ -73,7 +59,7 @@ pub fn run_in_stages(
     parameters: &[u128],
     around: &mut dyn Surroundings,
 ) -> Vec<GeneratedEvent> {
-    let initial = |variable: &super::program::Variable, around: &mut dyn Surroundings| {
+    let initial = |variable: &Variable, around: &mut dyn Surroundings| {
         let value = match variable.kind {
             VariableKind::Dispatched(of) if of == gress => {
                 u128::from(core.events[event.0 as usize].wire_number)
@@ -154,7 +140,7 @@ impl Pass<'_> {
                 let width = self.program.variable(*to).width_bits;
                 let cut = mask(width);
                 let (left, right) = (self.operand(*left) & cut, self.operand(*right) & cut);
-                self.write(*to, compute(*operator, left, right, width));
+                self.write(*to, operator.apply(left, right, width));
             }
             Operation::Slice { to, from, low, width_bits } => {
                 let from = self.values[from.0 as usize];
@@ -295,10 +281,10 @@ impl Pass<'_> {
 pub(super) fn simple(memop: &Memop, cell: u128, argument: u128) -> u128 {
     let local = |local: LocalId| if local.0 == 0 { cell } else { argument };
     match &memop.body {
-        MemopBody::Return(value) => expression(value, &local),
-        MemopBody::If(condition, then, otherwise) => match expression(condition, &local) {
-            0 => expression(otherwise, &local),
-            _ => expression(then, &local),
+        MemopBody::Return(value) => memop_value(value, &local),
+        MemopBody::If(condition, then, otherwise) => match memop_value(condition, &local) {
+            0 => memop_value(otherwise, &local),
+            _ => memop_value(then, &local),
         },
         MemopBody::Complex { .. } => 0,
     }
@@ -323,15 +309,15 @@ pub(super) fn complex(
         _ => 0,
     };
     let holds = [0, 1]
-        .map(|at| conditions[at].as_ref().map_or(0, |condition| expression(condition, &plain)));
+        .map(|at| conditions[at].as_ref().map_or(0, |condition| memop_value(condition, &plain)));
     let guarded = |local: LocalId| match local {
         CONDITION_1 => holds[0],
         CONDITION_2 => holds[1],
         _ => plain(local),
     };
     let update = |updates: &[(Expression, Expression)], old: u128| {
-        let first = updates.iter().find(|(guard, _)| expression(guard, &guarded) != 0);
-        first.map_or(old, |(_, value)| expression(value, &plain))
+        let first = updates.iter().find(|(guard, _)| memop_value(guard, &guarded) != 0);
+        first.map_or(old, |(_, value)| memop_value(value, &plain))
     };
     // The second cell of a memop of one is a scratch value that starts as zero.
     let scratch = if has_pair { old[1] } else { 0 };
@@ -342,48 +328,8 @@ pub(super) fn complex(
         _ => guarded(local),
     };
     let result = match returned {
-        Some((guard, value)) if expression(guard, &guarded) != 0 => expression(value, &after),
+        Some((guard, value)) if memop_value(guard, &guarded) != 0 => memop_value(value, &after),
         Some(_) | None => default,
     };
     (if has_pair { new } else { [new[0], old[1]] }, result)
-}
-
-/// An expression of a memop; booleans are 0 and 1.
-pub(super) fn expression(of: &Expression, local: &dyn Fn(LocalId) -> u128) -> u128 {
-    let width = |of: &Expression| match of.ty {
-        Type::Int(width) => width,
-        _ => 1,
-    };
-    match &of.kind {
-        ExpressionKind::Constant(lucid::core::Constant::Int(value, _)) => *value,
-        ExpressionKind::Constant(lucid::core::Constant::Bool(value)) => u128::from(*value),
-        ExpressionKind::Local(id) => local(*id),
-        ExpressionKind::Unary(operator, inner) => {
-            arithmetic::integer_unary(*operator, expression(inner, local), width(of))
-        }
-        ExpressionKind::Binary(operator, left, right) => {
-            use lucid::syntax::ast::BinaryOperator as B;
-            let values = [left, right].map(|side| expression(side, local));
-            match operator {
-                B::And => values[0] & values[1],
-                B::Or => values[0] | values[1],
-                _ => match arithmetic::integer_comparison(*operator, values[0], values[1]) {
-                    Some(holds) => u128::from(holds),
-                    None => arithmetic::integer_binary(
-                        *operator,
-                        values[0],
-                        values[1],
-                        width(left),
-                        width(right),
-                    )
-                    .unwrap_or(0),
-                },
-            }
-        }
-        ExpressionKind::Cast(inner) => expression(inner, local) & mask(width(of)),
-        ExpressionKind::Slice(inner, low) => {
-            expression(inner, local).checked_shr(*low).unwrap_or(0) & mask(width(of))
-        }
-        _ => 0,
-    }
 }

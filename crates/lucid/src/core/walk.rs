@@ -2,7 +2,7 @@
 //! Ways through core programs: bodies of a program, statements inside statements, expressions of a
 //! statement, operands of an expression, locals that are read and written. Changes nothing by itself.
 
-use lucid::core::{
+use super::{
     Access, Body, Event, Expression, ExpressionKind, ExternArgument, LocalId, PrintPiece, Program,
     Statement, StatementKind, Target, Use,
 };

@@ -2,14 +2,14 @@
 //! Every access that the memop checker accepts fits one stateful ALU of Tofino, which then does what
 //! the memops say; on generated memops of two, three and four arguments.
 
-use super::super::evaluate;
-use super::super::program::{MemoryAccess, MemoryUse, Operand};
-use super::super::{program, translate};
-use super::configure;
-use crate::normal::normalize;
+use super::evaluate;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
+use lucid_compiler::atomic::program::{MemoryAccess, MemoryUse, Operand};
+use lucid_compiler::atomic::stateful::configure;
+use lucid_compiler::atomic::{program, translate};
+use lucid_compiler::normal::normalize;
 use pisa::Target;
 use source::{SourceMap, Span};
 
