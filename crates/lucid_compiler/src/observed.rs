@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements by which a program tells what cannot be seen from outside ([`super::Options::observed`]): lines
+//! Statements by which a program tells what cannot be seen from outside ([`crate::options::Options::observed`]): lines
 //! of the log. Where they stand is each target's; `compiled` reads them.
 
 use super::wire::USER_LOG;

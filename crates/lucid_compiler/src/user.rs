@@ -2,8 +2,8 @@
 //! The user's P4_16 in front of the dispatcher and behind it (Lucid §8.1) as pieces of a program: every token
 //! keeps its place in the user's files, so that what is wrong is told there. Where they go is each target's.
 
-use super::UserP4;
 use super::v1model::user_tokens;
+use crate::options::UserP4;
 use p4::token::{Token, TokenKind};
 use source::{Code, Diagnostic, Diagnostics, FileId, SourceMap, Span};
 

@@ -64,7 +64,7 @@ pub fn remaining_delay_ns(source_kind: u16, delay_ns: u32, came_back_ns: Option<
 }
 
 /// How a line of the log begins by which an egress handler tells what it runs on
-/// ([`super::Options::observed`]).
+/// ([`crate::options::Options::observed`]).
 pub const EGRESS_LOG: &str = "egress handler of event ";
 
 /// The same for handlers in ingress, of programs with P4 of the user's around the dispatcher: what comes in

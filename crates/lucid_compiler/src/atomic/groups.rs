@@ -3,7 +3,7 @@
 //! which `generate` statements name them. What the numbers mean on the wire is said in
 //! [`crate::wire`].
 
-use crate::PortGroup;
+use crate::compiled::PortGroup;
 use lucid::core::walk::each_statement;
 use lucid::core::{
     Body, Constant, Expression, ExpressionKind, ExternId, Program, StatementKind, Target,

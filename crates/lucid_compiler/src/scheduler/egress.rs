@@ -3,8 +3,8 @@
 //! delay; egress handlers run; packet events lose their frame as they leave, and packets are as long as
 //! their event.
 
-use crate::Clock;
 use crate::observed::told;
+use crate::options::Clock;
 use crate::v1model::Context;
 use crate::wire::{self, FRAME_BYTES};
 use source::Span;

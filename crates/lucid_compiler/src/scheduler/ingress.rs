@@ -5,9 +5,9 @@
 
 use super::observed;
 use crate::expressions::wire_bits;
+use crate::options::{Clock, Delay};
 use crate::v1model::Context;
 use crate::wire::{self, FRAME_BYTES};
-use crate::{Clock, Delay};
 use lucid::core::Type;
 use lucid::syntax::ast::EventSort;
 use source::Span;

@@ -7,10 +7,10 @@ pub(super) mod egress;
 pub(super) mod ingress;
 mod observed;
 
-use super::Recirculation;
 use super::expressions::wire_bits;
 use super::v1model::Context;
 use super::wire::{self, PlaceKind};
+use crate::options::Recirculation;
 use lucid::core::{LUCID_ETHER_TYPE, Type};
 use source::Span;
 

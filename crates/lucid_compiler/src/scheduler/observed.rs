@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program for v1model tells of a pass through ingress with P4 of the user's around the dispatcher
-//! ([`crate::Options::observed`]): what the user's controls change, which handler runs on what, and what it generated.
+//! ([`crate::options::Options::observed`]): what the user's controls change, which handler runs on what, and what it generated.
 
 use crate::observed::{Around, Header, told};
 use crate::v1model::Context;

@@ -5,7 +5,8 @@
 use super::name;
 use crate::atomic::codes::{SEED, SHIFT_BY_VARIABLE, WIDE_ARITHMETIC};
 use crate::normal::generate_slots;
-use crate::{Target, codes, wire};
+use crate::options::Target;
+use crate::{codes, wire};
 use lucid::core::walk::{bodies, deep, each_expression, each_statement, expressions};
 use lucid::core::{
     Action, Body, Constant, Event, Expression, ExpressionKind, Global, GlobalKind, Parser,

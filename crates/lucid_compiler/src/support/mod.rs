@@ -6,8 +6,8 @@
 mod bodies;
 mod values;
 
-use super::Target;
 use super::normal::normalize;
+use crate::options::Target;
 use lucid::core::Program;
 use source::Diagnostics;
 

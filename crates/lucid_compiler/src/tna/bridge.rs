@@ -2,7 +2,7 @@
 //! The bridge: the header that ingress puts in front of a packet and that tells egress what it has to do,
 //! declared for the program and read from bytes, for whoever looks at a device from outside.
 
-use crate::Options;
+use crate::options::Options;
 
 /// What egress has to do with a packet: nothing.
 pub(super) const TASK_PASS: u32 = 0;

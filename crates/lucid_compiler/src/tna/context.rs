@@ -5,9 +5,10 @@
 use super::event_headers::EventHeaders;
 use super::parts::Part;
 use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
+use crate::compiled::GlobalPlace;
 use crate::expressions::{literal, wire_bits};
 use crate::names::Names;
-use crate::{GlobalPlace, Options};
+use crate::options::Options;
 use lucid::core::{Program, Type};
 use pisa::{Gress, Layout, Problem, VariableId};
 use source::{Diagnostics, Span};

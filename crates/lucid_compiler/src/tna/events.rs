@@ -5,7 +5,8 @@
 
 use super::context::Context;
 use super::event_headers::Chunk;
-use crate::{Delay, wire};
+use crate::options::Delay;
+use crate::wire;
 use source::Span;
 
 /// Constants, header types, and the struct of all headers.

@@ -8,7 +8,7 @@
 //! again. Another application, once, pauses the queue at the beginning. The generator's header stands in
 //! place of the destination address and says which packet it is.
 
-use crate::Options;
+use crate::options::Options;
 use device::{GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES, PauseFrame};
 
 /// Bytes of the generator's header, which are those of the destination address.

@@ -5,10 +5,10 @@
 
 use super::codes::TOO_MANY_REGISTER_ACTIONS;
 use super::context::{Context, RegisterNames, control_name, resized};
-use crate::GlobalPlace;
 use crate::atomic::program::{
     ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
 };
+use crate::compiled::GlobalPlace;
 use crate::expressions::{self, BuiltIn, Environment, literal};
 use lucid::core::{
     CONDITION_1, CONDITION_2, Expression, GlobalId, GlobalKind, LocalId, MemopBody, NEW_CELL_1,

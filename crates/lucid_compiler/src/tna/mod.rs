@@ -46,7 +46,9 @@ mod tables;
 pub use parts::{EVENT_QUEUE, FORWARD_ENTRIES, Part, SchedulerPart};
 pub use scheduler::add_scheduler;
 
-use super::{Compiled, Options, atomic, support};
+use super::{atomic, support};
+use crate::compiled::Compiled;
+use crate::options::Options;
 use atomic::program::AtomicProgram;
 use lucid::core::Program;
 use pisa::{Layout, Problem};
@@ -134,7 +136,7 @@ pub fn compile_with(
     options: &Options,
     layouter: &Layouter<'_>,
 ) -> Result<TnaProgram, Diagnostics> {
-    let supported = support::normal_form(program, super::Target::Tna)?;
+    let supported = support::normal_form(program, crate::options::Target::Tna)?;
     let prepared = prepare(&supported.program, options)?;
     let layout = layouter(&prepared.problem)?;
     let mut made = write(&supported.program, prepared, layout, map, options)?;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program for TNA tells of a pass through ingress with P4 of the user's around the dispatcher
-//! ([`crate::Options::observed`]), as one for v1model does: what the user's controls change, which
+//! ([`crate::options::Options::observed`]), as one for v1model does: what the user's controls change, which
 //! handler runs on what, and what it generated.
 
 use super::context::Context;
-use crate::Delay;
 use crate::observed::{Around, Header, told};
+use crate::options::Delay;
 use crate::wire::{GENERATED_LOG, INGRESS_LOG};
 use lucid::core::EventId;
 

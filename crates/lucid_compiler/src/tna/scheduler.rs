@@ -10,10 +10,10 @@
 
 use super::parts::{FORWARD_ENTRIES, MEMBER_ENTRIES, Part, SchedulerPart};
 use super::slots::{SlotShape, may_be_several, serialise_rules, slot_shapes, spreads, written};
-use crate::Options;
 use crate::atomic::program::{
     AtomicProgram, Given, Operation, SlotField, StatementId, VariableKind,
 };
+use crate::options::Options;
 use pisa::{
     Dependency, DependencyKind, Gress, Guard, MatchKind, OwnKey, OwnTable, Problem, Resource, Unit,
     UnitId, Variable, VariableId,

@@ -3,8 +3,10 @@
 //! becomes of those is `scheduler`'s.
 
 use super::handlers::Control;
+use crate::compiled::PortGroup;
 use crate::expressions::{self, Environment, literal, wire_bits};
-use crate::{Clock, PortGroup, wire};
+use crate::options::Clock;
+use crate::wire;
 use lucid::core::walk::is_leaf;
 use lucid::core::{Constant, EventId, Expression, ExpressionKind, Target, Type};
 use lucid::syntax::ast::EventSort;

@@ -6,10 +6,10 @@ use super::accesses;
 use super::calculations::{checksum_text, hash_text, joined};
 use super::tables;
 use super::{Context, HandlerControl, Piece};
-use crate::Clock;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::{Names, identifier};
 use crate::normal::{GenerateSlots, generate_slots};
+use crate::options::Clock;
 use lucid::core::arithmetic::mask;
 use lucid::core::walk::{deep, each_statement};
 use lucid::core::{
@@ -154,7 +154,7 @@ impl<'p> Control<'_, 'p> {
     /// Names of registers and headers are visible in controls; locals must not hide them.
     fn reserve_globals(&mut self) {
         for place in &self.context.globals {
-            if let crate::GlobalPlace::Register { name, .. } = place {
+            if let crate::compiled::GlobalPlace::Register { name, .. } = place {
                 self.names.fresh(name);
             }
         }

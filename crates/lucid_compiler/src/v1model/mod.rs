@@ -18,7 +18,9 @@ mod user;
 pub(super) use handlers::PARAMETERS;
 
 use super::names::Names;
-use super::{Compiled, Delay, GlobalPlace, Options, PortGroup, scheduler};
+use super::scheduler;
+use crate::compiled::{Compiled, GlobalPlace, PortGroup};
+use crate::options::{Delay, Options};
 use lucid::core::{EventId, ExternId, GlobalId, GlobalKind, Program};
 use p4::build::ProgramBuilder;
 use shapes::Shapes;

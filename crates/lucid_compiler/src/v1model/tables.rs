@@ -4,7 +4,7 @@
 
 use super::calculations::{checksum_text, hash_text, joined};
 use super::handlers::Control;
-use crate::GlobalPlace;
+use crate::compiled::GlobalPlace;
 use crate::expressions::{self, BuiltIn, Environment, literal, type_text, wire_bits};
 use crate::names::Names;
 use lucid::core::{Action, Constant, Expression, GlobalId, GlobalKind, LocalId, Table, Type};

@@ -3,7 +3,7 @@
 //! place in the user's files, so that what is wrong is told there.
 
 use super::{Context, builder};
-use crate::{Options, UserP4};
+use crate::options::{Options, UserP4};
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
 use p4::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
