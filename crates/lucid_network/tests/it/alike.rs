@@ -58,7 +58,7 @@ fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
 
 fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<Delay>) -> Happened {
     let mut options =
-        delay_options(&setup, Options { target, observed: true, ..Options::default() });
+        delay_options(setup, Options { target, observed: true, ..Options::default() });
     if let Some(delay) = delay {
         options = Options { delay, delay_period_ps: DELAY_PERIOD_PS, ..options };
     }

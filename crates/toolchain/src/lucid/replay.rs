@@ -37,7 +37,7 @@ pub(super) fn run(
         coded(bad.code().0, &message)
     })?;
     // A compiled program's schedule is legal within its tolerance.
-    let options = delay_options(&setup, Options::default());
+    let options = delay_options(setup, Options::default());
     let period_ps = match options.delay {
         Delay::Queue => options.delay_period_ps,
         Delay::Recirculation => 0,
