@@ -427,8 +427,8 @@ fn differences(engine: EngineChoice, seeds: u64, mistake: Mistake) -> u64 {
         assert!(expected.packets.len() > IN_FLIGHT, "most packets leave");
         let found = two_instances(engine, &rounds, mistake);
         if mistake == Mistake::None {
-            let pairs = found.packets.iter().zip(&expected.packets).enumerate();
-            let first = pairs.filter(|(_, (found, expected))| found != expected).next();
+            let mut pairs = found.packets.iter().zip(&expected.packets).enumerate();
+            let first = pairs.find(|(_, (found, expected))| found != expected);
             assert_eq!(first, None, "seed {seed} on {engine:?}");
             assert_eq!(found.packets.len(), expected.packets.len(), "seed {seed} on {engine:?}");
             assert_eq!(found.answers, expected.answers, "seed {seed} on {engine:?}");

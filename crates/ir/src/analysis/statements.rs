@@ -106,6 +106,9 @@ pub(super) fn statement(
     StatementFacts { instances: instances.collect() }
 }
 
+/// A statement in a chain of calls, and its instructions.
+type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
+
 /// The statements of a region by their own code, without that of nested statements, in the order of their first
 /// instructions.
 pub(super) fn of_region(
@@ -115,7 +118,6 @@ pub(super) fn of_region(
     region: RegionId,
 ) -> Vec<(u32, StatementInstance)> {
     let facts = &regions[region.index()];
-    type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
     let mut code: Vec<Code> = Vec::new();
     let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
     for &block in &facts.order {
