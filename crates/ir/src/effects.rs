@@ -8,8 +8,9 @@
 
 use crate::control_flow::reverse_postorder;
 use crate::{
-    ActionProfileId, CounterId, ExternId, HeaderId, HeaderRef, MeterId, Operation, OriginId, Place,
-    Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId, Terminator, ValueSetId,
+    ActionProfileId, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef, MeterId, Operation,
+    OriginId, Place, Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId,
+    Terminator, ValueSetId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -256,7 +257,19 @@ pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
             effects.both(Location::Log);
             effects.may_end_block = true;
         }
-        Operation::CallExtern { target, .. } => effects.both(Location::Extern(*target)),
+        Operation::CallExtern { target, effects: declared, .. } => {
+            match declared.access {
+                ExternAccess::Pure => {}
+                ExternAccess::Reads => effects.read(Location::Extern(*target)),
+                ExternAccess::Any => {
+                    effects.both(Location::Extern(*target));
+                    effects.both(Location::Requests);
+                }
+            }
+            if declared.random.is_some() {
+                effects.both(Location::Random);
+            }
+        }
     }
     effects
 }

@@ -3,7 +3,10 @@
 //! nobody reads afterwards or that are stored to again at once, and temporaries that are no longer defined.
 
 use super::{for_each_region, renumber_temps};
-use crate::{Instruction, Operand, Operation, Place, Program, Region, SlotId, Temp, effects};
+use crate::{
+    CallEffects, ExternAccess, Instruction, Operand, Operation, Place, Program, Region, SlotId,
+    Temp, effects,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Removes dead code in all regions.
@@ -42,6 +45,11 @@ pub(crate) fn only_defines(operation: &Operation) -> bool {
                 | Operation::ValueSetContains { .. }
                 | Operation::Hash { .. }
                 | Operation::RegisterAccess { update: None, .. }
+        )
+        || matches!(
+            operation,
+            Operation::CallExtern { effects: CallEffects { access, random: None }, .. }
+                if *access != ExternAccess::Any
         )
 }
 

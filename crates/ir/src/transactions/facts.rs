@@ -10,7 +10,8 @@
 use crate::control_flow::{control_dependences, reverse_postorder};
 use crate::effects::{self, Location};
 use crate::{
-    BlockId, Operand, Operation, Program, Region, RegionId, RegisterId, SlotId, TableId, Temp,
+    BlockId, ExternAccess, Operand, Operation, Program, Region, RegionId, RegisterId, SlotId,
+    TableId, Temp,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -363,7 +364,9 @@ impl<'a> Flow<'a> {
             Operation::ValueSetContains { set, .. } => {
                 taint.insert(self.number(Location::ValueSet(*set)));
             }
-            Operation::CallExtern { target, .. } => {
+            Operation::CallExtern { target, effects, .. }
+                if effects.access != ExternAccess::Pure =>
+            {
                 taint.insert(self.number(Location::Extern(*target)));
             }
             _ => {}
