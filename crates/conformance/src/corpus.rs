@@ -54,7 +54,7 @@ fn judge(
         return (Verdict::Rejected { code, message }, architecture, elapsed);
     }
     let verdict = match &compiled.program {
-        Some(typed) => survives(typed, ready.as_ref(), loader).err(),
+        Some(typed) => survives(&compiled, typed, ready.as_ref(), loader, options).err(),
         None => None,
     };
     let verdict = match verdict {
@@ -67,9 +67,11 @@ fn judge(
 /// What must hold for every accepted program: its IR verifies and survives its text form, and the
 /// printed program is accepted again and means the same.
 fn survives(
+    compiled: &p4::compile::Compilation,
     typed: &p4::typed::TypedProgram,
     ready: Option<&ReadyProgram>,
     loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
 ) -> Result<(), (&'static str, String)> {
     if let Some(ready) = ready {
         let program = ready.lowered();
@@ -91,9 +93,23 @@ fn survives(
             }
         }
     }
-    let printed = p4::printer::print(&typed.program);
-    let options = PreprocessorOptions::default();
-    let mut again = p4::compile::compile("printed.p4", printed.clone(), loader, &options);
+    let whole = PreprocessorOptions::default();
+    survives_printing(p4::printer::print(&typed.program), ready, loader, &whole)?;
+    // The libraries are found where they were found; what the command line defines is in the text.
+    let options = PreprocessorOptions { defines: Vec::new(), ..options.clone() };
+    let text = p4::printer::print_with_includes(&compiled.map, &typed.program);
+    survives_printing(text, ready, loader, &options)
+        .map_err(|(step, message)| (step, format!("with includes: {message}")))
+}
+
+/// What must hold for the text of an accepted program: it is accepted and means the same.
+fn survives_printing(
+    printed: String,
+    ready: Option<&ReadyProgram>,
+    loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
+) -> Result<(), (&'static str, String)> {
+    let mut again = p4::compile::compile("printed.p4", printed.clone(), loader, options);
     let ready_again = ReadyProgram::of(&mut again);
     if let Some(error) = again.diagnostics.iter().find(|e| e.severity == source::Severity::Error) {
         let place = again.map.location(error.primary.span).map_or(0, |place| place.line);
@@ -106,7 +122,12 @@ fn survives(
             }
         }
         (None, None, Some(typed_again)) => {
-            if p4::printer::print(&typed_again.program) != printed {
+            let includes = printed.lines().any(|line| line.starts_with("#include"));
+            let text = match includes {
+                true => p4::printer::print_with_includes(&again.map, &typed_again.program),
+                false => p4::printer::print(&typed_again.program),
+            };
+            if text != printed {
                 return Err(("print", "prints differently when read again".to_string()));
             }
         }

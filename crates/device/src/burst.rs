@@ -2,7 +2,7 @@
 //! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
 //! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
 
-use crate::architecture::{OUTPUT_PORT, OUTPUT_QUEUE};
+use crate::fast_path::{OUTPUT_PORT, OUTPUT_QUEUE};
 use jit::Packets;
 use std::fmt;
 use std::ops::Range;

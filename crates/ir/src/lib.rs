@@ -41,7 +41,8 @@
 //! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
 //! use.
 
-pub(crate) mod architecture;
+pub mod analysis;
+pub mod architecture;
 pub mod bits;
 pub mod codes;
 pub mod control_flow;
@@ -56,6 +57,7 @@ pub mod program;
 mod random_site;
 pub mod ready;
 mod site;
+mod slot_set;
 pub mod storage_layout;
 pub mod text;
 pub mod transactions;
@@ -67,6 +69,7 @@ pub use instruction::*;
 pub use program::*;
 pub use random_site::RandomSite;
 pub use site::Site;
+pub use slot_set::SlotSet;
 pub use storage_layout::StorageLayout;
 pub use verify::{VerifyError, verify};
 

@@ -91,6 +91,11 @@ impl Forms {
         self.ready.lowered()
     }
 
+    /// The checked program.
+    pub fn typed(&self) -> &Arc<p4::typed::TypedProgram> {
+        self.ready.typed()
+    }
+
     /// A form.
     pub fn form(&self, form: Form) -> Result<Arc<Program>, FormError> {
         match form {

@@ -100,13 +100,22 @@ pub trait Subject {
     fn finish(&mut self, seen: &mut Vec<Observation>);
 }
 
+/// A change of the IR before it is loaded.
+struct Alteration(Box<dyn Fn(&mut ir::Program)>);
+
+impl fmt::Debug for Alteration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Alteration")
+    }
+}
+
 /// A [`Device`] with options, on some form of the program.
 #[derive(Debug)]
 pub struct DeviceSubject {
     name: String,
     form: Form,
     options: DeviceOptions,
-    alteration: Option<fn(&mut ir::Program)>,
+    alteration: Option<Alteration>,
     /// Packets arrive at multiples of this time, and observations count time in it.
     slot_ps: Option<u64>,
     running: Option<(Device, Session)>,
@@ -129,8 +138,8 @@ impl DeviceSubject {
     }
 
     /// The same with a change of the IR before it is loaded: a planted mistake, to see that it is found.
-    pub fn altered(mut self, alteration: fn(&mut ir::Program)) -> DeviceSubject {
-        self.alteration = Some(alteration);
+    pub fn altered(mut self, alteration: impl Fn(&mut ir::Program) + 'static) -> DeviceSubject {
+        self.alteration = Some(Alteration(Box::new(alteration)));
         self
     }
 
@@ -227,7 +236,7 @@ impl Subject for DeviceSubject {
     fn load(&mut self, program: &Forms) -> Result<(), String> {
         self.running = None;
         let mut program = program.form(self.form).map_err(|error| error.to_string())?;
-        if let Some(alteration) = self.alteration {
+        if let Some(Alteration(alteration)) = &self.alteration {
             alteration(Arc::make_mut(&mut program));
         }
         let device = Device::new(program.clone(), self.options.clone())

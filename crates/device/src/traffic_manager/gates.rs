@@ -3,9 +3,9 @@
 //! at once without a trace. Compiled code looks at them ([`jit::Gate`]). The traffic manager keeps them as
 //! its paths change; nothing here decides when a path may send.
 
-use super::OutputPath;
 use super::paths::{Path, Paths};
 use crate::options::{PortOptions, TrafficManagerOptions};
+use crate::wire::OutputPath;
 
 /// Ports below this have gates.
 pub(crate) const GATE_ROWS: u32 = 512;

@@ -26,6 +26,7 @@ mod packets;
 mod parsers;
 mod program;
 mod register_functions;
+mod repetitions;
 mod shapes;
 mod statements;
 mod storage;
@@ -71,7 +72,11 @@ pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Prog
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
     diagnostics.append(lowering.diagnostics);
-    if failed { None } else { Some(lowering.program) }
+    if failed {
+        return None;
+    }
+    repetitions::number(&mut lowering.program);
+    Some(lowering.program)
 }
 
 /// An error that was reported.
@@ -327,11 +332,11 @@ impl<'a> Lowering<'a> {
         let id = OriginId(self.program.origins.len() as u32);
         let named = name.is_some();
         self.program.origins.push(crate::Origin {
-            span,
             node: node.map(|node| node.0),
             name,
             parent: self.parent_origin,
             atomic: self.atomic,
+            ..crate::Origin::at(span)
         });
         if !named {
             self.origins.insert(key, id);

@@ -309,7 +309,7 @@ impl<'a> Flow<'a> {
                 join(state, other);
             }
             StatementKind::Block(block) => self.block(block, state),
-            StatementKind::Empty => {}
+            StatementKind::Empty | StatementKind::Extension(_) => {}
             StatementKind::Return(value) => {
                 if let Some(value) = value {
                     self.read(value, state);
@@ -426,7 +426,8 @@ impl<'a> Flow<'a> {
             | StatementKind::Exit
             | StatementKind::Break
             | StatementKind::Continue
-            | StatementKind::Empty => {}
+            | StatementKind::Empty
+            | StatementKind::Extension(_) => {}
             StatementKind::Assign { .. }
             | StatementKind::Call(_)
             | StatementKind::Declaration(_) => self.statement_inner(statement, state),

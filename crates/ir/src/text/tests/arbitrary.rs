@@ -398,6 +398,8 @@ impl Choices<'_> {
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
             atomic: self.maybe(|draw| draw.number() as u32),
+            repetition: self.byte().into(),
+            merged: self.list(Self::origin),
         }
     }
 
