@@ -6,7 +6,8 @@
 use crate::control_request::{Entry, Mail, Mailbox, Request, Wanted, outcome_of, state_batch};
 use crate::shared_switch::Shared;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
+use state::Subscription;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
@@ -198,6 +199,11 @@ impl Target for DeviceTarget {
             shared.run().listen(&self.mailbox);
         }
         self.mailbox.mail().notifications.drain(..).collect()
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        let current = self.entry.current.read().unwrap_or_else(PoisonError::into_inner);
+        Some(current.store.subscribe(tables.iter().copied()))
     }
 
     /// Blocks while the device runs on another thread, or while another controller's reservation or pinned

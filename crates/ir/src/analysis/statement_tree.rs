@@ -143,7 +143,9 @@ impl StatementTree {
                 self.statement(body);
             }
             StatementKind::Declaration(declaration) => self.declaration(declaration, Some(id)),
-            StatementKind::Empty
+            // No checked program holds an extension.
+            StatementKind::Extension(_)
+            | StatementKind::Empty
             | StatementKind::Exit
             | StatementKind::Break
             | StatementKind::Continue => {}
@@ -188,6 +190,7 @@ impl StatementTree {
             | ExpressionKind::Default
             | ExpressionKind::DontCare
             | ExpressionKind::InvalidHeader
+            | ExpressionKind::Extension(_)
             | ExpressionKind::Invalid => {}
         }
     }

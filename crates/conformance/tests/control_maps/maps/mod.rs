@@ -8,6 +8,7 @@ mod constant;
 mod counters;
 mod doubled;
 mod erased;
+mod exact_rows;
 mod ids;
 mod moved_default;
 mod renamed;
@@ -53,6 +54,7 @@ pub const KINDS: &[Kind] = &[
     renamed::KIND,
     split::KIND,
     several::KIND,
+    exact_rows::KIND,
     doubled::KIND,
     moved_default::KIND,
     constant::KIND,
