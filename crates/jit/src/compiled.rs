@@ -336,9 +336,11 @@ impl Runs<'_> {
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         std::mem::swap(&mut context.draws, &mut around.left.draws);
+        std::mem::swap(&mut context.actions, &mut around.left.actions);
         let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
         std::mem::swap(&mut context.draws, &mut around.left.draws);
+        std::mem::swap(&mut context.actions, &mut around.left.actions);
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         Ending::new(code, pass, &mut around.left.message)

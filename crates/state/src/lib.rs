@@ -34,6 +34,7 @@ mod draft;
 mod entry;
 mod entry_cells;
 mod error;
+pub mod externs;
 pub mod forwarding;
 mod meter;
 mod profile;
