@@ -28,6 +28,7 @@
 //!
 //! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
+mod admission;
 mod architecture;
 mod architectures;
 mod burst;
@@ -37,6 +38,7 @@ mod configuration_view;
 mod control_request;
 mod control_target;
 mod device;
+mod driven_passes;
 mod driver;
 mod drop_reason;
 mod engine;
@@ -57,6 +59,9 @@ mod packet;
 pub mod packet_generator;
 mod pass;
 pub mod pass_timing;
+mod program_changes;
+mod program_shape;
+mod programs;
 mod replica_run;
 mod services;
 mod shared_switch;
@@ -71,6 +76,7 @@ pub mod trace;
 pub mod traffic_manager;
 mod wire;
 
+pub use admission::{Admission, AdmissionRule, Admitted, MaskedBytes};
 pub use architectures::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
