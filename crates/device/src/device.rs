@@ -212,7 +212,8 @@ impl Device {
     /// ([`DeviceOptions::ingress_interval_ps`]) and the device runs it when its turn comes, unless
     /// [`Device::give_passes`] says otherwise. Errors are those of [`Device::inject`].
     ///
-    /// [`Executor`]s run the pass's blocks, here or on other threads; [`Device::finish`] finishes it.
+    /// [`Executor`]s run the pass's blocks, here or on other threads; [`Device::finish`] finishes it. Until then it
+    /// pins its version of the configuration ([`state::Store::MOST_PINNED_VERSIONS`]).
     pub fn begin(
         &mut self,
         port: u32,
@@ -439,7 +440,8 @@ impl Device {
 
     /// Replaces the code of a program: the next pass runs on that of another program, whose tables, actions,
     /// registers and so on are equal, while entries and cells stay. Packets under way end on the code that they
-    /// began with. What differs, if something does, is in the error.
+    /// began with, and so do passes that a caller runs; for those of the new code it needs new executors. What
+    /// differs, if something does, is in the error.
     pub fn replace_code(
         &mut self,
         program: ProgramId,

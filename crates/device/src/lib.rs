@@ -17,6 +17,15 @@
 //! [`Device::give_passes`]), whose [`Executor`]s run the blocks on cells of their own, on any thread and at any
 //! time; [`Device::finish`] finishes passes in the order of the calls.
 //!
+//! **Programs side by side**: a device has one program or several ([`Device::load`]), each with its own
+//! configuration, cells and target ([`Device::target_of`]); clock, ports, queues, packet generator, and the driver of
+//! controllers' batches are common. A rule ([`Admission`]) says which program a packet meets, by port, bytes and
+//! length. It is asked once for each packet, when ingress takes it; one that comes back by a loopback port is a
+//! new packet. Clones, copies, resubmitted and recirculated packets stay with the program, and the code, that
+//! they entered, whatever is changed meanwhile: the rule, the code of a program ([`Device::replace_code`]), a swap
+//! ([`Device::swap`]: a change of the rule with migration of state), or unloading, which ends when the last packet
+//! has left.
+//!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
 //! packet goes block by block on the slow path, with queues between, or, where nothing would show the
 //! difference, on the fast path: from port to port by one function, in its own memory. [`Burst`]s and

@@ -4,12 +4,27 @@
 
 use crate::admission::Admission;
 use crate::loaded_program::LoadedProgram;
-use crate::output::LoadError;
+use crate::output::{DeviceError, LoadError};
 use crate::packet::ProgramId;
 use crate::program_shape;
 use crate::switch::Switch;
+use crate::switch_core::SwitchCore;
 
 impl Switch {
+    /// Runs something on the program that a packet belongs to; a program that leaves goes when its last packet
+    /// is done.
+    pub fn with_program(
+        &mut self,
+        id: ProgramId,
+        work: impl FnOnce(&mut LoadedProgram, &mut SwitchCore) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let (result, has_left) = self.programs.run(id, &mut self.core, work);
+        if has_left {
+            self.forget_program(id);
+        }
+        result
+    }
+
     /// Loads a program beside the others. No packet meets it until a rule admits it.
     pub fn add_program(&mut self, program: LoadedProgram) -> ProgramId {
         self.serve_waiting();
@@ -145,6 +160,10 @@ impl Switch {
     fn leave(&mut self, id: ProgramId) {
         if let Some(program) = self.programs.get_mut(id) {
             program.is_leaving = true;
+            if program.borrows_cells_of.is_none() {
+                // What is written from now on is for the driver to refuse.
+                program.known.current_mut().sees_all_writes = true;
+            }
         }
         // Those among them whose last pass was dropped by its caller.
         let left = self.programs.iter().filter(|program| program.has_left());
@@ -154,7 +173,7 @@ impl Switch {
     }
 
     /// Forgets a program whose last packet is done.
-    pub fn forget_program(&mut self, id: ProgramId) {
+    fn forget_program(&mut self, id: ProgramId) {
         // Listeners are found by the program.
         self.publish();
         self.programs.remove(id);

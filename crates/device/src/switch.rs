@@ -81,20 +81,6 @@ impl Switch {
         Some((self.programs.get_mut(id)?, &mut self.core))
     }
 
-    /// Runs something on the program that a packet belongs to; a program that leaves goes when its last packet
-    /// is done.
-    pub fn with_program(
-        &mut self,
-        id: ProgramId,
-        work: impl FnOnce(&mut LoadedProgram, &mut SwitchCore) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
-        let (result, has_left) = self.programs.run(id, &mut self.core, work);
-        if has_left {
-            self.forget_program(id);
-        }
-        result
-    }
-
     /// What is done with a packet that arrives now. It is asked once for each.
     #[inline]
     pub fn arrived(&self, port: u32, frame: &[u8]) -> Arrived {

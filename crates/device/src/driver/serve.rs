@@ -207,11 +207,8 @@ impl Switch {
         let sees_all_writes = self.driver.reservation.is_some()
             || !self.driver.held.is_empty()
             || self.driver.model.is_some();
-        for program in self.programs.iter() {
-            // What is written to a program that leaves is for the driver to refuse.
-            let sees_all_writes = sees_all_writes
-                || program.is_leaving
-                || self.listens_for_idle_entries(program.id());
+        for program in self.programs.iter().filter(|program| !program.is_leaving) {
+            let sees_all_writes = sees_all_writes || self.listens_for_idle_entries(program.id());
             program.known.current_mut().sees_all_writes = sees_all_writes;
             if program.id() == self.programs.main_id() {
                 self.driver.entry.main.current_mut().sees_all_writes = sees_all_writes;

@@ -14,8 +14,9 @@ use harness::{
     CPU, ENGINES, LOOPBACK, Left, device, entry, left, packet, program, run, set_copies,
 };
 use ir::{RegisterId, TableId};
-use state::{CellRange, Read, Reply};
+use state::{CellRange, Read, Reply, Update};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn on_both(scenario: impl Fn(EngineChoice, Device)) {
     for engine in ENGINES {
@@ -318,6 +319,88 @@ fn replaced_code_keeps_entries_and_registers() {
         assert_eq!(run(&mut device, &packets), [(4, 4, (1, 1), 6), (5, 6, (1, 1), 1)]);
         assert_eq!(device.loaded_programs(), 1);
     }
+}
+
+#[test]
+fn one_program_changes_while_packets_flow_and_controllers_write_to_the_other() {
+    for engine in ENGINES {
+        let (mut device, [one, second]) = two(engine);
+        device.admit(Admission::by_port([(0..=3, one), (4..=7, second)])).expect("both are there");
+        let mut target = device.target_of(second).expect("it is loaded");
+        let insert = entry(&target.program(), 1, 20, 0);
+        assert!(target.execute(Batch::one(insert)).is_ok());
+        let codes: Vec<_> = [(1, "0"), (3, "1")]
+            .map(|(number, value)| program(number, &[("UNUSED", value)]))
+            .into_iter()
+            .collect();
+        let (is_over, writes) = (AtomicBool::new(false), AtomicU64::new(0));
+        let rounds = std::thread::scope(|scope| {
+            let (is_over, writes) = (&is_over, &writes);
+            let writer = scope.spawn(move || {
+                let program = target.program();
+                while !is_over.load(Ordering::Relaxed) {
+                    let port = 20 + writes.fetch_add(1, Ordering::Relaxed) % 8;
+                    let Update::InsertEntry { table, entry } = entry(&program, 1, port, 0) else {
+                        panic!("it is an insertion");
+                    };
+                    let update = Update::ModifyEntry { table, entry };
+                    let outcome = target.execute(Batch::one(update).made_for(program.clone()));
+                    assert!(outcome.is_ok(), "{outcome:?}");
+                }
+            });
+            let mut burst = Burst::new(8, 64);
+            let mut rounds = 0u64;
+            while rounds < 40 || writes.load(Ordering::Relaxed) < 40 {
+                let number = [1, 3][rounds as usize % 2];
+                let code = codes[rounds as usize % 2].clone();
+                let code = Device::prepare(code, device.options()).expect("loads");
+                device.replace_code(one, code).expect("state is equal");
+                burst.clear();
+                for port in 0..8 {
+                    burst.push(port, &packet(0, 1)).expect("it fits");
+                }
+                device.forward(&mut burst).expect("nothing fails");
+                let met = |at: usize| if at < 4 { number } else { 2 };
+                for sent in burst.outputs() {
+                    let met = met(sent.packet);
+                    assert_eq!((sent.bytes[2], sent.bytes[3]), (met, met));
+                    assert_eq!(sent.port >= 20, met == 2);
+                }
+                assert_eq!(burst.outputs().len(), 8);
+                rounds += 1;
+            }
+            is_over.store(true, Ordering::Relaxed);
+            while !writer.is_finished() {
+                device.advance(device.now_ps()).expect("nothing fails");
+            }
+            rounds
+        });
+        for program in [one, second] {
+            assert_eq!(counts(&device, program)[1], rounds * 4);
+        }
+        assert_eq!((device.loaded_programs(), device.statistics().dropped_packets()), (2, 0));
+    }
+}
+
+#[test]
+fn programs_of_two_architectures_are_side_by_side() {
+    on_both(|engine, mut device| {
+        let text = include_str!("../tna/ways.p4");
+        let ready = ir::ready::ReadyProgram::of_text("ways.p4", text);
+        let tna = ready.unwrap_or_else(|why| panic!("{why}")).lowered().clone();
+        let (one, tna) = (device.program_id(), device.load(tna).expect("loads"));
+        device.admit(Admission::by_port([(0..=3, one), (4..=7, tna)])).expect("both are there");
+        let order = [1, 9, 0, 0, 0, 0, 0, 42];
+        for (port, bytes) in [(0, packet(0, 1)), (4, order.to_vec()), (1, packet(0, 1))] {
+            device.inject(port, 0, bytes).expect("it is on time");
+        }
+        device.run_to_completion().expect("nothing fails");
+        let sent = device.drain_transmitted();
+        let seen: Vec<_> = sent.iter().map(|sent| (sent.packet, sent.port)).collect();
+        assert_eq!(seen, [(0, 3), (2, 3), (1, 9)], "{engine:?}");
+        // The length of the packet, which only TNA's egress writes.
+        assert_eq!(sent[2].bytes, [1, 9, 0, 0x20, 0, 0, 8, 42]);
+    });
 }
 
 fn digests(target: &mut DeviceTarget) -> Vec<u64> {
