@@ -4,6 +4,7 @@
 
 use crate::bit_string::BitString;
 use crate::observer::Slots;
+use crate::random::DrawCounts;
 use ir::{Bits, Program, RequestId, SlotId, StorageLayout};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub struct PacketContext {
     /// What the program asked of the device, in order.
     pub requests: Vec<(RequestId, Vec<Bits>)>,
     /// How many random numbers were drawn in this pass.
-    pub draw_count: u64,
+    pub draws: DrawCounts,
     /// Temporaries of the running regions, the innermost last.
     pub(crate) temps: Vec<Bits>,
     /// Keys of a table being applied.
@@ -46,7 +47,7 @@ impl PacketContext {
             cursor_bits: 0,
             emitted: BitString::new(),
             requests: Vec::new(),
-            draw_count: 0,
+            draws: DrawCounts::default(),
             temps: Vec::new(),
             keys: Vec::new(),
         }
@@ -65,7 +66,7 @@ impl PacketContext {
         self.cursor_bits = 0;
         self.emitted.clear();
         self.requests.clear();
-        self.draw_count = 0;
+        self.draws.clear();
     }
 
     /// Takes these bytes as the packet, to be read from the start.

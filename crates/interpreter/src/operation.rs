@@ -8,9 +8,10 @@ use crate::engine::{Frame, Outcome, Run, Site};
 use crate::environment::ExternCall;
 use crate::hash::hash;
 use crate::observer::Event;
-use crate::random::{draw_between, site_number};
+use crate::random::draw_between;
 use ir::{
-    Bits, CounterId, ExternId, MeterId, Operand, Operation, RegisterId, RegisterUpdate, Temp,
+    Bits, CounterId, ExternId, MeterId, Operand, Operation, OriginId, RandomSite, RegisterId,
+    RegisterUpdate, Temp,
 };
 use state::Colour;
 
@@ -106,8 +107,8 @@ impl<'r> Run<'r> {
                 self.tell(Some(origin), |_| Event::Hashed { algorithm, result: &value });
                 self.define(frame, *result, value);
             }
-            Operation::Random { result, low, high } => {
-                self.random(frame, *result, [low, high], site);
+            Operation::Random { result, low, high, site: random_site } => {
+                self.random(frame, *result, [low, high], (random_site, origin));
             }
             Operation::Request { request, arguments } => {
                 let arguments = self.values(frame, arguments);
@@ -264,19 +265,20 @@ impl<'r> Run<'r> {
         self.define(frame, result, Bits::from_u64(width_bits, colour as u64));
     }
 
-    fn random(&mut self, frame: Frame<'_>, result: Temp, ends: [&Operand; 2], site: Site) {
+    fn random(
+        &mut self,
+        frame: Frame<'_>,
+        result: Temp,
+        ends: [&Operand; 2],
+        (site, origin): (&RandomSite, OriginId),
+    ) {
         let width_bits = self.temp_width_bits(frame, result);
         let [low, high] = ends.map(|end| in_width(self.value(frame, end), width_bits));
-        let place = site_number(frame.id.0, site.block.0, site.instruction);
+        let site = site.number();
         let key = self.environment.random_key();
-        let value = draw_between(key, place, self.context.draw_count, &low, &high);
-        self.context.draw_count += 1;
+        let value = draw_between(key, site, self.context.draws.next(site), &low, &high);
         self.environment.drawn(value.low_u64());
-        self.tell(Some(site.origin), |_| Event::RandomDrawn {
-            low: &low,
-            high: &high,
-            result: &value,
-        });
+        self.tell(Some(origin), |_| Event::RandomDrawn { low: &low, high: &high, result: &value });
         self.define(frame, result, value);
     }
 

@@ -2,8 +2,8 @@
 //! Code of the IR: regions, basic blocks, instructions, terminators, and what each of them means.
 
 use crate::{
-    Bits, CounterId, ExternId, HashAlgorithm, HeaderId, MeterId, OriginId, RegisterId, RequestId,
-    SlotId, StackId, TableId, ValueSetId, ValueType,
+    Bits, CounterId, ExternId, HashAlgorithm, HeaderId, MeterId, OriginId, RandomSite, RegisterId,
+    RequestId, SlotId, StackId, TableId, ValueSetId, ValueType,
 };
 use std::sync::Arc;
 
@@ -388,7 +388,8 @@ pub enum Operation {
         /// Whether the payload follows.
         payload: bool,
     },
-    /// A random number from `low` to `high`, both included, unsigned; `low` when `high` is smaller.
+    /// A random number from `low` to `high`, both included, unsigned; `low` when `high` is smaller. It is
+    /// a function of the packet's pass, the site, and how many numbers the pass has drawn at this site.
     Random {
         /// Result.
         result: Temp,
@@ -396,6 +397,8 @@ pub enum Operation {
         low: Operand,
         /// Largest.
         high: Operand,
+        /// The call site.
+        site: RandomSite,
     },
     /// Asks the device for something.
     Request {

@@ -6,7 +6,7 @@
 //!   another expectation cannot reach stand in lines of the form `//! error at` with that line's start.
 //! - all others: after a line `// becomes`, what the pass says or the code it leaves.
 //!
-//! With `UPDATE_IR_TESTS=1` in the environment, what is found is written behind `// becomes`.
+//! With `PLANEWRIGHT_BLESS=1` in the environment, what is found is written behind `// becomes`.
 
 use ir::analysis::{Analysis, Liveness, StatementInstance};
 use ir::effects::{self, Effects, Location};
@@ -264,7 +264,7 @@ fn check_file(path: &Path) -> Vec<String> {
             }
         }
     }
-    if pass != "verify" && !failures.is_empty() && std::env::var_os("UPDATE_IR_TESTS").is_some() {
+    if pass != "verify" && !failures.is_empty() && std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
         fs::write(path, updated).expect("the file can be written");
     }
     failures

@@ -246,7 +246,6 @@ impl Compiled {
             forwarding,
             environment,
             left,
-            draw_count: 0,
             pass: std::ptr::null(),
             drawing: 0,
         };
@@ -336,10 +335,10 @@ impl Runs<'_> {
         pass.now_ps = around.environment.now_ps();
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
-        around.draw_count = context.draw_count;
+        std::mem::swap(&mut context.draws, &mut around.left.draws);
         let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
-        context.draw_count = around.draw_count;
+        std::mem::swap(&mut context.draws, &mut around.left.draws);
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         Ending::new(code, pass, &mut around.left.message)

@@ -4,8 +4,8 @@
 //! and comes in again, so that a number of them is always under way; the cable is a burst of packets.
 
 use device::{Burst, Device, DeviceOptions, EngineChoice};
-use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Delay, Options, compile, wire};
+use lucid::compiled::deploy::{self, Site};
 use lucid::compiled::{CompiledSimulation, ready};
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;

@@ -4,7 +4,7 @@
 use conformance::corpus;
 use frontend::{
     Architecture, Checked, Compiled, Console, CorpusJudge, Failure, Frontend, LayoutProblem,
-    Outcome, ProgramFile,
+    Outcome, PrintForm, ProgramFile,
 };
 use ir::analysis::{Analysis, StatementTree};
 use ir::ready::ReadyProgram;
@@ -86,10 +86,13 @@ impl Frontend for P4 {
         p4::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+    fn print(&self, program: &ProgramFile<'_>, form: PrintForm) -> Result<String, Failure> {
         let (compiled, _) = accepted(program)?;
-        let typed = compiled.program.map(|typed| p4::printer::print(&typed.program));
-        Ok(typed.unwrap_or_default())
+        let text = compiled.program.map(|typed| match form.expand_includes {
+            true => p4::printer::print(&typed.program),
+            false => p4::printer::print_with_includes(&compiled.map, &typed.program),
+        });
+        Ok(text.unwrap_or_default())
     }
 
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {

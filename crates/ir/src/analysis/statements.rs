@@ -119,7 +119,8 @@ pub(super) fn of_region(
     region: RegionId,
 ) -> Vec<(u32, StatementInstance)> {
     let facts = &regions[region.index()];
-    let mut code: Vec<((u32, Option<OriginId>), BTreeSet<Point>)> = Vec::new();
+    type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
+    let mut code: Vec<Code> = Vec::new();
     let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
     for &block in &facts.order {
         let lines = &facts.region.blocks[block];

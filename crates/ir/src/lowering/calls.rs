@@ -19,6 +19,22 @@ impl<'a> Lowering<'a> {
         };
         self.at(expression.id, expression.span);
         self.check_growth()?;
+        let site = match self.random_sites.label(expression.id) {
+            Some(label) => p4::random_sites::join(&self.random_scope, label),
+            None => self.random_scope.clone(),
+        };
+        let outer = std::mem::replace(&mut self.call_site, site);
+        let outcome = self.call_of(info, expression, call);
+        self.call_site = outer;
+        outcome
+    }
+
+    fn call_of(
+        &mut self,
+        info: &'a CallInfo,
+        expression: &'a Expression,
+        call: &'a Call,
+    ) -> Lowered<Value> {
         match info.callee {
             Callee::Function(id) | Callee::AbstractMethod(id) => self.call_function(id, info, call),
             Callee::Action(id) => self.call_action(id, info, call),

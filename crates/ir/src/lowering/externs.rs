@@ -251,6 +251,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// A random number between two of the same width, drawn by the call that is being lowered.
+    pub(crate) fn draw(&mut self, low: Operand, high: Operand) -> Operand {
+        let result = self.temp(ValueType::Bits(self.width(&low)));
+        let site = crate::RandomSite::new(self.call_site.clone());
+        self.emit(Operation::Random { result, low, high, site });
+        Operand::Temp(result)
+    }
+
     /// A request by name and label, made once.
     pub(crate) fn request(
         &mut self,

@@ -6,8 +6,8 @@ use super::reference::List;
 use super::words::{self, member_of};
 use crate::{
     BasicBlock, BlockId, CounterId, ExternId, HeaderId, HeaderRef, Instruction, MeterId, Operand,
-    Operation, Place, Region, RegionId, RegisterId, RegisterUpdate, RequestId, Site, SlotId,
-    StackId, TableId, Temp, Terminator, ValueSetId, ValueType,
+    Operation, Place, RandomSite, Region, RegionId, RegisterId, RegisterUpdate, RequestId, Site,
+    SlotId, StackId, TableId, Temp, Terminator, ValueSetId, ValueType,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -325,7 +325,9 @@ impl Code<'_, '_, '_> {
             "random" => {
                 let low = self.operand()?;
                 self.cursor.expect_word("to")?;
-                Operation::Random { result, low, high: self.operand()? }
+                let high = self.operand()?;
+                self.cursor.expect_word("at")?;
+                Operation::Random { result, low, high, site: RandomSite::new(self.cursor.name()?) }
             }
             "request" => Operation::Request {
                 request: RequestId(self.cursor.reference(List::Requests)?),

@@ -205,8 +205,8 @@ impl Code<'_, '_> {
                     operands(inputs)
                 )
             }
-            Operation::Random { low, high, .. } => {
-                format!("random {} to {}", operand(low), operand(high))
+            Operation::Random { low, high, site, .. } => {
+                format!("random {} to {} at {}", operand(low), operand(high), name(site.key()))
             }
             Operation::Request { request, arguments } => {
                 let request = self.get(List::Requests, request.0);

@@ -575,7 +575,9 @@ impl<'a> FunctionCompiler<'a, '_> {
             Operation::Hash { result, algorithm, inputs, payload } => {
                 self.hash(*result, *algorithm, inputs, *payload);
             }
-            Operation::Random { result, low, high } => self.random(*result, low, high, site),
+            Operation::Random { result, low, high, site } => {
+                self.random(*result, low, high, site);
+            }
             Operation::Request { request, arguments } => self.request(*request, arguments),
             Operation::Log { arguments, .. } => self.log(arguments, site),
             Operation::Assert { condition, is_assume } => {

@@ -259,8 +259,7 @@ unsafe extern "C" fn draw_word(context: u64, site: u64, low: u64, high: u64) -> 
     // SAFETY: compiled code hands in its pass's surroundings.
     let context = unsafe { surroundings(context) };
     context.at_packet();
-    let occurrence = context.draw_count;
-    context.draw_count += 1;
+    let occurrence = context.left.draws.next(site);
     let key = context.environment.random_key();
     let drawn = interpreter::random::draw_number_between(key, site, occurrence, low, high);
     context.environment.drawn(drawn);
@@ -274,8 +273,7 @@ unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: 
     // SAFETY: both ends stand there, and out has place for a third such number.
     let ends = unsafe { values_at([ty, ty].into_iter(), ends) };
     context.at_packet();
-    let occurrence = context.draw_count;
-    context.draw_count += 1;
+    let occurrence = context.left.draws.next(site);
     let key = context.environment.random_key();
     let drawn = draw_between(key, site, occurrence, &ends[0], &ends[1]);
     context.environment.drawn(drawn.low_u64());

@@ -2,7 +2,7 @@
 //! The compiler: from the core program to P4_16 for a target, with what the control plane has to set
 //! up. The reference interpreter judges it: every pass that gives a core program again can be run
 //! and compared, and what a device does with the compiled program is a schedule that has to be legal
-//! and to replay ([`crate::simulation::schedule`]).
+//! and to replay.
 //!
 //! ```text
 //! core program
@@ -13,14 +13,12 @@
 //!   atomic/    statements of one ALU each, branches as guards, dependencies: a `pisa::Problem`
 //!   tna/       merged tables by a `pisa::Layout`, register actions, hashes, pragmas
 //!   wire       events as frames; scheduler/ serialisation, dispatch, forwarding, delay
-//!   deploy     multicast groups, forwarding entries, hash polynomials, queues: commands by switch
 //! ```
 //!
 //! Everything ends in a [`p4::build::BuiltProgram`]: what is printed is what runs.
 
 pub mod atomic;
 pub mod codes;
-pub mod deploy;
 pub mod expressions;
 pub mod names;
 pub mod normal;
@@ -158,7 +156,7 @@ impl Default for Options {
             delay: Delay::default(),
             delay_period_ps: DELAY_PERIOD_PS,
             clock: Clock::default(),
-            recirculation_port: crate::specification::DEFAULT_RECIRCULATION_PORT,
+            recirculation_port: crate::core::DEFAULT_RECIRCULATION_PORT,
             own_recirculation_ports: false,
             delay_queue: 0,
             recirculation: Recirculation::default(),
@@ -224,7 +222,7 @@ pub struct Compiled {
     /// How often the delay queue is released, in picoseconds; 0 without one.
     pub delay_period_ps: u64,
     /// Custom CRC calculations: control-plane name and polynomial (without the top bit; reflected in
-    /// and out, initial value and final exclusive or as [`crate::interpreter`] has them).
+    /// and out, initial value and final exclusive or as [`crate::core::hash`] has them).
     pub hashes: Vec<(Arc<str>, u32)>,
 }
 

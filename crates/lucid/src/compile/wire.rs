@@ -103,7 +103,7 @@ pub const FIRST_MIXED: u32 = 0x2000;
 /// Ports of a switch that mixed groups tell apart.
 pub const MIXED_STRIDE: u32 = 0x0200;
 
-/// The port of events that leave by no port in particular ([`crate::simulation::NO_PORT`]): exit events
+/// The port of events that leave by no port in particular ([`crate::core::NO_PORT`]): exit events
 /// generated without one, the copy of a flood for ports without a link, events without a handler.
 pub const OUTSIDE_PORT: u32 = 510;
 

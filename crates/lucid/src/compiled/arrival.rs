@@ -6,9 +6,10 @@ use crate::compile::Target;
 use crate::compile::wire::{
     FRAME_BYTES, PLACE_PREFIX, PlaceKind, SOURCE_PREFIX, remaining_delay_ns,
 };
+use crate::core::NO_PORT;
 use crate::core::{EventId, LUCID_ETHER_TYPE};
 use crate::interpreter::{Arguments, EventValue, Parsed, Place, Surroundings, from_wire, parse};
-use crate::simulation::{NO_PORT, Setup};
+use crate::simulation::Setup;
 use crate::syntax::ast::EventSort;
 
 /// Bytes before an event's number: two addresses and a type.

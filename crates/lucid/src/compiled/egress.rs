@@ -12,8 +12,9 @@ use super::replaying::Ran;
 use super::user::{ByUser, is_told, told_event};
 use super::watch::Watch;
 use crate::compile::wire::{EGRESS_LOG, OUTSIDE_PORT};
+use crate::core::NO_PORT;
 use crate::simulation::schedule::Dispatch;
-use crate::simulation::{NO_PORT, Setup, Stage};
+use crate::simulation::{Setup, Stage};
 use device::tap::{EgressPacket, Tapped, TappedEvent};
 use std::collections::HashMap;
 

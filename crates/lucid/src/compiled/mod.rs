@@ -8,13 +8,16 @@
 
 mod arrival;
 mod departure;
+pub mod deploy;
 mod egress;
 mod flight;
 mod globals;
 mod misfits;
 mod network;
+pub mod options;
 mod ports;
 mod replaying;
+pub mod script;
 mod sending;
 mod switch;
 mod user;

@@ -4,6 +4,7 @@
 //! means is `arrival`'s, what the program does with it is the device's.
 
 use super::arrival::{Arrival, classify, frame_for_here, is_bare};
+use super::deploy;
 use super::egress::Passes;
 use super::flight::{Flight, Given, Whose};
 use super::misfits::{not_itself, short_for_tofino};
@@ -12,7 +13,8 @@ use super::replaying::{Expected, Ran, Replayed};
 use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready};
 use super::user::{ByUser, Pass, is_told};
 use super::watch::{Plain, Watch, Watcher};
-use crate::compile::{Compiled, Target, deploy};
+use crate::compile::{Compiled, Target};
+use crate::core::NO_PORT;
 use crate::core::{EventId, GlobalId};
 use crate::interpreter::{Arguments, Parsed, State, Surroundings, Value, packet_bytes, parse};
 use crate::simulation::inputs::{Input, Inputs, Phase, rank};
@@ -20,8 +22,8 @@ use crate::simulation::random::{Purpose, Stream};
 use crate::simulation::schedule::{Dispatch, Replayer};
 use crate::simulation::topology::Topology;
 use crate::simulation::{
-    Counts, DropReason, EVENT_TIME_PS, NO_PORT, ObservationKind, Observer, Occurrence, Outcome,
-    Setup, Stage, event_of,
+    Counts, DropReason, EVENT_TIME_PS, ObservationKind, Observer, Occurrence, Outcome, Setup,
+    Stage, event_of,
 };
 use device::{Device, DeviceOptions, EngineChoice};
 use network::event_queue::EventQueue;

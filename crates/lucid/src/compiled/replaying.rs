@@ -10,13 +10,14 @@ use super::ports::generated_there;
 use super::user::ByUser;
 use super::watch::Watch;
 use crate::compile::wire::{LARGEST_PORT, OUTSIDE_PORT, PlaceKind};
+use crate::core::NO_PORT;
 use crate::core::{GlobalId, GlobalKind};
 use crate::interpreter::{Arguments, EventValue, Generated, Note, packet_bytes};
 use crate::simulation::faults;
 use crate::simulation::route::{Route, due_ps, for_each_route};
 use crate::simulation::schedule::{Dispatch, Violation};
 use crate::simulation::{
-    Destination, DropReason, NO_PORT, ObservationKind, Occurrence, Setup, Stage, event_of,
+    Destination, DropReason, ObservationKind, Occurrence, Setup, Stage, event_of,
 };
 use crate::syntax::ast::EventSort;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 
 use super::globals::Globals;
 use crate::compile::Compiled;
-use crate::compile::deploy::{self, Site};
 use crate::compile::normal::walk::each_statement;
+use crate::compiled::deploy::{self, Site};
 use crate::core::{GlobalId, GlobalKind, StatementKind};
 use crate::interpreter::State;
 use crate::simulation::Setup;
@@ -107,7 +107,7 @@ impl InstalledSwitch {
         };
         change(&mut options);
         let device = match like {
-            Some(like) => like.device.another(options),
+            Some(like) => like.device.sharing_code_with(options),
             None => Device::new(pipeline.clone(), options),
         };
         let device = device.map_err(|error| wrong(error.to_string()))?;

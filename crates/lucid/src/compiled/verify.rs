@@ -10,13 +10,14 @@ use super::replaying::Replayed;
 use super::user::{Taken, event_text};
 use super::watch::Watcher;
 use crate::core::EventId;
+use crate::core::NO_PORT;
 use crate::interpreter::{Arguments, EventValue, packet_bytes};
 use crate::simulation::route::{Route, for_each_route};
 use crate::simulation::schedule::{
     Interference, Recorder, Removed, Schedule, Tolerance, check_legal_around,
 };
 use crate::simulation::{
-    EVENT_TIME_PS, NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup, Stage, event_of,
+    EVENT_TIME_PS, Observation, ObservationKind, Observer, Outcome, Setup, Stage, event_of,
 };
 use crate::syntax::ast::EventSort;
 use std::collections::BTreeMap;

@@ -13,6 +13,8 @@
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
 pub mod arithmetic;
+pub mod bits;
+pub mod hash;
 mod print;
 mod verify;
 
@@ -30,6 +32,13 @@ pub const MAX_ARRAY_LENGTH: u64 = 1 << 28;
 
 /// The ether type of events as the compiler puts them on the wire (`LUCID_ETHERTY`).
 pub const LUCID_ETHER_TYPE: u16 = 666;
+
+/// Where recirculated events come in unless the specification says otherwise.
+pub const DEFAULT_RECIRCULATION_PORT: u32 = 196;
+
+/// The port of an event that leaves by no port in particular: an exit event that was generated
+/// without one, or the copy of a flood for the ports without a link.
+pub const NO_PORT: u32 = u32::MAX;
 
 /// A core program.
 #[derive(Clone, Debug, Default)]

@@ -3,11 +3,11 @@
 //! elsewhere.
 
 use super::arguments::{Slot, event_value};
-use super::bits::BitWriter;
-use super::hash::{hash, internet_checksum, write_value};
 use super::prepared::{Object, Operand, PreparedMemop, Word};
 use super::value::{EventValue, Group, Place, Value};
 use crate::core::arithmetic::{integer_binary, integer_comparison, mask};
+use crate::core::bits::BitWriter;
+use crate::core::hash::{hash, internet_checksum};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -217,5 +217,22 @@ pub(crate) fn store(words: &mut [u128], objects: &mut [Value], slot: Slot, value
             words[at as usize] = u128::from(value == Value::Bool(true));
         }
         (Slot::Object(at), value) => objects[at as usize] = value,
+    }
+}
+
+/// Appends the bits of a value that is no integer of known width.
+fn write_value(writer: &mut BitWriter, value: &Value) {
+    match value {
+        Value::Int(word) => writer.write(*word, 128),
+        Value::Bool(truth) => writer.write(u128::from(*truth), 1),
+        Value::Group(Group::Members(members)) => {
+            members.iter().for_each(|member| writer.write(u128::from(*member), 32));
+        }
+        Value::Group(Group::AllBut(port)) => writer.write(u128::from(!port), 32),
+        Value::Payload(bytes) => writer.write_bytes(bytes),
+        Value::Event(event) => {
+            writer.write(u128::from(event.event.0), 32);
+            event.arguments.iter().for_each(|value| write_value(writer, value));
+        }
     }
 }

@@ -8,9 +8,7 @@
 //! of integers allocates nothing.
 
 mod arguments;
-mod bits;
 mod evaluate;
-mod hash;
 mod packets;
 mod prepare;
 mod prepared;
@@ -18,14 +16,11 @@ mod run;
 mod state;
 mod value;
 
-pub use hash::polynomial as hash_polynomial;
 pub use state::{Cells, Entry, GlobalState, MatchTable, State, bytes_of_state};
 pub use value::*;
 
 pub(crate) use arguments::{Arguments, Slot, slots};
-pub(crate) use bits::BitWriter;
 pub(crate) use evaluate::Surroundings;
-pub(crate) use hash::{hash, internet_checksum};
 pub(crate) use packets::{Parsed, from_wire, has_wire_form, packet_bytes, parse, to_wire};
 pub(crate) use prepare::prepare;
 pub(crate) use prepared::{Prepared, PreparedBody};

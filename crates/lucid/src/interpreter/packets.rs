@@ -8,12 +8,12 @@
 //! `do_lucid_parsing` reads it.
 
 use super::arguments::{Arguments, Slot};
-use super::bits::{BitReader, BitWriter};
 use super::evaluate::{Surroundings, store};
 use super::prepared::{ParserEnd, ParserStep, Prepared, PreparedBlock, PreparedEvent};
 use super::run::{Machine, matches};
 use super::value::Value;
 use crate::core::EventId;
+use crate::core::bits::{BitReader, BitWriter};
 use std::cell::RefCell;
 use std::sync::Arc;
 

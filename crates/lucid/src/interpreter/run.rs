@@ -4,13 +4,13 @@
 //! events arrive is the simulation's.
 
 use super::arguments::{ArgumentPool, Arguments, event_value};
-use super::bits::BitWriter;
 use super::evaluate::{Frame, Surroundings, number, store};
 use super::prepared::{
     Access, CellAccess, Generate, Install, Piece, Prepared, PreparedBody, Step, Target, Use,
 };
 use super::state::{Entry, State};
 use super::value::{Group, Place, Value};
+use crate::core::bits::BitWriter;
 use crate::core::{ActionId, EventId, GlobalId, Pattern};
 use source::Span;
 use std::cell::RefCell;

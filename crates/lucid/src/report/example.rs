@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A small program and what happened in a run of it, made by hand, for the tests of reports.
 
+use crate::core::NO_PORT;
 use crate::core::{
     Action, ActionId, Event, EventId, Global, GlobalId, GlobalKind, Local, Program, Table, Type,
 };
 use crate::interpreter::{EventValue, Place, Value};
 use crate::simulation::{
-    CallArgument, Destination, DropReason, NO_PORT, Observation, ObservationKind, Occurrence, Stage,
+    CallArgument, Destination, DropReason, Observation, ObservationKind, Occurrence, Stage,
 };
 use crate::syntax::ast::EventSort;
 use source::Span;

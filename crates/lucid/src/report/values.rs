@@ -2,9 +2,10 @@
 //! Values, events and times as people and as programs read them. All other parts of a report are
 //! made of these.
 
+use crate::core::NO_PORT;
 use crate::core::Program;
 use crate::interpreter::{EventValue, Group, Place, Value};
-use crate::simulation::{CallArgument, DropReason, NO_PORT, Stage};
+use crate::simulation::{CallArgument, DropReason, Stage};
 use serde_json::{Map, json};
 use std::fmt::Write;
 

@@ -29,7 +29,7 @@
 //!   one; a schedule says it and may say anything, as the queues of switches differ.
 //! - **Hashes** are CRCs of 32 bits whose polynomial comes from the seed, over these bits, most
 //!   significant first: each argument at its width (booleans one bit, groups 32 bits a member), zeros up
-//!   to a whole byte. The module that computes them (`interpreter::hash`) says which polynomial. The
+//!   to a whole byte. The module that computes them ([`crate::core::hash`]) says which polynomial. The
 //!   result is the low bits; beyond 32 bits the hashes with seed, seed + 1, ... are put side by side, the
 //!   first one lowest. The hash with the seed `checksum` is the internet checksum (RFC 1071).
 //! - A **generated** event begins its way when the dispatch is over, in the order of the
@@ -49,7 +49,7 @@
 //! | to a port with a link | over the link, when it is due; it arrives at the port at the other end after the link's latency |
 //! | to a port without a link | out of the network, when it is due |
 //! | to a group of ports | to each of them, in order |
-//! | flooded | to each port with a link to another switch but the one named, and once out of the network for the ports without a link ([`NO_PORT`]) |
+//! | flooded | to each port with a link to another switch but the one named, and once out of the network for the ports without a link ([`crate::core::NO_PORT`]) |
 //! | to its own switch by number | to this switch, where it arrives at port 0 when it is due |
 //! | to another switch | along a shortest path of links that are up when it is due (fewest links; the lowest port at each switch), it arrives at port 0; if the run's links do not join the two, directly at the time when it is due; if they do and none is up, it is lost |
 //! | to a switch that is not there | nowhere: it is lost |
@@ -134,5 +134,5 @@ pub(crate) mod topology;
 pub(crate) use commands::hexadecimal;
 pub use node::{LucidNode, frame_of};
 pub use observation::*;
-pub use setup::{MOST_STATE_BYTES, NO_PORT, ReadCapture, Setup};
+pub use setup::{MOST_STATE_BYTES, ReadCapture, Setup};
 pub use simulator::{EVENT_TIME_PS, Outcome, Simulation};

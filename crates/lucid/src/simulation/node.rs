@@ -8,9 +8,10 @@
 //! without one.
 
 use super::observation::{Observation, ObservationKind, Observer};
-use super::setup::{NO_PORT, Setup};
+use super::setup::Setup;
 use super::simulator::{Outcome, Simulation};
 use crate::core::LUCID_ETHER_TYPE;
+use crate::core::NO_PORT;
 use crate::interpreter::{Arguments, EventValue, Parsed, from_wire, has_wire_form, to_wire};
 use network::node::{Departure, Node, NodeError};
 use std::sync::Arc;

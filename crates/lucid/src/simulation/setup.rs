@@ -6,18 +6,14 @@ use super::codes;
 use super::inputs::{Input, Source, SourceKind};
 use super::resolve::Resolver;
 use super::topology::{End, LinkQuality, Topology};
-use crate::core::Program;
+use crate::core::{DEFAULT_RECIRCULATION_PORT, Program};
 use crate::interpreter::{Prepared, Value, bytes_of_state, prepare};
-use crate::specification::{DEFAULT_RECIRCULATION_PORT, Links, Run};
+use crate::specification::{Links, Run};
 use source::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
 /// Most memory that the arrays of all switches of a run may take, in bytes.
 pub const MOST_STATE_BYTES: u128 = 8 << 30;
-
-/// The port of an event that leaves by no port in particular: an exit event that was generated
-/// without one, or the copy of a flood for the ports without a link.
-pub const NO_PORT: u32 = u32::MAX;
 
 /// Reads the bytes of a capture by the name in the specification, or says why it cannot.
 pub type ReadCapture<'a> = &'a mut dyn FnMut(&str) -> Result<Vec<u8>, String>;
@@ -133,36 +129,9 @@ impl Setup {
         &self.recirculation_ports
     }
 
-    /// The recirculation port of compiled switches, or that each has its own.
-    pub fn port_options(&self, options: crate::compile::Options) -> crate::compile::Options {
-        let ports = &self.recirculation_ports;
-        crate::compile::Options {
-            recirculation_port: self.recirculation_port(),
-            own_recirculation_ports: ports.windows(2).any(|two| two[0] != two[1]),
-            ..options
-        }
-    }
-
-    /// The run's ports, and its delay granularity, if it has one, as the period of delay queues. How events wait
-    /// stays as it is.
-    pub fn queue_options(&self, options: crate::compile::Options) -> crate::compile::Options {
-        let options = self.port_options(options);
-        match self.timing.delay_granularity_ps {
-            0 => options,
-            delay_period_ps => crate::compile::Options { delay_period_ps, ..options },
-        }
-    }
-
-    /// How compiled switches keep delays as this run has them: in a queue that is released at its
-    /// granularity; without one, going round until they are due, which is exact to a round. And whether they
-    /// have recirculation ports of their own.
-    pub fn delay_options(&self, options: crate::compile::Options) -> crate::compile::Options {
-        use crate::compile::{Delay, Options};
-        let delay = match self.timing.delay_granularity_ps {
-            0 => Delay::Recirculation,
-            _ => Delay::Queue,
-        };
-        Options { delay, ..self.queue_options(options) }
+    /// How far apart the releases of delayed events are, in picoseconds; 0 where each waits as long as it asks.
+    pub fn delay_granularity_ps(&self) -> u64 {
+        self.timing.delay_granularity_ps
     }
 
     /// Whether links may lose something, or go down.

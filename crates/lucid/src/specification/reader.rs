@@ -89,7 +89,7 @@ fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Opti
             run.switches = (count as u32).max(1);
         }
     }
-    run.recirculation_ports = vec![super::DEFAULT_RECIRCULATION_PORT; run.switches as usize];
+    run.recirculation_ports = vec![crate::core::DEFAULT_RECIRCULATION_PORT; run.switches as usize];
     if let Some(node) = fields.get(&["recirculation ports"]) {
         read_recirculation_ports(node, &mut run, messages);
     }

@@ -4,14 +4,12 @@
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
+use crate::core::DEFAULT_RECIRCULATION_PORT;
 use source::Span;
 use std::collections::BTreeMap;
 
 /// Picoseconds in a nanosecond, the unit of times without one.
 pub const PS_PER_NS: u64 = 1_000;
-
-/// Where recirculated events come in unless the specification says otherwise.
-pub const DEFAULT_RECIRCULATION_PORT: u32 = 196;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq)]

@@ -82,9 +82,7 @@ impl Surroundings for Switch<'_> {
         match given {
             Given::SelfSwitch => u128::from(self.number),
             Given::IngressPort => u128::from(self.port),
-            Given::RecirculationPort => {
-                u128::from(lucid::specification::DEFAULT_RECIRCULATION_PORT)
-            }
+            Given::RecirculationPort => u128::from(lucid::core::DEFAULT_RECIRCULATION_PORT),
             Given::Time => self.time_ns,
             Given::DequeueDepth => self.dequeue_depth,
             Given::Extern(id) => {
@@ -151,7 +149,7 @@ fn leads(one: &GeneratedEvent, to: &Destination, at: u32, groups: &Groups) -> bo
         0 => PlaceKind::Here as u128,
         kind => kind - u128::from(lucid::compile::wire::PLACE_PREFIX),
     };
-    let recirculation = u128::from(lucid::specification::DEFAULT_RECIRCULATION_PORT);
+    let recirculation = u128::from(lucid::core::DEFAULT_RECIRCULATION_PORT);
     let members = |groups: Vec<PortGroup>, number: u128| match groups.get(number as usize) {
         Some(PortGroup::Ports(members)) => members.clone(),
         _ => Vec::new(),

@@ -5,8 +5,8 @@
 
 use crate::{Disk, compiled, core};
 use device::{Device, EngineChoice};
-use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Clock, Delay, GlobalPlace, Options, Recirculation};
+use lucid::compiled::deploy::{self, Site};
 use lucid::compiled::ready;
 use lucid::core::GlobalId;
 use lucid::simulation::{Observation, ObservationKind, Observer, Setup, Simulation, Stage};

@@ -4,8 +4,8 @@
 
 use crate::{Disk, compiled, core};
 use device::EngineChoice;
-use lucid::compile::deploy::{self, Site};
 use lucid::compile::{Clock, Delay, Options, Recirculation, Target, UserP4};
+use lucid::compiled::deploy::{self, Site};
 use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::{GlobalId, Program};
 use lucid::simulation::{Observation, Observer, Setup};

@@ -5,6 +5,7 @@
 use crate::delays::program_and_run;
 use device::EngineChoice;
 use lucid::compile::{self, DELAY_PERIOD_PS, Delay, Options, Target};
+use lucid::compiled::options::delay_options;
 use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::Program;
 use lucid::report::{Detail, TextLog};
@@ -56,7 +57,8 @@ fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
 }
 
 fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<Delay>) -> Happened {
-    let mut options = setup.delay_options(Options { target, observed: true, ..Options::default() });
+    let mut options =
+        delay_options(&setup, Options { target, observed: true, ..Options::default() });
     if let Some(delay) = delay {
         options = Options { delay, delay_period_ps: DELAY_PERIOD_PS, ..options };
     }

@@ -3,6 +3,7 @@
 
 use device::EngineChoice;
 use lucid::compile::{self, Options, Target};
+use lucid::compiled::options::port_options;
 use lucid::compiled::{CompiledSimulation, Verified, verify};
 use lucid::core::Program;
 use lucid::simulation::{Observation, Observer, Setup};
@@ -57,7 +58,7 @@ pub fn judge_as(
     };
     let setup = Setup::with_captures(Arc::new(program.clone()), run, &mut captures);
     let setup = setup.map_err(|said| render_text(map, &said, RenderOptions::default()))?;
-    let options = &setup.port_options(Options { observed: true, ..options.clone() });
+    let options = &port_options(&setup, Options { observed: true, ..options.clone() });
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
         Target::V1Model => compile::compile(compiled, map, options),

@@ -6,6 +6,7 @@ use crate::delays::program_and_run;
 use crate::oracle::judge_as;
 use device::EngineChoice;
 use lucid::compile::{Options, Target, UserP4, compile};
+use lucid::compiled::options::port_options;
 use lucid::compiled::{CompiledSimulation, verify};
 use lucid::core::GlobalId;
 use lucid::simulation::{Observation, ObservationKind, Observer, Setup};
@@ -105,7 +106,7 @@ fn check(
             after: control("after", after),
             ..Options::default()
         };
-        let options = setup.port_options(options);
+        let options = port_options(&setup, options);
         let compiled = compile(setup.program(), &map, &options).unwrap_or_else(|said| {
             let mut map = map.clone();
             lucid::compile::v1model::add_files(&mut map, &options);

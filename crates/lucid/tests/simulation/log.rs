@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run did, as short lines to compare.
 
+use lucid::core::NO_PORT;
 use lucid::core::Program;
 use lucid::interpreter::{EventValue, Group, Value};
 use lucid::simulation::{
-    NO_PORT, Observation, ObservationKind, Observer, Outcome, Setup, Simulation, Stage,
+    Observation, ObservationKind, Observer, Outcome, Setup, Simulation, Stage,
 };
 use lucid::specification::Run;
 use std::fmt::Write;

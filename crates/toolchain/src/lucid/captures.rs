@@ -3,7 +3,8 @@
 //! leaves it as captures. Times of the outputs are those of the inputs.
 
 use crate::port_captures::{PortCaptures, Written};
-use lucid::simulation::{NO_PORT, Observation, ObservationKind, Observer, Setup, frame_of};
+use lucid::core::NO_PORT;
+use lucid::simulation::{Observation, ObservationKind, Observer, Setup, frame_of};
 use lucid::specification::{Input, InputKind, Places, Run};
 use network::capture::CaptureReader;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,8 @@ use lucid::compile::normal::AfterPass;
 use lucid::compile::{
     self, Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna,
 };
+use lucid::compiled::deploy;
+use lucid::compiled::options::queue_options;
 use lucid::core::Program;
 use lucid::simulation::Setup;
 use source::{Diagnostics, SourceMap, Span};
@@ -60,7 +62,7 @@ pub(super) fn emit(
     }
     let options = options(file, request)?;
     let options = match &setup {
-        Some(setup) => setup.queue_options(options),
+        Some(setup) => queue_options(setup, options),
         None => options,
     };
     let (compiled, stages) = match compiled(request, &program, &map, &options, console) {
@@ -70,7 +72,7 @@ pub(super) fn emit(
         }
     };
     let place = setup.as_ref().map_or(Span::NONE, |setup| setup.delay_granularity_place());
-    if let Some(unfit) = compile::deploy::unfit_granularity(&compiled, place) {
+    if let Some(unfit) = deploy::unfit_granularity(&compiled, place) {
         let mut problems = Diagnostics::new();
         problems.push(unfit);
         return Err(Failure::Found(map, problems));

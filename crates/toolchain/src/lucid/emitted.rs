@@ -4,8 +4,9 @@
 
 use crate::files;
 use frontend::Failure;
-use lucid::compile::deploy::{self, Site};
-use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target, tna};
+use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
+use lucid::compiled::deploy::{self, Site};
+use lucid::compiled::script;
 use lucid::core::Program;
 use lucid::simulation::Setup;
 use source::quantity::in_largest_unit;
@@ -44,7 +45,7 @@ impl Emitted<'_> {
             let device = deploy::device_file(self.compiled, site);
             texts.push((format!("device-{number}.toml"), device));
             if self.compiled.options.target == Target::Tna {
-                let script = tna::script::script(self.compiled, self.program, site, &stem);
+                let script = script::script(self.compiled, self.program, site, &stem);
                 texts.push((format!("bfrt-{number}.py"), script));
             }
         }
@@ -144,7 +145,7 @@ pub(super) fn alone(recirculation_port: u32, program: &Program) -> Site {
 const OF_SWITCHES: [(&str, &str, &str); 3] = [
     ("commands-", ".txt", deploy::COMMANDS_BEGIN),
     ("device-", ".toml", deploy::DEVICE_BEGINS),
-    ("bfrt-", ".py", tna::script::SCRIPT_BEGINS),
+    ("bfrt-", ".py", script::SCRIPT_BEGINS),
 ];
 
 /// Files in a folder that were written for switches that there are no more, or for another target.

@@ -8,6 +8,7 @@ use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
 use lucid::compile::{Options, compile};
+use lucid::compiled::options::delay_options;
 use lucid::compiled::{CompiledSimulation, Verified, check_ports, verify};
 use lucid::core::GlobalId;
 use lucid::interpreter::State;
@@ -49,7 +50,7 @@ impl Machine {
         ready: &Ready,
         console: Option<&dyn Console>,
     ) -> Result<Machine, Failure> {
-        let options = ready.setup.delay_options(Options { observed: true, ..options });
+        let options = delay_options(&ready.setup, Options { observed: true, ..options });
         let ports = check_ports(&ready.setup);
         if ports.has_errors() {
             return Err(Failure::Found(ready.map.clone(), ports));

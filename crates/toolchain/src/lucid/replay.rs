@@ -7,6 +7,7 @@ use super::results::{Printer, links, write_results};
 use super::targets::ENGINE;
 use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile, coded};
 use lucid::compile::{Delay, Options};
+use lucid::compiled::options::delay_options;
 use lucid::compiled::tolerance;
 use lucid::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, counters_table, state_json, state_text,
@@ -36,7 +37,7 @@ pub(super) fn run(
         coded(bad.code().0, &message)
     })?;
     // A compiled program's schedule is legal within its tolerance.
-    let options = setup.delay_options(Options::default());
+    let options = delay_options(&setup, Options::default());
     let period_ps = match options.delay {
         Delay::Queue => options.delay_period_ps,
         Delay::Recirculation => 0,

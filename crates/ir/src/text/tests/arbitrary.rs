@@ -310,9 +310,12 @@ impl Choices<'_> {
                 inputs: self.operands(region),
                 payload: self.flag(),
             },
-            24 => {
-                Operation::Random { result, low: self.operand(region), high: self.operand(region) }
-            }
+            24 => Operation::Random {
+                result,
+                low: self.operand(region),
+                high: self.operand(region),
+                site: RandomSite::new(words),
+            },
             25 => Operation::Request {
                 request: RequestId(self.below(3)),
                 arguments: self.operands(region),

@@ -8,11 +8,12 @@ use super::program::{
     Statement, StatementId, VariableKind,
 };
 use crate::core::arithmetic::mask;
+use crate::core::bits::BitWriter;
+use crate::core::hash::{hash, internet_checksum};
 use crate::core::{
     CONDITION_1, CONDITION_2, EventId, Expression, ExpressionKind, GlobalId, GlobalKind, LocalId,
     Memop, MemopBody, MemopId, NEW_CELL_1, NEW_CELL_2, Program, Type, arithmetic,
 };
-use crate::interpreter::{BitWriter, hash, internet_checksum};
 use pisa::{Gress, VariableId};
 
 /// What a pass through the pipeline touches besides variables.

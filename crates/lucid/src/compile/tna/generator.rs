@@ -22,22 +22,22 @@ const BEGINNING: u8 = 1;
 const BEGINNING_PS: u64 = 1000;
 
 /// The part of a period in which the delay queue is open.
-pub(in crate::compile) const OPEN_PART: u64 = 100;
+pub const OPEN_PART: u64 = 100;
 
 /// The port of the generator's packets: one that packets do not come round by. Parsers do not know the
 /// recirculation ports of switches that have one each.
-pub(in crate::compile) fn port(options: &Options) -> u32 {
+pub fn port(options: &Options) -> u32 {
     GENERATOR_PORT + u32::from(options.recirculation_port == GENERATOR_PORT)
 }
 
 /// The class of flow control of the delay queue.
-pub(in crate::compile) fn class(options: &Options) -> u8 {
+pub fn class(options: &Options) -> u8 {
     (options.delay_queue & 7) as u8
 }
 
 /// What the generator makes for a queue that is released once in so many picoseconds. The rate is the
 /// recirculation port's.
-pub(in crate::compile) fn applications(
+pub fn applications(
     options: &Options,
     period_ps: u64,
     rate_bps: Option<u64>,

@@ -4,7 +4,7 @@
 
 use super::context::Context;
 use crate::compile::atomic::program::Hash;
-use crate::interpreter::hash_polynomial;
+use crate::core::hash::polynomial;
 use pisa::Gress;
 use source::Span;
 
@@ -51,7 +51,7 @@ fn declare(context: &mut Context<'_>, hash: &Hash, gress: Gress, span: Span) -> 
                 "CRCPolynomial<bit<32>>(32w{:#010x}, true, false, false, 32w0xffffffff, \
                  32w0xffffffff) {polynomial_name};\
                  Hash<bit<{width_bits}>>(HashAlgorithm_t.CUSTOM, {polynomial_name}) {name};",
-                hash_polynomial(seed)
+                polynomial(seed)
             ),
         );
         instances.push(name);

@@ -26,7 +26,7 @@ mod context;
 mod egress_parser;
 mod egress_tables;
 mod events;
-pub(super) mod generator;
+pub mod generator;
 mod hashes;
 mod keysets;
 pub mod lines;
@@ -38,7 +38,6 @@ mod program;
 mod program_parsers;
 mod scheduler;
 mod scheduler_tables;
-pub mod script;
 mod tables;
 
 pub use scheduler::{FORWARD_ENTRIES, Part, SchedulerPart, add_scheduler};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hashes and checksums as calls of v1model's `hash`, and the names that the control plane knows them
-//! by. What they compute is `crate::interpreter`'s.
+//! by. What they compute is [`crate::core::hash`]'s.
 
 use super::Context;
 use crate::compile::expressions::literal;

@@ -458,7 +458,7 @@ impl Environment for Control<'_, '_> {
     fn hash(&mut self, seed: u32, values: &[(String, u32)], width_bits: u32, _: Span) -> String {
         let mut parts = Vec::new();
         for part in 0..width_bits.div_ceil(32) {
-            let polynomial = crate::interpreter::hash_polynomial(seed.wrapping_add(part));
+            let polynomial = crate::core::hash::polynomial(seed.wrapping_add(part));
             let mark = self.context.calculation(Some(polynomial));
             let hashed = self.declare(self.span, "bit<32>", "hashed");
             self.put(hash_text(&mark, &hashed, values));

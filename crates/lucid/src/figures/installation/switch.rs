@@ -7,8 +7,8 @@
 use super::super::Measuring;
 use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};
-use crate::compile::deploy::{self, Site};
 use crate::compile::{Delay, Options, compile, wire};
+use crate::compiled::deploy::{self, Site};
 use crate::compiled::ready;
 use crate::core::{LUCID_ETHER_TYPE, Program};
 use control::target::Batch;

@@ -5,9 +5,10 @@
 use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
 use super::super::route::{Route, for_each_route};
-use super::super::setup::{NO_PORT, Setup};
+use super::super::setup::Setup;
 use super::super::topology::Topology;
 use super::{Dispatch, Rule, Schedule, Violation};
+use crate::core::NO_PORT;
 use crate::interpreter::{
     Arguments, EventValue, Generated, Machine, Note, Place, PreparedBody, Randomness, State,
     Surroundings,

@@ -6,11 +6,12 @@ use super::super::observation::{
     Destination, DropReason, ObservationKind, Occurrence, Stage, event_of,
 };
 use super::super::route::{Route, due_ps, for_each_route};
-use super::super::setup::{NO_PORT, Setup};
+use super::super::setup::Setup;
 use super::super::topology::spread_ps;
 use super::handling::Handling;
 use super::{Content, Flight, Simulation, Watch};
 use crate::core::EventId;
+use crate::core::NO_PORT;
 use crate::interpreter::{Arguments, EventValue, Generated, To, packet_bytes, to_wire};
 use crate::syntax::ast::EventSort;
 use std::sync::Arc;

@@ -5,11 +5,12 @@
 use super::super::super::inputs::Input;
 use super::super::super::observation::Stage;
 use super::super::super::route::{Route, due_ps, for_each_route};
-use super::super::super::setup::{NO_PORT, Setup, Timing};
+use super::super::super::setup::{Setup, Timing};
 use super::super::super::topology::{End, PathQuality, Topology};
 use super::super::Dispatch;
 use super::Judge;
 use crate::core::EventId;
+use crate::core::NO_PORT;
 use crate::interpreter::{Arguments, Generated, packet_bytes};
 use crate::syntax::ast::EventSort;
 

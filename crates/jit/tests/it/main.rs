@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Integration tests of `jit`, one program.
+
+mod blocks;
+mod inline_lookups;
+mod random_sites;
+mod tables_and_state;
