@@ -43,7 +43,7 @@ struct Printer<'a, 'p> {
 impl Printer<'_, '_> {
     fn line(&mut self, label: &str, text: &str) {
         if !text.is_empty() {
-            let _ = writeln!(self.out, "    {label:<12}{text}");
+            let _ = writeln!(self.out, "    {label:<15}{text}");
         }
     }
 
@@ -57,7 +57,7 @@ impl Printer<'_, '_> {
         let _ = writeln!(self.out, "{title}");
         if let Some(live) = entered {
             let live = self.slots(live);
-            self.line("live at start", &format!(" {live}"));
+            self.line("live at start", &live);
         }
         for (node, instance) in self.analysis.statements_of_region(region, tree) {
             self.statement(node, &instance);
@@ -66,6 +66,9 @@ impl Printer<'_, '_> {
     }
 
     fn statement(&mut self, node: u32, instance: &StatementInstance) {
+        if instance.effects == Effects::default() {
+            return;
+        }
         let origins = &self.program.origins;
         let first = instance.calls.first().copied();
         let own = origins.iter().find(|it| it.node == Some(node) && it.parent == first);
@@ -75,7 +78,7 @@ impl Printer<'_, '_> {
             let call = &origins[call.index()];
             if call.node.is_some() && !call.span.is_none() {
                 let place = self.place(call.span);
-                self.line("inlined at", &place);
+                self.line("in", &place);
             }
         }
         let Effects { reads, writes, may_end_block } = &instance.effects;

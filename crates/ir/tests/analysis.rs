@@ -222,15 +222,17 @@ fn statements_have_effects_guards_and_instances() {
         effects.writes.contains(&slot("meta.lost")) && !effects.writes.contains(&slot("hdr.h.b"))
     });
     let instance = &facts(call.expect("there is one")).instances[0];
-    let taken: Vec<Vec<usize>> = instance
-        .guards
-        .iter()
-        .map(|guard| match guard {
-            Condition::Branch { taken, .. } => taken.iter().copied().collect(),
-            Condition::Action { .. } => panic!("it is in no table's action"),
-        })
-        .collect();
-    assert!(taken.iter().all(|taken| taken.contains(&1)), "{:?}", instance.guards);
+    let guards = instance.guards.iter().map(|guard| match guard {
+        Condition::Branch { taken, slots, .. } => {
+            let slots = slots.iter().map(|slot| &*program.slots[slot.index()].name);
+            (taken.iter().copied().collect::<Vec<_>>(), slots.collect::<Vec<_>>())
+        }
+        Condition::Action { .. } => panic!("it is in no table's action"),
+    });
+    for (taken, slots) in guards {
+        assert!(taken.contains(&1), "{:?}", instance.guards);
+        assert!(!slots.is_empty(), "{:?}", instance.guards);
+    }
 }
 
 #[test]
@@ -251,4 +253,27 @@ fn names_and_origins_of_fused_accesses_are_those_of_all() {
     let access = run.accesses_named(&before[1][0]).next().expect("it is there");
     assert_eq!(access.origins.len(), 2);
     assert!(access.reads && access.writes);
+}
+
+#[test]
+fn the_report_is_as_expected() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/analysis_report");
+    let text = std::fs::read_to_string(folder.join("program.p4")).expect("it is there");
+    let options = p4::preprocessor::PreprocessorOptions::default();
+    let loader = &p4::interfaces::InterfacesOnly;
+    let mut compiled = p4::compile::compile("program.p4", text, loader, &options);
+    let ready = ReadyProgram::of(&mut compiled).expect("it compiles");
+    let tree = StatementTree::of(&ready.typed().program);
+    let found = ir::analysis_report::report(&Analysis::of(ready.lowered()), &tree, &compiled.map);
+    // Numbers of nodes count those of the interface, too.
+    let mut parts = found.split("@");
+    let first = parts.next().unwrap_or_default().to_string();
+    let found = parts.fold(first, |all, part| {
+        all + "@" + part.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.')
+    });
+    let path = folder.join("expected.txt");
+    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+        std::fs::write(&path, &found).expect("it can be written");
+    }
+    assert_eq!(found, std::fs::read_to_string(&path).unwrap_or_default());
 }

@@ -10,7 +10,9 @@ use super::points::Point;
 use super::region_facts::RegionFacts;
 use super::statement_tree::StatementTree;
 use crate::effects::{self, Effects};
-use crate::{ActionId, Operand, Operation, OriginId, Program, RegionId, TableId, Terminator};
+use crate::{
+    ActionId, Operand, Operation, OriginId, Program, RegionId, SlotId, TableId, Temp, Terminator,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A condition under which code runs.
@@ -22,6 +24,8 @@ pub enum Condition {
         at: Point,
         /// What it looks at.
         operand: Operand,
+        /// The slots that this is computed from, in the basic block of the branch.
+        slots: BTreeSet<SlotId>,
         /// Which of its successors let the code run, by their places: of a branch 0 is true, 1 is false; of a
         /// switch the cases in order, then the default.
         taken: BTreeSet<usize>,
@@ -268,11 +272,31 @@ pub(super) fn guards<'q>(
         found.push(Condition::Branch {
             at: Point::new(region, block, code.instructions.len()),
             operand: operand.clone(),
+            slots: slots_of(program, facts, operand),
             taken: taken[&block].clone(),
             origin: code.origin,
         });
     }
     found
+}
+
+/// The slots that an operand is computed from in its basic block.
+fn slots_of(program: &Program, facts: &RegionFacts<'_>, operand: &Operand) -> BTreeSet<SlotId> {
+    let mut slots = BTreeSet::new();
+    let mut seen: BTreeSet<Temp> = BTreeSet::new();
+    let mut open = vec![operand];
+    while let Some(operand) = open.pop() {
+        let Operand::Temp(temp) = operand else { continue };
+        if let Some((_, instruction)) = facts.definition(*temp)
+            && seen.insert(*temp)
+        {
+            effects::visit_slots_read(program, &instruction.operation, |slot| {
+                slots.insert(slot);
+            });
+            open.extend(instruction.operation.operands());
+        }
+    }
+    slots
 }
 
 /// The applications that may run an action's region.
