@@ -218,7 +218,7 @@ impl Target for DeviceTarget {
     }
 
     fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
-        let current = self.entry.current.read().unwrap_or_else(PoisonError::into_inner);
+        let current = self.known().current();
         Some(current.store.subscribe(tables.iter().copied()))
     }
 
