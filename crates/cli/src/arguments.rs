@@ -49,12 +49,17 @@ pub enum Command {
     /// Format source files.
     #[command(after_help = "Example:\n  plane fmt --check examples/router/router.p4")]
     Fmt(Fmt),
-    /// Print a checked program as P4_16, with its includes taken in.
-    #[command(after_help = "Example:\n  plane print examples/router/router.p4")]
-    Print(OneProgram),
+    /// Print a checked program as P4_16 in one file.
+    #[command(
+        after_help = "The text is complete by itself: macros are expanded, and the program's own included \
+        files are taken in. core.p4 and the architecture stay includes, so that other compilers take \
+        their own.\n\nExample:\n  plane print examples/router/router.p4"
+    )]
+    Print(Print),
     /// Print a program's pipeline IR, or a Lucid program's core program.
-    #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
-    Ir(OneProgram),
+    #[command(after_help = "Examples:\n  plane ir examples/router/router.p4\n  \
+        plane ir examples/router/router.p4 --effects")]
+    Ir(Ir),
     /// Lay a program out on the stages of a pipeline, and show what sits where and why.
     #[command(
         after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
@@ -208,6 +213,29 @@ pub struct OneProgram {
     /// How to read it.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// `plane print`.
+#[derive(Debug, Args)]
+pub struct Print {
+    /// The program and how it is read.
+    #[command(flatten)]
+    pub program: OneProgram,
+    /// Print the text of core.p4 and of the architecture too, instead of their `#include`.
+    #[arg(long)]
+    pub expand_includes: bool,
+}
+
+/// `plane ir`.
+#[derive(Debug, Args)]
+pub struct Ir {
+    /// The program.
+    #[command(flatten)]
+    pub program: OneProgram,
+    /// Print a report of the program's statements instead: what each reads and writes, what guards it,
+    /// which state it accesses, and what is live after it.
+    #[arg(long)]
+    pub effects: bool,
 }
 
 /// `plane run`. What is only for one language is refused for the other (`commands::run`).

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Running the front end over a folder of programs: which are accepted, which rejected and why, which
-//! crash, how long each takes; whether what is accepted survives being printed and read again; and the
+//! crash, how long each takes; whether what is accepted survives being printed and read again, and being
+//! rewritten without a change; and the
 //! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
 //! them is the caller's work.
 
+use crate::rewrites;
 pub use frontend::{Outcome, Verdict};
 use ir::ready::ReadyProgram;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::typed::TypedProgram;
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Runs one program through everything.
@@ -54,7 +58,7 @@ fn judge(
         return (Verdict::Rejected { code, message }, architecture, elapsed);
     }
     let verdict = match &compiled.program {
-        Some(typed) => survives(typed, ready.as_ref(), loader).err(),
+        Some(typed) => survives(&compiled, typed, ready.as_ref(), loader, options).err(),
         None => None,
     };
     let verdict = match verdict {
@@ -64,12 +68,15 @@ fn judge(
     (verdict, architecture, elapsed)
 }
 
-/// What must hold for every accepted program: its IR verifies and survives its text form, and the
-/// printed program is accepted again and means the same.
+/// What must hold for every accepted program: its IR verifies and survives its text form, the
+/// printed program is accepted again and means the same, and so does the program when it is rewritten
+/// without a change.
 fn survives(
-    typed: &p4::typed::TypedProgram,
+    compiled: &p4::compile::Compilation,
+    typed: &Arc<TypedProgram>,
     ready: Option<&ReadyProgram>,
     loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
 ) -> Result<(), (&'static str, String)> {
     if let Some(ready) = ready {
         let program = ready.lowered();
@@ -91,9 +98,25 @@ fn survives(
             }
         }
     }
-    let printed = p4::printer::print(&typed.program);
-    let options = PreprocessorOptions::default();
-    let mut again = p4::compile::compile("printed.p4", printed.clone(), loader, &options);
+    let whole = PreprocessorOptions::default();
+    survives_printing(p4::printer::print(&typed.program), ready, loader, &whole)?;
+    // The libraries are found where they were found; what the command line defines is in the text.
+    let options = PreprocessorOptions { defines: Vec::new(), ..options.clone() };
+    let text = p4::printer::print_with_includes(&compiled.map, &typed.program);
+    survives_printing(text, ready, loader, &options)
+        .map_err(|(step, message)| (step, format!("with includes: {message}")))?;
+    let lowered = ready.map(|ready| &**ready.lowered());
+    rewrites::check(typed, &compiled.map, lowered).map_err(|message| ("rewrite", message))
+}
+
+/// What must hold for the text of an accepted program: it is accepted and means the same.
+fn survives_printing(
+    printed: String,
+    ready: Option<&ReadyProgram>,
+    loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
+) -> Result<(), (&'static str, String)> {
+    let mut again = p4::compile::compile("printed.p4", printed.clone(), loader, options);
     let ready_again = ReadyProgram::of(&mut again);
     if let Some(error) = again.diagnostics.iter().find(|e| e.severity == source::Severity::Error) {
         let place = again.map.location(error.primary.span).map_or(0, |place| place.line);
@@ -106,7 +129,12 @@ fn survives(
             }
         }
         (None, None, Some(typed_again)) => {
-            if p4::printer::print(&typed_again.program) != printed {
+            let includes = printed.lines().any(|line| line.starts_with("#include"));
+            let text = match includes {
+                true => p4::printer::print_with_includes(&again.map, &typed_again.program),
+                false => p4::printer::print(&typed_again.program),
+            };
+            if text != printed {
                 return Err(("print", "prints differently when read again".to_string()));
             }
         }

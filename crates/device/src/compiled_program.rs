@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program's machine code in devices: one unit a block and one for copies, made when the first packet
-//! needs them, and the straight way as one unit, made when the program is loaded. Devices that run the same
+//! needs them, and the fast path as one unit, made when the program is loaded. Devices that run the same
 //! program share it. Which packets take which is not here.
 
-use crate::architecture::{Replicas, Straight};
 use crate::environment::BlockEnvironment;
+use crate::fast_path::{FastPath, ReplicaPath};
 use interpreter::{Outcome, PacketContext};
 use ir::{Program, StorageLayout};
 use jit::{BoundInstance, CompileError, Compiled, Unit};
@@ -17,19 +17,19 @@ use std::time::Duration;
 /// Code that is made when it is first needed.
 type Way = OnceLock<Result<Arc<Compiled>, CompileError>>;
 
-/// Machine code of a program for all devices that run it alike: code reaches state through the instance
+/// SwitchCore code of a program for all devices that run it alike: code reaches state through the instance
 /// that a device hands in.
 #[derive(Debug)]
 pub(crate) struct ProgramCode {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
     /// Or why there is none.
-    straight: Result<Straight, String>,
+    fast_path: Result<FastPath, String>,
     /// A unit a block, in the order of the program's blocks.
     blocks: Way,
-    straight_way: Way,
-    /// The straight way with gates.
-    gated_way: Way,
+    fast_path_code: Way,
+    /// The fast path with gates.
+    gated_code: Way,
     replicas: Way,
     /// How often the compiler was asked.
     compilations: AtomicU64,
@@ -39,20 +39,20 @@ impl ProgramCode {
     /// Makes the code that the first packet needs.
     pub fn new(
         program: &Arc<Program>,
-        straight: Result<Straight, String>,
+        fast_path: Result<FastPath, String>,
     ) -> Result<ProgramCode, CompileError> {
         let code = ProgramCode {
             program: program.clone(),
             layout: Arc::new(StorageLayout::new(program)),
-            straight,
+            fast_path,
             blocks: Way::new(),
-            straight_way: Way::new(),
-            gated_way: Way::new(),
+            fast_path_code: Way::new(),
+            gated_code: Way::new(),
             replicas: Way::new(),
             compilations: AtomicU64::new(0),
         };
-        match &code.straight {
-            Ok(straight) => code.way(&code.straight_way, || vec![straight.unit.clone()])?,
+        match &code.fast_path {
+            Ok(fast_path) => code.way(&code.fast_path_code, || vec![fast_path.unit.clone()])?,
             Err(_) => code.blocks()?,
         };
         Ok(code)
@@ -83,7 +83,7 @@ impl ProgramCode {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<Compiled>> {
-        let ways = [&self.blocks, &self.straight_way, &self.gated_way, &self.replicas];
+        let ways = [&self.blocks, &self.fast_path_code, &self.gated_code, &self.replicas];
         ways.into_iter().filter_map(|way| way.get()?.as_ref().ok())
     }
 }
@@ -101,16 +101,16 @@ impl Bound {
     }
 }
 
-/// Code of the straight way.
+/// Code of the fast path.
 #[derive(Debug)]
-pub(crate) struct BoundStraight {
+pub(crate) struct BoundFastPath {
     pub bound: Bound,
     pub last_pass: u64,
 }
 
 /// Code of the way of copies.
 #[derive(Debug)]
-pub(crate) struct BoundReplicas {
+pub(crate) struct BoundReplicaPath {
     pub bound: Bound,
     /// Whether the second unit makes what all copies send.
     pub share_bytes: bool,
@@ -121,23 +121,23 @@ pub(crate) struct BoundReplicas {
     pub ordered: Vec<state::Replica>,
 }
 
-/// Machine code of a program and the state of one device.
+/// SwitchCore code of a program and the state of one device.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     code: Arc<ProgramCode>,
     blocks: Option<Bound>,
-    straight: Option<BoundStraight>,
-    gated: Option<BoundStraight>,
-    replicas: Option<BoundReplicas>,
+    fast_path: Option<BoundFastPath>,
+    gated: Option<BoundFastPath>,
+    replicas: Option<BoundReplicaPath>,
     notes: Vec<String>,
 }
 
 impl CompiledProgram {
     pub fn new(code: Arc<ProgramCode>) -> CompiledProgram {
-        let (mut notes, mut straight) = (Vec::new(), None);
-        match (&code.straight, code.straight_way.get()) {
+        let (mut notes, mut fast_path) = (Vec::new(), None);
+        match (&code.fast_path, code.fast_path_code.get()) {
             (Ok(described), Some(Ok(compiled))) => {
-                straight = Some(bind_straight(described, compiled.clone()));
+                fast_path = Some(bind_fast_path(described, compiled.clone()));
                 notes.clone_from(&described.notes);
             }
             (Err(why), _) => notes.push(block_by_block(why)),
@@ -145,7 +145,7 @@ impl CompiledProgram {
             // It was made with the code.
             (Ok(_), None) => {}
         }
-        CompiledProgram { code, blocks: None, straight, gated: None, replicas: None, notes }
+        CompiledProgram { code, blocks: None, fast_path, gated: None, replicas: None, notes }
     }
 
     pub fn code(&self) -> &Arc<ProgramCode> {
@@ -156,36 +156,36 @@ impl CompiledProgram {
         &self.code.layout
     }
 
-    /// The pass of a packet in which the last block of the straight way runs.
+    /// The pass of a packet in which the last block of the fast path runs.
     pub fn last_pass(&self) -> u64 {
-        self.straight.as_ref().map_or(0, |straight| straight.last_pass)
+        self.fast_path.as_ref().map_or(0, |fast_path| fast_path.last_pass)
     }
 
-    /// The straight way, with gates or without.
+    /// The fast path, with gates or without.
     #[inline]
-    pub fn straight(&mut self, gated: bool) -> Option<&mut BoundStraight> {
-        if gated { self.gated() } else { self.straight.as_mut() }
+    pub fn fast_path(&mut self, gated: bool) -> Option<&mut BoundFastPath> {
+        if gated { self.gated() } else { self.fast_path.as_mut() }
     }
 
-    fn gated(&mut self) -> Option<&mut BoundStraight> {
+    fn gated(&mut self) -> Option<&mut BoundFastPath> {
         if self.gated.is_none()
-            && let Ok(described) = &self.code.straight
+            && let Ok(described) = &self.code.fast_path
             && let Some(unit) = &described.gated
-            && let Ok(compiled) = self.code.way(&self.code.gated_way, || vec![unit.clone()])
+            && let Ok(compiled) = self.code.way(&self.code.gated_code, || vec![unit.clone()])
         {
-            self.gated = Some(bind_straight(described, compiled));
+            self.gated = Some(bind_fast_path(described, compiled));
         }
         self.gated.as_mut()
     }
 
     /// The way of copies, if they have one.
-    pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicas>, CompileError> {
-        let described = self.code.straight.as_ref().ok().and_then(|way| way.replicas.as_ref());
+    pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicaPath>, CompileError> {
+        let described = self.code.fast_path.as_ref().ok().and_then(|way| way.replicas.as_ref());
         if self.replicas.is_none()
-            && let Some(Replicas { units, least_queue_count }) = described
+            && let Some(ReplicaPath { units, least_queue_count }) = described
         {
             let compiled = self.code.way(&self.code.replicas, || units.clone())?;
-            self.replicas = Some(BoundReplicas {
+            self.replicas = Some(BoundReplicaPath {
                 bound: Bound::new(compiled),
                 share_bytes: units.len() > 1,
                 least_queue_count: *least_queue_count,
@@ -197,8 +197,8 @@ impl CompiledProgram {
     }
 
     #[inline]
-    pub fn has_straight(&self) -> bool {
-        self.straight.is_some()
+    pub fn has_fast_path(&self) -> bool {
+        self.fast_path.is_some()
     }
 
     /// What is slow, for people.
@@ -211,7 +211,7 @@ impl CompiledProgram {
         self.code.all().map(|code| code.compile_time()).sum()
     }
 
-    /// Machine code so far.
+    /// SwitchCore code so far.
     pub fn code_bytes(&self) -> usize {
         self.code.all().map(|code| code.code_bytes()).sum()
     }
@@ -234,11 +234,11 @@ impl CompiledProgram {
     }
 }
 
-/// That there is no straight way, for people.
+/// That there is no fast path, for people.
 fn block_by_block(why: &str) -> String {
     format!("every packet goes block by block: {why}")
 }
 
-fn bind_straight(described: &Straight, code: Arc<Compiled>) -> BoundStraight {
-    BoundStraight { bound: Bound::new(code), last_pass: described.last_pass }
+fn bind_fast_path(described: &FastPath, code: Arc<Compiled>) -> BoundFastPath {
+    BoundFastPath { bound: Bound::new(code), last_pass: described.last_pass }
 }

@@ -15,7 +15,7 @@ use crate::packet_generator::{
     PacketTrain, TrainTarget,
 };
 use crate::pass_timing::PassTiming;
-use crate::traffic_manager::OutputPath;
+use crate::wire::OutputPath;
 use reader::{Reader, Section, found};
 use source::{Diagnostic, Diagnostics, FileId};
 use toml::de::DeValue;

@@ -4,89 +4,28 @@
 //! `switch`.
 
 use crate::burst::Burst;
-use crate::control_target::{DeviceTarget, Entry, try_lock};
-use crate::engine::{Engine, Runner};
-use crate::machine::Event;
+use crate::control_target::DeviceTarget;
+use crate::engine::Engine;
+use crate::executor::Executor;
+use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+use crate::packet::ProgramId;
+use crate::pass::{CallerPasses, Pass};
+use crate::shared_switch::{Running, Shared};
 use crate::statistics::Statistics;
 use crate::switch::Switch;
+use crate::switch_core::Event;
 use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
-use crate::traffic_manager::{CongestionSignal, OutputPath, QueueStatistics};
+use crate::traffic_manager::{CongestionSignal, QueueStatistics};
+use crate::wire::OutputPath;
 use control::target::{Batch, Notification, Outcome, Target, Visibility};
 use ir::Program;
 use state::{Cells, Configuration};
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
-
-/// A switch that its device and its targets share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    switch: Mutex<Switch>,
-    entry: Arc<Entry>,
-}
-
-impl Shared {
-    /// The switch, as soon as nobody else has it.
-    pub fn run(&self) -> Running<'_> {
-        let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-        Running { shared: self, switch: Some(switch) }
-    }
-
-    /// The switch, if nobody else has it.
-    pub fn try_run(&self) -> Option<Running<'_>> {
-        try_lock(&self.switch).map(|switch| Running { shared: self, switch: Some(switch) })
-    }
-
-    /// Serves requests that wait, unless the one who has the switch will.
-    pub fn serve_if_idle(&self) {
-        while self.entry.has_waiting()
-            && let Some(mut switch) = try_lock(&self.switch)
-        {
-            switch.serve_waiting();
-            switch.publish();
-        }
-    }
-}
-
-/// The switch in somebody's hands. When it is given back, requests that came meanwhile have been served.
-pub(crate) struct Running<'s> {
-    shared: &'s Shared,
-    /// `None` only while it is given back.
-    switch: Option<MutexGuard<'s, Switch>>,
-}
-
-const ALWAYS_THERE: &str = "the switch is there until it is given back";
-
-impl Deref for Running<'_> {
-    type Target = Switch;
-
-    #[inline]
-    fn deref(&self) -> &Switch {
-        self.switch.as_ref().expect(ALWAYS_THERE)
-    }
-}
-
-impl DerefMut for Running<'_> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Switch {
-        self.switch.as_mut().expect(ALWAYS_THERE)
-    }
-}
-
-impl Drop for Running<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.publish();
-        self.shared.entry.note_time(self.machine.now_ps);
-        self.switch = None;
-        if self.shared.entry.has_waiting() {
-            self.shared.serve_if_idle();
-        }
-    }
-}
 
 /// A look at a device's registers, counters and meters. Other calls of the device, and its targets, wait for
 /// it to go.
@@ -96,13 +35,13 @@ impl Deref for CellsView<'_> {
     type Target = Cells;
 
     fn deref(&self) -> &Cells {
-        &self.0.current.cells
+        self.0.current.cells()
     }
 }
 
 /// A program made ready for a device, on any thread. See [`Device::prepare`].
 #[derive(Debug)]
-pub struct PreparedProgram(Box<Engine>);
+pub struct PreparedProgram(Box<LoadedProgram>);
 
 /// One switch.
 #[derive(Debug)]
@@ -124,21 +63,19 @@ impl Device {
         Ok(Device::of(Switch::load(program, options, None)?))
     }
 
-    /// Another device that runs this one's current program, with a state of its own. Machine code is shared
+    /// Another device that runs this one's current program, with a state of its own. SwitchCore code is shared
     /// unless the options differ in the drop port or the least number of a port's queues.
-    pub fn another(&self, options: DeviceOptions) -> Result<Device, LoadError> {
+    pub fn sharing_code_with(&self, options: DeviceOptions) -> Result<Device, LoadError> {
         let switch = self.switch();
         let like = &switch.current;
-        let other = Switch::load(like.program.clone(), options, Some(like))?;
+        let other = Switch::load(like.program().clone(), options, Some(like))?;
         drop(switch);
         Ok(Device::of(other))
     }
 
     fn of(switch: Switch) -> Device {
-        let options = switch.machine.options.clone();
-        let entry = switch.driver.entry.clone();
-        let shared = Arc::new(Shared { switch: Mutex::new(switch), entry });
-        Device { shared, options }
+        let options = switch.core.options.clone();
+        Device { shared: Arc::new(Shared::new(switch)), options }
     }
 
     fn switch(&self) -> Running<'_> {
@@ -174,36 +111,36 @@ impl Device {
     /// How long compiling the current program took so far; `None` with the interpreter. Blocks are
     /// compiled one by one when the first packet needs them, so it may grow.
     pub fn compile_time(&self) -> Option<Duration> {
-        match &self.switch().current.runner {
-            Runner::Jit(compiled) => Some(compiled.compile_time()),
-            Runner::Interpreter(_) => None,
+        match self.switch().current.engine() {
+            Engine::Jit(compiled) => Some(compiled.compile_time()),
+            Engine::Interpreter(_) => None,
         }
     }
 
     /// How often code of the current program was compiled so far, for all devices that share it; 0 with the
     /// interpreter.
     pub fn compilations(&self) -> u64 {
-        match &self.switch().current.runner {
-            Runner::Jit(compiled) => compiled.code().compilations(),
-            Runner::Interpreter(_) => 0,
+        match self.switch().current.engine() {
+            Engine::Jit(compiled) => compiled.code().compilations(),
+            Engine::Interpreter(_) => 0,
         }
     }
 
     /// Bytes of machine code of the current program so far.
     pub fn code_bytes(&self) -> usize {
-        match &self.switch().current.runner {
-            Runner::Jit(compiled) => compiled.code_bytes(),
-            Runner::Interpreter(_) => 0,
+        match self.switch().current.engine() {
+            Engine::Jit(compiled) => compiled.code_bytes(),
+            Engine::Interpreter(_) => 0,
         }
     }
 
     /// What keeps the current program from being as fast on its engine as can be, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let switch = self.switch();
-        match (&switch.current.runner, &switch.current.schedule) {
-            (Runner::Jit(compiled), _) => compiled.notes().to_vec(),
-            (Runner::Interpreter(_), Some(schedule)) => schedule.notes.clone(),
-            (Runner::Interpreter(_), None) => Vec::new(),
+        match (switch.current.engine(), &switch.current.schedule) {
+            (Engine::Jit(compiled), _) => compiled.notes().to_vec(),
+            (Engine::Interpreter(_), Some(schedule)) => schedule.notes.clone(),
+            (Engine::Interpreter(_), None) => Vec::new(),
         }
     }
 
@@ -234,7 +171,7 @@ impl Device {
 
     /// The device's time in picoseconds.
     pub fn now_ps(&self) -> u64 {
-        self.switch().machine.now_ps
+        self.switch().core.now_ps
     }
 
     /// The largest port that the architecture has bits for.
@@ -249,6 +186,59 @@ impl Device {
     /// A time that is over and a port whose number the architecture has no bits for are errors.
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
         self.switch().inject(port, time_ps, bytes)
+    }
+
+    /// A packet arrives at a port at a time, and its pass through ingress is given to the caller when it begins.
+    /// The device comes to that time first, with all that is due until then. `None`: the packet ended before
+    /// its pass (at the port's MAC, by the pass limit), or it waits for ingress
+    /// ([`DeviceOptions::ingress_interval_ps`]) and the device runs it when its turn comes, unless
+    /// [`Device::give_passes`] says otherwise. Errors are those of [`Device::inject`].
+    ///
+    /// [`Executor`]s run the pass's blocks, here or on other threads; [`Device::finish`] finishes it.
+    pub fn begin(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Pass>, DeviceError> {
+        self.switch().begin(port, time_ps, bytes)
+    }
+
+    /// Says which passes the device gives to its caller from now on in place of running them, at the times at
+    /// which it would run them. [`Device::take_passes`] has them.
+    pub fn give_passes(&mut self, passes: CallerPasses) {
+        self.switch().core.caller_passes = passes;
+    }
+
+    /// Passes that have begun for the caller since the last call, in the order in which they began.
+    pub fn take_passes(&mut self) -> Vec<Pass> {
+        std::mem::take(&mut self.switch().core.handed_out)
+    }
+
+    /// Finishes a pass at the device's time, as if its last block had ended now: makes clones and copies, sends
+    /// digests, queues the packet or sends it. Passes are finished in the order of the calls. A pass that has
+    /// ended is counted as dropped. [`DeviceOptions::ingress_latency_ps`] comes on top of the time that the
+    /// caller took. A pass of another device is an error.
+    pub fn finish(&mut self, pass: Pass) -> Result<(), DeviceError> {
+        self.switch().finish(pass)
+    }
+
+    /// Makes another pass of one: the packet's bytes, headers, metadata and configuration are those of the pass
+    /// as it is now; its number is the next of the packet. `None` for a pass of another device, and for one
+    /// too many ([`DeviceOptions::pass_limit`]), which is counted as dropped.
+    pub fn fork(&mut self, pass: &Pass) -> Option<Pass> {
+        self.switch().fork(pass)
+    }
+
+    /// A further pipeline instance of a loaded program, with registers, counters and meters of its own in their
+    /// initial state. It shares the program's code and runs passes on the configurations that they began with.
+    pub fn executor(&self, program: ProgramId) -> Option<Executor> {
+        self.switch().program(program).map(|program| program.executor.sharing_code())
+    }
+
+    /// The program that new packets meet, by number.
+    pub fn program_id(&self) -> ProgramId {
+        self.switch().current.id()
     }
 
     /// When the device next has something to do, in picoseconds.
@@ -274,7 +264,7 @@ impl Device {
 
     /// What happened to packets since the last call, in order; empty unless [`DeviceOptions::tap`] is set.
     pub fn drain_taps(&mut self) -> Vec<Tapped> {
-        self.switch().machine.tap.as_mut().map_or_else(Vec::new, Tap::take)
+        self.switch().core.tap.as_mut().map_or_else(Vec::new, Tap::take)
     }
 
     /// Packets that left since the last call, in order of time, port and sequence. A packet is
@@ -282,7 +272,7 @@ impl Device {
     pub fn drain_transmitted(&mut self) -> Vec<Transmitted> {
         let mut switch = self.switch();
         switch.publish();
-        let mut transmitted = std::mem::take(&mut switch.machine.transmitted);
+        let mut transmitted = std::mem::take(&mut switch.core.transmitted);
         switch.forget_published();
         drop(switch);
         transmitted.sort_by_key(|packet| (packet.time_ps, packet.port, packet.sequence));
@@ -293,52 +283,51 @@ impl Device {
     pub fn drain_digests(&mut self) -> Vec<DigestMessage> {
         let mut switch = self.switch();
         switch.publish();
-        let digests = std::mem::take(&mut switch.machine.digests);
+        let digests = std::mem::take(&mut switch.core.digests);
         switch.forget_published();
         digests
     }
 
     /// Lines written to the log since the last call, in order.
     pub fn drain_log(&mut self) -> Vec<LogLine> {
-        std::mem::take(&mut self.switch().machine.log)
+        std::mem::take(&mut self.switch().core.log)
     }
 
     /// Congestion signals since the last call, in order.
     pub fn drain_congestion_signals(&mut self) -> Vec<CongestionSignal> {
-        self.switch().machine.traffic.drain_signals()
+        self.switch().core.traffic.drain_signals()
     }
 
     /// Traces since the last call, one a received packet with all its passes and copies, bounded as
     /// [`crate::trace`] says; empty unless [`DeviceOptions::trace`] is set. To be called when no
     /// packet is under way, else the rest of a packet's trace comes as a tree of its own.
     pub fn drain_traces(&mut self) -> Vec<PacketTrace> {
-        self.switch().machine.recorder.as_mut().map_or_else(Vec::new, |recorder| recorder.drain())
+        self.switch().core.recorder.as_mut().map_or_else(Vec::new, |recorder| recorder.drain())
     }
 
     /// What was counted so far.
     pub fn statistics(&self) -> Statistics {
         let switch = self.switch();
-        let mut statistics = switch.machine.statistics.clone();
-        switch.machine.straight.add_to(&mut statistics);
+        let mut statistics = switch.core.statistics.clone();
+        switch.core.fast_path.add_to(&mut statistics);
         statistics
     }
 
-    /// How many of the packets that came in began on the straight way; whoever wants to know why a device is
-    /// slow looks here.
-    pub fn straight_packets(&self) -> u64 {
-        self.switch().machine.straight.begun()
+    /// How many of the packets that came in began on the fast path. A low number explains a slow device.
+    pub fn fast_path_packets(&self) -> u64 {
+        self.switch().core.fast_path.begun()
     }
 
     /// Pauses a queue of a path, or the path. Returns whether the queue exists.
     pub fn pause(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
         let switch = &mut *self.switch();
-        switch.machine.traffic.set_paused(path, queue, true, switch.machine.now_ps)
+        switch.core.traffic.set_paused(path, queue, true, switch.core.now_ps)
     }
 
     /// Lets a paused queue, or path, go on. Returns whether the queue exists.
     pub fn resume(&mut self, path: OutputPath, queue: Option<u32>) -> bool {
         let switch = &mut *self.switch();
-        switch.machine.traffic.set_paused(path, queue, false, switch.machine.now_ps)
+        switch.core.traffic.set_paused(path, queue, false, switch.core.now_ps)
     }
 
     /// Will pause a queue of a path, or the path, or let it go on, when the clock comes to a time; a
@@ -351,36 +340,36 @@ impl Device {
         queue: Option<u32>,
         paused: bool,
     ) {
-        let machine = &mut self.switch().machine;
-        let time_ps = time_ps.max(machine.now_ps);
-        machine.schedule(time_ps, Event::FlowControl { path, queue, paused });
+        let core = &mut self.switch().core;
+        let time_ps = time_ps.max(core.now_ps);
+        core.schedule(time_ps, Event::FlowControl { path, queue, paused });
     }
 
     /// What is known of a queue; `None` when it does not exist.
     pub fn queue_statistics(&self, path: OutputPath, queue: u32) -> Option<QueueStatistics> {
         let switch = self.switch();
-        switch.machine.traffic.queue_statistics(path, queue, switch.machine.now_ps)
+        switch.core.traffic.queue_statistics(path, queue, switch.core.now_ps)
     }
 
     /// Bytes that all queues hold together now.
     pub fn buffered_bytes(&self) -> u64 {
-        self.switch().machine.traffic.buffered_bytes()
+        self.switch().core.traffic.buffered_bytes()
     }
 
     /// The most bytes that all queues together held for any time.
     pub fn most_buffered_bytes(&self) -> u64 {
-        self.switch().machine.traffic.most_buffered_bytes()
+        self.switch().core.traffic.most_buffered_bytes()
     }
 
     /// Packets waiting in a queue.
     pub fn queue_depth(&self, path: OutputPath, queue: u32) -> u32 {
-        self.switch().machine.traffic.depth_packets(path, queue)
+        self.switch().core.traffic.depth_packets(path, queue)
     }
 
     /// How many programs are loaded: the current one, one that waits, and those whose last packets
     /// are still under way.
     pub fn loaded_programs(&self) -> usize {
-        self.switch().others.len() + 1
+        self.switch().loaded_programs()
     }
 
     /// Makes a program ready for this device, on any thread: with [`EngineChoice::Jit`] it is compiled here.
@@ -388,15 +377,15 @@ impl Device {
         program: Arc<Program>,
         options: &DeviceOptions,
     ) -> Result<PreparedProgram, LoadError> {
-        Ok(PreparedProgram(Box::new(Engine::load(program, 0, options, None)?)))
+        Ok(PreparedProgram(Box::new(LoadedProgram::load(program, options, None)?)))
     }
 
     /// Loads a second program beside the one that forwards, in place of one loaded before and not
     /// swapped in. Its state starts as the program says. With [`EngineChoice::Jit`] it is compiled here.
     pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
         let mut switch = self.switch();
-        let engine = Engine::load(program, 0, &self.options, Some(&switch.current))?;
-        switch.take_second(engine);
+        let second = LoadedProgram::load(program, &self.options, Some(&switch.current))?;
+        switch.take_second(second);
         Ok(())
     }
 
@@ -417,7 +406,7 @@ impl Device {
     /// Tells controllers that listen that a link of a port came up or went down.
     pub fn note_link(&mut self, port: u32, is_up: bool) {
         let mut switch = self.switch();
-        let time_ps = switch.machine.now_ps;
+        let time_ps = switch.core.now_ps;
         switch.notify(&Notification::Link { time_ps, port, is_up });
     }
 

@@ -1,71 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver of a device: serves controllers' requests between two packets, at once or in the time that a
-//! latency model gives, one batch after the other; keeps reservations and barriers; and sends notifications.
-//! How requests come here is in `control_target`.
+//! The driver of a device: what it keeps of controllers' requests. `serve` answers them between two packets, at
+//! once or, in `run_jobs`, in the time that a latency model gives; `notifying` tells listeners what happens. How
+//! requests come here is in `control_request`.
 
-mod jobs;
+mod job;
+mod listeners;
 mod notifying;
 mod queues;
+mod run_jobs;
+mod serve;
 
-use crate::control_target::{Entry, Mailbox, Request, Wanted, outcome_of, state_batch};
-use crate::engine::Engine;
-use crate::machine::Event;
+use crate::control_request::{Entry, Mailbox, Request};
 use crate::packet::PassEpoch;
-use crate::switch::Switch;
-use control::latency::{BarrierKind, LatencyModel};
-use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
+use control::latency::LatencyModel;
+use control::target::{Batch, DeviceItem, Ticket};
 use ir::Program;
-use jobs::Job;
-use notifying::Listeners;
-use state::{Atomicity, BatchItem, BatchOutcome, Store};
+use job::Job;
+use listeners::Listeners;
+use state::Store;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-/// Work of the driver that is due at a time.
-#[derive(Debug)]
-pub(crate) enum ControlWork {
-    /// A request that was made for later.
-    Arrive(Box<Request>),
-    /// The next piece of a job.
-    Piece(u64),
-    /// A barrier whose bound is over.
-    BarrierDue(Box<Request>),
-    /// Entries may have idled out.
-    IdleCheck,
-}
-
 /// A batch that was checked and is kept for its controller.
 #[derive(Debug)]
-struct Reservation {
-    mailbox: Arc<Mailbox>,
-    ticket: Ticket,
-    batch: Batch,
+pub(crate) struct Reservation {
+    pub mailbox: Arc<Mailbox>,
+    pub ticket: Ticket,
+    pub batch: Batch,
 }
 
 /// A barrier and the passes that it waits for.
 #[derive(Debug)]
-struct Barrier {
-    request: Request,
-    passes: Weak<PassEpoch>,
+pub(crate) struct Barrier {
+    pub request: Request,
+    pub passes: Weak<PassEpoch>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Driver {
-    model: Option<LatencyModel>,
-    seed: u64,
+    pub model: Option<LatencyModel>,
+    pub seed: u64,
     /// Where requests come in, and what other threads may do meanwhile.
     pub entry: Arc<Entry>,
     /// In order; the first one has the driver.
-    jobs: VecDeque<Job>,
-    next_job: u64,
+    pub jobs: VecDeque<Job>,
+    pub next_job: u64,
     /// Whether pinned versions hold the first job up.
-    is_job_held: bool,
-    reservation: Option<Reservation>,
+    pub is_job_held: bool,
+    pub reservation: Option<Reservation>,
     /// Requests behind a reservation, or behind pinned versions, in order.
-    held: VecDeque<Request>,
+    pub held: VecDeque<Request>,
     /// In the order of their requests.
-    barriers: VecDeque<Barrier>,
-    listeners: Listeners,
+    pub barriers: VecDeque<Barrier>,
+    pub listeners: Listeners,
+    /// What controllers have set of queues and packet generator, in the order of its effect.
+    pub settings: Vec<DeviceItem>,
 }
 
 impl Driver {
@@ -88,315 +77,7 @@ impl Driver {
             held: VecDeque::new(),
             barriers: VecDeque::new(),
             listeners: Listeners::default(),
+            settings: Vec::new(),
         }
-    }
-}
-
-/// A request and its answer, where it came at once.
-type Served = Option<(Request, Outcome)>;
-
-impl Switch {
-    /// Serves requests that came in while packets ran.
-    #[inline]
-    pub fn serve_waiting(&mut self) {
-        if self.driver.entry.note_time(self.machine.now_ps) {
-            self.serve_inbox();
-        }
-    }
-
-    #[cold]
-    fn serve_inbox(&mut self) {
-        if self.driver.entry.take_release() {
-            self.resume_held();
-            self.resume_jobs();
-        }
-        while let Some(request) = self.driver.entry.take() {
-            if let Some((request, outcome)) = self.serve(request) {
-                request.answer(outcome);
-            }
-        }
-    }
-
-    /// Serves a request, at once if it is not made for later and takes no time.
-    pub fn serve(&mut self, request: Request) -> Served {
-        let at_ps = request.at_ps;
-        if at_ps > self.machine.now_ps {
-            let work = ControlWork::Arrive(Box::new(request));
-            self.machine.schedule(at_ps, Event::Control(work));
-            return None;
-        }
-        if self.is_held_up(&request) {
-            self.hold(request);
-            return None;
-        }
-        self.begin(request)
-    }
-
-    /// Keeps a request until nothing holds it up. Its items are of the program that runs now.
-    fn hold(&mut self, mut request: Request) {
-        if let Wanted::Batch(batch) | Wanted::Reserve(batch) = &mut request.wanted {
-            batch.program.get_or_insert_with(|| self.current.program.clone());
-        }
-        self.driver.held.push_back(request);
-    }
-
-    /// Work of the driver is due.
-    pub fn control_due(&mut self, work: ControlWork) {
-        let served = match work {
-            ControlWork::Arrive(request) => self.serve(*request),
-            ControlWork::Piece(job) => self.next_piece(job),
-            ControlWork::BarrierDue(request) => {
-                let now_ps = self.machine.now_ps;
-                Some((*request, Outcome::empty(now_ps)))
-            }
-            ControlWork::IdleCheck => {
-                self.report_idle_entries();
-                None
-            }
-        };
-        if let Some((request, outcome)) = served {
-            request.answer(outcome);
-        }
-    }
-
-    /// Whether a reservation of another controller, or an own request before it, holds a request up.
-    fn is_held_up(&self, request: &Request) -> bool {
-        let is_own = |mailbox: &Arc<Mailbox>| Arc::ptr_eq(mailbox, &request.mailbox);
-        if matches!(request.wanted, Wanted::Commit(_) | Wanted::Release(_)) {
-            return false;
-        }
-        if self.driver.held.iter().any(|held| is_own(&held.mailbox)) {
-            return true;
-        }
-        let writes = match &request.wanted {
-            Wanted::Batch(batch) => !batch.only_reads(),
-            Wanted::Reserve(_) => true,
-            Wanted::Commit(_) | Wanted::Release(_) | Wanted::Barrier => false,
-        };
-        // What was checked has to stay possible: nothing else may be about to be written.
-        let waits_for_jobs =
-            matches!(request.wanted, Wanted::Reserve(_)) && self.has_writing_jobs();
-        writes
-            && (self.driver.reservation.is_some() || waits_for_jobs || !self.driver.held.is_empty())
-    }
-
-    fn begin(&mut self, mut request: Request) -> Served {
-        let now_ps = self.machine.now_ps;
-        let wanted = std::mem::replace(&mut request.wanted, Wanted::Barrier);
-        match wanted {
-            Wanted::Batch(batch) => self.begin_batch(request, batch),
-            Wanted::Reserve(batch) => {
-                let outcome = self.check(&batch);
-                if outcome.is_ok() {
-                    let (mailbox, ticket) = (request.mailbox.clone(), request.ticket);
-                    let batch = batch.made_for(self.current.program.clone());
-                    self.driver.reservation = Some(Reservation { mailbox, ticket, batch });
-                    self.watch_all_writes();
-                }
-                Some((request, outcome))
-            }
-            Wanted::Commit(ticket) => match self.take_reservation(&request, ticket) {
-                Some(reservation) => {
-                    let served = self.begin_batch(request, reservation.batch);
-                    self.resume_held();
-                    served
-                }
-                None => Some((request, Outcome::failed(1, Fault::NotReserved, now_ps))),
-            },
-            Wanted::Release(ticket) => {
-                if self.take_reservation(&request, ticket).is_some() {
-                    self.resume_held();
-                }
-                request.wanted = Wanted::Release(ticket);
-                Some((request, Outcome::empty(now_ps)))
-            }
-            Wanted::Barrier => self.begin_barrier(request),
-        }
-    }
-
-    fn begin_batch(&mut self, mut request: Request, batch: Batch) -> Served {
-        let now_ps = self.machine.now_ps;
-        if self.driver.model.is_some() {
-            return self.begin_job(request, batch);
-        }
-        match self.apply(batch) {
-            Ok(outcome) => Some((request, outcome)),
-            Err(batch) => {
-                request.wanted = Wanted::Batch(batch.made_for(self.current.program.clone()));
-                request.at_ps = now_ps;
-                // In front: later ones were held up because of it, or come after it.
-                self.driver.held.push_front(request);
-                self.watch_all_writes();
-                None
-            }
-        }
-    }
-
-    fn take_reservation(&mut self, request: &Request, ticket: Ticket) -> Option<Reservation> {
-        let is_it = self.driver.reservation.as_ref().is_some_and(|reservation| {
-            reservation.ticket == ticket && Arc::ptr_eq(&reservation.mailbox, &request.mailbox)
-        });
-        let reservation = self.driver.reservation.take_if(|_| is_it);
-        self.watch_all_writes();
-        reservation
-    }
-
-    /// Serves requests that were held up, until one is held up again.
-    pub fn resume_held(&mut self) {
-        let mut held = std::mem::take(&mut self.driver.held);
-        while let Some(request) = held.pop_front() {
-            if self.is_held_up(&request) {
-                self.hold(request);
-            } else if let Some((request, outcome)) = self.begin(request) {
-                request.answer(outcome);
-            }
-        }
-        self.watch_all_writes();
-    }
-
-    /// Sees to it that other threads write past the driver only while nothing hangs on the order.
-    pub fn watch_all_writes(&mut self) {
-        let sees_all_writes = self.driver.reservation.is_some()
-            || !self.driver.held.is_empty()
-            || self.driver.model.is_some()
-            || self.listens_for_idle_entries();
-        self.driver.entry.current_mut().sees_all_writes = sees_all_writes;
-    }
-
-    /// Applies a batch now. It is handed back while too many versions are pinned.
-    fn apply(&mut self, batch: Batch) -> Result<Outcome, Batch> {
-        let now_ps = self.machine.now_ps;
-        let count = batch.items.len();
-        if let Some(fault) = self.misfit(&batch) {
-            return Ok(Outcome::failed(count, fault, now_ps));
-        }
-        if batch.items.iter().any(|item| matches!(item, Item::Device(_))) {
-            return self.apply_mixed(batch);
-        }
-        let idle_ps = self.earliest_timeout_ps(&batch);
-        let program = batch.program.clone();
-        let written = self.write(state_batch(batch, now_ps));
-        let outcome = outcome_of(written.map_err(|batch| Batch { program, ..batch })?, now_ps);
-        if let Some(idle_ps) = idle_ps {
-            self.check_idle_entries_at(idle_ps);
-        }
-        Ok(outcome)
-    }
-
-    /// Why a batch does not fit what runs here.
-    fn misfit(&self, batch: &Batch) -> Option<Fault> {
-        let is_other = |program: &Arc<Program>| !Arc::ptr_eq(program, &self.current.program);
-        batch.program.as_ref().is_some_and(is_other).then_some(Fault::Swapped)
-    }
-
-    fn write(&mut self, batch: state::Batch) -> Result<BatchOutcome, Batch> {
-        self.current.forget_tables();
-        let Engine { store, cells, .. } = &mut self.current;
-        store.try_write_batch_in_place(cells, batch).map_err(|batch| {
-            let atomicity = batch.atomicity;
-            Batch::of(batch.items).with(atomicity)
-        })
-    }
-
-    /// Applies a batch with items about the device: those about state first, together. In the atomic modes
-    /// everything is checked before anything is done.
-    fn apply_mixed(&mut self, batch: Batch) -> Result<Outcome, Batch> {
-        let now_ps = self.machine.now_ps;
-        if batch.atomicity != Atomicity::ContinueOnError {
-            let checked = self.check(&batch);
-            if !checked.is_ok() {
-                return Ok(checked);
-            }
-        }
-        let of_state = batch.items.iter().filter(|item| matches!(item, Item::State(_))).cloned();
-        let of_state = Batch::of(of_state).with(batch.atomicity);
-        let Ok(state) = self.apply(of_state) else { return Err(batch) };
-        let mut results = state.results.into_iter();
-        let mut outcome = Outcome::empty(now_ps);
-        for item in batch.items {
-            let result = match item {
-                Item::Device(item) => self.apply_to_device(item),
-                Item::State(_) => results.next().unwrap_or(Ok(Reply::Done)),
-            };
-            outcome.results.push(result);
-        }
-        Ok(outcome)
-    }
-
-    /// What a batch would answer. Nothing changes.
-    fn check(&mut self, batch: &Batch) -> Outcome {
-        let now_ps = self.machine.now_ps;
-        if let Some(fault) = self.misfit(batch) {
-            return Outcome::failed(batch.items.len(), fault, now_ps);
-        }
-        let state = |item: &Item| match item {
-            Item::State(item) => Some(item.clone()),
-            Item::Device(_) => None,
-        };
-        let items: Vec<BatchItem> = batch.items.iter().filter_map(state).collect();
-        let state_batch = state::Batch { items, atomicity: Atomicity::ContinueOnError, now_ps };
-        let Engine { store, cells, .. } = &mut self.current;
-        let checked = store.check_batch(cells, state_batch);
-        let mut checked = checked.results.into_iter();
-        let mut results = Vec::with_capacity(batch.items.len());
-        for item in &batch.items {
-            results.push(match item {
-                Item::State(_) => match checked.next() {
-                    Some(Ok(reply)) => Ok(Reply::State(reply)),
-                    Some(Err(error)) => Err(Fault::Refused(error)),
-                    None => Ok(Reply::Done),
-                },
-                Item::Device(item) => self.check_on_device(item).map(|()| Reply::Done),
-            });
-        }
-        let failed = results.iter().position(Result::is_err);
-        match failed.filter(|_| batch.stops_on_error()) {
-            Some(at) => match results.swap_remove(at) {
-                Err(fault) => Outcome::aborted(batch.items.len(), at, fault, now_ps),
-                Ok(_) => Outcome::empty(now_ps),
-            },
-            None => Outcome { results, ..Outcome::empty(now_ps) },
-        }
-    }
-
-    fn begin_barrier(&mut self, request: Request) -> Served {
-        let now_ps = self.machine.now_ps;
-        let kind = self.driver.model.as_ref().map(|model| model.barrier);
-        if let Some(BarrierKind::Bound(bound_ps)) = kind {
-            let due_ps = now_ps.saturating_add(bound_ps);
-            let work = ControlWork::BarrierDue(Box::new(request));
-            self.machine.schedule(due_ps, Event::Control(work));
-            return None;
-        }
-        let passes = self.machine.next_pass_epoch();
-        if self.driver.barriers.is_empty() && passes.strong_count() == 0 {
-            return Some((request, Outcome::empty(now_ps)));
-        }
-        self.driver.barriers.push_back(Barrier { request, passes });
-        None
-    }
-
-    /// Answers barriers whose passes have ended.
-    #[inline]
-    pub fn check_barriers(&mut self) {
-        while self.driver.barriers.front().is_some_and(|first| first.passes.strong_count() == 0)
-            && let Some(Barrier { request, .. }) = self.driver.barriers.pop_front()
-        {
-            request.answer(Outcome::empty(self.machine.now_ps));
-        }
-    }
-
-    /// Whether a request waits for device time to pass: in the driver's queue, or for passes to end.
-    pub fn takes_time(&self, ticket: Ticket, mailbox: &Arc<Mailbox>) -> bool {
-        let is_it =
-            |request: &Request| request.ticket == ticket && Arc::ptr_eq(&request.mailbox, mailbox);
-        self.driver.jobs.iter().any(|job| is_it(&job.request))
-            || self.driver.barriers.iter().any(|barrier| is_it(&barrier.request))
-            || self.machine.events.values().any(|event| match event {
-                Event::Control(ControlWork::Arrive(request) | ControlWork::BarrierDue(request)) => {
-                    is_it(request)
-                }
-                _ => false,
-            })
     }
 }

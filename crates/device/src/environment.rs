@@ -2,9 +2,8 @@
 //! What a running block gets from the device: its time, the length that counters count, who draws
 //! random numbers, and a log.
 
-use crate::machine::Machine;
 use crate::output::LogLine;
-use crate::pass::Run;
+use crate::pass::PassInfo;
 use crate::tap::{Tap, TappedEvent};
 use interpreter::random::RandomKey;
 use interpreter::{Environment, ExternCall};
@@ -17,30 +16,11 @@ pub(crate) struct BlockEnvironment<'a> {
     pub seed: u64,
     pub device_id: u64,
     /// Changes from packet to packet of a burst.
-    pub run: &'a Cell<Run>,
+    pub run: &'a Cell<PassInfo>,
     /// Of a burst: the number of the packet at its place 0.
     pub burst: Option<u64>,
     pub log: &'a mut Vec<LogLine>,
     pub tap: Option<&'a mut Tap>,
-}
-
-impl<'a> BlockEnvironment<'a> {
-    /// Of a block that runs on one packet.
-    pub fn of_one(
-        machine: &'a mut Machine,
-        clock: &'a Cell<u64>,
-        run: &'a Cell<Run>,
-    ) -> BlockEnvironment<'a> {
-        BlockEnvironment {
-            clock,
-            seed: machine.options.seed,
-            device_id: machine.options.device_id,
-            run,
-            burst: None,
-            log: &mut machine.log,
-            tap: machine.tap.as_mut(),
-        }
-    }
 }
 
 impl Environment for BlockEnvironment<'_> {
@@ -63,7 +43,7 @@ impl Environment for BlockEnvironment<'_> {
 
     fn at_packet(&mut self, index: u64) {
         if let Some(base) = self.burst {
-            self.run.set(Run { packet: base.wrapping_add(index), ..self.run.get() });
+            self.run.set(PassInfo { packet: base.wrapping_add(index), ..self.run.get() });
         }
     }
 

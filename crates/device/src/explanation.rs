@@ -27,6 +27,8 @@ pub const EXTERN_FAILED: Code = Code("DV-E0202");
 pub const TIME_WENT_BACK: Code = Code("DV-E0203");
 /// A port that does not exist.
 pub const NO_SUCH_PORT: Code = Code("DV-E0204");
+/// A pass of another program.
+pub const FOREIGN_PASS: Code = Code("DV-E0205");
 /// A device file that is no TOML.
 pub const CONFIGURATION_SYNTAX: Code = Code("DV-E0301");
 /// A field of a device file that nobody knows.
@@ -86,7 +88,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         PASS_TIMING_ON_JIT,
         "passes that take time need the interpreter",
         "With [pass_timing] in the device file each access to a table or register happens at a time of \
-         its own, and other packets and the control plane act in between. Machine code runs a pass \
+         its own, and other packets and the control plane act in between. SwitchCore code runs a pass \
          in one moment. Run with `--engine interp`, or leave the engine out.",
     ),
     entry(
@@ -118,6 +120,12 @@ pub static EXPLANATIONS: &[Explanation] = &[
         "a packet was given for a port that does not exist",
         "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
          `ingress_port` has 9, so the largest port is 511.",
+    ),
+    entry(
+        FOREIGN_PASS,
+        "a pass was given to an executor or a device of another program",
+        "A pass that a caller runs itself (`Device::begin`) belongs to one program of one device. Executors \
+         of that program run its blocks, and that device finishes it.",
     ),
     Explanation {
         wrong: "clock = ns\n",

@@ -2,7 +2,7 @@
 //! Priority-based flow control (IEEE 802.1Q clause 36, "802.1Qbb"): its frames, read and written, and
 //! what a port's MAC does with them. Queues and how they are paused are the traffic manager's.
 
-use crate::traffic_manager::transmission_ps;
+use crate::wire::transmission_ps;
 
 /// The destination address of MAC control frames.
 const MAC_CONTROL_ADDRESS: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];

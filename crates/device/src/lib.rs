@@ -11,11 +11,17 @@
 //! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
 //! began.
 //!
+//! **A pass begins, runs and is finished.** An architecture begins the pass of a packet through ingress or egress
+//! (numbers, metadata), an executor runs its blocks, and the architecture finishes it (clones, groups, queues,
+//! wire). The device does so itself, or gives the [`Pass`], an owned value, to its caller ([`Device::begin`],
+//! [`Device::give_passes`]), whose [`Executor`]s run the blocks on cells of their own, on any thread and at any
+//! time; [`Device::finish`] finishes passes in the order of the calls.
+//!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
-//! packet goes block by block the general way, with queues between, or, where nothing would show the
-//! difference, the straight way: from port to port by one function, in its own memory. [`Burst`]s and
+//! packet goes block by block on the slow path, with queues between, or, where nothing would show the
+//! difference, on the fast path: from port to port by one function, in its own memory. [`Burst`]s and
 //! single packets take it alike. What shows it is the packet's own queue: while others are paused or full,
-//! code with gates ([`jit::Gate`]) lets through whom nothing holds up.
+//! code with gates ([`jit::Gate`]) lets packets through that nothing holds up.
 //!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
@@ -23,38 +29,54 @@
 //! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
 mod architecture;
+mod architectures;
 mod burst;
 mod compiled_program;
 pub mod configuration;
+mod configuration_view;
+mod control_request;
 mod control_target;
 mod device;
 mod driver;
+mod drop_reason;
 mod engine;
 mod environment;
+mod event_loop;
+mod executor;
 mod explanation;
+mod externs;
+mod fast_path;
+mod fast_path_run;
 pub mod flow_control;
 mod forwarding;
-mod machine;
+mod loaded_program;
+mod loopback_bursts;
 pub mod options;
 mod output;
 mod packet;
 pub mod packet_generator;
 mod pass;
 pub mod pass_timing;
-mod rounds;
+mod replica_run;
+mod services;
+mod shared_switch;
 pub mod side_by_side;
 pub mod statistics;
 mod switch;
+mod switch_core;
 pub mod tap;
 mod timed_pass;
+mod timed_run;
 pub mod trace;
 pub mod traffic_manager;
-mod view;
+mod wire;
 
-pub use architecture::SUPPORTED_ARCHITECTURES;
+pub use architectures::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
 pub use device::{CellsView, Device, PreparedProgram};
+pub use drop_reason::DropReason;
+pub use executor::{Executor, Ran};
 pub use explanation::EXPLANATIONS;
 pub use flow_control::{FlowControlOptions, PauseFrame};
 pub use options::{
@@ -62,12 +84,15 @@ pub use options::{
     TrafficManagerOptions,
 };
 pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+pub use packet::{IngressSource, ProgramId};
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
     MOST_BATCHES, PacketTrain, TrainTarget,
 };
+pub use pass::{CallerPasses, Gress, Pass};
 pub use pass_timing::PassTiming;
-pub use statistics::{DropReason, PortStatistics, Statistics};
-pub use tap::{ComesBy, EgressPacket, Tapped, TappedEvent};
+pub use statistics::{PortStatistics, Statistics};
+pub use tap::{EgressPacket, Tapped, TappedEvent};
 pub use trace::PacketTrace;
-pub use traffic_manager::{CongestionSignal, OutputPath, QueueStatistics};
+pub use traffic_manager::{CongestionSignal, QueueStatistics};
+pub use wire::OutputPath;

@@ -5,7 +5,7 @@
 use crate::flow_control::FlowControlOptions;
 use crate::packet_generator::{GeneratorApplication, PacketTrain};
 use crate::pass_timing::PassTiming;
-use crate::traffic_manager::OutputPath;
+use crate::wire::OutputPath;
 use control::latency::LatencyModel;
 use std::collections::BTreeMap;
 
@@ -171,7 +171,7 @@ pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
 /// What runs the blocks of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// Machine code, made when the program is loaded.
+    /// SwitchCore code, made when the program is loaded.
     #[default]
     Jit,
     /// The reference semantics, one instruction at a time.
@@ -253,7 +253,7 @@ pub struct DeviceOptions {
     /// Whether a trace of every packet is kept.
     pub trace: bool,
     /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
-    /// straight way then.
+    /// fast path then.
     pub tap: bool,
 }
 

@@ -88,6 +88,11 @@ pub enum DeviceError {
         /// The largest that there is.
         largest: u32,
     },
+    /// A pass was given to an executor, or to a device, that has another program, or none of it any more.
+    ForeignPass {
+        /// Number of the received packet.
+        packet: u64,
+    },
     /// A packet was given for a time before what the device has done already.
     TimeWentBack {
         /// The device's time in picoseconds.
@@ -106,6 +111,7 @@ impl DeviceError {
             DeviceError::NotCompiled { .. } => explanation::NOT_COMPILED,
             DeviceError::TimeWentBack { .. } => explanation::TIME_WENT_BACK,
             DeviceError::NoSuchPort { .. } => explanation::NO_SUCH_PORT,
+            DeviceError::ForeignPass { .. } => explanation::FOREIGN_PASS,
         }
     }
 }
@@ -131,6 +137,11 @@ impl fmt::Display for DeviceError {
             DeviceError::NoSuchPort { port, largest } => {
                 write!(formatter, "there is no port {port}: the largest is {largest}")
             }
+            DeviceError::ForeignPass { packet } => write!(
+                formatter,
+                "a pass of packet {packet} was given to an executor or device that does not run its \
+                 program or has no such block"
+            ),
             DeviceError::TimeWentBack { now_ps, given_ps } => write!(
                 formatter,
                 "a packet was given for {given_ps} ps, but the device is at {now_ps} ps already"

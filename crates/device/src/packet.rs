@@ -5,11 +5,19 @@
 use crate::trace::{Cause, PassId};
 use interpreter::PacketContext;
 use ir::{Bits, SlotId};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A program loaded into a device, by number.
-pub(crate) type Generation = u32;
+/// A program loaded into a device. Numbers are not given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProgramId(pub(crate) u32);
+
+impl fmt::Display for ProgramId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "program {}", self.0)
+    }
+}
 
 /// What is common to a received packet and all copies made of it.
 #[derive(Debug)]
@@ -52,22 +60,34 @@ pub(crate) struct PassEpoch;
 
 /// How a packet comes to ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entrance {
-    /// By a port from outside.
-    Port,
-    /// By a port whose packets come back.
+pub enum IngressSource {
+    /// By a port, from outside.
+    Wire,
+    /// By a loopback port.
     Loopback,
     /// From the packet generator, by a port.
     Generator,
+    /// By the resubmission path.
     Resubmission,
+    /// By the recirculation path.
     Recirculation,
+}
+
+impl IngressSource {
+    /// Whether it is a new arrival at a numbered port, not a further pass of the internal paths.
+    pub fn is_port(self) -> bool {
+        match self {
+            IngressSource::Wire | IngressSource::Loopback | IngressSource::Generator => true,
+            IngressSource::Resubmission | IngressSource::Recirculation => false,
+        }
+    }
 }
 
 /// A packet that comes to ingress.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub reception: Arc<Reception>,
-    pub entrance: Entrance,
+    pub source: IngressSource,
     /// The port that it came by, or, from an internal path, the pass before it.
     pub port: u32,
     /// When its last bit was there, in picoseconds; it may have waited for ingress since.
@@ -81,7 +101,7 @@ pub(crate) struct Arrival {
 
 /// What a block asked for and what is not done yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wishes {
+pub(crate) struct PendingRequests {
     /// Clone: session and field list.
     pub clone: Option<(u32, Option<u32>)>,
     /// Resubmit: field list.
@@ -96,7 +116,7 @@ pub(crate) struct Wishes {
 
 /// A packet between ingress and egress.
 #[derive(Clone, Debug)]
-pub(crate) struct Traveller {
+pub(crate) struct QueuedPacket {
     pub reception: Arc<Reception>,
     /// The port that it came to ingress by.
     pub ingress_port: u32,
@@ -105,7 +125,7 @@ pub(crate) struct Traveller {
     pub received_bytes: u32,
     /// Length with headers added and removed since.
     pub length_bytes: u32,
-    pub wishes: Wishes,
+    pub requests: PendingRequests,
     /// Why it goes to egress, for its trace.
     pub cause: Cause,
     /// The pass that queued it.
@@ -120,7 +140,7 @@ pub(crate) struct Traveller {
 #[derive(Debug)]
 pub(crate) enum Queued {
     /// On its way to egress.
-    Traveller(Generation, Box<Traveller>),
+    Packet(ProgramId, Box<QueuedPacket>),
     /// On its way back to ingress.
-    Arrival(Generation, Box<Arrival>),
+    Arrival(ProgramId, Box<Arrival>),
 }

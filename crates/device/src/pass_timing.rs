@@ -3,7 +3,7 @@
 //! for the blocks of a program. Passes under way are in `timed_pass`.
 
 use crate::output::LoadError;
-use crate::pass::Half;
+use crate::pass::Gress;
 use ir::Program;
 use ir::moments::{self, Moments};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,10 +77,10 @@ impl PassSchedule {
         })
     }
 
-    pub fn half(&self, half: Half) -> &HalfSchedule {
-        match half {
-            Half::Ingress => &self.ingress,
-            Half::Egress(_) => &self.egress,
+    pub fn half(&self, gress: Gress) -> &HalfSchedule {
+        match gress {
+            Gress::Ingress => &self.ingress,
+            Gress::Egress => &self.egress,
         }
     }
 }

@@ -2,94 +2,11 @@
 //! What a device counts about its packets: per port what came in and went out, per reason what was
 //! dropped. Counters of the program are state of the program and not here.
 
-use crate::architecture::OUTPUT_PORT;
 use crate::burst::Burst;
+use crate::drop_reason::DropReason;
+use crate::fast_path::OUTPUT_PORT;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
-
-/// Why a packet ended inside the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DropReason {
-    /// Ingress ended with the drop port as output (v1model: `mark_to_drop`).
-    IngressDrop,
-    /// Egress ended with the drop port as output.
-    EgressDrop,
-    /// The program set `drop_ctl` (TNA).
-    DropControl,
-    /// The parser ended with an error, and the program does not look at it (TNA).
-    ParserError,
-    /// Ingress named neither a port nor a multicast group with members (TNA).
-    NoDestination,
-    /// The multicast group does not exist or has no members.
-    NoReplicas,
-    /// The clone session does not exist: the clone is not made, the packet itself goes on.
-    NoCloneSession,
-    /// A copy was meant for a port whose number the architecture has no bits for.
-    NoSuchPort,
-    /// The packet's priority names no queue of the port.
-    NoSuchQueue,
-    /// The queue was full.
-    QueueFull,
-    /// The shared buffer was full.
-    BufferFull,
-    /// The packet and its copies took more passes than [`crate::DeviceOptions::pass_limit`].
-    PassLimit,
-    /// A block took more steps than [`ir::STEP_LIMIT`].
-    StepLimit,
-    /// An `assert` or `assume` failed; the run stops.
-    AssertionFailed,
-}
-
-impl DropReason {
-    /// A short name for reports, stable across versions.
-    pub fn name(self) -> &'static str {
-        match self {
-            DropReason::IngressDrop => "ingress drop",
-            DropReason::EgressDrop => "egress drop",
-            DropReason::DropControl => "drop control",
-            DropReason::ParserError => "parser error",
-            DropReason::NoDestination => "no destination",
-            DropReason::NoReplicas => "no replicas",
-            DropReason::NoCloneSession => "no clone session",
-            DropReason::NoSuchPort => "no such port",
-            DropReason::NoSuchQueue => "no such queue",
-            DropReason::QueueFull => "queue full",
-            DropReason::BufferFull => "buffer full",
-            DropReason::PassLimit => "pass limit",
-            DropReason::StepLimit => "step limit",
-            DropReason::AssertionFailed => "assertion failed",
-        }
-    }
-}
-
-impl DropReason {
-    /// Why, for a reader of a trace.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            DropReason::IngressDrop => "ingress ended with the drop port as egress_spec",
-            DropReason::EgressDrop => "egress ended with the drop port as egress_spec",
-            DropReason::DropControl => "the program set drop_ctl",
-            DropReason::ParserError => "the parser ended with an error that the program ignores",
-            DropReason::NoDestination => "ingress named no port, and no group with members",
-            DropReason::NoReplicas => "the multicast group does not exist or has no members",
-            DropReason::NoCloneSession => "the clone session does not exist, so no clone is made",
-            DropReason::NoSuchPort => "the port of the copy does not exist",
-            DropReason::NoSuchQueue => "the priority names no queue of the port",
-            DropReason::QueueFull => "the queue is full",
-            DropReason::BufferFull => "the shared buffer is full",
-            DropReason::PassLimit => "the packet and its copies took too many passes",
-            DropReason::StepLimit => "the block took too many steps",
-            DropReason::AssertionFailed => "an assertion did not hold",
-        }
-    }
-}
-
-impl fmt::Display for DropReason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
 
 /// A port's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,10 +106,10 @@ impl Tally {
     }
 }
 
-/// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
+/// What is counted of packets on the fast path: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StraightStatistics {
+pub(crate) struct FastPathStatistics {
     /// What came in.
     recently_received: Tally,
     /// What left.
@@ -204,7 +121,7 @@ pub(crate) struct StraightStatistics {
     drops: [u64; 2],
 }
 
-impl StraightStatistics {
+impl FastPathStatistics {
     /// Counts packets of a burst that a device with ports up to this one has taken, and what left since
     /// there were `already` outputs.
     #[inline]
@@ -299,7 +216,7 @@ impl StraightStatistics {
         (0..).zip(rows.map(counters)).filter(is_used)
     }
 
-    /// How many packets began on the straight way; a packet that comes back counts again.
+    /// How many packets began on the fast path; a packet that comes back counts again.
     pub fn begun(&self) -> u64 {
         let before: u64 = self.ports.values().map(|port| port.received_packets).sum();
         before + self.recently_received.packets
@@ -349,10 +266,10 @@ mod tests {
             burst.push(from, &vec![0; length_bytes]).expect("it fits");
             burst.send_copy(at, to, 0, &vec![0; length_bytes]);
         }
-        let (mut straight, mut expected) = (StraightStatistics::default(), Statistics::default());
+        let (mut fast_path, mut expected) = (FastPathStatistics::default(), Statistics::default());
         for _ in 0..bursts {
-            straight.count(&burst, 1..packets.len(), 1, largest_port);
-            straight.sent(7, 100);
+            fast_path.count(&burst, 1..packets.len(), 1, largest_port);
+            fast_path.sent(7, 100);
         }
         let mut add = |port, received: (u64, u64), sent: (u64, u64)| {
             let counters = expected.ports.entry(port).or_default();
@@ -366,9 +283,9 @@ mod tests {
             add(to, (0, 0), (1, length_bytes as u64));
         }
         add(7, (0, 0), (1, 100));
-        assert_eq!(straight.begun(), (packets.len() as u64 - 1) * bursts);
+        assert_eq!(fast_path.begun(), (packets.len() as u64 - 1) * bursts);
         let mut counted = Statistics::default();
-        straight.add_to(&mut counted);
+        fast_path.add_to(&mut counted);
         assert_eq!(counted, expected);
     }
 

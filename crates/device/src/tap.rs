@@ -3,9 +3,9 @@
 //! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
 //! numbers drawn there and the lines logged; and both engines give the same.
 
-use crate::packet::Entrance;
-use crate::statistics::DropReason;
-use crate::traffic_manager::OutputPath;
+use crate::drop_reason::DropReason;
+use crate::packet::IngressSource;
+use crate::wire::OutputPath;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum TappedEvent {
         /// The port that it came by; from an internal path that of the pass before.
         port: u32,
         /// How it came.
-        by: ComesBy,
+        by: IngressSource,
         /// When it had arrived, in picoseconds: before the pass where it had to wait for it.
         arrived_ps: u64,
         /// It, as it came.
@@ -96,35 +96,8 @@ pub struct EgressPacket {
     pub bytes: Vec<u8>,
 }
 
-/// How a packet comes to ingress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComesBy {
-    /// By a port from outside.
-    Wire,
-    /// By a loopback port.
-    Loopback,
-    /// From the packet generator.
-    Generator,
-    /// By the resubmission path.
-    Resubmission,
-    /// By the recirculation path.
-    Recirculation,
-}
-
-impl From<Entrance> for ComesBy {
-    fn from(entrance: Entrance) -> ComesBy {
-        match entrance {
-            Entrance::Port => ComesBy::Wire,
-            Entrance::Loopback => ComesBy::Loopback,
-            Entrance::Generator => ComesBy::Generator,
-            Entrance::Resubmission => ComesBy::Resubmission,
-            Entrance::Recirculation => ComesBy::Recirculation,
-        }
-    }
-}
-
 /// Collects what happens.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tap {
     /// The packet at work, and its pass.
     packet: u64,
@@ -142,6 +115,11 @@ impl Tap {
     pub fn note(&mut self, time_ps: u64, what: TappedEvent) {
         let Tap { packet, pass, .. } = *self;
         self.seen.push(Tapped { time_ps, packet, pass, what });
+    }
+
+    /// Adds what another one has seen.
+    pub fn append(&mut self, other: &mut Tap) {
+        self.seen.append(&mut other.seen);
     }
 
     pub fn take(&mut self) -> Vec<Tapped> {

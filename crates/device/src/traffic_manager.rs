@@ -7,6 +7,7 @@ mod gates;
 mod paths;
 mod queue;
 
+pub use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND, transmission_ps};
 pub(crate) use gates::{GATE_ROWS, Passage};
 pub use queue::QueueStatistics;
 
@@ -15,32 +16,6 @@ use gates::Gates;
 use paths::{Path, Paths, gap_ps};
 use queue::{Queue, Waiting};
 use std::collections::BTreeSet;
-use std::fmt;
-
-/// Picoseconds in a second.
-pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
-
-/// Where packets leave to. Every output is a port: the two ways back to ingress are paths with
-/// queues and a rate like any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OutputPath {
-    /// Back to ingress with the packet as it was received.
-    Resubmission,
-    /// Back to ingress with the packet as it was deparsed.
-    Recirculation,
-    /// A numbered port.
-    Port(u32),
-}
-
-impl fmt::Display for OutputPath {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OutputPath::Resubmission => formatter.write_str("resubmission path"),
-            OutputPath::Recirculation => formatter.write_str("recirculation path"),
-            OutputPath::Port(port) => write!(formatter, "port {port}"),
-        }
-    }
-}
 
 /// Why a packet was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +67,7 @@ pub struct TrafficManager<T> {
     /// The most bytes so far that stayed for a time.
     most_buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
-    /// Whether every port lets packets straight through; `None` when that is to be found out again.
+    /// Whether every port lets packets through at once; `None` when that is to be found out again.
     ports_are_ideal: Option<bool>,
     /// Whether every port lets a packet through at once that comes when nothing else is there; `None` as
     /// above.
@@ -105,21 +80,6 @@ pub struct TrafficManager<T> {
     gates: Option<Box<Gates>>,
     /// The latest time that the traffic manager was told.
     now_ps: u64,
-}
-
-/// How long a number of bytes takes at a rate in bits per second, rounded up; `None` is infinite.
-pub fn transmission_ps(length_bytes: u64, rate_bps: Option<u64>) -> u64 {
-    match rate_bps {
-        None | Some(0) => 0,
-        Some(rate) => {
-            // Divisions of 64 bits are a lot faster, and enough for packets.
-            if let Some(exact) = length_bytes.checked_mul(8 * PICOSECONDS_PER_SECOND) {
-                return exact.div_ceil(rate);
-            }
-            let exact = u128::from(length_bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-            u64::try_from(exact.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
-        }
-    }
 }
 
 impl<T> TrafficManager<T> {
@@ -182,7 +142,7 @@ impl<T> TrafficManager<T> {
     /// idle wire without end, without a trace of it in queues and signals, and be gone. The ways back to
     /// ingress do not count.
     #[inline]
-    pub fn lets_straight_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+    pub fn lets_through_at_once(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.has_room(length_bytes)
             && self.next_ready().is_none_or(|(time_ps, _)| time_ps > now_ps)
             && match self.ports_are_ideal {

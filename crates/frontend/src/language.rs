@@ -51,7 +51,7 @@ pub trait Frontend: Sync {
     /// # Errors
     ///
     /// What is wrong with it, or which command writes it as P4_16.
-    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure>;
+    fn print(&self, program: &ProgramFile<'_>, form: PrintForm) -> Result<String, Failure>;
 
     /// The intermediate representation that the program is run by, as text.
     ///
@@ -59,6 +59,19 @@ pub trait Frontend: Sync {
     ///
     /// What is wrong with the program.
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure>;
+
+    /// What each statement reads and writes, what guards it, which state it accesses and what is live after
+    /// it, as text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the program, or that the language has no such report.
+    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        Err(Failure::Message(format!(
+            "`--effects` is for P4 programs, and `{}` is none: `plane emit` compiles it to one",
+            program.path.display()
+        )))
+    }
 
     /// The program as a problem of laying out stages. Warnings are printed.
     ///
@@ -89,6 +102,13 @@ pub trait Frontend: Sync {
     fn networks(&self) -> Option<&dyn NetworkRuns> {
         None
     }
+}
+
+/// How a program is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrintForm {
+    /// The text of `core.p4` and of the architecture stands in the program instead of its `#include`.
+    pub expand_includes: bool,
 }
 
 /// What checking found.

@@ -21,6 +21,6 @@ pub use controller::Controller;
 pub use corpus::{CorpusJudge, Outcome, Verdict};
 pub use emit::{EmitRequest, EmitTarget, Emitter};
 pub use files::{Files, MemoryFiles};
-pub use language::{Architecture, Checked, Frontend, LayoutProblem};
+pub use language::{Architecture, Checked, Frontend, LayoutProblem, PrintForm};
 pub use networks::{NetworkRun, NetworkRuns, NetworkTest, SPECIFICATIONS, Tested, UserP4Files};
 pub use program_file::ProgramFile;

@@ -4,7 +4,9 @@
 
 use crate::bit_string::BitString;
 use crate::observer::Slots;
-use ir::{Bits, Program, RequestId, SlotId, StorageLayout};
+use crate::random::DrawCounts;
+use ir::{Bits, ExternId, Program, RequestId, SlotId, StorageLayout};
+use state::externs::PacketAction;
 use std::sync::Arc;
 
 /// A packet in flight. It can be used again for the next packet, which saves its memory.
@@ -23,8 +25,10 @@ pub struct PacketContext {
     pub emitted: BitString,
     /// What the program asked of the device, in order.
     pub requests: Vec<(RequestId, Vec<Bits>)>,
+    /// What externs ask to be done with packets, in order.
+    pub actions: Vec<(ExternId, PacketAction)>,
     /// How many random numbers were drawn in this pass.
-    pub draw_count: u64,
+    pub draws: DrawCounts,
     /// Temporaries of the running regions, the innermost last.
     pub(crate) temps: Vec<Bits>,
     /// Keys of a table being applied.
@@ -46,7 +50,8 @@ impl PacketContext {
             cursor_bits: 0,
             emitted: BitString::new(),
             requests: Vec::new(),
-            draw_count: 0,
+            actions: Vec::new(),
+            draws: DrawCounts::default(),
             temps: Vec::new(),
             keys: Vec::new(),
         }
@@ -65,7 +70,8 @@ impl PacketContext {
         self.cursor_bits = 0;
         self.emitted.clear();
         self.requests.clear();
-        self.draw_count = 0;
+        self.actions.clear();
+        self.draws.clear();
     }
 
     /// Takes these bytes as the packet, to be read from the start.

@@ -6,11 +6,13 @@ use crate::bit_string::{BitString, read_bits};
 use crate::context::in_width;
 use crate::engine::{Frame, Outcome, Run, Site};
 use crate::environment::ExternCall;
+use crate::externs::call_extern;
 use crate::hash::hash;
 use crate::observer::Event;
-use crate::random::{draw_between, site_number};
+use crate::random::draw_between;
 use ir::{
-    Bits, CounterId, ExternId, MeterId, Operand, Operation, RegisterId, RegisterUpdate, Temp,
+    Bits, CounterId, MeterId, Operand, Operation, OriginId, RandomSite, RegisterId, RegisterUpdate,
+    Temp,
 };
 use state::Colour;
 
@@ -106,8 +108,8 @@ impl<'r> Run<'r> {
                 self.tell(Some(origin), |_| Event::Hashed { algorithm, result: &value });
                 self.define(frame, *result, value);
             }
-            Operation::Random { result, low, high } => {
-                self.random(frame, *result, [low, high], site);
+            Operation::Random { result, low, high, site: random_site } => {
+                self.random(frame, *result, [low, high], (random_site, origin));
             }
             Operation::Request { request, arguments } => {
                 let arguments = self.values(frame, arguments);
@@ -130,9 +132,7 @@ impl<'r> Run<'r> {
                     return Err(Outcome::AssertionFailed { origin, is_assume: *is_assume });
                 }
             }
-            Operation::CallExtern { target, method, arguments, results } => {
-                self.call_extern(frame, *target, method, arguments, results, site)?;
-            }
+            Operation::CallExtern { .. } => self.call_extern(frame, operation, origin)?,
         }
         Ok(())
     }
@@ -264,50 +264,51 @@ impl<'r> Run<'r> {
         self.define(frame, result, Bits::from_u64(width_bits, colour as u64));
     }
 
-    fn random(&mut self, frame: Frame<'_>, result: Temp, ends: [&Operand; 2], site: Site) {
+    fn random(
+        &mut self,
+        frame: Frame<'_>,
+        result: Temp,
+        ends: [&Operand; 2],
+        (site, origin): (&RandomSite, OriginId),
+    ) {
         let width_bits = self.temp_width_bits(frame, result);
         let [low, high] = ends.map(|end| in_width(self.value(frame, end), width_bits));
-        let place = site_number(frame.id.0, site.block.0, site.instruction);
+        let site = site.number();
         let key = self.environment.random_key();
-        let value = draw_between(key, place, self.context.draw_count, &low, &high);
-        self.context.draw_count += 1;
+        let value = draw_between(key, site, self.context.draws.next(site), &low, &high);
         self.environment.drawn(value.low_u64());
-        self.tell(Some(site.origin), |_| Event::RandomDrawn {
-            low: &low,
-            high: &high,
-            result: &value,
-        });
+        self.tell(Some(origin), |_| Event::RandomDrawn { low: &low, high: &high, result: &value });
         self.define(frame, result, value);
     }
 
     fn call_extern(
         &mut self,
         frame: Frame<'_>,
-        target: ExternId,
-        method: &str,
-        arguments: &[Operand],
-        results: &[Temp],
-        site: Site,
+        operation: &Operation,
+        origin: OriginId,
     ) -> Result<(), Outcome> {
+        let Operation::CallExtern { target, method, arguments, results, effects } = operation
+        else {
+            return Ok(());
+        };
+        let target = *target;
         let arguments = self.values(frame, arguments);
         let result_widths_bits: Vec<u32> =
             results.iter().map(|&result| self.temp_width_bits(frame, result)).collect();
         let failed = |message| Outcome::ExternFailed { target, message };
-        let values = self
-            .environment
-            .call_extern(ExternCall {
-                id: target,
-                declaration: &self.program.externs[target.index()],
-                method,
-                arguments: &arguments,
-                result_widths_bits: &result_widths_bits,
-            })
-            .map_err(failed)?;
-        if values.len() != results.len() {
-            let (expected, given) = (results.len(), values.len());
-            return Err(failed(format!("it gave {given} results instead of {expected}")));
-        }
-        self.tell(Some(site.origin), |_| Event::ExternCalled {
+        let call = ExternCall {
+            id: target,
+            declaration: &self.program.externs[target.index()],
+            method,
+            arguments: &arguments,
+            result_widths_bits: &result_widths_bits,
+            effects,
+            packet: &self.context.packet,
+        };
+        let (draws, actions) = (&mut self.context.draws, &mut self.context.actions);
+        let values = call_extern(call, self.cells, self.environment, draws, actions);
+        let values = values.map_err(failed)?;
+        self.tell(Some(origin), |_| Event::ExternCalled {
             target,
             method,
             arguments: &arguments,

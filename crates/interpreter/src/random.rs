@@ -31,8 +31,8 @@ fn absorb(hash: u64, word: u64) -> u64 {
     mix(hash.wrapping_add(GAMMA) ^ mix(word.wrapping_add(GAMMA)))
 }
 
-/// Number `word` of the draw at a place in the program. `site` numbers the places; `occurrence` counts
-/// the draws of one pass.
+/// Number `word` of the draw at a call site ([`ir::RandomSite::number`]); `occurrence` counts the draws of one
+/// pass at this site ([`DrawCounts`]).
 fn draw(key: RandomKey, site: u64, occurrence: u64, word: u64) -> u64 {
     [key.device, key.packet, key.pass, site, occurrence, word]
         .into_iter()
@@ -70,9 +70,31 @@ pub fn draw_number_between(key: RandomKey, site: u64, occurrence: u64, low: u64,
     low + offset as u64
 }
 
-/// Numbers a place in the program by region, basic block and instruction.
-pub fn site_number(region: u32, basic_block: u32, instruction: u32) -> u64 {
-    (u64::from(region) << 40) ^ (u64::from(basic_block) << 20) ^ u64::from(instruction)
+/// How many numbers a pass has drawn at each call site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DrawCounts {
+    counts: Vec<(u64, u64)>,
+}
+
+impl DrawCounts {
+    /// How many numbers were drawn at this site before; one more is drawn now.
+    pub fn next(&mut self, site: u64) -> u64 {
+        match self.counts.iter_mut().find(|(known, _)| *known == site) {
+            Some((_, count)) => {
+                *count += 1;
+                *count - 1
+            }
+            None => {
+                self.counts.push((site, 1));
+                0
+            }
+        }
+    }
+
+    /// Begins a pass.
+    pub fn clear(&mut self) {
+        self.counts.clear();
+    }
 }
 
 #[cfg(test)]

@@ -49,31 +49,55 @@ pub fn predecessors(region: &Region) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// For each block, the blocks whose branch decides whether it runs (Ferrante, Ottenstein and Warren,
-/// 1987): from one way out of them it cannot be avoided, from another it can.
+/// A way out of a block that branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Decision {
+    /// The block whose terminator decides.
+    pub block: usize,
+    /// Which of the terminator's successors is taken, by its place among them.
+    pub taken: usize,
+}
+
+/// For each block, the blocks whose branch decides whether it runs.
 pub fn control_dependences(region: &Region) -> Vec<Vec<usize>> {
+    let deciders = |decisions: Vec<Decision>| {
+        let mut blocks = Vec::new();
+        for decision in decisions {
+            if !blocks.contains(&decision.block) {
+                blocks.push(decision.block);
+            }
+        }
+        blocks
+    };
+    control_decisions(region).into_iter().map(deciders).collect()
+}
+
+/// For each block, the decisions by which it runs (Ferrante, Ottenstein and Warren, 1987): after each of them
+/// it cannot be avoided, after another way out of the same block it can. A block that runs in any case has none.
+pub fn control_decisions(region: &Region) -> Vec<Vec<Decision>> {
     let count = region.blocks.len();
-    let mut dependences = vec![Vec::new(); count];
+    let mut decisions = vec![Vec::new(); count];
     let parents = post_dominators(region);
     for at in reverse_postorder(region) {
         let successors = region.blocks[at].terminator.successors();
         if successors.len() < 2 {
             continue;
         }
-        for successor in successors {
+        for (taken, successor) in successors.into_iter().enumerate() {
             let mut current = Some(successor.index());
             while let Some(block) = current
                 && block < count
                 && Some(block) != parents[at]
             {
-                if !dependences[block].contains(&at) {
-                    dependences[block].push(at);
+                let decision = Decision { block: at, taken };
+                if !decisions[block].contains(&decision) {
+                    decisions[block].push(decision);
                 }
                 current = parents[block];
             }
         }
     }
-    dependences
+    decisions
 }
 
 /// For each block, the first block that every way from it to the end of the region passes.

@@ -6,12 +6,12 @@
 //! needs, is told by [`slots_surely_written`]. Passes that share values between statements, such as
 //! value numbering, move reads from one statement to another: ask for statements before they run.
 
-use crate::control_flow::reverse_postorder;
 use crate::{
-    ActionProfileId, CounterId, ExternId, HeaderId, HeaderRef, MeterId, Operation, OriginId, Place,
-    Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId, Terminator, ValueSetId,
+    ActionProfileId, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef, MeterId, Operation,
+    OriginId, Place, Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId,
+    Terminator, ValueSetId,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Something that code can read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -184,7 +184,7 @@ pub fn header_reference_slots(program: &Program, header: &HeaderRef) -> Vec<Slot
 
 /// What an operation may do. For `Apply` that includes the actions of the table.
 pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
-    let mut effects = Effects::default();
+    let mut effects = Effects { may_end_block: may_end_block(operation), ..Effects::default() };
     match operation {
         Operation::Unary { .. }
         | Operation::Binary { .. }
@@ -202,15 +202,12 @@ pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
             effects.both(Location::PacketCursor);
             let slots = header_reference_slots(program, header);
             effects.writes.extend(slots.into_iter().map(Location::Slot));
-            effects.may_end_block = true;
         }
         Operation::Lookahead { .. } => {
             effects.read(Location::PacketCursor);
-            effects.may_end_block = true;
         }
         Operation::Advance { .. } => {
             effects.both(Location::PacketCursor);
-            effects.may_end_block = true;
         }
         Operation::Emit { header } => {
             effects.both(Location::PacketOutput);
@@ -254,14 +251,25 @@ pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
         Operation::Log { .. } => effects.both(Location::Log),
         Operation::Assert { .. } => {
             effects.both(Location::Log);
-            effects.may_end_block = true;
         }
-        Operation::CallExtern { target, .. } => effects.both(Location::Extern(*target)),
+        Operation::CallExtern { target, effects: declared, .. } => {
+            match declared.access {
+                ExternAccess::Pure => {}
+                ExternAccess::Reads => effects.read(Location::Extern(*target)),
+                ExternAccess::Any => {
+                    effects.both(Location::Extern(*target));
+                    effects.both(Location::Requests);
+                }
+            }
+            if declared.random.is_some() {
+                effects.both(Location::Random);
+            }
+        }
     }
     effects
 }
 
-fn of_table(program: &Program, id: TableId, effects: &mut Effects) {
+pub(crate) fn of_table(program: &Program, id: TableId, effects: &mut Effects) {
     effects.read(Location::Table(id));
     let Some(table) = program.tables.get(id.index()) else { return };
     if let Some(profile) = table.implementation {
@@ -319,80 +327,36 @@ pub fn slots_surely_written(program: &Program, operation: &Operation) -> Vec<Slo
     }
 }
 
-/// What a region needs from the storage around it and what it leaves there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RegionInterface {
-    /// Slots that are read before they are written on some path.
-    pub live_ins: BTreeSet<SlotId>,
-    /// Slots that may be written.
-    pub live_outs: BTreeSet<SlotId>,
-}
-
-/// Computes the interface of a region by data flow.
-pub fn region_interface(program: &Program, id: RegionId) -> RegionInterface {
-    let live_outs = of_region(program, id).slots_written();
-    let live_ins = live_slots(program, id).into_iter().next().unwrap_or_default();
-    RegionInterface { live_ins, live_outs }
-}
-
-/// For each basic block of a region, the slots that are read from its start on before they are written.
-pub fn live_slots(program: &Program, id: RegionId) -> Vec<BTreeSet<SlotId>> {
-    let Some(region) = program.regions.get(id.index()) else { return Vec::new() };
-    // What a block reads before it writes it, and what it writes for certain.
-    let transfer: Vec<(BTreeSet<SlotId>, BTreeSet<SlotId>)> = region
-        .blocks
-        .iter()
-        .map(|block| {
-            let (mut needed, mut written) = (BTreeSet::new(), BTreeSet::new());
-            for instruction in &block.instructions {
-                let operation = &instruction.operation;
-                needed.extend(slots_needed(program, operation).difference(&written));
-                written.extend(slots_surely_written(program, operation));
-            }
-            (needed, written)
-        })
-        .collect();
-    let mut live = vec![BTreeSet::new(); region.blocks.len()];
-    let order = reverse_postorder(region);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &at in order.iter().rev() {
-            let (needed, written) = &transfer[at];
-            let mut now = needed.clone();
-            for successor in region.blocks[at].terminator.successors() {
-                now.extend(live[successor.index()].difference(written));
-            }
-            if now != live[at] {
-                live[at] = now;
-                changed = true;
-            }
+/// Gives each slot whose value from before an operation it may use; those of a table's actions are not among
+/// them.
+pub fn visit_slots_read(program: &Program, operation: &Operation, mut visit: impl FnMut(SlotId)) {
+    match operation {
+        Operation::Load { place: Place::Slot(slot), .. } => visit(*slot),
+        Operation::Load { place, .. } => place_slots(program, place).into_iter().for_each(visit),
+        Operation::Emit { header } => {
+            header_reference_slots(program, header).into_iter().for_each(visit);
         }
-    }
-    live
-}
-
-/// The slots whose values from before an operation may use. An action's parameters, which the engine
-/// sets, are not among them.
-fn slots_needed(program: &Program, operation: &Operation) -> BTreeSet<SlotId> {
-    let Operation::Apply { table, .. } = operation else {
-        return of_operation(program, operation).slots_read();
-    };
-    let mut needed = BTreeSet::new();
-    let Some(table) = program.tables.get(table.index()) else { return needed };
-    for listed in &table.actions {
-        let Some(action) = program.actions.get(listed.action.index()) else { continue };
-        let mut inside = live_slots(program, action.region).into_iter().next().unwrap_or_default();
-        for parameter in &action.parameters {
-            inside.remove(&parameter.slot);
+        Operation::ShiftStack { .. } => {
+            of_operation(program, operation).slots_read().into_iter().for_each(visit);
         }
-        needed.extend(inside);
+        _ => {}
     }
-    needed
 }
 
-/// The typed program's nodes that an origin stands for: its own and those it was inlined through.
-pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<u32> {
+/// Whether an operation may end the programmable block early; not whether a table's actions may.
+pub fn may_end_block(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Extract { .. }
+            | Operation::Lookahead { .. }
+            | Operation::Advance { .. }
+            | Operation::Assert { .. }
+    )
+}
+
+/// The typed program's nodes of an origin: its own, then those of the calls that it was inlined through, the
+/// innermost first.
+pub fn call_chain(program: &Program, origin: OriginId) -> Vec<u32> {
     let mut nodes = Vec::new();
     let mut next = Some(origin);
     // A verified program has no cycle; the limit only keeps others from hanging.
@@ -404,21 +368,9 @@ pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<u32> {
     nodes
 }
 
-/// The effects of a region by the typed program's nodes: of each node, what is lowered from it and from
-/// whatever was inlined through it.
-pub fn by_node(program: &Program, id: RegionId) -> BTreeMap<u32, Effects> {
-    let mut nodes: BTreeMap<u32, Effects> = BTreeMap::new();
-    let Some(region) = program.regions.get(id.index()) else { return nodes };
-    let mut add = |origin, effects: Effects| {
-        for node in origin_nodes(program, origin) {
-            nodes.entry(node).or_default().include(&effects);
-        }
-    };
-    for block in &region.blocks {
-        for instruction in &block.instructions {
-            add(instruction.origin, of_operation(program, &instruction.operation));
-        }
-        add(block.origin, of_terminator(&block.terminator));
-    }
-    nodes
+/// The typed program's nodes that an origin stands for: its own and those it was inlined through, for all
+/// origins that were merged into it.
+pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<u32> {
+    let merged = program.merged_origins(origin);
+    merged.into_iter().flat_map(|origin| call_chain(program, origin)).collect()
 }

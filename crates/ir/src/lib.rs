@@ -36,12 +36,15 @@
 //! # Around it
 //!
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
-//! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
+//! [`effects`] knows reads and writes of operations, [`analysis`] what statements do and what depends on what,
+//! [`passes`] simplify, [`transactions`] make single transactions of
 //! register accesses and tell on what state they depend, [`moments`] orders accesses to state in stages,
 //! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
 //! use.
 
-pub(crate) mod architecture;
+pub mod analysis;
+pub mod analysis_report;
+pub mod architecture;
 pub mod bits;
 pub mod codes;
 pub mod control_flow;
@@ -53,8 +56,10 @@ pub mod moments;
 mod operand_walk;
 pub mod passes;
 pub mod program;
+mod random_site;
 pub mod ready;
 mod site;
+mod slot_set;
 pub mod storage_layout;
 pub mod text;
 pub mod transactions;
@@ -64,7 +69,9 @@ pub use bits::Bits;
 pub use crc::{CRC_WIDTHS_BITS, Calculation, CrcParameters};
 pub use instruction::*;
 pub use program::*;
+pub use random_site::RandomSite;
 pub use site::Site;
+pub use slot_set::SlotSet;
 pub use storage_layout::StorageLayout;
 pub use verify::{VerifyError, verify};
 

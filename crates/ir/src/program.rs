@@ -621,12 +621,41 @@ pub struct Origin {
     /// The outermost `@atomic` block that it stands in, by a number that each run of the block's code through
     /// lowering has for itself (P4_16 v1.2.5 §18.4.1).
     pub atomic: Option<u32>,
+    /// Which of several accesses to the same state that lowering made of the same node this is, from 0: an
+    /// unrolled loop has many. Passes keep it.
+    pub repetition: u32,
+    /// The origins of all accesses that a pass fused into one, in order; those have none themselves. Empty
+    /// for what comes from one place.
+    pub merged: Vec<OriginId>,
+}
+
+impl Origin {
+    /// A place in the source, of nothing else.
+    pub fn at(span: Span) -> Origin {
+        Origin {
+            span,
+            node: None,
+            name: None,
+            parent: None,
+            atomic: None,
+            repetition: 0,
+            merged: Vec::new(),
+        }
+    }
 }
 
 impl Program {
     /// The atomic block that an instruction of this origin belongs to.
     pub fn atomic_block(&self, origin: OriginId) -> Option<u32> {
         self.origins.get(origin.index())?.atomic
+    }
+
+    /// The origins that stand together for this one: those that were merged, or itself.
+    pub fn merged_origins(&self, origin: OriginId) -> Vec<OriginId> {
+        match self.origins.get(origin.index()) {
+            Some(Origin { merged, .. }) if !merged.is_empty() => merged.clone(),
+            _ => vec![origin],
+        }
     }
 
     /// The slot with this full name.

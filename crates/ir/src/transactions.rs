@@ -13,12 +13,16 @@
 //!
 //! Accesses in different arms of an `if` are reached by turning the arms into guarded and selected
 //! straight code. That is done only where it lets accesses become one.
+//!
+//! A fused access has the origins of all accesses that it was made of ([`crate::Origin::merged`]).
 
 mod facts;
 mod fusion;
 mod if_conversion;
+mod origins;
 
 pub use facts::{AccessFact, register_access_facts};
+use origins::MergedOrigins;
 
 use crate::control_flow::reverse_postorder;
 use crate::passes::{
@@ -34,17 +38,19 @@ const CONVERSION_BLOCK_LIMIT: usize = 512;
 /// Turns sequences of reads and writes of the same register cell into single transactions. Values are
 /// numbered and dead code is removed on the way.
 pub fn fuse_register_accesses(program: &mut Program) {
+    let mut origins = MergedOrigins::of(program);
     for_each_region(program, |program, region| {
         if access_count(region) < 2 {
             return;
         }
         join_chains(region);
-        fuse(program, region);
-        while let Some(better) = converted(program, region) {
+        fuse(program, &mut origins, region);
+        while let Some(better) = converted(program, &mut origins, region) {
             *region = better;
         }
         remove_unreachable_blocks(region);
     });
+    origins.add_to(program);
     remove_dead_code(program);
 }
 
@@ -75,12 +81,12 @@ fn has_pair(block: &BasicBlock) -> bool {
 }
 
 /// Fuses inside all blocks.
-fn fuse(program: &Program, region: &mut Region) {
+fn fuse(program: &Program, origins: &mut MergedOrigins, region: &mut Region) {
     loop {
         number_region(program, region);
         fold_region(region);
         remove_unused_in_region(region);
-        if !fusion::fuse_once(program, region) {
+        if !fusion::fuse_once(program, origins, region) {
             return;
         }
     }
@@ -88,7 +94,7 @@ fn fuse(program: &Program, region: &mut Region) {
 
 /// The region with one `if` turned into straight code, when that leaves fewer accesses. Inner ones are
 /// tried first, so that no more is turned than needed.
-fn converted(program: &Program, region: &Region) -> Option<Region> {
+fn converted(program: &Program, origins: &mut MergedOrigins, region: &Region) -> Option<Region> {
     let several = accesses(region).values().any(|count| *count > 1);
     if !several || region.blocks.len() > CONVERSION_BLOCK_LIMIT {
         return None;
@@ -104,7 +110,7 @@ fn converted(program: &Program, region: &Region) -> Option<Region> {
             if !has_pair(&attempt.blocks[head]) {
                 continue;
             }
-            fuse(program, &mut attempt);
+            fuse(program, origins, &mut attempt);
             if access_count(&attempt) < before {
                 return Some(attempt);
             }

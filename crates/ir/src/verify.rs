@@ -8,7 +8,7 @@
 //! - P1: every handle is in range.
 //! - P2: error 0 is `NoError`; error names are distinct; they number at most 65536.
 //! - P3: nothing is wider than [`MAX_WIDTH_BITS`]: slots, fields, keys, cells, constants, temporaries.
-//! - P4: the parents of origins form no cycle.
+//! - P4: the parents of origins form no cycle; merged origins merge no others.
 //! - P5: names of slots, tables, registers, counters, meters, action profiles and value sets are
 //!   distinct in their list (header types, headers, actions and regions may share names).
 //!

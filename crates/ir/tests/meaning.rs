@@ -304,13 +304,7 @@ fn program(bytes: &[u8]) -> Program {
             parser_error: None,
             origin: OriginId(0),
         }],
-        origins: vec![Origin {
-            span: Span::NONE,
-            node: None,
-            name: None,
-            parent: None,
-            atomic: None,
-        }],
+        origins: vec![Origin::at(Span::NONE)],
         ..Program::default()
     }
 }

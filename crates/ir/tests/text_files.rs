@@ -6,8 +6,9 @@
 //!   another expectation cannot reach stand in lines of the form `//! error at` with that line's start.
 //! - all others: after a line `// becomes`, what the pass says or the code it leaves.
 //!
-//! With `UPDATE_IR_TESTS=1` in the environment, what is found is written behind `// becomes`.
+//! With `PLANEWRIGHT_BLESS=1` in the environment, what is found is written behind `// becomes`.
 
+use ir::analysis::{Analysis, Liveness, StatementInstance};
 use ir::effects::{self, Effects, Location};
 use ir::moments;
 use ir::text::{parse_with_lines, print_code};
@@ -135,22 +136,31 @@ fn print_effects(program: &Program) -> String {
                 out.push_str(&format!("  block{number}[{index}]: {effects}\n"));
             }
         }
-        let interface = effects::region_interface(program, RegionId(at as u32));
-        let slots = |slots: &BTreeSet<SlotId>| {
-            describe(program, &slots.iter().copied().map(Location::Slot).collect())
+        let id = RegionId(at as u32);
+        let slots = |slots: Vec<SlotId>| {
+            describe(program, &slots.into_iter().map(Location::Slot).collect())
         };
-        out.push_str(&format!("  live in: {}\n", slots(&interface.live_ins)));
-        out.push_str(&format!("  live out: {}\n", slots(&interface.live_outs)));
+        let starts = Liveness::within_region(program, id);
+        let live = starts.first().map(|start| start.iter().collect()).unwrap_or_default();
+        let written = effects::of_region(program, id).slots_written();
+        out.push_str(&format!("  live in: {}\n", slots(live)));
+        out.push_str(&format!("  live out: {}\n", slots(written.into_iter().collect())));
     }
     out
 }
 
 fn print_effects_by_node(program: &Program) -> String {
     let mut out = String::new();
+    let analysis = Analysis::of(program);
+    let nodes: BTreeSet<u32> = program.origins.iter().filter_map(|origin| origin.node).collect();
     for (at, region) in program.regions.iter().enumerate() {
         out.push_str(&format!("region {}\n", region.name));
-        for (node, effects) in effects::by_node(program, RegionId(at as u32)) {
-            out.push_str(&format!("  node {node}: {}\n", describe_effects(program, &effects)));
+        for node in &nodes {
+            let facts = analysis.statement(*node);
+            let here = |instance: &&StatementInstance| instance.region.index() == at;
+            for StatementInstance { effects, .. } in facts.instances.iter().filter(here) {
+                out.push_str(&format!("  node {node}: {}\n", describe_effects(program, effects)));
+            }
         }
     }
     out
@@ -254,7 +264,7 @@ fn check_file(path: &Path) -> Vec<String> {
             }
         }
     }
-    if pass != "verify" && !failures.is_empty() && std::env::var_os("UPDATE_IR_TESTS").is_some() {
+    if pass != "verify" && !failures.is_empty() && std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
         fs::write(path, updated).expect("the file can be written");
     }
     failures

@@ -65,7 +65,6 @@ impl<'a> Burst<'a> {
                 forwarding,
                 environment,
                 left,
-                draw_count: 0,
                 pass: std::ptr::null(),
                 drawing: u64::MAX,
             },
@@ -117,7 +116,7 @@ impl<'a> Burst<'a> {
         pass.ended = [0; ENDS];
         pass.storage = context.storage_mut().as_mut_ptr();
         pass.now_ps = now_ps;
-        self.around.draw_count = 0;
+        self.around.left.draws.clear();
         self.around.drawing = u64::MAX;
         let mut at = range.start;
         while at < range.end {
@@ -161,7 +160,7 @@ impl<'a> Burst<'a> {
         let Burst { pass, around, .. } = self;
         context.cursor_bits = pass.cursor_bits as usize;
         around.at_packet();
-        context.draw_count = around.draw_count;
+        std::mem::swap(&mut context.draws, &mut around.left.draws);
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         around.left.requests.clear();
         let ending = Ending::new(code, pass, &mut around.left.message);

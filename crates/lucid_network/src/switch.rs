@@ -107,7 +107,7 @@ impl InstalledSwitch {
         };
         change(&mut options);
         let device = match like {
-            Some(like) => like.device.another(options),
+            Some(like) => like.device.sharing_code_with(options),
             None => Device::new(pipeline.clone(), options),
         };
         let device = device.map_err(|error| wrong(error.to_string()))?;

@@ -6,8 +6,12 @@
 //! parenthesis nodes: the printer puts them where precedence needs them. Declarations are in `declarations`.
 
 mod declarations;
+mod extensions;
+mod nodes;
 
 pub use declarations::*;
+pub use extensions::*;
+pub use nodes::Node;
 
 use crate::token::Token;
 use num_bigint::BigInt;
@@ -205,6 +209,8 @@ pub enum ExpressionKind {
     Range(Box<Expression>, Box<Expression>),
     /// A tuple keyset `(a, b)` with two or more elements.
     TupleKeyset(Vec<Expression>),
+    /// An expression of a dialect.
+    Extension(Box<Extension>),
     /// Not an expression; already reported.
     Invalid,
 }
@@ -368,6 +374,8 @@ pub enum StatementKind {
     },
     /// A variable or constant declared among statements.
     Declaration(Box<Declaration>),
+    /// A statement of a dialect.
+    Extension(Box<Extension>),
 }
 
 /// `{ statements }` with annotations.

@@ -4,13 +4,13 @@
 //! other program. What comes out is the checked tree, which is lowered directly, and its text, which
 //! other toolchains take. What the pieces say is the tool's business.
 
-use crate::ast::Declaration;
+use crate::ast::{Declaration, Program};
 use crate::interfaces::InterfacesOnly;
 use crate::lexer;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::token::{Token, TokenKind};
 use crate::typed::TypedProgram;
-use source::{Diagnostics, FileId, SourceMap, Span};
+use source::{Diagnostics, SourceMap, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +20,6 @@ pub struct ProgramBuilder {
     map: SourceMap,
     tokens: Vec<Token>,
     includes: Vec<String>,
-    interface_files: std::ops::Range<u32>,
     comments: BTreeMap<Arc<str>, String>,
     diagnostics: Diagnostics,
 }
@@ -34,8 +33,15 @@ pub struct BuiltProgram {
     pub program: Arc<TypedProgram>,
     /// Warnings of the checker.
     pub warnings: Diagnostics,
-    includes: Vec<String>,
-    interface_files: std::ops::Range<u32>,
+    pub(crate) printing: Printing,
+}
+
+/// How a program is printed that a tool made or changed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Printing {
+    /// What a built program includes; `None` for a program of the user's, which includes what it did.
+    includes: Option<Vec<String>>,
+    /// Comments by the names of top-level declarations.
     comments: BTreeMap<Arc<str>, String>,
 }
 
@@ -45,17 +51,14 @@ impl ProgramBuilder {
     pub fn new(mut map: SourceMap, includes: &[&str]) -> ProgramBuilder {
         let mut diagnostics = Diagnostics::new();
         let text: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-        let first = map.file_count() as u32;
         let main = map.add("interfaces", text);
         let options = PreprocessorOptions::default();
         let mut tokens = preprocess(&mut map, &InterfacesOnly, main, &options, &mut diagnostics);
         tokens.retain(|token| token.kind != TokenKind::End);
-        let interface_files = first..map.file_count() as u32;
         ProgramBuilder {
             map,
             tokens,
             includes: includes.iter().map(|name| (*name).to_string()).collect(),
-            interface_files,
             comments: BTreeMap::new(),
             diagnostics,
         }
@@ -104,8 +107,7 @@ impl ProgramBuilder {
     /// the tool, or a limit of P4 that the tool did not know.
     #[allow(clippy::result_large_err, reason = "once a program, and then the run is over")]
     pub fn finish(self) -> Result<BuiltProgram, (Diagnostics, SourceMap)> {
-        let ProgramBuilder { map, mut tokens, includes, interface_files, comments, diagnostics } =
-            self;
+        let ProgramBuilder { map, mut tokens, includes, comments, diagnostics } = self;
         let mut diagnostics = diagnostics;
         tokens.push(Token { kind: TokenKind::End, span: Span::NONE, text: "".into() });
         let tree = crate::parser::parse(tokens, &mut diagnostics);
@@ -120,9 +122,7 @@ impl ProgramBuilder {
             map,
             program: Arc::new(program),
             warnings: diagnostics,
-            includes,
-            interface_files,
-            comments,
+            printing: Printing { includes: Some(includes), comments },
         })
     }
 }
@@ -131,10 +131,25 @@ impl BuiltProgram {
     /// The program as text that other toolchains take: interfaces as `#include`, then everything
     /// that was put.
     pub fn print(&self) -> String {
-        let mut text: String =
-            self.includes.iter().map(|name| format!("#include <{name}>\n")).collect();
-        let is_own = |declaration: &&Declaration| !self.is_interface(declaration.span.file);
-        for declaration in self.program.program.declarations.iter().filter(is_own) {
+        self.printing.print(&self.map, &self.program.program)
+    }
+}
+
+impl Printing {
+    /// A declaration that has another name now keeps its comment.
+    pub(crate) fn rename(&mut self, old: &str, new: &Arc<str>) {
+        if let Some(comment) = self.comments.remove(old) {
+            self.comments.insert(new.clone(), comment);
+        }
+    }
+
+    pub(crate) fn print(&self, map: &SourceMap, program: &Program) -> String {
+        let Some(includes) = &self.includes else {
+            return crate::printer::print_with_includes(map, program);
+        };
+        let mut text: String = includes.iter().map(|name| format!("#include <{name}>\n")).collect();
+        let is_own = |declaration: &&Declaration| map.library(declaration.span).is_none();
+        for declaration in program.declarations.iter().filter(is_own) {
             text.push('\n');
             let comment = self.comments.get(&declaration.name.text);
             for line in comment.into_iter().flat_map(|comment| comment.lines()) {
@@ -144,10 +159,6 @@ impl BuiltProgram {
             text.push_str(&crate::printer::print_declarations([declaration]));
         }
         text
-    }
-
-    fn is_interface(&self, file: FileId) -> bool {
-        self.interface_files.contains(&file.0)
     }
 }
 

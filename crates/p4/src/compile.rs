@@ -2,7 +2,8 @@
 //! The front end in one call: preprocess, parse, check. Files come through an [`IncludeLoader`].
 
 use crate::codes::syntax;
-use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess};
+use crate::dialect::Dialect;
+use crate::preprocessor::{IncludeLoader, PreprocessorOptions, preprocess_dialect};
 use crate::typed::TypedProgram;
 use source::{Code, Diagnostic, Diagnostics, Severity, SourceMap, Span};
 use std::sync::Arc;
@@ -42,11 +43,23 @@ pub fn compile(
     loader: &dyn IncludeLoader,
     options: &PreprocessorOptions,
 ) -> Compilation {
+    compile_dialect(name, text, loader, options, None)
+}
+
+/// Like [`compile`], for a program in a dialect. Forms of the dialect stay in the checked tree.
+pub fn compile_dialect(
+    name: &str,
+    text: String,
+    loader: &dyn IncludeLoader,
+    options: &PreprocessorOptions,
+    dialect: Option<&dyn Dialect>,
+) -> Compilation {
     let mut map = SourceMap::new();
     let mut diagnostics = Diagnostics::new();
     let main = map.add(name, text);
-    let tokens = preprocess(&mut map, loader, main, options, &mut diagnostics);
-    let tree = crate::parser::parse(tokens, &mut diagnostics);
+    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let tokens = preprocess_dialect(&mut map, loader, main, options, foreign, &mut diagnostics);
+    let tree = crate::parser::parse_dialect(tokens, dialect, &mut diagnostics);
     let is_recovered = |diagnostic: &Diagnostic| {
         // With advice the parser guesses at a mistyped word and has not the tree that was meant.
         let is_guess = diagnostic.code == syntax::MISSING_SEMICOLON && !diagnostic.help.is_empty();
@@ -58,7 +71,7 @@ pub fn compile(
     }
     if diagnostics.has_errors() {
         let mut found = Diagnostics::new();
-        crate::check::check(tree, &mut found);
+        crate::check::check_dialect(tree, dialect, &mut found);
         // What stands beside a mistake of the parser's is what is left of it.
         let mended: Vec<Span> =
             diagnostics.iter().map(|diagnostic| diagnostic.primary.span).collect();
@@ -69,7 +82,7 @@ pub fn compile(
         }
         return Compilation { map, diagnostics: limited(by_place(diagnostics)), program: None };
     }
-    let program = crate::check::check(tree, &mut diagnostics);
+    let program = crate::check::check_dialect(tree, dialect, &mut diagnostics);
     let program = if diagnostics.has_errors() { None } else { Some(Arc::new(program)) };
     Compilation { map, diagnostics: limited(diagnostics), program }
 }

@@ -49,6 +49,17 @@ pub fn lex_with_comments(
     file: FileId,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Token>, Vec<Trivia>) {
+    lex_with_characters(map, file, "", diagnostics)
+}
+
+/// Like [`lex_with_comments`]; the characters in `foreign` are no mistakes but tokens of the kind
+/// [`TokenKind::Foreign`].
+pub fn lex_with_characters(
+    map: &SourceMap,
+    file: FileId,
+    foreign: &str,
+    diagnostics: &mut Diagnostics,
+) -> (Vec<Token>, Vec<Trivia>) {
     let text = map.text(file).clone();
     let mut cursor = Cursor::new(file, text.clone());
     let mut spellings: FxHashSet<Arc<str>> = FxHashSet::default();
@@ -92,6 +103,7 @@ pub fn lex_with_comments(
                 TokenKind::String
             }
             PieceKind::Symbol(kind) => kind,
+            PieceKind::Unknown if is_foreign(map.slice(span), foreign) => TokenKind::Foreign,
             PieceKind::Character | PieceKind::Unknown | PieceKind::Hash | PieceKind::HashHash => {
                 if !annotation.is_inside() {
                     diagnostics.push(unknown_text(span, map.slice(span)));
@@ -112,9 +124,45 @@ pub fn lex_with_comments(
         annotation.pass(kind);
         tokens.push(Token { kind, span, text: spelling });
         if kind == TokenKind::End {
-            return (tokens, trivia);
+            return (with_references(tokens), trivia);
         }
     }
+}
+
+/// Makes one token of each `${name}` without blanks, where `$` is a token.
+pub(crate) fn with_references(tokens: Vec<Token>) -> Vec<Token> {
+    if !tokens.iter().any(|token| token.kind == TokenKind::Foreign) {
+        return tokens;
+    }
+    let touch = |pair: &[Token]| {
+        pair[0].span.file == pair[1].span.file && pair[0].span.end == pair[1].span.start
+    };
+    let mut folded = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.as_slice();
+    while let [first, after @ ..] = rest {
+        if let [dollar, open, name, close, after @ ..] = rest
+            && dollar.kind == TokenKind::Foreign
+            && &*dollar.text == "$"
+            && open.kind == TokenKind::OpenBrace
+            && (name.kind == TokenKind::Identifier || name.kind.is_keyword())
+            && close.kind == TokenKind::CloseBrace
+            && rest[..4].windows(2).all(touch)
+        {
+            let text = format!("${{{}}}", name.text).into();
+            let span = dollar.span.to(close.span);
+            folded.push(Token { kind: TokenKind::Foreign, span, text });
+            rest = after;
+        } else {
+            folded.push(first.clone());
+            rest = after;
+        }
+    }
+    folded
+}
+
+/// Whether an unknown text has only characters that are allowed beyond those of P4_16.
+pub(crate) fn is_foreign(text: &str, foreign: &str) -> bool {
+    text.chars().all(|character| foreign.contains(character))
 }
 
 /// What [`Token::text`] holds for a piece: strings lose their quotes (P4_16 v1.2.5 §6.4.3.3) and

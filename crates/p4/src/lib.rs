@@ -3,16 +3,24 @@
 //! interfaces. Source text comes in, a checked tree with side tables comes out; execution and hardware
 //! are elsewhere.
 
+#[macro_use]
+mod walker;
+
 pub mod ast;
 pub mod build;
 pub mod check;
 pub mod codes;
 pub mod compile;
+pub mod dialect;
 pub mod format;
 pub mod interfaces;
 pub mod lexer;
 pub mod parser;
 pub mod preprocessor;
 pub mod printer;
+pub mod random_sites;
+pub mod rewrite;
 pub mod token;
 pub mod typed;
+pub mod visit;
+pub mod visit_mut;

@@ -10,13 +10,15 @@ mod directives;
 mod expansion;
 mod expression;
 mod includes;
+mod libraries;
 mod names;
 mod substitution;
 
 use crate::codes::lexical;
 use crate::lexer::cursor::{Cursor, Piece, PieceKind};
 use crate::lexer::{
-    AnnotationBody, spelling, unknown_text, unterminated_comment, unterminated_string,
+    AnnotationBody, is_foreign, spelling, unknown_text, unterminated_comment, unterminated_string,
+    with_references,
 };
 use crate::token::{Token, TokenKind};
 use conditions::Condition;
@@ -69,13 +71,26 @@ pub fn preprocess(
     options: &PreprocessorOptions,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Token> {
+    preprocess_dialect(map, loader, main, options, "", diagnostics)
+}
+
+/// Like [`preprocess`]; the characters in `foreign` are tokens of a dialect.
+pub fn preprocess_dialect(
+    map: &mut SourceMap,
+    loader: &dyn IncludeLoader,
+    main: FileId,
+    options: &PreprocessorOptions,
+    foreign: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Token> {
     let end = Span::new(main, 0, u32::try_from(map.text(main).len()).unwrap_or(u32::MAX));
     let mut preprocessor = Preprocessor::new(map, loader, options, diagnostics);
+    preprocessor.foreign = foreign;
     preprocessor.define_builtins();
     preprocessor.define_from_options();
     preprocessor.open_main(main);
     preprocessor.run();
-    let mut tokens = preprocessor.output;
+    let mut tokens = with_references(preprocessor.output);
     tokens.push(Token { kind: TokenKind::End, span: end.after(), text: Arc::from("") });
     crate::parser::fold_pragma_lines(map, tokens)
 }
@@ -128,6 +143,8 @@ struct Preprocessor<'run> {
     map: &'run mut SourceMap,
     loader: &'run dyn IncludeLoader,
     options: &'run PreprocessorOptions,
+    /// Characters of a dialect.
+    foreign: &'run str,
     diagnostics: &'run mut Diagnostics,
     names: Names,
     known: KnownNames,
@@ -167,6 +184,7 @@ impl<'run> Preprocessor<'run> {
             map,
             loader,
             options,
+            foreign: "",
             diagnostics,
             names,
             known,
@@ -210,6 +228,9 @@ impl<'run> Preprocessor<'run> {
             LocalKind::String => TokenKind::String,
             LocalKind::Symbol(kind) => kind,
             LocalKind::Placemarker => return,
+            LocalKind::Unknown if is_foreign(self.names.text(token.symbol), self.foreign) => {
+                TokenKind::Foreign
+            }
             LocalKind::Character | LocalKind::Hash | LocalKind::HashHash | LocalKind::Unknown => {
                 if !self.annotation.is_inside() {
                     let text = self.names.text(token.symbol).clone();

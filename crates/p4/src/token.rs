@@ -33,6 +33,14 @@ macro_rules! token_kinds {
             Pragma,
             /// A character that P4 does not know; already reported.
             Unknown,
+            /// A character that P4_16 does not have and a dialect or a text with holes uses.
+            Foreign,
+            /// `${name}` in a piece of a program, where an expression is put in. The text is the name.
+            Hole,
+            /// `${name}` in a piece of a program, where a type is put in.
+            TypeHole,
+            /// `${name}` in a piece of a program, where statements, declarations or states are put in.
+            ListHole,
             /// The end of the input.
             End,
             $($keyword,)*
@@ -48,6 +56,8 @@ macro_rules! token_kinds {
                     TokenKind::String => "string",
                     TokenKind::Pragma => "#pragma",
                     TokenKind::Unknown => "unknown character",
+                    TokenKind::Foreign => "character of a dialect",
+                    TokenKind::Hole | TokenKind::TypeHole | TokenKind::ListHole => "hole",
                     TokenKind::End => "end of file",
                     $(TokenKind::$keyword => $spelling,)*
                     $(TokenKind::$symbol => $mark,)*

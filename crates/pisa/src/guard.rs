@@ -4,6 +4,7 @@
 //! matches decides. What runs is not known here.
 
 mod condition;
+mod conditions;
 mod exclusion;
 mod product;
 

@@ -13,7 +13,7 @@ mod reason;
 mod render;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Explanation, Label, Severity};
-pub use map::{FileId, Location, MacroUse, SourceMap, Span};
+pub use map::{FileId, Library, Location, MacroUse, SourceMap, Span};
 pub use printable::printable;
 pub use reason::reason;
 pub use render::{RenderOptions, render_json, render_text};

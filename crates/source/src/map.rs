@@ -72,17 +72,31 @@ pub struct Location {
     pub column: u32,
 }
 
+/// A library as programs include it: text that other tools have too, so that a printed program may
+/// include it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// The name that the program includes it by, such as `v1model.p4`.
+    pub name: Arc<str>,
+    /// Macros of the program that the library's text may ask for: the name, and the directive that
+    /// defines it. In an order in which they can be defined.
+    pub macros: Vec<(Arc<str>, Arc<str>)>,
+}
+
 #[derive(Clone, Debug)]
 struct File {
     name: Arc<str>,
     text: Arc<str>,
     line_starts: Vec<u32>,
+    /// The library that the file is part of: an index into [`SourceMap::libraries`].
+    library: Option<u32>,
 }
 
 /// All files of one compilation.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<File>,
+    libraries: Vec<Library>,
     /// By where the use starts: a larger span that starts with a use is found too.
     macro_uses: HashMap<(FileId, u32), MacroUse>,
 }
@@ -105,7 +119,7 @@ impl SourceMap {
             _ => false,
         };
         line_starts.extend((0..bytes.len()).filter(|at| ends_line(*at)).map(|at| at as u32 + 1));
-        self.files.push(File { name: name.into(), text, line_starts });
+        self.files.push(File { name: name.into(), text, line_starts, library: None });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -125,6 +139,39 @@ impl SourceMap {
             return "";
         }
         self.text(span.file).get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Says that a file is what a library begins with.
+    pub fn mark_library(&mut self, file: FileId, library: Library) {
+        let index = self.libraries.len() as u32;
+        self.libraries.push(library);
+        self.files[file.0 as usize].library = Some(index);
+    }
+
+    /// Says that a file belongs to the library that another file belongs to, and adds macros that it
+    /// may ask for. A macro that the library has already stays as it is.
+    pub fn join_library(
+        &mut self,
+        file: FileId,
+        other: FileId,
+        macros: impl IntoIterator<Item = (Arc<str>, Arc<str>)>,
+    ) {
+        let index = self.files[other.0 as usize].library;
+        self.files[file.0 as usize].library = index;
+        let Some(library) = index.and_then(|index| self.libraries.get_mut(index as usize)) else {
+            return;
+        };
+        for (name, definition) in macros {
+            if !library.macros.iter().any(|(known, _)| *known == name) {
+                library.macros.push((name, definition));
+            }
+        }
+    }
+
+    /// The library that a place is in; `None` in the user's files and for [`Span::NONE`].
+    pub fn library(&self, span: Span) -> Option<&Library> {
+        let file = self.files.get(span.file.0 as usize)?;
+        self.libraries.get(file.library? as usize)
     }
 
     /// How many files there are; their ids are `0..count`.

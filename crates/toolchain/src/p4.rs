@@ -4,8 +4,9 @@
 use conformance::corpus;
 use frontend::{
     Architecture, Checked, Compiled, Console, CorpusJudge, Failure, Frontend, LayoutProblem,
-    Outcome, ProgramFile,
+    Outcome, PrintForm, ProgramFile,
 };
+use ir::analysis::{Analysis, StatementTree};
 use ir::ready::ReadyProgram;
 use p4::compile::Compilation;
 use source::{Diagnostics, Explanation};
@@ -30,6 +31,13 @@ fn accepted(program: &ProgramFile<'_>) -> Result<(Compilation, Option<ReadyProgr
         true => Err(Failure::Found(compiled.map, compiled.diagnostics)),
         false => Ok((compiled, ready)),
     }
+}
+
+fn no_main(program: &ProgramFile<'_>) -> Failure {
+    Failure::Message(format!(
+        "`{}` has no `main`, so there is nothing to run: instantiate a package",
+        program.path.display()
+    ))
 }
 
 impl Frontend for P4 {
@@ -78,19 +86,30 @@ impl Frontend for P4 {
         p4::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+    fn print(&self, program: &ProgramFile<'_>, form: PrintForm) -> Result<String, Failure> {
         let (compiled, _) = accepted(program)?;
-        let typed = compiled.program.map(|typed| p4::printer::print(&typed.program));
-        Ok(typed.unwrap_or_default())
+        let text = compiled.program.map(|typed| match form.expand_includes {
+            true => p4::printer::print(&typed.program),
+            false => p4::printer::print_with_includes(&compiled.map, &typed.program),
+        });
+        Ok(text.unwrap_or_default())
     }
 
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
         match accepted(program)? {
             (_, Some(ready)) => Ok(ir::text::print(ready.program())),
-            (_, None) => Err(Failure::Message(format!(
-                "`{}` has no `main`, so there is nothing to run: instantiate a package",
-                program.path.display()
-            ))),
+            (_, None) => Err(no_main(program)),
+        }
+    }
+
+    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        match accepted(program)? {
+            (compiled, Some(ready)) => {
+                let analysis = Analysis::of(ready.lowered());
+                let tree = StatementTree::of(&ready.typed().program);
+                Ok(ir::analysis_report::report(&analysis, &tree, &compiled.map))
+            }
+            (_, None) => Err(no_main(program)),
         }
     }
 

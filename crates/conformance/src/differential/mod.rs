@@ -8,6 +8,7 @@ pub mod choices;
 pub mod coverage;
 pub mod entries;
 pub mod forms;
+pub mod garbage;
 pub mod generator;
 pub mod packets;
 pub mod piece;

@@ -100,13 +100,22 @@ pub trait Subject {
     fn finish(&mut self, seen: &mut Vec<Observation>);
 }
 
+/// A change of the IR before it is loaded.
+struct Alteration(Box<dyn Fn(&mut ir::Program)>);
+
+impl fmt::Debug for Alteration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Alteration")
+    }
+}
+
 /// A [`Device`] with options, on some form of the program.
 #[derive(Debug)]
 pub struct DeviceSubject {
     name: String,
     form: Form,
     options: DeviceOptions,
-    alteration: Option<fn(&mut ir::Program)>,
+    alteration: Option<Alteration>,
     /// Packets arrive at multiples of this time, and observations count time in it.
     slot_ps: Option<u64>,
     running: Option<(Device, Session)>,
@@ -129,8 +138,8 @@ impl DeviceSubject {
     }
 
     /// The same with a change of the IR before it is loaded: a planted mistake, to see that it is found.
-    pub fn altered(mut self, alteration: fn(&mut ir::Program)) -> DeviceSubject {
-        self.alteration = Some(alteration);
+    pub fn altered(mut self, alteration: impl Fn(&mut ir::Program) + 'static) -> DeviceSubject {
+        self.alteration = Some(Alteration(Box::new(alteration)));
         self
     }
 
@@ -150,13 +159,15 @@ impl DeviceSubject {
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
     /// `lowered` (the interpreter on the IR as lowered), `reprinted` (the interpreter on the program
-    /// printed and read again), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
+    /// printed and read again), `rewritten` (the interpreter on the program after edits that change
+    /// nothing), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
     /// code of the IR as lowered).
     pub fn named(name: &str) -> Option<DeviceSubject> {
         let (form, engine) = match name {
             "interpreter" => (Form::Simplified, EngineChoice::Interpreter),
             "lowered" => (Form::Lowered, EngineChoice::Interpreter),
             "reprinted" => (Form::Reprinted, EngineChoice::Interpreter),
+            "rewritten" => (Form::Rewritten, EngineChoice::Interpreter),
             "jit" => (Form::Simplified, EngineChoice::Jit),
             "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
             _ => return None,
@@ -173,7 +184,7 @@ impl DeviceSubject {
 
     /// The names that [`DeviceSubject::named`] knows.
     pub const NAMES: &'static [&'static str] =
-        &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
+        &["interpreter", "lowered", "reprinted", "rewritten", "jit", "jit-lowered"];
 }
 
 /// An error's text; with slots, its time counts slots.
@@ -227,7 +238,7 @@ impl Subject for DeviceSubject {
     fn load(&mut self, program: &Forms) -> Result<(), String> {
         self.running = None;
         let mut program = program.form(self.form).map_err(|error| error.to_string())?;
-        if let Some(alteration) = self.alteration {
+        if let Some(Alteration(alteration)) = &self.alteration {
             alteration(Arc::make_mut(&mut program));
         }
         let device = Device::new(program.clone(), self.options.clone())

@@ -218,7 +218,7 @@ impl Scene {
 
     fn run(&self, like: &Device, seed: u64) -> History {
         let mut choices = Choices::from_seed(seed);
-        let mut device = like.another(self.options.clone()).expect("it loads");
+        let mut device = like.sharing_code_with(self.options.clone()).expect("it loads");
         let mut target = self.target(&device);
         let mut history = History::default();
         let first = target.submit(self.batch(&mut choices, 1), 0);

@@ -449,7 +449,7 @@ impl Scene {
             _ => IDS * number as u32,
         };
         let portion = shared.portion(IdRanges::same(base..base + IDS));
-        let alone = self.like[number].another(self.options.clone()).expect("it loads");
+        let alone = self.like[number].sharing_code_with(self.options.clone()).expect("it loads");
         let program = alone.program();
         let target: Box<dyn Target> = match number {
             0 if self.mistake == Mistake::NoPortion => Box::new(device.target()),
@@ -472,7 +472,7 @@ impl Scene {
     /// A sentence about what a program sees of others, if it does.
     fn run(&self, seed: u64, counts: &mut Counts) -> Result<(), String> {
         let mut choices = Choices::from_seed(seed);
-        let mut device = self.like[0].another(self.options.clone()).expect("it loads");
+        let mut device = self.like[0].sharing_code_with(self.options.clone()).expect("it loads");
         let shared = SharedTarget::new(Box::new(device.target()));
         let mut tenants: Vec<Tenant> =
             (0..4).map(|number| self.tenant(number, &shared, &device)).collect();

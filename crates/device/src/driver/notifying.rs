@@ -2,45 +2,22 @@
 //! Notifications of a device: digests, packets for the CPU port, idle timeouts, swaps, links. They go to every
 //! controller that listens.
 
-use super::ControlWork;
 use crate::burst::Burst;
-use crate::control_target::Mailbox;
-use crate::machine::Event;
+use crate::control_request::{ControlWork, Mailbox};
 use crate::switch::Switch;
+use crate::switch_core::Event;
 use control::target::{Batch, Item, Notification};
 use ir::TableId;
 use state::{BatchItem, NewEntry, Update};
-use std::sync::{Arc, Weak};
-
-/// Controllers that listen, and what they have seen.
-#[derive(Debug, Default)]
-pub(super) struct Listeners {
-    mailboxes: Vec<Weak<Mailbox>>,
-    digests_seen: usize,
-    packets_seen: usize,
-    /// When entries are looked at next.
-    idle_check_ps: Option<u64>,
-}
-
-impl Listeners {
-    fn notify(&mut self, notification: &Notification) {
-        self.mailboxes.retain(|mailbox| match mailbox.upgrade() {
-            Some(mailbox) => {
-                mailbox.notify(notification.clone());
-                true
-            }
-            None => false,
-        });
-    }
-}
+use std::sync::Arc;
 
 impl Switch {
     /// A controller begins to listen: what happens from now on is sent to it.
     pub fn listen(&mut self, mailbox: &Arc<Mailbox>) {
         self.publish();
         self.driver.listeners.mailboxes.push(Arc::downgrade(mailbox));
-        self.driver.listeners.digests_seen = self.machine.digests.len();
-        self.driver.listeners.packets_seen = self.machine.transmitted.len();
+        self.driver.listeners.digests_seen = self.core.digests.len();
+        self.driver.listeners.packets_seen = self.core.transmitted.len();
         self.watch_all_writes();
         self.check_idle_entries_again();
     }
@@ -63,14 +40,14 @@ impl Switch {
     fn publish_to_listeners(&mut self) {
         let listeners = &mut self.driver.listeners;
         let mut found = Vec::new();
-        let digests = self.machine.digests.get(listeners.digests_seen..).unwrap_or_default();
+        let digests = self.core.digests.get(listeners.digests_seen..).unwrap_or_default();
         found.extend(digests.iter().map(|digest| Notification::Digest {
             time_ps: digest.time_ps,
             name: digest.name.clone(),
             fields: digest.fields.clone(),
         }));
-        if let Some(cpu_port) = self.machine.options.cpu_port {
-            let sent = self.machine.transmitted.get(listeners.packets_seen..).unwrap_or_default();
+        if let Some(cpu_port) = self.core.options.cpu_port {
+            let sent = self.core.transmitted.get(listeners.packets_seen..).unwrap_or_default();
             let sent = sent.iter().filter(|packet| packet.port == cpu_port);
             found.extend(sent.map(|packet| Notification::PacketIn {
                 time_ps: packet.time_ps,
@@ -78,8 +55,8 @@ impl Switch {
                 bytes: packet.bytes.clone(),
             }));
         }
-        listeners.digests_seen = self.machine.digests.len();
-        listeners.packets_seen = self.machine.transmitted.len();
+        listeners.digests_seen = self.core.digests.len();
+        listeners.packets_seen = self.core.transmitted.len();
         found.sort_by_key(Notification::time_ps);
         for notification in &found {
             self.driver.listeners.notify(notification);
@@ -89,10 +66,10 @@ impl Switch {
     /// Sends packets for the CPU port that a burst has sent, but for the first ones.
     #[inline]
     pub fn publish_burst(&mut self, burst: &Burst, already: usize) {
-        let Some(cpu_port) = self.machine.options.cpu_port.filter(|_| self.has_listeners()) else {
+        let Some(cpu_port) = self.core.options.cpu_port.filter(|_| self.has_listeners()) else {
             return;
         };
-        let time_ps = self.machine.now_ps;
+        let time_ps = self.core.now_ps;
         for sent in burst.outputs().skip(already).filter(|sent| sent.port == cpu_port) {
             let (port, bytes) = (sent.port, sent.bytes.to_vec());
             self.notify(&Notification::PacketIn { time_ps, port, bytes });
@@ -101,8 +78,8 @@ impl Switch {
 
     /// The device's owner has taken digests, or packets, that were published.
     pub fn forget_published(&mut self) {
-        self.driver.listeners.digests_seen = self.machine.digests.len();
-        self.driver.listeners.packets_seen = self.machine.transmitted.len();
+        self.driver.listeners.digests_seen = self.core.digests.len();
+        self.driver.listeners.packets_seen = self.core.transmitted.len();
     }
 
     /// Tells listeners of something.
@@ -115,8 +92,8 @@ impl Switch {
 
     /// Tells listeners that another program runs.
     pub fn note_swap(&mut self) {
-        let program = self.current.program.clone();
-        self.notify(&Notification::Swapped { time_ps: self.machine.now_ps, program });
+        let program = self.current.program().clone();
+        self.notify(&Notification::Swapped { time_ps: self.core.now_ps, program });
         self.driver.listeners.idle_check_ps = None;
         self.watch_all_writes();
         self.check_idle_entries_again();
@@ -124,7 +101,7 @@ impl Switch {
 
     /// Whether listeners are told of entries that idle out.
     pub(super) fn listens_for_idle_entries(&self) -> bool {
-        self.has_listeners() && self.current.program.tables.iter().any(|table| table.idle_timeout)
+        self.has_listeners() && self.current.program().tables.iter().any(|table| table.idle_timeout)
     }
 
     /// When the first of a batch's entries may idle out.
@@ -132,7 +109,7 @@ impl Switch {
         if !self.listens_for_idle_entries() {
             return None;
         }
-        let now_ps = self.machine.now_ps;
+        let now_ps = self.core.now_ps;
         let configuration = self.current.store.configuration();
         let idle_at_ps = |from_ps: u64, entry: &NewEntry| {
             from_ps.saturating_add(entry.idle_timeout_ns.saturating_mul(1_000))
@@ -141,7 +118,7 @@ impl Switch {
         let last_hit_ps = |table: TableId, entry: &NewEntry| {
             let handle = configuration.entry_handle(table, &entry.keys, entry.priority).ok()?;
             let record = configuration.table(table)?.entry(handle)?;
-            Some(self.current.cells.last_hit_ps(table, record))
+            Some(self.current.cells().last_hit_ps(table, record))
         };
         let idle_ps = |item: &Item| match item {
             Item::State(BatchItem::Update(Update::InsertEntry { entry, .. }))
@@ -165,15 +142,15 @@ impl Switch {
         let listeners = &mut self.driver.listeners;
         if listeners.idle_check_ps.is_none_or(|planned_ps| time_ps < planned_ps) {
             listeners.idle_check_ps = Some(time_ps);
-            self.machine.schedule(time_ps, Event::Control(ControlWork::IdleCheck));
+            self.core.schedule(time_ps, Event::Control(ControlWork::IdleCheck));
         }
     }
 
     fn check_idle_entries_again(&mut self) {
         if self.listens_for_idle_entries() {
             let configuration = self.current.store.configuration();
-            let now_ps = self.machine.now_ps;
-            if let Some(next_ps) = self.current.cells.next_idle_check_ps(&configuration, now_ps) {
+            let now_ps = self.core.now_ps;
+            if let Some(next_ps) = self.current.cells().next_idle_check_ps(&configuration, now_ps) {
                 self.check_idle_entries_at(next_ps.max(now_ps));
             }
         }
@@ -181,7 +158,7 @@ impl Switch {
 
     /// Reports entries that have idled out by now.
     pub(super) fn report_idle_entries(&mut self) {
-        let now_ps = self.machine.now_ps;
+        let now_ps = self.core.now_ps;
         let planned_ps = self.driver.listeners.idle_check_ps;
         if planned_ps.is_none_or(|planned_ps| planned_ps > now_ps) {
             // An earlier check took its place.
@@ -192,7 +169,7 @@ impl Switch {
             return;
         }
         let configuration = self.current.store.configuration();
-        let idle = self.current.cells.take_idle_entries(&configuration, now_ps);
+        let idle = self.current.state_mut().1.take_idle_entries(&configuration, now_ps);
         drop(configuration);
         for (table, entry) in idle {
             self.notify(&Notification::IdleTimeout { time_ps: now_ps, table, entry });

@@ -6,7 +6,7 @@ use crate::packet_generator::{
     GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
 };
 use crate::switch::Switch;
-use crate::traffic_manager::OutputPath;
+use crate::wire::OutputPath;
 use control::target::{self, DeviceItem, Fault, QueueState, Reply};
 use std::ops::RangeInclusive;
 
@@ -18,8 +18,10 @@ impl Switch {
     /// Applies an item, or says what does not exist or is not possible.
     pub(super) fn apply_to_device(&mut self, item: DeviceItem) -> Result<Reply, Fault> {
         self.check_on_device(&item)?;
-        let traffic = &mut self.machine.traffic;
+        let setting = item.clone();
+        let traffic = &mut self.core.traffic;
         match item {
+            DeviceItem::ReadSettings => return Ok(Reply::Settings(self.driver.settings.clone())),
             DeviceItem::QueueRate { packets_per_second, port, priority } => {
                 for number in self.current.ports(port) {
                     let path = OutputPath::Port(number);
@@ -33,7 +35,7 @@ impl Switch {
                 }
             }
             DeviceItem::ReadQueue { port, priority } => {
-                let (path, now_ps) = (OutputPath::Port(port), self.machine.now_ps);
+                let (path, now_ps) = (OutputPath::Port(port), self.core.now_ps);
                 let depth_packets = u64::from(traffic.depth_packets(path, priority));
                 let statistics = traffic.queue_statistics(path, priority, now_ps);
                 let most_packets = statistics.map_or(0, |known| known.most_packets);
@@ -44,15 +46,17 @@ impl Switch {
                     .map_err(|error| refused(error.to_string()))?;
             }
             DeviceItem::GeneratorStop { application } => {
-                self.machine.stop_generator_application(application_id(application)?);
+                self.core.stop_generator_application(application_id(application)?);
             }
         }
+        note_setting(&mut self.driver.settings, setting);
         Ok(Reply::Done)
     }
 
     /// Whether an item is possible.
     pub(super) fn check_on_device(&self, item: &DeviceItem) -> Result<(), Fault> {
         match item {
+            DeviceItem::ReadSettings => Ok(()),
             DeviceItem::QueueRate { port, priority, .. }
             | DeviceItem::QueueDepth { port, priority, .. } => {
                 self.check_queues(self.current.ports(*port), *priority)
@@ -72,7 +76,7 @@ impl Switch {
             }
             DeviceItem::GeneratorStop { application } => {
                 let id = application_id(*application)?;
-                match self.machine.has_generator_application(id) {
+                match self.core.has_generator_application(id) {
                     true => Ok(()),
                     false => Err(refused(format!(
                         "application {application} of the packet generator was not set"
@@ -88,11 +92,35 @@ impl Switch {
         priority: Option<u32>,
     ) -> Result<(), Fault> {
         let priority = priority.unwrap_or(0);
-        let traffic = &self.machine.options.traffic_manager;
+        let traffic = &self.core.options.traffic_manager;
         match ports.find(|port| priority >= traffic.port(*port).queue_count.max(1)) {
             Some(port) => Err(refused(format!("port {port} has no queue of priority {priority}"))),
             None => Ok(()),
         }
+    }
+}
+
+/// Adds a setting that is in force now, instead of those that it replaces.
+fn note_setting(settings: &mut Vec<DeviceItem>, new: DeviceItem) {
+    let covers = |of: Option<u32>, other: Option<u32>| of.is_none() || of == other;
+    settings.retain(|old| match (&new, old) {
+        (
+            DeviceItem::QueueRate { port, priority, .. },
+            DeviceItem::QueueRate { port: of, priority: class, .. },
+        )
+        | (
+            DeviceItem::QueueDepth { port, priority, .. },
+            DeviceItem::QueueDepth { port: of, priority: class, .. },
+        ) => !(covers(*port, *of) && covers(*priority, *class)),
+        (
+            DeviceItem::GeneratorTimer(control::target::GeneratorTimer { application, .. })
+            | DeviceItem::GeneratorStop { application },
+            DeviceItem::GeneratorTimer(of),
+        ) => of.application != *application,
+        _ => true,
+    });
+    if !matches!(new, DeviceItem::GeneratorStop { .. }) {
+        settings.push(new);
     }
 }
 

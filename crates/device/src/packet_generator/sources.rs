@@ -3,7 +3,7 @@
 //! When an event is due is the machine's business.
 
 use super::application::{GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer};
-use super::{PacketTrain, TrainTarget, packet_number};
+use super::train::{PacketTrain, TrainTarget, packet_number};
 use std::collections::BTreeMap;
 
 /// Sources have 15 bits in numbers of packets; the last ones are applications, the others trains.

@@ -2,8 +2,7 @@
 //! Collects the passes of packets as they happen, and limits what is kept of them. How they are
 //! written is not here.
 
-use super::TraceNode;
-use interpreter::trace::{StoreSite, TraceValue};
+use interpreter::trace::{StoreSite, TraceNode, TraceValue};
 use std::collections::BTreeMap;
 
 /// How many passes of a received packet and its copies are kept.

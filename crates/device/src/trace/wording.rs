@@ -2,8 +2,7 @@
 //! How the device's own steps of a trace read in the text for people. Steps of blocks are the
 //! interpreter's.
 
-use super::TraceNode;
-use interpreter::trace::{TraceValue, count_text};
+use interpreter::trace::{TraceNode, TraceValue, count_text};
 use source::quantity::seconds;
 
 /// A step of the device in words.

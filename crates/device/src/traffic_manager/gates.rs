@@ -3,9 +3,9 @@
 //! at once without a trace. Compiled code looks at them ([`jit::Gate`]). The traffic manager keeps them as
 //! its paths change; nothing here decides when a path may send.
 
-use super::OutputPath;
 use super::paths::{Path, Paths};
 use crate::options::{PortOptions, TrafficManagerOptions};
+use crate::wire::OutputPath;
 
 /// Ports below this have gates.
 pub(crate) const GATE_ROWS: u32 = 512;
@@ -13,7 +13,7 @@ pub(crate) const GATE_ROWS: u32 = 512;
 /// Queues from here on have no gates.
 const GATE_BITS: usize = u64::BITS as usize;
 
-/// What a packet has to find at its queue's port to go straight.
+/// What a packet has to find at its queue's port to stay on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// An idle wire, whatever it does then.

@@ -2,9 +2,9 @@
 //! Output paths: what each is made of and when it may send, and all of them by number. Which of them sends
 //! next is the parent module's.
 
-use super::OutputPath;
 use super::queue::Queue;
 use crate::options::PortOptions;
+use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND};
 use std::collections::BTreeMap;
 
 /// Ports below this are found by their number, others and internal paths by search.
@@ -25,7 +25,7 @@ pub(super) struct Path<T> {
 
 /// Time between packets at a rate in packets per second; 0 is no limit, as in BMv2.
 pub(super) fn gap_ps(rate_pps: u64) -> u64 {
-    if rate_pps == 0 { 0 } else { super::PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
+    if rate_pps == 0 { 0 } else { PICOSECONDS_PER_SECOND.div_ceil(rate_pps) }
 }
 
 impl<T> Path<T> {

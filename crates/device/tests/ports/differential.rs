@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Generated devices and packets that go round, on the interpreter, on compiled code, and on compiled code
-//! with a tap, where nothing takes the straight way: all have to do the same.
+//! with a tap, where nothing takes the fast path: all have to do the same.
 
 use crate::harness::{ROUND, Round, program, with_round_port};
 use control::target::Batch;
@@ -203,7 +203,7 @@ fn a_paused_queue_holds_up_no_packet_of_another() {
     assert_eq!(device.queue_depth(OutputPath::Port(ROUND), 0), 5);
     assert_eq!(device.drain_transmitted().len(), 7);
     // Those that wait began there; of the others each of four passes did.
-    assert_eq!(device.straight_packets(), 5 + 7 * 4);
+    assert_eq!(device.fast_path_packets(), 5 + 7 * 4);
     assert_eq!(device.statistics().ports[&2].sent_packets, 7);
     // A burst to a port without a pause does too.
     let mut burst = Burst::new(8, 256);
@@ -212,5 +212,5 @@ fn a_paused_queue_holds_up_no_packet_of_another() {
         burst.push(1, &out.bytes()).expect("it fits");
     }
     device.forward(&mut burst).expect("nothing fails");
-    assert_eq!((burst.outputs().len(), device.straight_packets()), (8, 33 + 8));
+    assert_eq!((burst.outputs().len(), device.fast_path_packets()), (8, 33 + 8));
 }

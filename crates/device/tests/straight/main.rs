@@ -50,7 +50,7 @@ fn finish(
     }
 }
 
-/// One packet after another by the general way.
+/// One packet after another by the slow path.
 fn one_by_one(device: &mut Device, packets: &[(u32, Vec<u8>)]) -> Seen {
     let (mut outputs, mut errors) = (Vec::new(), Vec::new());
     for (at, (port, bytes)) in packets.iter().enumerate() {
@@ -337,13 +337,13 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     let mut alone = Device::new(code.clone(), options.clone()).expect("loads");
     control_plane(&mut alone);
     let expected = in_bursts(&mut alone, &packets, 4);
-    // The straight way, and blocks for what leaves it.
+    // The fast path, and blocks for what leaves it.
     assert_eq!(alone.compilations(), 2);
 
     let first = Device::new(code, options.clone()).expect("loads");
     let mut all = vec![first];
     for _ in 0..5 {
-        all.push(all[0].another(options.clone()).expect("loads"));
+        all.push(all[0].sharing_code_with(options.clone()).expect("loads"));
     }
     assert_eq!(all[0].compilations(), 1);
     for device in &mut all {
@@ -355,7 +355,7 @@ fn devices_of_one_program_share_its_code_and_no_state() {
     }
     // What goes into the code is not the same.
     let other = DeviceOptions { drop_port: Some(3), ..options };
-    let other = all[0].another(other).expect("loads");
+    let other = all[0].sharing_code_with(other).expect("loads");
     assert_eq!((other.compilations(), all[0].compilations()), (1, 2));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts through programs that the straight way cannot run to the end: deparsers that do not work in
+//! Bursts through programs that the fast path cannot run to the end: deparsers that do not work in
 //! place, headers without room, random numbers in egress; and copies. Outputs are those of the
 //! interpreter.
 
@@ -96,6 +96,6 @@ fn packets_that_go_straight_need_nothing_else() {
     };
     assert_eq!(forward(0), code_bytes);
     assert_eq!(forward(5), code_bytes);
-    // The blocks alone are compiled for the first packet that leaves the straight way.
+    // The blocks alone are compiled for the first packet that leaves the fast path.
     assert!(forward(1) > code_bytes);
 }

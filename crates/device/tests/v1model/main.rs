@@ -566,6 +566,7 @@ fn programs_without_a_device_are_refused() {
                 method: "work".into(),
                 arguments: Vec::new(),
                 results: Vec::new(),
+                effects: ir::CallEffects::default(),
             });
         };
         let mut other = (*program(calls, nothing)).clone();

@@ -293,13 +293,7 @@ pub fn program(ingress: impl FnOnce(&mut Code), egress: impl FnOnce(&mut Code)) 
             block("ck", BlockKind::Control, 4, &[&headers, &meta]),
             block("dep", BlockKind::Deparser, 5, &[&packet, &headers]),
         ],
-        origins: vec![Origin {
-            span: source::Span::NONE,
-            node: None,
-            name: None,
-            parent: None,
-            atomic: None,
-        }],
+        origins: vec![Origin::at(source::Span::NONE)],
         ..Program::default()
     };
     Arc::new(program)

@@ -4,6 +4,7 @@
 //! together in a device is not described here. A package that nobody describes lowers to named
 //! blocks with storage of their own and unknown externs.
 
+pub mod boundaries;
 mod calculations;
 pub(crate) mod objects;
 mod pna;

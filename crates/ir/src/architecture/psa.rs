@@ -238,9 +238,7 @@ pub(super) fn call_extern<'a>(
         }
         (ObjectKind::InternetChecksum(slot), _) => lowering.internet_checksum(slot, call),
         (ObjectKind::Random(low, high), "read") => {
-            let result = lowering.temp(ValueType::Bits(lowering.width(&low)));
-            lowering.emit(Operation::Random { result, low, high });
-            Ok(Some(Value::Scalar(Operand::Temp(result))))
+            Ok(Some(Value::Scalar(lowering.draw(low, high))))
         }
         (ObjectKind::Digest(request), "pack") => {
             let value = lowering.extern_value(call, 0)?;

@@ -234,9 +234,8 @@ fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<b
             let width = lowering.width(&low).max(lowering.width(&high));
             let low = lowering.resize(low, width, false);
             let high = lowering.resize(high, width, false);
-            let result = lowering.temp(ValueType::Bits(width));
-            lowering.emit(Operation::Random { result, low, high });
-            lowering.store_number(&target, Operand::Temp(result))?;
+            let drawn = lowering.draw(low, high);
+            lowering.store_number(&target, drawn)?;
         }
         "digest" => digest(lowering, call)?,
         "verify_checksum" => verify_checksum(lowering, call, false)?,

@@ -19,6 +19,22 @@ impl<'a> Lowering<'a> {
         };
         self.at(expression.id, expression.span);
         self.check_growth()?;
+        let site = match self.random_sites.label(expression.id) {
+            Some(label) => p4::random_sites::join(&self.random_scope, label),
+            None => self.random_scope.clone(),
+        };
+        let outer = std::mem::replace(&mut self.call_site, site);
+        let outcome = self.call_of(info, expression, call);
+        self.call_site = outer;
+        outcome
+    }
+
+    fn call_of(
+        &mut self,
+        info: &'a CallInfo,
+        expression: &'a Expression,
+        call: &'a Call,
+    ) -> Lowered<Value> {
         match info.callee {
             Callee::Function(id) | Callee::AbstractMethod(id) => self.call_function(id, info, call),
             Callee::Action(id) => self.call_action(id, info, call),
@@ -148,6 +164,7 @@ impl<'a> Lowering<'a> {
         let call = ExternCall {
             name,
             object: None,
+            annotations: [&declaration.annotations, &[]],
             parameters: &signature.parameters,
             arguments,
             type_arguments: info.type_arguments.iter().map(|ty| self.close(ty)).collect(),
@@ -183,6 +200,7 @@ impl<'a> Lowering<'a> {
         let call = ExternCall {
             name: method.name.text.clone(),
             object: None,
+            annotations: [&method.annotations, &owner.annotations],
             parameters: &method.signature.parameters,
             arguments,
             type_arguments,

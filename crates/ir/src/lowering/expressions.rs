@@ -138,6 +138,10 @@ impl<'a> Lowering<'a> {
                 self.span = expression.span;
                 Err(self.not_expressible("this is no value"))
             }
+            ExpressionKind::Extension(_) => {
+                self.span = expression.span;
+                Err(self.not_expressible("this form of a dialect is not P4_16"))
+            }
             ExpressionKind::Invalid => Err(super::Reported),
         }
     }

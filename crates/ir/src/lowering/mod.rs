@@ -26,6 +26,7 @@ mod packets;
 mod parsers;
 mod program;
 mod register_functions;
+mod repetitions;
 mod shapes;
 mod statements;
 mod storage;
@@ -51,6 +52,7 @@ use builder::Builder;
 use instances::{BlockInstance, InstanceId};
 use nodes::Nodes;
 use p4::ast::{Annotation, NodeId};
+use p4::random_sites::RandomSites;
 use p4::typed::{Type, TypedProgram};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -70,7 +72,11 @@ pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Prog
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
     diagnostics.append(lowering.diagnostics);
-    if failed { None } else { Some(lowering.program) }
+    if failed {
+        return None;
+    }
+    repetitions::number(&mut lowering.program);
+    Some(lowering.program)
 }
 
 /// An error that was reported.
@@ -200,6 +206,12 @@ pub(crate) struct Lowering<'a> {
     span: Span,
     /// The function or action being inlined, for names of its variables.
     scope: Arc<str>,
+    /// Calls that draw random numbers.
+    random_sites: RandomSites,
+    /// The scope of such calls in the code being lowered.
+    random_scope: Arc<str>,
+    /// The key of the innermost call being lowered, when it may draw.
+    call_site: Arc<str>,
 }
 
 impl<'a> Lowering<'a> {
@@ -255,6 +267,9 @@ impl<'a> Lowering<'a> {
             atomic_blocks: 0,
             span: Span::NONE,
             scope: "".into(),
+            random_sites: RandomSites::of(typed),
+            random_scope: "".into(),
+            call_site: "".into(),
         };
         lowering.origin = lowering.add_origin(Span::NONE, None, None);
         lowering
@@ -317,11 +332,11 @@ impl<'a> Lowering<'a> {
         let id = OriginId(self.program.origins.len() as u32);
         let named = name.is_some();
         self.program.origins.push(crate::Origin {
-            span,
             node: node.map(|node| node.0),
             name,
             parent: self.parent_origin,
             atomic: self.atomic,
+            ..crate::Origin::at(span)
         });
         if !named {
             self.origins.insert(key, id);
@@ -363,6 +378,18 @@ impl<'a> Lowering<'a> {
         self.parent_origin = parent;
         self.origin = origin;
         self.span = span;
+        outcome
+    }
+
+    /// Lowers code whose calls that draw random numbers are in this scope.
+    fn drawing_in<T>(
+        &mut self,
+        scope: Arc<str>,
+        work: impl FnOnce(&mut Self) -> Lowered<T>,
+    ) -> Lowered<T> {
+        let outer = std::mem::replace(&mut self.random_scope, scope);
+        let outcome = work(self);
+        self.random_scope = outer;
         outcome
     }
 

@@ -140,7 +140,7 @@ impl<'a> Lowering<'a> {
             this.flow = Flow::default();
             this.copy_outs.clear();
             this.repeating = false;
-            this.block_body(declaration)?;
+            this.drawing_in(format!("block {role}").into(), |this| this.block_body(declaration))?;
             this.terminate(Terminator::Return);
             Ok(())
         });

@@ -41,6 +41,9 @@ impl<'a> Lowering<'a> {
             }
             StatementKind::Block(block) => self.block(block),
             StatementKind::Empty => Ok(()),
+            StatementKind::Extension(_) => {
+                Err(self.not_expressible("this form of a dialect is not P4_16"))
+            }
             StatementKind::Exit => self.exit(),
             StatementKind::Return(value) => self.return_statement(value.as_ref()),
             StatementKind::Break => match self.flow.break_to {

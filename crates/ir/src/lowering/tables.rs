@@ -19,6 +19,7 @@ use p4::ast::{
     ActionRef, Annotation, Argument, Block, Declaration, DeclarationKind, Direction, Expression,
     ExpressionKind, KeyElement, NodeId, Parameter, TableDeclaration, TablePropertyKind,
 };
+use p4::random_sites::SCOPE_ANNOTATION;
 use p4::typed::{CallInfo, Callee, Definition};
 use std::sync::Arc;
 
@@ -46,12 +47,16 @@ impl<'a> Lowering<'a> {
         let id = self.table(table)?;
         let mut keys = Vec::new();
         let has_selector = self.has_selector(self.program.tables[id.index()].implementation);
-        for element in key_elements(declaration) {
-            let key = self.operand(&element.expression)?;
-            if has_selector || &*element.match_kind.text != "selector" {
-                keys.push(key);
+        let random_scope = format!("table {}", self.program.tables[id.index()].name).into();
+        self.drawing_in(random_scope, |this| {
+            for element in key_elements(declaration) {
+                let key = this.operand(&element.expression)?;
+                if has_selector || &*element.match_kind.text != "selector" {
+                    keys.push(key);
+                }
             }
-        }
+            Ok(())
+        })?;
         let hit = self.temp(ValueType::Bits(1));
         let action = self.temp(ValueType::Bits(32));
         self.emit(Operation::Apply { table: id, keys, hit, action });
@@ -296,6 +301,10 @@ impl<'a> Lowering<'a> {
         // An action runs in one moment with the lookup, wherever its table is applied.
         let atomic = self.atomic.take();
         self.soft_exit = !copy_outs.is_empty();
+        let scope = annotation_named(&declaration.annotations, SCOPE_ANNOTATION)
+            .and_then(annotation_string)
+            .unwrap_or_else(|| format!("action {name}").into());
+        let call_site = std::mem::replace(&mut self.call_site, scope);
         let outcome = self.inside(|this| {
             this.expand(declaration, |this| {
                 this.action_body(parameters, body, (info, arguments), name)
@@ -303,6 +312,7 @@ impl<'a> Lowering<'a> {
         });
         let region = std::mem::replace(&mut self.builder, outer).finish(self.origin);
         self.soft_exit = false;
+        self.call_site = call_site;
         self.atomic = atomic;
         self.machine = machine;
         self.repeating = repeating;
@@ -322,7 +332,10 @@ impl<'a> Lowering<'a> {
         let copies = match info {
             Some(info) => {
                 let passing = Passing { closed_body: false, own_storage: OwnStorage::No };
-                let bound = self.arguments(parameters, (info, arguments), passing)?;
+                let random_scope = format!("arguments of action {name}").into();
+                let bound = self.drawing_in(random_scope, |this| {
+                    this.arguments(parameters, (info, arguments), passing)
+                })?;
                 self.bind_parameters(parameters, &[], bound)?
             }
             None => Vec::new(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs the files in `tests/`: cases of P4 source after a line `//// title`, and what they become after
 //! a line `// becomes`: the items that the program adds to its storage, or the errors. With
-//! `UPDATE_IR_TESTS=1` in the environment, what is found is written there. `atomic.txt` shows stages of
+//! `PLANEWRIGHT_BLESS=1` in the environment, what is found is written there. `atomic.txt` shows stages of
 //! accesses instead of items.
 
 use crate::Operation;
@@ -92,7 +92,7 @@ fn run_as(file: &str, shown: impl Fn(&str) -> String) {
         let program = program.trim_end();
         let _ = write!(updated, "//// {title}\n{program}\n// becomes\n{}\n\n", found.trim_end());
     }
-    if std::env::var_os("UPDATE_IR_TESTS").is_some() {
+    if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
         let updated = format!("{}\n", updated.trim_end());
         fs::write(&path, updated).expect("the test file can be written");
     } else {

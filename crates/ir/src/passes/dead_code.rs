@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes instructions whose results nobody uses and that do nothing else, stores to local slots that
-//! nobody reads afterwards or that are stored to again at once, and temporaries that are no longer defined.
+//! Removes instructions whose results nobody uses and that do nothing else, stores to local slots that are
+//! not live afterwards ([`crate::analysis::Liveness`]), stores that are stored to again at once, and
+//! temporaries that are no longer defined.
 
 use super::{for_each_region, renumber_temps};
-use crate::{Instruction, Operand, Operation, Place, Program, Region, SlotId, Temp, effects};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::analysis::Liveness;
+use crate::architecture::boundaries::{self, Boundaries};
+use crate::{
+    BlockId, CallEffects, ExternAccess, Instruction, Operand, Operation, Place, Program, Region,
+    RegionId, SlotId, Temp, effects,
+};
+use std::collections::{BTreeSet, HashSet};
 
 /// Removes dead code in all regions.
 pub fn remove_dead_code(program: &mut Program) {
-    let observed = observed_slots(program);
-    let owners = sole_owners(program);
     for_each_region(program, remove_overwritten_stores);
-    for at in 0..program.regions.len() {
-        let local = owners
-            .iter()
-            .filter(|(slot, owner)| **owner == Some(at) && !observed.contains(slot))
-            .map(|(slot, _)| *slot)
-            .collect();
-        remove_dead_stores(program, at, local);
-    }
+    remove_dead_stores(program);
     for_each_region(program, |_, region| {
         remove_unused_in_region(region);
         renumber_temps(region);
@@ -42,6 +39,11 @@ pub(crate) fn only_defines(operation: &Operation) -> bool {
                 | Operation::ValueSetContains { .. }
                 | Operation::Hash { .. }
                 | Operation::RegisterAccess { update: None, .. }
+        )
+        || matches!(
+            operation,
+            Operation::CallExtern { effects: CallEffects { access, random: None }, .. }
+                if *access != ExternAccess::Any
         )
 }
 
@@ -115,99 +117,27 @@ fn remove_overwritten_stores(program: &Program, region: &mut Region) {
     }
 }
 
-/// The slots that something outside code may look at, or that code reaches as parts of headers.
-fn observed_slots(program: &Program) -> BTreeSet<SlotId> {
-    let mut observed = BTreeSet::new();
-    for block in &program.blocks {
-        observed.extend(block.parser_error);
-        for parameter in &block.parameters {
-            observed.extend(&parameter.slots);
+/// Removes stores to slots that only code can name, where no later load can see them on any device.
+fn remove_dead_stores(program: &mut Program) {
+    let boundaries = Boundaries::of_any_device(program);
+    let nameable = boundaries::nameable_slots(program);
+    let liveness = Liveness::of(program, &boundaries);
+    let mut doomed: Vec<(usize, usize, usize)> = Vec::new();
+    for (region_at, region) in program.regions.iter().enumerate() {
+        let id = RegionId(region_at as u32);
+        for at in 0..region.blocks.len() {
+            liveness.visit_back(id, BlockId(at as u32), |number, operation, live| {
+                if let Some(Operation::Store { place: Place::Slot(slot), .. }) = operation
+                    && !nameable.contains(*slot)
+                    && !live.contains(*slot)
+                {
+                    doomed.push((region_at, at, number));
+                }
+            });
         }
     }
-    for list in &program.field_lists {
-        observed.extend(&list.slots);
-    }
-    for header in &program.headers {
-        let fields =
-            program.header_types.get(header.ty.index()).map_or(0, |ty| ty.fields.len() as u32);
-        let first = header.first_slot.0;
-        observed.extend((first..=first.saturating_add(fields)).map(SlotId));
-    }
-    observed.extend(program.stacks.iter().map(|stack| stack.next));
-    for action in &program.actions {
-        observed.extend(action.parameters.iter().map(|parameter| parameter.slot));
-    }
-    observed
-}
-
-/// The slots that a region's own instructions mention; not those of actions that it applies.
-fn mentioned_slots(program: &Program, region: &Region) -> BTreeSet<SlotId> {
-    let instructions = region.blocks.iter().flat_map(|block| &block.instructions);
-    instructions
-        .filter(|instruction| !matches!(instruction.operation, Operation::Apply { .. }))
-        .flat_map(|instruction| {
-            let effects = effects::of_operation(program, &instruction.operation);
-            let mut slots = effects.slots_read();
-            slots.extend(effects.slots_written());
-            slots
-        })
-        .collect()
-}
-
-/// The one region that mentions a slot, where there is only one.
-fn sole_owners(program: &Program) -> BTreeMap<SlotId, Option<usize>> {
-    let mut owners: BTreeMap<SlotId, Option<usize>> = BTreeMap::new();
-    for (at, region) in program.regions.iter().enumerate() {
-        for slot in mentioned_slots(program, region) {
-            owners.entry(slot).and_modify(|owner| *owner = None).or_insert(Some(at));
-        }
-    }
-    owners
-}
-
-/// Removes stores to slots that only this region mentions, where no later load in the region can see
-/// them. A slot that the region may read before it writes it may hold a value from an earlier run and
-/// is left alone.
-fn remove_dead_stores(program: &mut Program, at: usize, mut local: BTreeSet<SlotId>) {
-    if local.is_empty() {
-        return;
-    }
-    let id = crate::RegionId(at as u32);
-    let region = &program.regions[at];
-    let live = effects::live_slots(program, id);
-    if let Some(live_in) = live.first() {
-        for slot in live_in {
-            local.remove(slot);
-        }
-    }
-    if local.is_empty() {
-        return;
-    }
-    let mut doomed: HashMap<usize, HashSet<usize>> = HashMap::new();
-    for (number, block) in region.blocks.iter().enumerate() {
-        let mut needed: BTreeSet<SlotId> = BTreeSet::new();
-        for successor in block.terminator.successors() {
-            needed.extend(&live[successor.index()]);
-        }
-        for (index, instruction) in block.instructions.iter().enumerate().rev() {
-            if let Operation::Store { place: Place::Slot(slot), .. } = &instruction.operation
-                && local.contains(slot)
-                && !needed.contains(slot)
-            {
-                doomed.entry(number).or_default().insert(index);
-                continue;
-            }
-            for slot in effects::slots_surely_written(program, &instruction.operation) {
-                needed.remove(&slot);
-            }
-            needed.extend(effects::of_operation(program, &instruction.operation).slots_read());
-        }
-    }
-    for (number, dead) in doomed {
-        let mut index = 0;
-        program.regions[at].blocks[number].instructions.retain(|_| {
-            index += 1;
-            !dead.contains(&(index - 1))
-        });
+    // From each block's end to its start, so that indices stay right.
+    for (region, block, instruction) in doomed {
+        program.regions[region].blocks[block].instructions.remove(instruction);
     }
 }

@@ -57,13 +57,7 @@ pub(super) fn parse(text: &str) -> Result<ParsedText, Vec<TextError>> {
     }
     let Parser { mut program, lines, .. } = parser;
     if declared.nowhere_used.get() {
-        program.origins.push(Origin {
-            span: Span::NONE,
-            node: None,
-            name: None,
-            parent: None,
-            atomic: None,
-        });
+        program.origins.push(Origin::at(Span::NONE));
     }
     Ok(ParsedText { program, lines })
 }
@@ -201,8 +195,7 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
     if cursor.number::<usize>()? != count {
         return cursor.error_before(format!("origins are numbered in order; this is @{count}"));
     }
-    let mut origin =
-        Origin { span: Span::NONE, node: None, name: None, parent: None, atomic: None };
+    let mut origin = Origin::at(Span::NONE);
     if cursor.eat_word("file") {
         let file = FileId(cursor.number()?);
         cursor.expect_word("bytes")?;
@@ -222,6 +215,14 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
     }
     if cursor.eat_word("atomic") {
         origin.atomic = Some(cursor.number()?);
+    }
+    if cursor.eat_word("repetition") {
+        origin.repetition = cursor.number()?;
+    }
+    if cursor.eat_word("merges") {
+        while cursor.eat('@') {
+            origin.merged.push(OriginId(cursor.number()?));
+        }
     }
     Ok(origin)
 }

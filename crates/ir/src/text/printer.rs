@@ -419,6 +419,15 @@ impl Printer<'_> {
             if let Some(atomic) = origin.atomic {
                 emit!(self, " atomic {atomic}");
             }
+            if origin.repetition > 0 {
+                emit!(self, " repetition {}", origin.repetition);
+            }
+            if !origin.merged.is_empty() {
+                emit!(self, " merges");
+                for merged in &origin.merged {
+                    emit!(self, " @{}", merged.0);
+                }
+            }
             self.out.push('\n');
         }
     }

@@ -141,7 +141,7 @@ region control MyIngress {
     count indirect[t11] @5
     t12: bit<2> = meter indirect[t11] @5
     t13: bit<16> = hash crc16 (t0, t1) payload @5
-    t14: bit<16> = random 16w0 to t13 @5
+    t14: bit<16> = random 16w0 to t13 at s @5
     request clone_i2e(32w1, t4) @5
     log "value {}" (t14) @5
     assert t2 @5

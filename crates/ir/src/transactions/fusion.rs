@@ -2,6 +2,7 @@
 //! Makes one access out of two accesses of the same cell in a basic block. The rules stand at the
 //! parent module.
 
+use super::origins::MergedOrigins;
 use crate::passes::only_defines;
 use crate::{
     BasicBlock, BinaryOperation, Bits, Instruction, Operand, Operation, OriginId, Program, Region,
@@ -17,20 +18,24 @@ const DISTANCE_LIMIT: usize = 512;
 const GUARD_DEPTH_LIMIT: u32 = 16;
 
 /// Fuses two accesses somewhere in the region; whether there were any.
-pub(super) fn fuse_once(program: &Program, region: &mut Region) -> bool {
-    let atomic_blocks = AtomicBlocks::of(program, region);
+pub(super) fn fuse_once(
+    program: &Program,
+    origins: &mut MergedOrigins,
+    region: &mut Region,
+) -> bool {
+    let atomic_blocks = AtomicBlocks::of(program, origins, region);
     let Region { blocks, temps, .. } = region;
-    blocks.iter_mut().any(|block| fuse_in_block(program, &atomic_blocks, temps, block))
+    blocks.iter_mut().any(|block| fuse_in_block(program, origins, &atomic_blocks, temps, block))
 }
 
 /// The `@atomic` blocks of a region: how many accesses to state each has.
 struct AtomicBlocks(HashMap<u32, u32>);
 
 impl AtomicBlocks {
-    fn of(program: &Program, region: &Region) -> AtomicBlocks {
+    fn of(program: &Program, origins: &MergedOrigins, region: &Region) -> AtomicBlocks {
         let mut counts = HashMap::new();
         for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
-            if let Some(block) = program.atomic_block(instruction.origin)
+            if let Some(block) = origins.atomic_block(program, instruction.origin)
                 && moments::is_moment(&instruction.operation)
             {
                 *counts.entry(block).or_default() += 1;
@@ -41,12 +46,10 @@ impl AtomicBlocks {
 
     /// Whether the second of two accesses may happen at the place of the first: it stays within its atomic
     /// block, or is all that its block does to state.
-    fn let_move(&self, program: &Program, first: OriginId, second: OriginId) -> bool {
-        match program.atomic_block(second) {
+    fn let_move(&self, first: Option<u32>, second: Option<u32>) -> bool {
+        match second {
             None => true,
-            Some(block) => {
-                program.atomic_block(first) == Some(block) || self.0.get(&block) == Some(&1)
-            }
+            Some(block) => first == Some(block) || self.0.get(&block) == Some(&1),
         }
     }
 }
@@ -80,6 +83,7 @@ impl Access {
 
 fn fuse_in_block(
     program: &Program,
+    origins: &mut MergedOrigins,
     atomic_blocks: &AtomicBlocks,
     types: &mut Vec<ValueType>,
     block: &mut BasicBlock,
@@ -91,10 +95,13 @@ fn fuse_in_block(
             let instruction = &block.instructions[second_at];
             let second = Access::of(instruction).filter(|second| second.register == first.register);
             if let Some(second) = second {
+                let atomic = |access: &Access| origins.atomic_block(program, access.origin);
                 if second.index == first.index
-                    && atomic_blocks.let_move(program, first.origin, second.origin)
+                    && atomic_blocks.let_move(atomic(&first), atomic(&second))
                 {
+                    let together = origins.together(program, (first.origin, second.origin));
                     let mut fusion = Fusion {
+                        together,
                         program,
                         types,
                         instructions: &block.instructions,
@@ -135,6 +142,8 @@ fn fuse_in_block(
 
 struct Fusion<'a> {
     program: &'a Program,
+    /// The origin of the access that both become.
+    together: OriginId,
     types: &'a mut Vec<ValueType>,
     instructions: &'a [Instruction],
     first_at: usize,
@@ -429,10 +438,10 @@ impl Fusion<'_> {
     }
 
     fn assemble(&self, fused: Access, after: Vec<Instruction>) -> Vec<Instruction> {
-        let Access { register, index, guard, old, update, origin } = fused;
+        let Access { register, index, guard, old, update, .. } = fused;
         let access = Instruction {
             operation: Operation::RegisterAccess { register, index, guard, old, update },
-            origin,
+            origin: self.together,
         };
         let all = self.instructions;
         let hoisted = self.hoisted.iter().map(|at| all[*at].clone());

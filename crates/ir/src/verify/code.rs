@@ -431,7 +431,7 @@ impl Code<'_, '_> {
                 }
                 self.bits_result(*result);
             }
-            Operation::Random { result, low, high } => {
+            Operation::Random { result, low, high, .. } => {
                 let (low, high) = (self.bits(low), self.bits(high));
                 self.same_width("the largest number", high, low);
                 let found = self.bits_result(*result);

@@ -63,6 +63,16 @@ impl Verifier<'_> {
             for seen in chain {
                 marks[seen] = 2;
             }
+            for merged in &program.origins[at].merged {
+                let site = Site::Origin(at as u32);
+                match program.origins.get(merged.index()) {
+                    None => self.error(site, format!("there is no origin @{}", merged.0)),
+                    Some(merged) if !merged.merged.is_empty() => {
+                        self.error(site, "a merged origin merges others itself");
+                    }
+                    Some(_) => {}
+                }
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use state::forwarding::index::KeyLayout;
 use state::forwarding::{INDIRECT_ACTION, PackedBits, RecordLayout};
 
 mod compared;
-mod front;
+mod direct_table;
 mod lookup;
 
 use lookup::{Found, Search};

@@ -3,8 +3,10 @@
 //! by the offsets of their fields; everything that is not a plain number is reached by address.
 
 use interpreter::Environment;
-use ir::{Bits, Program, RequestId, StorageLayout};
+use interpreter::random::DrawCounts;
+use ir::{Bits, ExternId, Program, RequestId, StorageLayout};
 use state::Cells;
+use state::externs::PacketAction;
 use state::forwarding::ForwardingState;
 use std::mem::offset_of;
 
@@ -214,6 +216,10 @@ pub(crate) struct Left {
     pub emitted: interpreter::bit_string::BitString,
     /// What a failing extern says.
     pub message: String,
+    /// What externs ask to be done with packets, in order.
+    pub actions: Vec<(ExternId, PacketAction)>,
+    /// How many random numbers were drawn in this pass.
+    pub draws: DrawCounts,
 }
 
 /// What functions of the runtime need of their caller. Lives as long as one burst.
@@ -230,8 +236,6 @@ pub(crate) struct Surroundings<'a> {
     pub environment: &'a mut dyn Environment,
     /// What they leave for whoever runs compiled code.
     pub left: &'a mut Left,
-    /// How many random numbers were drawn in this pass.
-    pub draw_count: u64,
     /// The run that these are the surroundings of.
     pub pass: *const Pass,
     /// Packet of the burst that drew last.
@@ -245,7 +249,7 @@ impl Surroundings<'_> {
         let index = unsafe { (*self.pass).running() };
         if self.drawing != index {
             self.drawing = index;
-            self.draw_count = 0;
+            self.left.draws.clear();
         }
         self.environment.at_packet(index);
     }

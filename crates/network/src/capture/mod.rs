@@ -7,6 +7,7 @@
 
 mod error;
 mod explanation;
+mod input;
 mod link_type;
 mod merge;
 mod pcap;

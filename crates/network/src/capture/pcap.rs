@@ -2,7 +2,7 @@
 //! The classic pcap format as libpcap's `pcap-savefile(5)` describes it: one header, then records.
 //! Reading only; `writer` writes it.
 
-use super::reader::{ByteOrder, CountedInput, Step, without_frame_check_sequence};
+use super::input::{ByteOrder, CountedInput, Step, without_frame_check_sequence};
 use super::{CaptureErrorKind, CapturedPacket, LinkType, MAXIMUM_PACKET_LENGTH_BYTES};
 use std::io::Read;
 

@@ -3,8 +3,8 @@
 //! byte order and interfaces. Reads section headers, interface descriptions and the three kinds of
 //! packet blocks; every other block is passed over. Reading only.
 
+use super::input::{ByteOrder, CountedInput, Step};
 use super::pcap::{SECOND_PS, packet, read_packet_data};
-use super::reader::{ByteOrder, CountedInput, Step};
 use super::{CaptureErrorKind, LinkType};
 use std::io::Read;
 

@@ -3,7 +3,9 @@
 //! consist of (P4_16 v1.2.5 §6 to §16). Expressions, statements and type references are the parent
 //! module's.
 
-use super::{Annotation, Argument, Block, Expression, Name, NodeId, Path, Statement, TypeRef};
+use super::{
+    Annotation, Argument, Block, Expression, Extension, Name, NodeId, Path, Statement, TypeRef,
+};
 use source::Span;
 
 /// A declaration. Its name, annotations, id and span are in front; what it declares in `kind`.
@@ -110,6 +112,8 @@ pub enum DeclarationKind {
         /// Size.
         size: Expression,
     },
+    /// A declaration of a dialect.
+    Extension(Box<Extension>),
     /// Not a declaration; already reported.
     Invalid,
 }

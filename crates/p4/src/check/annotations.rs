@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
 }
 
 /// The string of an annotation such as `@name("x")`; strings joined with `++` count as one.
-pub(super) fn string_body(annotation: &Annotation) -> Option<String> {
+pub(crate) fn string_body(annotation: &Annotation) -> Option<String> {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => {
             let mut text = String::new();

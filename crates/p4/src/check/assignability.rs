@@ -562,6 +562,11 @@ impl<'a> Checker<'a> {
             ExpressionKind::Slice { base, .. } | ExpressionKind::PlusSlice { base, .. } => {
                 self.l_value(base)
             }
+            ExpressionKind::Extension(extension)
+                if self.dialect.is_some_and(|dialect| dialect.is_variable(extension)) =>
+            {
+                Ok(())
+            }
             ExpressionKind::Invalid => Ok(()),
             _ => Err("this is a value, not a variable or field".to_string()),
         }

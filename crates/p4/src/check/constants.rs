@@ -409,6 +409,7 @@ impl<'a> Checker<'a> {
             | ExpressionKind::DontCare
             | ExpressionKind::Type(_)
             | ExpressionKind::Invalid => true,
+            ExpressionKind::Extension(_) => false,
             ExpressionKind::Unary(_, value)
             | ExpressionKind::Cast(_, value)
             | ExpressionKind::Member(value, _) => self.is_compile_time_known(value),

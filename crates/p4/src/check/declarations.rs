@@ -115,6 +115,7 @@ impl<'a> Checker<'a> {
             DeclarationKind::Constant { .. }
             | DeclarationKind::Variable { .. }
             | DeclarationKind::Instance { .. }
+            | DeclarationKind::Extension(_)
             | DeclarationKind::Invalid => true,
             DeclarationKind::Action { .. } | DeclarationKind::Table(_) => {
                 self.place == Place::ControlLocals
@@ -203,6 +204,9 @@ impl<'a> Checker<'a> {
                 self.constant_size(size, "the size of a value set");
                 self.typed.declared_types.insert(declaration.id, Arc::new(TypeKind::Set(ty)));
                 self.declare(declaration.id, Node::Declaration(declaration));
+            }
+            DeclarationKind::Extension(extension) => {
+                self.check_extension(declaration.span, extension);
             }
             DeclarationKind::Invalid => {}
         }

@@ -169,6 +169,9 @@ impl<'a> Checker<'a> {
                 );
                 self.known.unknown.clone()
             }
+            ExpressionKind::Extension(extension) => {
+                self.synthesize_extension(expression, extension)
+            }
             ExpressionKind::Invalid => self.known.unknown.clone(),
         }
     }

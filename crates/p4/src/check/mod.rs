@@ -17,6 +17,7 @@ mod declarations;
 mod entries;
 mod enums;
 mod expressions;
+mod extensions;
 mod flow;
 mod inference;
 mod instances;
@@ -40,10 +41,13 @@ mod unused;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use annotations::string_body as annotation_string;
+
 use crate::ast::{
     Declaration, DeclaredName, EnumMember, Field, Method, Name, NodeId, Parameter, Program, State,
     Variable,
 };
+use crate::dialect::Dialect;
 use crate::typed::{Constant, Type, TypeKind, TypedProgram};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Scope;
@@ -60,7 +64,18 @@ pub const MAXIMUM_STACK_SIZE: u32 = 65_536;
 /// Checks a whole program. What is wrong goes to `diagnostics`; the result is complete only when
 /// these have no errors, but can always be looked at.
 pub fn check(program: Program, diagnostics: &mut Diagnostics) -> TypedProgram {
+    check_dialect(program, None, diagnostics)
+}
+
+/// Like [`check`], with the forms of a dialect: their types, expressions and blocks are checked, and
+/// they stay in the tree.
+pub fn check_dialect(
+    program: Program,
+    dialect: Option<&dyn Dialect>,
+    diagnostics: &mut Diagnostics,
+) -> TypedProgram {
     let mut checker = Checker::new(&program, diagnostics);
+    checker.dialect = dialect;
     checker.check_program();
     let mut typed = std::mem::take(&mut checker.typed);
     typed.program = program;
@@ -175,6 +190,7 @@ struct Known {
 /// The state of one check.
 struct Checker<'a> {
     program: &'a Program,
+    dialect: Option<&'a dyn Dialect>,
     diagnostics: &'a mut Diagnostics,
     typed: TypedProgram,
     known: Known,
@@ -235,6 +251,7 @@ impl<'a> Checker<'a> {
         };
         Checker {
             program,
+            dialect: None,
             diagnostics,
             typed: TypedProgram::default(),
             known,

@@ -44,6 +44,7 @@ impl<'a> Checker<'a> {
             }
             StatementKind::Block(block) => self.check_block(block),
             StatementKind::Empty => {}
+            StatementKind::Extension(extension) => self.check_extension(statement.span, extension),
             StatementKind::Exit => {
                 if matches!(self.place, Place::ParserState | Place::Function) {
                     self.report_misplaced(

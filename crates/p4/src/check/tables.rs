@@ -444,6 +444,7 @@ fn names_itself(expression: &Expression) -> bool {
         | ExpressionKind::Type(_)
         | ExpressionKind::ErrorType
         | ExpressionKind::Invalid
+        | ExpressionKind::Extension(_)
         | ExpressionKind::This => true,
         ExpressionKind::Member(base, _) => names_itself(base),
         ExpressionKind::Index(base, index) => names_itself(base) && names_itself(index),

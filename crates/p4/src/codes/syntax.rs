@@ -50,6 +50,8 @@ pub const TYPE_AS_VALUE: Code = Code("P4-E0121");
 pub const STATEMENT_IN_STATE: Code = Code("P4-E0122");
 /// A program in P4_14.
 pub const OLDER_LANGUAGE: Code = Code("P4-E0123");
+/// A form of a dialect where P4_16 is wanted, or one that refers to nothing.
+pub const FORM_OF_A_DIALECT: Code = Code("P4-E0124");
 /// The formatter gave up on a file.
 pub const FORMATTER_CHANGED_TOKENS: Code = Code("P4-E0190");
 /// A number too large for its width.
@@ -255,6 +257,15 @@ pub static EXPLANATIONS: &[Explanation] = &[
                in it must be translated first.",
         wrong: "header_type h_t {\n    fields {\n        a : 8;\n    }\n}\n",
         right: "header h_t {\n    bit<8> a;\n}\n",
+    },
+    Explanation {
+        code: FORM_OF_A_DIALECT,
+        title: "a form of a dialect of P4_16",
+        text: "Dialects such as P4R add declarations, statements and expressions to P4_16. A program in \
+               one is translated to P4_16 before it is checked or run as such, and a reference of \
+               a dialect needs the declaration that it refers to.",
+        wrong: "",
+        right: "",
     },
     Explanation {
         code: FORMATTER_CHANGED_TOKENS,

@@ -15,6 +15,7 @@ mod structure;
 mod wrap;
 
 use crate::codes::syntax;
+use crate::dialect::Dialect;
 use crate::lexer;
 use crate::token::{Token, TokenKind};
 use pieces::Piece;
@@ -34,14 +35,24 @@ pub const INDENT_WIDTH: usize = 4;
 /// What the lexer found wrong, or the parser where no unknown macro can be the reason; then nothing
 /// is formatted.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
-    let mut formatted = format_tokens(text)?;
-    let mistakes = readable::certain_mistakes(text);
+    format_dialect(text, None)
+}
+
+/// Like [`format_source`], for text in a dialect.
+///
+/// # Errors
+///
+/// As of [`format_source`].
+pub fn format_dialect(text: &str, dialect: Option<&dyn Dialect>) -> Result<String, Diagnostics> {
+    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let mut formatted = format_tokens(text, foreign)?;
+    let mistakes = readable::certain_mistakes(text, dialect);
     if mistakes.has_errors() {
         return Err(mistakes);
     }
     // Text whose structure only macros could tell may need another round until nothing changes.
     for _ in 0..MOST_ROUNDS {
-        let again = format_tokens(&formatted)?;
+        let again = format_tokens(&formatted, foreign)?;
         if again == formatted {
             return Ok(formatted);
         }
@@ -64,17 +75,17 @@ fn left_alone(span: Span, message: &str) -> Diagnostics {
 }
 
 /// Formats whatever has only tokens of P4.
-fn format_tokens(text: &str) -> Result<String, Diagnostics> {
+fn format_tokens(text: &str, foreign: &str) -> Result<String, Diagnostics> {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();
-    let (tokens, trivia) = lexer::lex_with_comments(&map, file, &mut diagnostics);
+    let (tokens, trivia) = lexer::lex_with_characters(&map, file, foreign, &mut diagnostics);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
     let pieces = pieces::from_source(text, &tokens, &trivia);
     let formatted = layout(pieces);
-    if same_tokens(&tokens, &formatted) {
+    if same_tokens(&tokens, &formatted, foreign) {
         return Ok(formatted);
     }
     let start = Span::new(file, 0, 0);
@@ -102,11 +113,11 @@ pub(crate) fn single_line(pieces: Vec<Piece<'_>>) -> String {
 }
 
 /// Whether formatted text has the tokens it was made from.
-fn same_tokens(before: &[Token], formatted: &str) -> bool {
+fn same_tokens(before: &[Token], formatted: &str, foreign: &str) -> bool {
     let mut map = SourceMap::new();
     let file = map.add("formatted", formatted);
     let mut diagnostics = Diagnostics::new();
-    let after = lexer::lex(&map, file, &mut diagnostics);
+    let after = lexer::lex_with_characters(&map, file, foreign, &mut diagnostics).0;
     !diagnostics.has_errors() && spelled(before).eq(spelled(&after))
 }
 

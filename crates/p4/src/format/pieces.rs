@@ -181,7 +181,7 @@ impl<'t> Reader<'t, '_> {
             }
             (_, Some(token), _) => {
                 self.token += 1;
-                (PieceKind::Token(token.kind), token.span)
+                (PieceKind::Token(shown_kind(token.kind)), token.span)
             }
             _ => return None,
         };
@@ -274,5 +274,13 @@ impl<'t> Reader<'t, '_> {
                 _ => {}
             }
         }
+    }
+}
+
+/// The kind of a token as it is laid out: what a dialect adds is spaced as a name is.
+fn shown_kind(kind: TokenKind) -> TokenKind {
+    match kind {
+        TokenKind::Foreign => TokenKind::Identifier,
+        other => other,
     }
 }

@@ -4,27 +4,30 @@
 //! for it. How it is laid out is decided in the other modules.
 
 use crate::codes::{lexical, syntax};
+use crate::dialect::Dialect;
 use crate::interfaces::InterfacesOnly;
 use crate::lexer::excluded::{directive_name, next_directive};
 use crate::parser;
-use crate::preprocessor::{PreprocessorOptions, preprocess};
+use crate::preprocessor::{PreprocessorOptions, preprocess_dialect};
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// The syntax errors of a file, with places in the first file of a map, that it has however it is
 /// compiled.
-pub(super) fn certain_mistakes(text: &str) -> Diagnostics {
+pub(super) fn certain_mistakes(text: &str, dialect: Option<&dyn Dialect>) -> Diagnostics {
     let mut map = SourceMap::new();
     let file = map.add("source", text);
     let mut diagnostics = Diagnostics::new();
     let options = PreprocessorOptions::default();
-    let tokens = preprocess(&mut map, &InterfacesOnly, file, &options, &mut diagnostics);
+    let foreign = dialect.map_or("", |dialect| dialect.characters());
+    let tokens =
+        preprocess_dialect(&mut map, &InterfacesOnly, file, &options, foreign, &mut diagnostics);
     if diagnostics.iter().any(|found| found.code == lexical::EXPANSION_LIMIT) {
         return Diagnostics::new();
     }
     let all_included = !diagnostics.has_errors();
     let mut mistakes = Diagnostics::new();
-    parser::parse(tokens.clone(), &mut mistakes);
+    parser::parse_dialect(tokens.clone(), dialect, &mut mistakes);
     let mut certain = Diagnostics::new();
     if mistakes.has_errors() && !depends_on_conditions(text) {
         let context = Context { map: &map, file, tokens: &tokens, all_included };

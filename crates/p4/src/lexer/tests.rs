@@ -22,6 +22,9 @@ fn lexed(text: &str) -> String {
             TokenKind::Integer => "number",
             TokenKind::String => "string",
             TokenKind::Unknown => "unknown",
+            TokenKind::Foreign | TokenKind::Hole | TokenKind::TypeHole | TokenKind::ListHole => {
+                "foreign"
+            }
             kind if kind.is_keyword() => "keyword",
             _ => "symbol",
         };

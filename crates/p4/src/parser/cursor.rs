@@ -2,9 +2,10 @@
 //! Looking at the next tokens and taking them, names, and the reports when something else stands
 //! there. Finding a place to go on after an error is in `recovery`.
 
-use super::{ERROR_LIMIT, NESTING_LIMIT, Parsed, Parser, Unparsed};
+use super::{ERROR_LIMIT, NESTING_LIMIT, Parsed, Parser};
 use crate::ast::{Name, Path};
 use crate::codes::{lexical, syntax};
+use crate::dialect::Unparsed;
 use crate::token::{Token, TokenKind};
 use source::{Diagnostic, Span};
 

@@ -4,12 +4,13 @@
 //! controls in `parsers`, tables in `tables`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser, Unparsed};
+use super::{Parsed, Parser};
 use crate::ast::{
     Annotation, Argument, BlockType, Declaration, DeclarationKind, Direction, Name, Parameter,
     Signature, TypeRef, TypeRefKind,
 };
 use crate::codes::syntax;
+use crate::dialect::{FormPlace, Unparsed};
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
@@ -30,6 +31,10 @@ impl Parser<'_> {
         while !self.at_end() {
             let before = self.position;
             if self.eat(T::Semicolon) {
+                continue;
+            }
+            if self.at(T::ListHole) {
+                declarations.extend(self.declarations_hole());
                 continue;
             }
             if matches!(self.kind(), T::CloseBrace | T::CloseParen | T::CloseBracket) {
@@ -58,7 +63,11 @@ impl Parser<'_> {
 
     fn top_level_declaration(&mut self) -> Parsed<Option<Declaration>> {
         let start = self.span();
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
+        if let Some(read) = self.declaration_extension(FormPlace::TopLevel, start, &mut annotations)
+        {
+            return read.map(Some);
+        }
         if self.at_end() || self.at(T::Semicolon) {
             if self.annotations_start.is_some() {
                 return Err(self.unexpected("a declaration after these annotations"));

@@ -14,7 +14,7 @@ use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    fn make(&mut self, start: Span, kind: ExpressionKind) -> Expression {
+    pub(super) fn make(&mut self, start: Span, kind: ExpressionKind) -> Expression {
         let span = self.span_from(start);
         Expression { id: self.id(), span, kind }
     }
@@ -98,7 +98,7 @@ impl Parser<'_> {
         )
     }
 
-    pub(super) fn report_increment(&mut self) -> super::Unparsed {
+    pub(super) fn report_increment(&mut self) -> crate::dialect::Unparsed {
         let diagnostic = Diagnostic::error(
             syntax::INCREMENT,
             self.span(),
@@ -272,6 +272,9 @@ impl Parser<'_> {
     fn operand(&mut self) -> Parsed<Expression> {
         self.height = 0;
         let start = self.span();
+        if let Some(read) = self.expression_extension(start) {
+            return read;
+        }
         match self.kind() {
             T::Integer => {
                 let token = self.token().clone();
@@ -288,6 +291,7 @@ impl Parser<'_> {
             T::Dots => Ok(self.single(ExpressionKind::Dots)),
             T::InvalidHeader => Ok(self.single(ExpressionKind::InvalidHeader)),
             T::Error if self.ahead(1) == T::Dot => Ok(self.single(ExpressionKind::ErrorType)),
+            T::Hole => self.expression_hole(),
             T::OpenParen => self.parenthesised(),
             T::OpenBrace => {
                 let read = self.unrestricted(|parser| parser.braces());
@@ -354,7 +358,7 @@ impl Parser<'_> {
         Ok(Expression { span: self.span_from(opener), ..inner })
     }
 
-    pub(super) fn report_assignment_in_expression(&mut self) -> super::Unparsed {
+    pub(super) fn report_assignment_in_expression(&mut self) -> crate::dialect::Unparsed {
         let diagnostic = Diagnostic::error(
             syntax::ASSIGNMENT_IN_EXPRESSION,
             self.span(),

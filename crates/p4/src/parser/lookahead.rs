@@ -38,6 +38,7 @@ impl Parser<'_> {
     pub(super) fn is_base_type_at(&self, position: usize) -> bool {
         match self.kind_at(position) {
             T::Bool | T::Bit | T::Int | T::Varbit | T::StringType | T::Tuple | T::Void => true,
+            T::TypeHole => true,
             T::Error | T::MatchKind => self.kind_at(position + 1) != T::Dot,
             T::List => self.kind_at(position + 1) == T::OpenAngle,
             _ => false,
@@ -65,9 +66,13 @@ impl Parser<'_> {
         let mut position = start.position;
         let kind = self.kind_at(position);
         let mut place = match kind {
-            T::Bool | T::StringType | T::Error | T::MatchKind | T::Void | T::Underscore => {
-                Place { position: position + 1, used: 0 }
-            }
+            T::Bool
+            | T::StringType
+            | T::Error
+            | T::MatchKind
+            | T::Void
+            | T::Underscore
+            | T::TypeHole => Place { position: position + 1, used: 0 },
             T::Bit | T::Int | T::Varbit => {
                 if self.kind_at(position + 1) == T::OpenAngle {
                     self.width_end(position + 2)?

@@ -8,12 +8,15 @@ mod annotations;
 mod cursor;
 mod declarations;
 mod expressions;
+mod extensions;
 mod externs;
 mod guesses;
+mod holes;
 mod lookahead;
 mod numbers;
 pub(crate) mod operators;
 mod parsers;
+pub mod pieces;
 mod pragma_lines;
 mod recovery;
 mod scopes;
@@ -26,11 +29,14 @@ pub(crate) use pragma_lines::fold_pragma_lines;
 
 use crate::ast::{NodeId, Program};
 use crate::codes::lexical;
+use crate::dialect::{Dialect, Unparsed};
 use crate::lexer::AnnotationBody;
 use crate::token::{Token, TokenKind};
+use holes::Hole;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scopes::Scopes;
 use source::{Diagnostics, FileId, Span};
+use std::sync::Arc;
 
 /// How deeply statements, parentheses and types may nest, together; a chain of `else if` counts as
 /// one. Deeper programs are reported, so that no later pass runs out of stack.
@@ -49,7 +55,17 @@ pub const ERROR_LIMIT: usize = 100;
 /// Reads a whole preprocessed program. Never fails: what is wrong is in `diagnostics`, and the tree
 /// holds everything that could be read.
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Program {
+    parse_dialect(tokens, None, diagnostics)
+}
+
+/// Like [`parse`], with the forms of a dialect.
+pub fn parse_dialect(
+    tokens: Vec<Token>,
+    dialect: Option<&dyn Dialect>,
+    diagnostics: &mut Diagnostics,
+) -> Program {
     let mut parser = Parser::new(tokens, diagnostics);
+    parser.dialect = dialect;
     let declarations = match parser.report_older_language() {
         Some(_) => Vec::new(),
         None => parser.program(),
@@ -57,10 +73,6 @@ pub fn parse(tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Program {
     parser.report_suppressed();
     Program { declarations, node_count: parser.next_id }
 }
-
-/// An error was reported; the caller finds a place to go on from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unparsed;
 
 /// A part of the tree, or an error that is already reported.
 pub(crate) type Parsed<T> = Result<T, Unparsed>;
@@ -82,6 +94,9 @@ pub(crate) struct Parser<'d> {
     /// statement say nothing new.
     broken: Vec<usize>,
     scopes: Scopes,
+    dialect: Option<&'d dyn Dialect>,
+    /// What holes are filled with, by name. A hole is filled once.
+    holes: FxHashMap<Arc<str>, Hole>,
     next_id: u32,
     /// Levels of statements, parentheses and types around the current token.
     nesting: u32,
@@ -132,6 +147,8 @@ impl<'d> Parser<'d> {
             silent,
             broken,
             scopes: Scopes::new(),
+            dialect: None,
+            holes: FxHashMap::default(),
             next_id: 0,
             nesting: 0,
             height: 0,

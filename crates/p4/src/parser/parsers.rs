@@ -3,12 +3,13 @@
 //! are in `tables`, the statements inside in `statements`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser, Unparsed};
+use super::{Parsed, Parser};
 use crate::ast::{
     Annotation, Block, ControlDeclaration, Declaration, DeclarationKind, Name, ParserDeclaration,
     SelectCase, State, StateRef, Statement, StatementKind, Transition,
 };
 use crate::codes::syntax;
+use crate::dialect::{FormPlace, Unparsed};
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
@@ -45,6 +46,10 @@ impl Parser<'_> {
             if self.eat(T::Semicolon) {
                 continue;
             }
+            if self.at(T::ListHole) {
+                self.parser_elements_hole(&mut locals, &mut states);
+                continue;
+            }
             if let Err(Unparsed) = self.parser_element(&mut locals, &mut states) {
                 self.skip_statement();
             }
@@ -67,13 +72,17 @@ impl Parser<'_> {
         Ok(DeclarationKind::Parser(Box::new(parser)))
     }
 
-    fn parser_element(
+    pub(super) fn parser_element(
         &mut self,
         locals: &mut Vec<Declaration>,
         states: &mut Vec<State>,
     ) -> Parsed<()> {
         let start = self.span();
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
+        if let Some(read) = self.declaration_extension(FormPlace::Parser, start, &mut annotations) {
+            locals.push(read?);
+            return Ok(());
+        }
         if self.at(T::State) && super::cursor::is_name(self.ahead(1)) {
             states.push(self.state(start, annotations)?);
             return Ok(());
@@ -157,6 +166,10 @@ impl Parser<'_> {
         let mut transition = None;
         while !self.at_block_end() && !self.at_next_state() {
             let before = self.position;
+            if self.at(T::ListHole) {
+                statements.extend(self.statements_hole());
+                continue;
+            }
             let read = if self.at(T::Transition) {
                 if transition.is_some() {
                     let diagnostic = Diagnostic::error(
@@ -337,6 +350,10 @@ impl Parser<'_> {
             if self.eat(T::Semicolon) {
                 continue;
             }
+            if self.at(T::ListHole) {
+                locals.extend(self.declarations_hole());
+                continue;
+            }
             if let Err(Unparsed) = self.control_element(&mut locals, &mut body) {
                 self.skip_statement();
             }
@@ -361,13 +378,18 @@ impl Parser<'_> {
         Ok(DeclarationKind::Control(Box::new(control)))
     }
 
-    fn control_element(
+    pub(super) fn control_element(
         &mut self,
         locals: &mut Vec<Declaration>,
         body: &mut Option<Block>,
     ) -> Parsed<()> {
         let start = self.span();
-        let annotations = self.annotations()?;
+        let mut annotations = self.annotations()?;
+        if let Some(read) = self.declaration_extension(FormPlace::Control, start, &mut annotations)
+        {
+            locals.push(read?);
+            return Ok(());
+        }
         let begins_apply = self.at(T::Apply) && matches!(self.ahead(1), T::OpenBrace | T::At);
         if begins_apply {
             self.reject_annotations("`apply`");

@@ -18,7 +18,7 @@ pub(crate) enum NameClass {
 }
 
 /// Nested scopes of declared names, innermost last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scopes {
     levels: Vec<FxHashMap<Arc<str>, NameClass>>,
 }

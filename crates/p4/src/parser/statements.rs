@@ -3,17 +3,18 @@
 //! statements may stand in a parser state is decided in `parsers`.
 
 use super::scopes::NameClass;
-use super::{ELSE_IF_LIMIT, Parsed, Parser, Unparsed};
+use super::{ELSE_IF_LIMIT, Parsed, Parser};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Name, Statement,
     StatementKind, SwitchCase, TypeRef, TypeRefKind, Variable,
 };
 use crate::codes::syntax;
+use crate::dialect::Unparsed;
 use crate::token::TokenKind as T;
 use source::{Diagnostic, Span};
 
 impl Parser<'_> {
-    fn make_statement(&mut self, start: Span, kind: StatementKind) -> Statement {
+    pub(super) fn make_statement(&mut self, start: Span, kind: StatementKind) -> Statement {
         let span = self.span_from(start);
         Statement { id: self.id(), span, kind }
     }
@@ -46,10 +47,14 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    fn statements(&mut self) -> Vec<Statement> {
+    pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !self.at_block_end() {
             let before = self.position;
+            if self.at(T::ListHole) {
+                statements.extend(self.statements_hole());
+                continue;
+            }
             match self.statement_or_declaration() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => self.skip_statement(),
@@ -74,12 +79,23 @@ impl Parser<'_> {
     fn statement_in(&mut self, declarations: bool) -> Parsed<Statement> {
         let start = self.span();
         let annotations = self.annotations()?;
+        if let Some(read) = self.statement_extension(start) {
+            if self.annotations_start.is_some() {
+                self.reject_annotations("this statement");
+            }
+            return read;
+        }
         match self.kind() {
             T::OpenBrace => {
                 let block = self.block(annotations, "this block")?;
                 return Ok(self.make_statement(start, StatementKind::Block(block)));
             }
             T::For => return self.for_statement(start, annotations),
+            T::ListHole => {
+                let statements = self.statements_hole();
+                let block = Block { annotations, statements, span: start };
+                return Ok(self.make_statement(start, StatementKind::Block(block)));
+            }
             T::Const if declarations => {
                 let declaration = self.constant(start, annotations)?;
                 return Ok(self.declaration_statement(start, declaration));

@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(self.make_declaration(start, annotations, name, kind))
     }
 
-    fn table_property(&mut self) -> Parsed<TableProperty> {
+    pub(super) fn table_property(&mut self) -> Parsed<TableProperty> {
         let start = self.span();
         let annotations = self.annotations()?;
         let is_const = self.eat(T::Const);

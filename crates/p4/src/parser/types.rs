@@ -51,6 +51,9 @@ impl Parser<'_> {
     fn type_without_size(&mut self) -> Parsed<TypeRef> {
         let start = self.span();
         self.height = 0;
+        if self.at(T::TypeHole) {
+            return self.type_hole();
+        }
         let kind = match self.kind() {
             T::Bool => self.word(TypeRefKind::Bool),
             T::Error => self.word(TypeRefKind::Error),

@@ -185,6 +185,7 @@ impl Preprocessor<'_> {
             };
             if let Some(text) = text {
                 let file = self.map.add(path.as_str(), text);
+                self.note_library(file, wanted.span.file, &wanted.name, wanted.quoted);
                 self.loaded.insert(path, file);
                 return Ok(Some(file));
             }

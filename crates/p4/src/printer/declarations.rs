@@ -139,6 +139,7 @@ impl Emitter {
                 self.name(name);
                 self.token(T::Semicolon);
             }
+            DeclarationKind::Extension(extension) => self.extension(extension),
             // It was reported and left out when it was read.
             DeclarationKind::Invalid => {}
         }

@@ -135,6 +135,7 @@ impl Emitter {
                 self.comma_list(elements, Self::expression);
                 self.token(T::CloseParen);
             }
+            ExpressionKind::Extension(extension) => self.extension(extension),
             ExpressionKind::Invalid => {
                 self.text(T::Identifier, "invalid_expression".to_owned());
             }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the syntax tree back to text: valid P4_16 in the layout of [`format`](mod@crate::format), with
 //! parentheses only where precedence needs them. Reading the text again gives the same tree;
-//! [`normal_form`] says what "same" means. Nothing is left out: what an `#include` brought in is
-//! printed too.
+//! [`normal_form`] says what "same" means. [`print_with_includes`] includes libraries again, `core.p4`
+//! and the architectures; the others leave nothing out.
 
 mod declarations;
 mod emitter;
 mod expressions;
+mod extensions;
+mod libraries;
 mod normal;
 mod statements;
 mod types;
 
+pub use libraries::print_with_includes;
 pub use normal::{normal_form, same_tree};
 
 use crate::ast::{Declaration, Expression, Program, Statement, TypeRef};
@@ -51,4 +54,4 @@ pub fn print_type_ref(ty: &TypeRef) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -115,6 +115,10 @@ impl Emitter {
                 self.declaration(declaration);
                 return false;
             }
+            StatementKind::Extension(extension) => {
+                self.extension(extension);
+                return false;
+            }
         }
         true
     }

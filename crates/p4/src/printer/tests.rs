@@ -22,7 +22,7 @@ fn read(text: &str) -> Program {
     program
 }
 
-const EVERYTHING: &str = r#"
+pub(crate) const EVERYTHING: &str = r#"
 const bit<8> ONE = 8w1; typedef bit<9> port_t; type bit<32> address_t;
 error { TooShort } match_kind { exact, lpm } enum kind { A, B } enum bit<8> code { X = 1, Y = 2 }
 header h_t { bit<8> a; @field("x") varbit<64> b; } struct s_t<T> { T[4] x; }

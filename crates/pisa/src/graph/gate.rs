@@ -5,7 +5,6 @@
 use super::atom::{AtomId, Cell, Gate};
 use super::walk::{Branch, Walk};
 use crate::guard::{Guard, GuardRule};
-use ir::effects;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// When a block runs: the gate, where its guard starts to count, and from which instruction on some
@@ -27,7 +26,7 @@ impl Walk<'_, '_> {
         }
         // A variable of the guard has changed by now: gateways where it still was what it was.
         let mut after = BTreeSet::new();
-        for head in self.flow.dependences[block].clone() {
+        for head in self.flow.deciders(block) {
             after.extend(self.decider(head));
         }
         Gate { after, guard: None }
@@ -58,7 +57,7 @@ impl Walk<'_, '_> {
     pub fn start_of(&mut self, block: usize) -> Start {
         let always =
             |root| Start { after: BTreeSet::new(), root, guard: None, stale_from: usize::MAX };
-        let heads = self.flow.dependences[block].clone();
+        let heads = self.flow.deciders(block);
         let entry = self.flow.order.first().copied().unwrap_or(0);
         if heads.is_empty() {
             return always(entry);
@@ -92,7 +91,7 @@ impl Walk<'_, '_> {
         while let Some(head) = open.pop() {
             let inside = head == first.root || self.flow.reaches(first.root, head);
             if inside && relevant.insert(head) {
-                open.extend(&self.flow.dependences[head]);
+                open.extend(self.flow.deciders(head));
             }
         }
         let guard = self.guard_from(first.root, block, &relevant, &mut HashMap::new())?;
@@ -104,8 +103,8 @@ impl Walk<'_, '_> {
                 if !ways.iter().any(|(_, guard)| guard.variables().contains(&variable)) {
                     continue;
                 }
-                let between = (0..self.flow.writes.len()).any(|middle| {
-                    self.flow.writes[middle].contains(&location)
+                let between = (0..self.flow.rank.len()).any(|middle| {
+                    self.flow.writes(middle).contains(&location)
                         && self.flow.reaches(head, middle)
                         && self.flow.reaches(middle, block)
                 });
@@ -113,13 +112,7 @@ impl Walk<'_, '_> {
                     stale_from = 0;
                 }
             }
-            let here = &self.flow.region.blocks[block].instructions;
-            let first_write = here.iter().position(|instruction| {
-                effects::of_operation(self.program, &instruction.operation)
-                    .writes
-                    .contains(&location)
-            });
-            if let Some(at) = first_write {
+            if let Some(at) = self.flow.first_write(block, location) {
                 stale_from = stale_from.min(at + 1);
             }
         }

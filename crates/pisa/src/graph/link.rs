@@ -3,12 +3,12 @@
 //! cross products, so those of a block that can run in one stage are grouped here.
 
 use super::atom::{Atom, AtomId, AtomKind, Cell};
-use super::flow::Flow;
 use super::variables::Variables;
 use crate::guard::Guard;
 use crate::problem::{
     Array, ArrayId, Dependency, DependencyKind, Gress, Problem, Resource, Unit, UnitId,
 };
+use ir::analysis::RegionFacts;
 use ir::effects::Location;
 use ir::{Program, RegisterId, TableId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +21,7 @@ pub(super) struct Control<'a> {
     /// Which half of the switch.
     pub gress: Gress,
     /// Shape of its code.
-    pub flow: Flow<'a>,
+    pub flow: &'a RegionFacts<'a>,
     /// What was found in it.
     pub atoms: Vec<Atom>,
 }

@@ -10,7 +10,7 @@
 //! stateful ALU may put out a value computed from the cell; a gateway that compares fields for
 //! equality or a field with a constant. Code that never both runs, by branches or by the constant entries
 //! of tables, does not depend on each other.
-//! Effects come from `ir::effects`, so what is called the same there is the same here.
+//! Control flow and effects come from `ir::analysis`, so what is called the same there is the same here.
 
 mod atom;
 mod choice;
@@ -19,7 +19,6 @@ mod condition;
 mod describe;
 mod edges;
 mod flag;
-mod flow;
 mod gate;
 mod link;
 mod table;
@@ -30,6 +29,7 @@ mod walk;
 pub use codes::EXPLANATIONS;
 
 use crate::problem::{Gress, Problem};
+use ir::analysis::Analysis;
 use ir::effects::Location;
 use ir::{BinaryOperation, BlockKind, Operand, Operation, OriginId, Program, RegisterId};
 use source::{Diagnostic, Diagnostics, Span};
@@ -41,12 +41,19 @@ use std::rc::Rc;
 pub fn problem_of(program: &Program) -> Problem {
     let mut variables = variables::Variables::default();
     let mut controls = Vec::new();
-    let sites = Rc::new(sites(program));
+    let analysis = Analysis::of(program);
+    let sites = Rc::new(sites(&analysis));
     for block in &program.blocks {
         let Some(gress) = gress(program, block) else { continue };
         let control = controls.len();
-        let mut walk =
-            walk::Walk::new(program, block.region, control, BTreeSet::new(), false, &mut variables);
+        let mut walk = walk::Walk::new(
+            &analysis,
+            block.region,
+            control,
+            BTreeSet::new(),
+            false,
+            &mut variables,
+        );
         walk.sites = sites.clone();
         walk.run();
         controls.push(link::Control { gress, flow: walk.flow, atoms: walk.atoms });
@@ -57,11 +64,12 @@ pub fn problem_of(program: &Program) -> Problem {
 /// What keeps a program off every pipeline: loops at run time, operations that no stage has.
 pub fn obstacles(program: &Program) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
+    let analysis = Analysis::of(program);
     for (at, block) in program.blocks.iter().enumerate() {
         if gress(program, block).is_none() {
             continue;
         }
-        if flow::Flow::new(program, &program.regions[block.region.index()]).has_loop {
+        if analysis.region(block.region).has_loop {
             let message = format!("`{}` has a loop that is not unrolled", block.name);
             diagnostics.push(
                 Diagnostic::error(codes::LOOP, span(program, block.origin), message)
@@ -101,16 +109,18 @@ fn unknown_operation(operation: &Operation) -> Option<&'static str> {
 }
 
 /// How many statements and tables of controls access each register array.
-fn sites(program: &Program) -> BTreeMap<RegisterId, usize> {
+fn sites(analysis: &Analysis<'_>) -> BTreeMap<RegisterId, usize> {
+    let program = analysis.program();
     let mut sites = BTreeMap::new();
     for block in program.blocks.iter().filter(|block| gress(program, block).is_some()) {
-        let code = &program.regions[block.region.index()].blocks;
-        for instruction in code.iter().flat_map(|block| &block.instructions) {
-            let effects = ir::effects::of_operation(program, &instruction.operation);
-            let both: BTreeSet<_> = effects.reads.union(&effects.writes).copied().collect();
-            for location in both {
-                if let Location::Register(register) = location {
-                    *sites.entry(register).or_default() += 1;
+        let facts = analysis.region(block.region);
+        for &at in &facts.order {
+            for instruction in 0..facts.region.blocks[at].instructions.len() {
+                let effects = facts.effects(at, instruction);
+                for location in effects.reads.union(&effects.writes) {
+                    if let Location::Register(register) = location {
+                        *sites.entry(*register).or_default() += 1;
+                    }
                 }
             }
         }

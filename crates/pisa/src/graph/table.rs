@@ -109,7 +109,7 @@ impl<'a> Walk<'a, '_> {
             }
             let data = action.parameters.iter().map(|parameter| parameter.slot).collect();
             let mut inner =
-                Walk::new(self.program, region, self.control, data, true, self.variables);
+                Walk::new(self.analysis, region, self.control, data, true, self.variables);
             inner.sites = self.sites.clone();
             inner.run();
             let waits = waits(&inner);
@@ -118,7 +118,7 @@ impl<'a> Walk<'a, '_> {
         }
         let own_array = self.own_array(&walked);
         for (number, (region, atoms, waits, levels)) in walked.into_iter().enumerate() {
-            let private = private_slots(self.program, region);
+            let private = self.analysis.private_slots(region);
             let mut taken: BTreeMap<Resource, u64> = BTreeMap::new();
             let mut homes: Vec<Option<PartKey>> = Vec::new();
             for (index, atom) in atoms.iter().enumerate() {
@@ -377,34 +377,6 @@ fn levels(count: usize, waits: &[(usize, usize, DependencyKind)]) -> Vec<usize> 
         }
     }
     levels
-}
-
-/// Slots that only this action reads and writes.
-fn private_slots(program: &Program, region: RegionId) -> BTreeSet<SlotId> {
-    let own = effects::of_region(program, region);
-    let mut private: BTreeSet<SlotId> =
-        own.slots_read().union(&own.slots_written()).copied().collect();
-    for (other, code) in program.regions.iter().enumerate() {
-        if private.is_empty() {
-            break;
-        }
-        if other == region.index() {
-            continue;
-        }
-        for block in &code.blocks {
-            for instruction in &block.instructions {
-                // An application's effects are those of regions that are looked at themselves.
-                if matches!(instruction.operation, ir::Operation::Apply { .. }) {
-                    continue;
-                }
-                let effects = effects::of_operation(program, &instruction.operation);
-                for slot in effects.slots_read().union(&effects.slots_written()) {
-                    private.remove(slot);
-                }
-            }
-        }
-    }
-    private
 }
 
 fn own_table(program: &Program, id: TableId, keys: Vec<OwnKey>) -> OwnTable {

@@ -93,13 +93,9 @@ impl<'a> Walk<'a, '_> {
     /// The slot that a computed value was stored in, if it is still there.
     fn still_stored(&self, block: usize, temp: Temp, at: usize) -> Option<SlotId> {
         let (slot, stored) = *self.stored.get(&temp)?;
-        let between = self.flow.region.blocks[block].instructions.get(stored + 1..at)?;
-        let location = Location::Slot(slot);
-        let is_there = between.iter().all(|instruction| {
-            let effects = effects::of_operation(self.program, &instruction.operation);
-            !effects.writes.contains(&location)
-        });
-        is_there.then_some(slot)
+        let is_after = stored < at && at <= self.flow.region.blocks[block].instructions.len();
+        let is_there = !self.is_written_between(block, slot, (stored + 1, at));
+        (is_after && is_there).then_some(slot)
     }
 
     /// A computation that is stored before anybody else wants its result: it needs no other place.
@@ -153,12 +149,9 @@ impl<'a> Walk<'a, '_> {
         locations: &[Location],
         (defined, at): (usize, usize),
     ) -> bool {
-        !self.is_parallel
-            && at > defined
-            && self.flow.region.blocks[block].instructions[defined + 1..at].iter().any(|between| {
-                let writes = effects::of_operation(self.program, &between.operation).writes;
-                locations.iter().any(|location| writes.contains(location))
-            })
+        let is_written =
+            |location: &Location| self.flow.is_written_between(block, *location, (defined + 1, at));
+        !self.is_parallel && at > defined && locations.iter().any(is_written)
     }
 
     fn array_cell(&self, id: AtomId) -> Option<Cell> {
@@ -428,11 +421,8 @@ impl<'a> Walk<'a, '_> {
         self.atom(id).output.get_or_insert(output);
     }
 
-    fn is_written_between(&self, block: usize, slot: SlotId, (from, to): (usize, usize)) -> bool {
-        self.flow.region.blocks[block].instructions[from..to].iter().any(|between| {
-            let effects = effects::of_operation(self.program, &between.operation);
-            effects.writes.contains(&Location::Slot(slot))
-        })
+    fn is_written_between(&self, block: usize, slot: SlotId, between: (usize, usize)) -> bool {
+        self.flow.is_written_between(block, Location::Slot(slot), between)
     }
 
     /// What an input of a stateful ALU is: loads of one field are one.

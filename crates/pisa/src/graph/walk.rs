@@ -9,12 +9,12 @@
 use super::atom::{Atom, AtomId, AtomKind, Cell, Position};
 use super::condition::Truth;
 use super::describe;
-use super::flow::Flow;
 use super::gate::Start;
 use super::value::Base;
 use super::variables::Variables;
 use crate::guard::Guard;
 use crate::problem::Resource;
+use ir::analysis::{Analysis, RegionFacts};
 use ir::effects::{self, Location};
 use ir::{Operand, Operation, OriginId, Program, RegionId, RegisterId, SlotId, Temp, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,8 +35,10 @@ pub(super) struct Walk<'a, 'v> {
     pub program: &'a Program,
     /// Which region.
     pub region_id: RegionId,
-    /// Its shape.
-    pub flow: Flow<'a>,
+    /// What is known of the program's code.
+    pub analysis: &'a Analysis<'a>,
+    /// What is known of the region's.
+    pub flow: &'a RegionFacts<'a>,
     /// Which programmable block it is, in the order in which they run.
     pub control: usize,
     /// Whether statements see what was there before all of them, as in an action (its instructions run
@@ -68,18 +70,18 @@ pub(super) struct Walk<'a, 'v> {
 impl<'a, 'v> Walk<'a, 'v> {
     /// Ready to walk.
     pub fn new(
-        program: &'a Program,
+        analysis: &'a Analysis<'a>,
         region_id: RegionId,
         control: usize,
         private: BTreeSet<SlotId>,
         is_parallel: bool,
         variables: &'v mut Variables,
     ) -> Walk<'a, 'v> {
-        let flow = Flow::new(program, &program.regions[region_id.index()]);
         Walk {
-            program,
+            program: analysis.program(),
+            analysis,
             region_id,
-            flow,
+            flow: analysis.region(region_id),
             control,
             is_parallel,
             private,
@@ -160,7 +162,7 @@ impl<'a, 'v> Walk<'a, 'v> {
         for operand in operation.operands() {
             self.read(id, operand, block, at);
         }
-        let effects = effects::of_operation(self.program, operation);
+        let effects = self.flow.effects(block, at).clone();
         let is_count = matches!(
             operation,
             Operation::Count { .. }
@@ -247,12 +249,11 @@ impl<'a, 'v> Walk<'a, 'v> {
         let Operand::Temp(temp) = value else { return false };
         let Some((access, defined)) = self.array_output(*temp) else { return false };
         let location = Location::Slot(slot);
-        let between = &self.flow.region.blocks[block].instructions[defined + 1..at];
-        let touched = between.iter().any(|instruction| {
-            let effects = effects::of_operation(self.program, &instruction.operation);
+        let touches = |instruction| {
+            let effects = self.flow.effects(block, instruction);
             effects.reads.contains(&location) || effects.writes.contains(&location)
-        });
-        if touched {
+        };
+        if (defined + 1..at).any(touches) {
             return false;
         }
         self.claim_output(access, *temp);

@@ -3,7 +3,7 @@
 //! Figure 8). A product in lexicographic order of first-match lists is a first-match list: an earlier
 //! pair that matched would have an earlier part that matched.
 
-use super::exclusion::reachable;
+use super::conditions::{Conditions, covers, intersection, meet, reachable};
 use super::{Condition, Guard, VariableId};
 use std::collections::BTreeMap;
 
@@ -34,9 +34,6 @@ pub fn cross_product_within(guards: &[&Guard], limit: usize) -> Option<Vec<Merge
 
 /// Pieces of a rule looked at before it counts as reachable.
 const BUDGET: u32 = 50;
-
-/// Conditions sorted by variable: rules are short, and most of the time goes into comparing them.
-pub(super) type Conditions = Vec<(VariableId, Condition)>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
@@ -176,85 +173,6 @@ fn drop_redundant(rows: &mut Vec<Row>) {
             .is_some_and(|other| other.runs == row.runs);
         if below {
             rows.remove(index);
-        }
-    }
-}
-
-/// Whether what meets `inner` meets `outer`.
-pub(super) fn covers(outer: &Conditions, inner: &Conditions) -> bool {
-    let mut rest = inner.as_slice();
-    outer.iter().all(|(variable, condition)| {
-        while rest.first().is_some_and(|(other, _)| other < variable) {
-            rest = &rest[1..];
-        }
-        match rest.first() {
-            Some((other, inner)) if other == variable => condition.covers(inner),
-            _ => is_total(condition),
-        }
-    })
-}
-
-fn is_total(condition: &Condition) -> bool {
-    matches!(condition, Condition::Ternary { value: 0, mask: 0 })
-}
-
-/// Whether some values may meet both.
-pub(super) fn meet(a: &Conditions, b: &Conditions) -> bool {
-    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
-    while let (Some((x, first)), Some((y, second))) = (left.peek(), right.peek()) {
-        match x.cmp(y) {
-            std::cmp::Ordering::Less => _ = left.next(),
-            std::cmp::Ordering::Greater => _ = right.next(),
-            std::cmp::Ordering::Equal => {
-                if !first.meets(second) {
-                    return false;
-                }
-                _ = left.next();
-                _ = right.next();
-            }
-        }
-    }
-    true
-}
-
-/// What meets both: as many rows as it takes.
-pub(super) fn intersection(a: &Conditions, b: &Conditions) -> Vec<Conditions> {
-    if !meet(a, b) {
-        return Vec::new();
-    }
-    let mut results: Vec<Conditions> = vec![Vec::with_capacity(a.len() + b.len())];
-    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let order = match (left.peek(), right.peek()) {
-            (None, None) => return results,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some((x, _)), Some((y, _))) => x.cmp(y),
-        };
-        let taken = match order {
-            std::cmp::Ordering::Less => left.next(),
-            std::cmp::Ordering::Greater => right.next(),
-            std::cmp::Ordering::Equal => {
-                if let (Some((variable, first)), Some((_, second))) = (left.next(), right.next()) {
-                    let pieces = first.intersection(second);
-                    results = results
-                        .iter()
-                        .flat_map(|row| {
-                            pieces.iter().map(|piece| {
-                                let mut row = row.clone();
-                                row.push((*variable, *piece));
-                                row
-                            })
-                        })
-                        .collect();
-                }
-                continue;
-            }
-        };
-        if let Some(condition) = taken {
-            for row in &mut results {
-                row.push(*condition);
-            }
         }
     }
 }

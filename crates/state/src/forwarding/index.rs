@@ -8,16 +8,18 @@
 //! instructions of its processor.
 
 mod arena;
+mod direct_table;
 mod exact;
 mod exact_wide;
-mod front;
 mod hash;
 mod layout;
+mod leaf;
 mod linear;
 mod lpm;
+mod overlapping;
 mod prefix;
 mod ranges;
-mod rivals;
+mod rule;
 mod rule_list;
 mod rules;
 mod short;
@@ -27,28 +29,21 @@ mod trie_update;
 mod tuple_update;
 mod tuples;
 
+use direct_table::UNDECIDED;
+pub use direct_table::{BLOCK_BITS, DIRECT_BITS, FALL_BACK_TO_TRIE, IS_NO_LEAF, SMALL_BLOCK_BITS};
 pub use exact::{BUCKET_BYTES, DOUBLE_SLOTS, JOINED_BUCKET_BYTES, JOINED_SLOTS, WORD_SLOTS};
-use front::UNDECIDED;
-pub use front::{ASK, BLOCK_BITS, FRONT_BITS, IS_NO_LEAF, SMALL_BLOCK_BITS};
 pub use hash::{FIRST_MULTIPLIER as HASH_MULTIPLIER, SECOND_MULTIPLIER as HASH_SECOND_MULTIPLIER};
 pub use layout::{DirectForm, KeyField, KeyLayout, Packing, RangeCheck};
+pub use leaf::{LEAF_BITS, LEAF_LIMIT, NO_MATCH};
 
 use exact::{DoubleIndex, JoinedIndex, WordIndex};
 use exact_wide::WideExactIndex;
 use ir::{KeyPattern, MatchKind};
 use lpm::LpmIndex;
 use ranges::Words;
-use rules::{Asked, Found, RuleIndex};
+use rule::{Asked, Found};
+use rules::RuleIndex;
 use short::ShortIndex;
-
-/// What a lookup returns when no entry matches. Never a leaf.
-pub const NO_MATCH: u32 = u32::MAX;
-
-/// Leaves are below this.
-pub const LEAF_LIMIT: u32 = 1 << LEAF_BITS;
-
-/// Bits of any leaf.
-pub const LEAF_BITS: u32 = 31;
 
 /// The index by match kinds and by how keys are packed.
 #[derive(Clone, Debug)]
@@ -419,7 +414,7 @@ impl MatchIndex {
     pub fn direct(&self) -> Direct {
         let none = Direct { address: 0, length: 0, default_leaf: NO_MATCH };
         let undecided =
-            Direct { address: UNDECIDED.as_ptr() as usize, length: 1 << FRONT_BITS, ..none };
+            Direct { address: UNDECIDED.as_ptr() as usize, length: 1 << DIRECT_BITS, ..none };
         if self.others.is_some() {
             return if matches!(self.kind, Kind::Lpm32(_)) { undecided } else { none };
         }
@@ -438,9 +433,9 @@ impl MatchIndex {
             Kind::ExactDouble(index) => {
                 Direct { address: index.address(), length: index.shift() as usize, ..none }
             }
-            Kind::Lpm32(index) => index.front().map_or(undecided, |front| Direct {
-                address: front.address(),
-                length: 1 << FRONT_BITS,
+            Kind::Lpm32(index) => index.direct_table().map_or(undecided, |direct_table| Direct {
+                address: direct_table.address(),
+                length: 1 << DIRECT_BITS,
                 default_leaf: index.default_leaf(),
             }),
             _ => none,
@@ -453,9 +448,9 @@ impl MatchIndex {
             Kind::ExactJoined(index) => (index.address(), index.bucket_bytes()),
             Kind::ExactWord(index) => (index.address(), index.bucket_bytes()),
             Kind::ExactDouble(index) => (index.address(), index.bucket_bytes()),
-            Kind::Lpm32(index) => {
-                index.front().map_or((0, 0), |front| (front.address(), front.item_bytes()))
-            }
+            Kind::Lpm32(index) => index
+                .direct_table()
+                .map_or((0, 0), |direct_table| (direct_table.address(), direct_table.item_bytes())),
             _ => (0, 0),
         }
     }

@@ -18,7 +18,7 @@ mod user_p4;
 
 use frontend::{
     Architecture, Checked, Compiled, Console, Deployment, EmitRequest, EmitTarget, Emitter,
-    ExitStatus, Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest,
+    ExitStatus, Failure, Frontend, LayoutProblem, NetworkRun, NetworkRuns, NetworkTest, PrintForm,
     ProgramFile, Tested,
 };
 use includes::Includes;
@@ -83,7 +83,7 @@ impl Frontend for Lucid {
         lucid::syntax::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+    fn print(&self, program: &ProgramFile<'_>, _: PrintForm) -> Result<String, Failure> {
         let file = program.path.display();
         Err(Failure::Message(format!(
             "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \

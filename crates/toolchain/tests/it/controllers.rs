@@ -7,7 +7,7 @@ use control::target::{Batch, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use frontend::{
     Architecture, Checked, Compiled, Console, Controller, ExitStatus, Failure, Frontend,
-    LayoutProblem, MemoryFiles, ProgramFile,
+    LayoutProblem, MemoryFiles, PrintForm, ProgramFile,
 };
 use ir::ready::ReadyProgram;
 use ir::{Bits, RegisterId};
@@ -138,7 +138,7 @@ impl Frontend for Marked {
         p4::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+    fn print(&self, program: &ProgramFile<'_>, _: PrintForm) -> Result<String, Failure> {
         Ok(p4::printer::print(&Marked::ready(program)?.0.typed().program))
     }
 

@@ -85,11 +85,7 @@ pub(super) fn method<'a>(
         (ObjectKind::SizedHash(algorithm, width_bits), "get") => {
             get_hash(lowering, call, algorithm, width_bits).map(Some)
         }
-        (ObjectKind::Random(low, high), "get") => {
-            let result = lowering.temp(ValueType::Bits(lowering.width(&low)));
-            lowering.emit(Operation::Random { result, low, high });
-            Ok(Some(Value::Scalar(Operand::Temp(result))))
-        }
+        (ObjectKind::Random(low, high), "get") => Ok(Some(Value::Scalar(lowering.draw(low, high)))),
         (ObjectKind::ChecksumUnit(slot), _) => checksum(lowering, call, slot),
         (ObjectKind::ParserCounter(slot), _) => parser_counter(lowering, call, slot),
         (ObjectKind::Emission(name, only), "emit") => {

@@ -310,9 +310,12 @@ impl Choices<'_> {
                 inputs: self.operands(region),
                 payload: self.flag(),
             },
-            24 => {
-                Operation::Random { result, low: self.operand(region), high: self.operand(region) }
-            }
+            24 => Operation::Random {
+                result,
+                low: self.operand(region),
+                high: self.operand(region),
+                site: RandomSite::new(words),
+            },
             25 => Operation::Request {
                 request: RequestId(self.below(3)),
                 arguments: self.operands(region),
@@ -326,6 +329,14 @@ impl Choices<'_> {
                 method: words,
                 arguments: self.operands(region),
                 results: self.list(|draw| draw.temp(region)),
+                effects: CallEffects {
+                    access: match self.below(3) {
+                        0 => ExternAccess::Pure,
+                        1 => ExternAccess::Reads,
+                        _ => ExternAccess::Any,
+                    },
+                    random: self.flag().then(|| RandomSite::new("a/0")),
+                },
             },
         };
         Instruction { operation, origin: self.origin() }
@@ -387,6 +398,8 @@ impl Choices<'_> {
             name: self.maybe(Self::name),
             parent: self.maybe(Self::origin),
             atomic: self.maybe(|draw| draw.number() as u32),
+            repetition: self.byte().into(),
+            merged: self.list(Self::origin),
         }
     }
 

@@ -8,8 +8,7 @@ use crate::runtime::pass::{ENDED_ASSERTION, ENDED_EXTERN};
 use crate::runtime::state as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use interpreter::random::site_number;
-use ir::{Operand, Operation, RequestId, Temp, ValueSetId, ValueType};
+use ir::{Operand, Operation, RandomSite, RequestId, Temp, ValueSetId, ValueType};
 
 impl FunctionCompiler<'_, '_> {
     /// `Operation::ValueSetContains`
@@ -24,9 +23,9 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// `Operation::Random`
-    pub fn random(&mut self, result: Temp, low: &Operand, high: &Operand, site: Site) {
+    pub fn random(&mut self, result: Temp, low: &Operand, high: &Operand, site: &RandomSite) {
         let ty = self.temp_types[result.index()];
-        let place = self.number(site_number(site.region.0, site.block, site.instruction));
+        let place = self.number(site.number());
         let surroundings = self.surroundings();
         let (low, high) = (self.operand(low), self.operand(high));
         let value = match (low, high) {
@@ -89,6 +88,7 @@ impl FunctionCompiler<'_, '_> {
 
     /// `Operation::CallExtern`
     pub fn call_extern(&mut self, arguments: &[Operand], results: &[Temp], site: Site) {
+        self.publish_length();
         let values = self.operands(arguments);
         let words = self.words_buffer(&values);
         let types: Vec<ValueType> =

@@ -94,7 +94,7 @@ impl FunctionCompiler<'_, '_> {
             (DirectForm::DoubleBuckets { seed }, [low, high]) => {
                 self.find_in_double_buckets(search, [*low, *high], seed);
             }
-            (DirectForm::Front, [key]) => self.find_in_front(search, *key),
+            (DirectForm::DirectTable, [key]) => self.find_in_direct_table(search, *key),
             _ if layout.has_rules() => self.ask_for_rule(search, layout.packing, &words),
             _ => self.ask(search, layout.packing, &words, false),
         }
@@ -120,7 +120,7 @@ impl FunctionCompiler<'_, '_> {
                 let hash = self.hash_double(*low, *high, seed);
                 self.bucket(table, items, hash, BUCKET_BYTES)
             }
-            (DirectForm::Front, [key]) => {
+            (DirectForm::DirectTable, [key]) => {
                 let place = self.place_of(table, items, *key);
                 self.item_address(items, place)
             }

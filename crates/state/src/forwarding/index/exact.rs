@@ -3,9 +3,9 @@
 //! one, so that a lookup reads one line and compares all its keys at once, most of the time. Removal
 //! moves up what had to go elsewhere and leaves no tombstones.
 
-use super::NO_MATCH;
 use super::hash::{hash_double, spread_word};
-use super::rivals::{Rivals, Winner};
+use super::leaf::NO_MATCH;
+use super::overlapping::{OverlappingEntries, Winner};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -179,7 +179,7 @@ pub(crate) struct ExactIndex<B: Bucket> {
     shift: u32,
     seed: u64,
     taken: usize,
-    rivals: Rivals<B::Key>,
+    overlapping: OverlappingEntries<B::Key>,
 }
 
 impl<B: Bucket> ExactIndex<B> {
@@ -191,7 +191,7 @@ impl<B: Bucket> ExactIndex<B> {
             shift: 64 - FEWEST_BUCKETS.trailing_zeros(),
             seed,
             taken: 0,
-            rivals: Rivals::default(),
+            overlapping: OverlappingEntries::default(),
         }
     }
 
@@ -280,7 +280,7 @@ impl<B: Bucket> ExactIndex<B> {
         let place = self.place(key);
         let old = self.winner(place);
         self.taken += usize::from(old == Winner::NONE);
-        let winner = self.rivals.add(key, old, order, leaf);
+        let winner = self.overlapping.add(key, old, order, leaf);
         self.set(place, key, winner);
     }
 
@@ -290,7 +290,7 @@ impl<B: Bucket> ExactIndex<B> {
         if old == Winner::NONE {
             return;
         }
-        let winner = self.rivals.remove(key, old, order);
+        let winner = self.overlapping.remove(key, old, order);
         if winner != Winner::NONE {
             self.set(place, key, winner);
             return;
@@ -342,7 +342,7 @@ impl<B: Bucket> ExactIndex<B> {
         let place = self.place(key);
         let old = self.winner(place);
         if old != Winner::NONE {
-            let winner = self.rivals.set_leaf(key, old, order, leaf);
+            let winner = self.overlapping.set_leaf(key, old, order, leaf);
             self.set(place, key, winner);
         }
     }
@@ -350,7 +350,7 @@ impl<B: Bucket> ExactIndex<B> {
     /// Order and leaf of the entry with this key.
     pub(crate) fn find_candidate(&self, key: B::Key) -> Option<(u64, u32)> {
         let winner = self.winner(self.place(key));
-        (winner != Winner::NONE).then(|| (self.rivals.order(&key, winner), winner.leaf))
+        (winner != Winner::NONE).then(|| (self.overlapping.order(&key, winner), winner.leaf))
     }
 
     fn resize(&mut self, buckets: usize) {
@@ -368,7 +368,9 @@ impl<B: Bucket> ExactIndex<B> {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bucket_bytes() + self.orders.capacity() * size_of::<u32>() + self.rivals.memory_bytes()
+        self.bucket_bytes()
+            + self.orders.capacity() * size_of::<u32>()
+            + self.overlapping.memory_bytes()
     }
 }
 

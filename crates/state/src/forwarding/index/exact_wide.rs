@@ -2,9 +2,9 @@
 //! Exact matches on keys of any number of words: open addressing over 16-byte slots with 32 bits of the
 //! hash, the keys in one flat array. Removal moves followers up and leaves no tombstones.
 
-use super::NO_MATCH;
 use super::hash::hash_words;
-use super::rivals::{Rivals, Winner};
+use super::leaf::NO_MATCH;
+use super::overlapping::{OverlappingEntries, Winner};
 
 /// Free when the leaf is [`NO_MATCH`].
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct WideExactIndex {
     /// Places in `keys` that nobody has.
     free_keys: Vec<u32>,
     taken: usize,
-    rivals: Rivals<Box<[u64]>>,
+    overlapping: OverlappingEntries<Box<[u64]>>,
 }
 
 impl WideExactIndex {
@@ -46,7 +46,7 @@ impl WideExactIndex {
             keys: Vec::new(),
             free_keys: Vec::new(),
             taken: 0,
-            rivals: Rivals::default(),
+            overlapping: OverlappingEntries::default(),
         }
     }
 
@@ -115,7 +115,7 @@ impl WideExactIndex {
                 }
             };
         }
-        slot.winner = self.rivals.add(key.into(), slot.winner, order, leaf);
+        slot.winner = self.overlapping.add(key.into(), slot.winner, order, leaf);
         self.slots[at] = slot;
     }
 
@@ -125,7 +125,7 @@ impl WideExactIndex {
         if slot.winner.leaf == NO_MATCH {
             return;
         }
-        let winner = self.rivals.remove(key.into(), slot.winner, order);
+        let winner = self.overlapping.remove(key.into(), slot.winner, order);
         if winner != Winner::NONE {
             self.slots[at].winner = winner;
             return;
@@ -165,7 +165,7 @@ impl WideExactIndex {
         let at = self.place(self.hash(|at| key[at]), |at| key[at]);
         let winner = self.slots[at].winner;
         if winner != Winner::NONE {
-            self.slots[at].winner = self.rivals.set_leaf(key.into(), winner, order, leaf);
+            self.slots[at].winner = self.overlapping.set_leaf(key.into(), winner, order, leaf);
         }
     }
 
@@ -173,7 +173,7 @@ impl WideExactIndex {
     pub(crate) fn find_candidate(&self, key: &[u64]) -> Option<(u64, u32)> {
         let at = self.place(self.hash(|at| key[at]), |at| key[at]);
         let winner = self.slots[at].winner;
-        (winner != Winner::NONE).then(|| (self.rivals.order(&key.into(), winner), winner.leaf))
+        (winner != Winner::NONE).then(|| (self.overlapping.order(&key.into(), winner), winner.leaf))
     }
 
     fn resize(&mut self, slots: usize) {
@@ -195,6 +195,6 @@ impl WideExactIndex {
         self.slots.capacity() * size_of::<Slot>()
             + self.keys.capacity() * 8
             + self.free_keys.capacity() * 4
-            + self.rivals.memory_bytes()
+            + self.overlapping.memory_bytes()
     }
 }

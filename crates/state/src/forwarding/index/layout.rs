@@ -67,12 +67,12 @@ pub enum DirectForm {
         /// What is put to the low word.
         seed: u64,
     },
-    /// The key, left aligned in 32 bits: its first [`super::FRONT_BITS`] choose an item. One with
-    /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::ASK`] is, without that
+    /// The key, left aligned in 32 bits: its first [`super::DIRECT_BITS`] choose an item. One with
+    /// [`super::IS_NO_LEAF`] that is neither [`super::NO_MATCH`] nor [`super::FALL_BACK_TO_TRIE`] is, without that
     /// bit, the index of an item from which on the next [`super::BLOCK_BITS`] choose; behind such a block
     /// there may be one of the next [`super::SMALL_BLOCK_BITS`], and behind that another one. At
-    /// [`super::ASK`] one has to ask. There are always items.
-    Front,
+    /// [`super::FALL_BACK_TO_TRIE`] one has to ask. There are always items.
+    DirectTable,
 }
 
 /// A run of bits in a packed key.
@@ -226,7 +226,7 @@ impl KeyLayout {
         match &self.fields[..] {
             _ if self.is_short() => DirectForm::Array,
             [field] if field.kind == MatchKind::Lpm && (1..=32).contains(&field.width_bits) => {
-                DirectForm::Front
+                DirectForm::DirectTable
             }
             _ if !self.is_exact() => DirectForm::None,
             _ if self.is_joined(leaf_bits) => DirectForm::Joined { leaf_bits },

@@ -2,7 +2,7 @@
 //! A few entries with masks and ranges: a list, the best first. For more there is `tuples`.
 
 use super::layout::RangeCheck;
-use super::rules::{Asked, Found};
+use super::rule::{Asked, Found};
 
 #[derive(Clone, Debug)]
 struct Rule {

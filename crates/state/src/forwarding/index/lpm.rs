@@ -2,11 +2,11 @@
 //! Prefix matches: one lpm key, alone or beside exact keys. Exact keys choose a group by a hash table,
 //! the group's trie does the rest. Entries that leave an exact key open do not come here.
 
-use super::NO_MATCH;
+use super::direct_table::{self, DirectTable};
 use super::exact::{DoubleIndex, InlineKey, WordIndex};
 use super::exact_wide::WideExactIndex;
-use super::front::{self, Front};
 use super::layout::{BitRun, KeyLayout, Packing};
+use super::leaf::NO_MATCH;
 use super::prefix::PrefixKey;
 use super::trie::Trie;
 use smallvec::SmallVec;
@@ -32,7 +32,7 @@ pub(crate) struct LpmIndex<K: PrefixKey> {
     bits: BitRun,
     trie: Trie<K>,
     /// Where the lpm key is alone, has at most 32 bits, and prefixes are many, but not too many.
-    front: Option<Box<Front>>,
+    direct_table: Option<Box<DirectTable>>,
 }
 
 impl<K: PrefixKey> LpmIndex<K> {
@@ -62,12 +62,12 @@ impl<K: PrefixKey> LpmIndex<K> {
         if matches!(groups, Groups::One) {
             trie.add_group();
         }
-        LpmIndex { groups, bits, trie, front: None }
+        LpmIndex { groups, bits, trie, direct_table: None }
     }
 
     pub(crate) fn clear(&mut self, seed: u64) {
         self.trie = Trie::new();
-        self.front = None;
+        self.direct_table = None;
         match &mut self.groups {
             Groups::One => {
                 self.trie.add_group();
@@ -94,23 +94,23 @@ impl<K: PrefixKey> LpmIndex<K> {
         self.trie.heads[0].default_leaf
     }
 
-    pub(crate) fn front(&self) -> Option<&Front> {
-        self.front.as_deref()
+    pub(crate) fn direct_table(&self) -> Option<&DirectTable> {
+        self.direct_table.as_deref()
     }
 
-    /// Brings the front in line after the leaf of a prefix changed, came or went.
+    /// Brings the direct table in line after the leaf of a prefix changed, came or went.
     fn refresh_front(&mut self, key: K, length_bits: u32) {
         if K::BITS > 32 || !matches!(self.groups, Groups::One) {
             return;
         }
         let set = &self.trie.sets[0];
-        if !front::is_worth_it(set.len(), self.front.is_some()) {
-            self.front = None;
+        if !direct_table::is_worth_it(set.len(), self.direct_table.is_some()) {
+            self.direct_table = None;
             return;
         }
-        match &mut self.front {
-            Some(front) => front.refresh(set, key, length_bits),
-            None => self.front = Some(Box::new(Front::new(set))),
+        match &mut self.direct_table {
+            Some(direct_table) => direct_table.refresh(set, key, length_bits),
+            None => self.direct_table = Some(Box::new(DirectTable::new(set))),
         }
     }
 
@@ -122,8 +122,8 @@ impl<K: PrefixKey> LpmIndex<K> {
     /// The leaf of the longest prefix that covers the key, or [`NO_MATCH`].
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u64]) -> u32 {
-        if let Some(front) = &self.front {
-            return match front.find(self.lpm_key(key)) {
+        if let Some(direct_table) = &self.direct_table {
+            return match direct_table.find(self.lpm_key(key)) {
                 NO_MATCH => self.default_leaf(),
                 leaf => leaf,
             };
@@ -136,8 +136,8 @@ impl<K: PrefixKey> LpmIndex<K> {
     #[inline(always)]
     pub(crate) fn first_touch(&self, key: &[u64]) -> usize {
         match &self.groups {
-            Groups::One => match &self.front {
-                Some(front) => front.last_touch(self.lpm_key(key)),
+            Groups::One => match &self.direct_table {
+                Some(direct_table) => direct_table.last_touch(self.lpm_key(key)),
                 None => self.trie.first_touch(0, self.lpm_key(key)),
             },
             Groups::Word { mask, index } => index.first_touch(key[0] & mask),
@@ -224,8 +224,8 @@ impl<K: PrefixKey> LpmIndex<K> {
 
     /// Memory that lookups spread over.
     pub(crate) fn lookup_bytes(&self) -> usize {
-        match &self.front {
-            Some(front) => front.lookup_bytes(self.trie.sets[0].len()),
+        match &self.direct_table {
+            Some(direct_table) => direct_table.lookup_bytes(self.trie.sets[0].len()),
             None => self.memory_bytes(),
         }
     }
@@ -239,6 +239,6 @@ impl<K: PrefixKey> LpmIndex<K> {
         };
         groups
             + self.trie.memory_bytes()
-            + self.front.as_ref().map_or(0, |front| front.memory_bytes())
+            + self.direct_table.as_ref().map_or(0, |direct_table| direct_table.memory_bytes())
     }
 }

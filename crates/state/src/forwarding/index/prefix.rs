@@ -2,8 +2,8 @@
 //! Prefixes, and the sorted set of a table's prefixes that its trie is built from. Keys are left
 //! aligned: the first bit of the key is the highest bit of the number. Lookups do not come here.
 
-use super::NO_MATCH;
-use super::rivals::{Rivals, Winner};
+use super::leaf::NO_MATCH;
+use super::overlapping::{OverlappingEntries, Winner};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -123,13 +123,17 @@ pub(crate) struct Route<K> {
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSet<K: PrefixKey> {
     routes: BTreeMap<Place<K::Stored>, Winner>,
-    rivals: Rivals<Place<K::Stored>>,
+    overlapping: OverlappingEntries<Place<K::Stored>>,
     default: Winner,
 }
 
 impl<K: PrefixKey> Default for PrefixSet<K> {
     fn default() -> Self {
-        PrefixSet { routes: BTreeMap::new(), rivals: Rivals::default(), default: Winner::NONE }
+        PrefixSet {
+            routes: BTreeMap::new(),
+            overlapping: OverlappingEntries::default(),
+            default: Winner::NONE,
+        }
     }
 }
 
@@ -157,17 +161,21 @@ impl<K: PrefixKey> PrefixSet<K> {
         &mut self,
         key: K,
         length_bits: u32,
-        change: impl FnOnce(&mut Rivals<Place<K::Stored>>, Place<K::Stored>, Winner) -> Winner,
+        change: impl FnOnce(
+            &mut OverlappingEntries<Place<K::Stored>>,
+            Place<K::Stored>,
+            Winner,
+        ) -> Winner,
     ) -> bool {
         let place = Self::place(key, length_bits);
         if length_bits == 0 {
             let old = self.default;
-            self.default = change(&mut self.rivals, place, old);
+            self.default = change(&mut self.overlapping, place, old);
             return self.default.leaf != old.leaf;
         }
         match self.routes.entry(place) {
             std::collections::btree_map::Entry::Vacant(vacant) => {
-                let winner = change(&mut self.rivals, place, Winner::NONE);
+                let winner = change(&mut self.overlapping, place, Winner::NONE);
                 if winner != Winner::NONE {
                     vacant.insert(winner);
                 }
@@ -175,7 +183,7 @@ impl<K: PrefixKey> PrefixSet<K> {
             }
             std::collections::btree_map::Entry::Occupied(mut occupied) => {
                 let old = *occupied.get();
-                let winner = change(&mut self.rivals, place, old);
+                let winner = change(&mut self.overlapping, place, old);
                 if winner == Winner::NONE {
                     occupied.remove();
                 } else {
@@ -187,18 +195,20 @@ impl<K: PrefixKey> PrefixSet<K> {
     }
 
     pub(crate) fn insert(&mut self, key: K, length_bits: u32, order: u64, leaf: u32) -> bool {
-        self.change(key, length_bits, |rivals, place, winner| {
-            rivals.add(place, winner, order, leaf)
+        self.change(key, length_bits, |overlapping, place, winner| {
+            overlapping.add(place, winner, order, leaf)
         })
     }
 
     pub(crate) fn remove(&mut self, key: K, length_bits: u32, order: u64) -> bool {
-        self.change(key, length_bits, |rivals, place, winner| rivals.remove(place, winner, order))
+        self.change(key, length_bits, |overlapping, place, winner| {
+            overlapping.remove(place, winner, order)
+        })
     }
 
     pub(crate) fn set_leaf(&mut self, key: K, length_bits: u32, order: u64, leaf: u32) -> bool {
-        self.change(key, length_bits, |rivals, place, winner| {
-            rivals.set_leaf(place, winner, order, leaf)
+        self.change(key, length_bits, |overlapping, place, winner| {
+            overlapping.set_leaf(place, winner, order, leaf)
         })
     }
 
@@ -231,7 +241,7 @@ impl<K: PrefixKey> PrefixSet<K> {
             None => (Self::place(K::default(), 0), self.default),
             Some(found) => found,
         };
-        let order = self.rivals.order(&place, winner);
+        let order = self.overlapping.order(&place, winner);
         Some((u32::from(place.length_bits), order, winner.leaf))
     }
 
@@ -263,7 +273,7 @@ impl<K: PrefixKey> PrefixSet<K> {
     pub(crate) fn memory_bytes(&self) -> usize {
         // Nodes of the standard library's map hold up to eleven, eight of them on average.
         let node_bytes = 11 * size_of::<(Place<K::Stored>, Winner)>() + 16;
-        self.routes.len().div_ceil(8) * node_bytes + self.rivals.memory_bytes()
+        self.routes.len().div_ceil(8) * node_bytes + self.overlapping.memory_bytes()
     }
 }
 

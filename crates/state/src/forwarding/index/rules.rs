@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Entries with masks, ranges and ranks: a list while they are few, a tuple space when they are many.
 
-use super::layout::RangeCheck;
+use super::leaf::NO_MATCH;
 use super::linear::LinearList;
-use super::ranges::Words;
+use super::rule::{Asked, Found};
 use super::tuples::TupleSpace;
-
-/// What an entry asks, and what decides between it and others.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// Zero where the mask is.
-    pub(crate) value: Words,
-    pub(crate) mask: Words,
-    /// Ranges of keys whose mask is zero.
-    pub(crate) checks: Vec<RangeCheck>,
-    /// The largest wins.
-    pub(crate) rank: i64,
-    /// Among equal ranks the smallest wins.
-    pub(crate) order: u64,
-}
-
-/// The entry that wins.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) rank: i64,
-    pub(crate) order: u64,
-    pub(crate) leaf: u32,
-}
-
-impl Found {
-    pub(crate) fn beats(&self, other: &Found) -> bool {
-        (self.rank, other.order) > (other.rank, self.order)
-    }
-}
 
 /// Up to this many entries a list is faster.
 const MOST_LINEAR: usize = 16;
@@ -49,11 +21,11 @@ impl RuleIndex {
         RuleIndex::Few(LinearList::new(words))
     }
 
-    /// The leaf of the best entry that matches, or [`super::NO_MATCH`].
+    /// The leaf of the best entry that matches, or [`NO_MATCH`].
     #[inline(always)]
     pub(crate) fn find(&self, key: &[u64]) -> u32 {
         match self {
-            RuleIndex::Few(list) => list.find(key).map_or(super::NO_MATCH, |found| found.leaf),
+            RuleIndex::Few(list) => list.find(key).map_or(NO_MATCH, |found| found.leaf),
             RuleIndex::Many(space) => space.find(key),
         }
     }

@@ -2,8 +2,8 @@
 //! Exact matches on keys of few bits: an array from the key to the leaf. What is needed to change it
 //! stands in a hash table, which lookups do not read.
 
-use super::NO_MATCH;
 use super::exact::WordIndex;
+use super::leaf::NO_MATCH;
 
 /// Keys of at most so many bits are looked up in an array.
 pub(crate) const MOST_BITS: u64 = 16;

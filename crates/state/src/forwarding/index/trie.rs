@@ -3,8 +3,8 @@
 //! compressed by counting bits, a table of directly pointing roots in front, and nodes that skip the
 //! bits in which nothing differs. How it is kept up to date stands in `trie_update`.
 
-use super::NO_MATCH;
 use super::arena::Arena;
+use super::leaf::NO_MATCH;
 use super::prefix::{PrefixKey, PrefixSet};
 
 /// Bits that one node decides.

@@ -3,8 +3,8 @@
 //! covers, from the sorted set of prefixes; nodes on the way there are written anew only where a slot
 //! of theirs changes.
 
-use super::NO_MATCH;
 use super::arena::Arena;
+use super::leaf::NO_MATCH;
 use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 use super::trie::{
     FAN_OUT, Head, MOST_STEPS, NO_CHILD, NO_ROOT, Node, ROOT_IS_NODE, SKIP_COUNT_MASK, STRIDE_BITS,

@@ -4,8 +4,8 @@
 
 use super::hash::{hash_double, hash_word, hash_words};
 use super::ranges::{Piece, Words, narrowness, split};
+use super::rule::Asked;
 use super::rule_list::{Listed, RuleList};
-use super::rules::Asked;
 use super::signatures::GROUP;
 use super::tuples::{Head, NO_CHECKS, Part, Rule, Target, Tuple, TupleSpace};
 

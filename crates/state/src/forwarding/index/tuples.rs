@@ -4,13 +4,13 @@
 //! the best entry's so far is searched, and a bit filter a table answers most misses from few cache lines.
 //! How entries come and go stands in `tuple_update`.
 
-use super::NO_MATCH;
 use super::arena::Arena;
 use super::hash::{hash_double, hash_word, hash_words};
 use super::layout::RangeCheck;
+use super::leaf::NO_MATCH;
 use super::ranges::Words;
+use super::rule::Found;
 use super::rule_list::RuleList;
-use super::rules::Found;
 use super::signatures::{GROUP, Signatures};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every example's README is run to the letter: its `plane run` commands, with the output folder
+//! replaced, must write exactly the captures in the example's `expected` folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The `plane run` commands in a README's fenced blocks, as words.
+fn commands(readme: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for block in readme.split("```").skip(1).step_by(2) {
+        let block = block.replace("\\\n", " ");
+        for line in block.lines() {
+            if line.trim_start().starts_with("plane run") {
+                found.push(line.split_whitespace().skip(1).map(str::to_string).collect());
+            }
+        }
+    }
+    found
+}
+
+fn captures(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| {
+            let entry = entry.expect("readable folder");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, std::fs::read(entry.path()).expect("readable file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn readme_commands_write_the_expected_captures() {
+    let mut examples = 0;
+    let mut failures = Vec::new();
+    let mut folders: Vec<_> =
+        std::fs::read_dir(root().join("examples")).expect("examples").flatten().collect();
+    folders.sort_by_key(|folder| folder.path());
+    // Lucid's examples have a test of their own.
+    folders.retain(|folder| folder.path().is_dir() && folder.file_name() != "lucid");
+    for folder in &folders {
+        let readme = std::fs::read_to_string(folder.path().join("README.md")).expect("a README");
+        let commands = commands(&readme);
+        assert!(!commands.is_empty(), "{} has no `plane run`", folder.path().display());
+        for mut words in commands {
+            examples += 1;
+            let out = tempfile::tempdir().expect("a temporary folder");
+            let at = words.iter().position(|word| word == "--out").expect("--out") + 1;
+            let name = Path::new(&words[at]).file_name().expect("a name").to_os_string();
+            words[at] = out.path().display().to_string();
+            let ran = Command::new(env!("CARGO_BIN_EXE_plane"))
+                .args(&words)
+                .current_dir(root())
+                .output()
+                .expect("plane starts");
+            let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+            if ran.status.code() != Some(0) {
+                failures.push(format!("{}: {}\n{errors}", words.join(" "), ran.status));
+                continue;
+            }
+            // A second command of an example may write the same as the first, or have its own folder.
+            let own = folder.path().join("expected").join(&name);
+            let expected = if own.is_dir() { own } else { folder.path().join("expected") };
+            if std::env::var_os("PLANEWRIGHT_BLESS").is_some() {
+                let _ = std::fs::remove_dir_all(&expected);
+                std::fs::create_dir_all(&expected).expect("a folder");
+                for (name, bytes) in captures(out.path()) {
+                    std::fs::write(expected.join(name), bytes).expect("a file");
+                }
+            }
+            let (wanted, found) = (captures(&expected), captures(out.path()));
+            let names = |list: &[(String, Vec<u8>)]| {
+                list.iter()
+                    .map(|(name, bytes)| format!("{name} ({} bytes)", bytes.len()))
+                    .collect::<Vec<_>>()
+            };
+            if wanted != found {
+                failures.push(format!(
+                    "{}: wrote {:?}, expected {:?}",
+                    words.join(" "),
+                    names(&found),
+                    names(&wanted)
+                ));
+            }
+        }
+    }
+    assert!(examples >= 9, "only {examples} examples were found");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn stf_tests_of_examples_pass() {
+    let folders = std::fs::read_dir(root().join("examples")).expect("examples");
+    let mut tests = Vec::new();
+    for folder in folders.flatten().filter(|folder| folder.path().is_dir()) {
+        let files = std::fs::read_dir(folder.path()).expect("readable folder").flatten();
+        let paths = files.map(|file| file.path());
+        tests.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "stf")));
+    }
+    assert!(!tests.is_empty(), "no STF test was found");
+    let ran = Command::new(env!("CARGO_BIN_EXE_plane")).arg("test").args(&tests).output();
+    let ran = ran.expect("plane starts");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Integration tests of `cli`, one program.
+
+mod conduct;
+mod engines;
+mod examples;
+mod lucid;
+mod lucid_emit;
+mod lucid_examples;
+mod messages;
+mod port_captures;

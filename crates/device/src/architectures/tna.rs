@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One pipe of Tofino 1: ingress parser, ingress, ingress deparser, traffic manager, egress parser, egress,
+//! egress deparser; and what becomes of mirrored, resubmitted, multicast and dropped packets between them.
+//! Only bytes go from ingress to egress. Queues and wires are the traffic manager's.
+//!
+//! **In front of a packet** for the ingress parser stand 64 bits of intrinsic metadata and 64 bits of port
+//! metadata (zero), or in their place what a resubmission takes along, in the highest bits; for the egress
+//! parser 27 bytes of intrinsic metadata. A packet whose ingress parser ends with an error is dropped,
+//! unless the ingress control reads `parser_err`; one in egress goes on.
+//!
+//! **After ingress**, in this order: digests are sent; the last `Mirror.emit` copies the packet as it came,
+//! unless `drop_ctl` has bit 2; then, unless it has bit 0, the last `Resubmit.emit` sends the packet as it
+//! came through ingress again, or else copies go to the traffic manager: one to `ucast_egress_port` if that
+//! was set, those of `mcast_grp_a`, those of `mcast_grp_b`; and with `copy_to_cpu`, unless `drop_ctl` has
+//! bit 1, one to the device's CPU port. Copies with `bypass_egress` leave as they are. **After egress**: the
+//! last `Mirror.emit` copies the packet as it leaves, unless `drop_ctl` has bit 2; with bit 0 it is dropped.
+//!
+//! A mirror session is a clone session of the control plane: its class of service is the queue, its packet
+//! length cuts the mirrored packet, the mirror header not counted. Queue depths count packets. Exclusion ids
+//! leave copies of groups out as [`state::Exclusions`] says. Lengths have no checksum of the wire in
+//! them. Port 68 is in loopback, unless the port is set otherwise.
+
+mod copies;
+mod finish;
+mod metadata;
+mod model;
+
+pub(super) use model::Tna;
+
+use super::common::{self, AtIngress};
+use crate::architecture::Architecture;
+use crate::drop_reason::DropReason;
+use crate::fast_path::{FastPath, LeftFastPath};
+use crate::options::{DeviceOptions, PortOptions};
+use crate::output::DeviceError;
+use crate::packet::{Arrival, IngressSource, QueuedPacket};
+use crate::pass::{Gress, Half, Pass};
+use crate::services::Services;
+use crate::tap::EgressPacket;
+use crate::traffic_manager::Dequeued;
+use interpreter::Outcome;
+use ir::{Program, SlotId};
+use metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, INGRESS_PREFIX_BYTES, ingress_prefix};
+use std::sync::Arc;
+
+/// The recirculation port of the first pipe.
+const RECIRCULATION_PORT: u32 = 68;
+
+/// Ports have 9 bits.
+const LARGEST_PORT: u32 = 511;
+
+impl Architecture for Tna {
+    fn largest_port(&self) -> u32 {
+        LARGEST_PORT
+    }
+
+    fn drop_slot(&self) -> Option<SlotId> {
+        self.metadata.ingress.drop_ctl.slot()
+    }
+
+    fn stage_name(&self, block: usize) -> &'static str {
+        let blocks = &self.blocks;
+        match block {
+            _ if block == blocks.ingress_parser => "ingress parser",
+            _ if block == blocks.ingress => "ingress",
+            _ if block == blocks.ingress_deparser => "ingress deparser",
+            _ if block == blocks.egress_parser => "egress parser",
+            _ if block == blocks.egress => "egress",
+            _ if block == blocks.egress_deparser => "egress deparser",
+            _ => "",
+        }
+    }
+
+    fn gress_of(&self, block: usize) -> Gress {
+        common::gress_of(block, &self.egress_blocks)
+    }
+
+    fn set_defaults(&self, options: &mut DeviceOptions) {
+        let traffic = &mut options.traffic_manager;
+        if !traffic.ports.contains_key(&RECIRCULATION_PORT) {
+            let port = PortOptions { loopback: true, ..traffic.default_port.clone() };
+            traffic.ports.insert(RECIRCULATION_PORT, port);
+        }
+    }
+
+    fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass> {
+        let Arrival { reception, source, port, arrived_ps, bytes, parent, .. } = arrival;
+        let pass_number = services.next_pass(&reception, parent)?;
+        let bytes = match source {
+            // It brings what stands in front of it.
+            IngressSource::Resubmission => bytes,
+            _ => {
+                let mut memory = services.copy_of(&ingress_prefix(port, arrived_ps));
+                memory.extend_from_slice(&bytes);
+                services.recycle_bytes(bytes);
+                memory
+            }
+        };
+        let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES);
+        let at = AtIngress {
+            reception,
+            pass_number,
+            source,
+            port,
+            names_port: true,
+            arrived_ps,
+            parent,
+            context: services.context(bytes),
+            received_bytes: u32::try_from(length).unwrap_or(u32::MAX),
+        };
+        Some(common::begin_ingress(self, services, at))
+    }
+
+    fn enqueue(&self, services: &mut Services<'_>, port: u32, packet: Box<QueuedPacket>) {
+        let mut packet = packet;
+        let mut prefix = EgressPrefix(&mut packet.context.packet);
+        let queue = prefix.queue();
+        prefix.set_enqueued(port, services.queue_depth(port, queue), services.now_ps() / 1000);
+        common::put(services, port, queue, packet);
+    }
+
+    fn begin_egress(
+        &self,
+        services: &mut Services<'_>,
+        port: u32,
+        dequeued: Dequeued<Box<QueuedPacket>>,
+    ) -> Option<Pass> {
+        let Dequeued { item: mut packet, queue, enqueued_ps, depth_packets } = dequeued;
+        if packet.requests.bypass_egress {
+            let QueuedPacket { mut context, reception, parent, .. } = *packet;
+            let bytes = context.packet.split_off(EGRESS_PREFIX_BYTES);
+            services.recycle(context);
+            let departure = services.departure(port, queue);
+            services.transmit(departure, reception, bytes, parent);
+            return None;
+        }
+        let pass_number = services.next_pass(&packet.reception, packet.parent)?;
+        let waited_ns = services.now_ps() / 1000 - enqueued_ps / 1000;
+        EgressPrefix(&mut packet.context.packet).set_dequeued(depth_packets, waited_ns);
+        let info = (pass_number, packet.length_bytes);
+        Some(common::begin_egress(self, services, (port, queue), info, packet))
+    }
+
+    fn blocks(&self, gress: Gress) -> &Arc<[usize]> {
+        match gress {
+            Gress::Ingress => &self.ingress_blocks,
+            Gress::Egress => &self.egress_blocks,
+        }
+    }
+
+    fn after_block(&self, pass: &mut Pass, block: usize, outcome: &Outcome, now_ps: u64) {
+        let is_parser = [self.blocks.ingress_parser, self.blocks.egress_parser].contains(&block);
+        match outcome {
+            Outcome::Returned | Outcome::Exited => {}
+            Outcome::Rejected(_) if is_parser => {
+                self.note_parser_error(pass);
+                if pass.gress() == Gress::Ingress && !self.accepts_parser_errors {
+                    return pass.end(DropReason::ParserError);
+                }
+            }
+            _ => return pass.fail(),
+        }
+        if is_parser {
+            let (metadata, now_ns) = (&self.metadata, now_ps / 1000);
+            let context = &mut pass.packet.context;
+            match pass.half {
+                Half::Ingress => metadata.ingress.global_tstamp.set(context, now_ns),
+                Half::Egress(_) => metadata.egress.global_tstamp.set(context, now_ns),
+            }
+        }
+    }
+
+    fn finish(&self, services: &mut Services<'_>, pass: Pass) -> Result<(), DeviceError> {
+        let Pass { half, run, packet, view, .. } = pass;
+        let Some(view) = view else { return Ok(()) };
+        match half {
+            Half::Ingress => self.after_ingress(services, &view, &run, packet),
+            Half::Egress(departure) => {
+                self.after_egress(services, &view, &run, packet, departure);
+            }
+        }
+        Ok(())
+    }
+
+    fn at_egress(&self, packet: &QueuedPacket) -> Option<EgressPacket> {
+        let (prefix, bytes) = packet.context.packet.split_at_checked(EGRESS_PREFIX_BYTES)?;
+        Some(EgressPacket { replica: metadata::replication_id(prefix), bytes: bytes.to_vec() })
+    }
+
+    fn fast_path(&self, _: &Program, _: u32) -> Result<FastPath, String> {
+        Err("all blocks as one unit are there for v1model only".to_string())
+    }
+
+    fn leave_fast_path(
+        &self,
+        services: &mut Services<'_>,
+        left: LeftFastPath,
+    ) -> Result<(), DeviceError> {
+        // There is no such path, so no packet leaves it.
+        services.recycle(left.context);
+        Ok(())
+    }
+}

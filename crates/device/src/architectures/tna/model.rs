@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A TNA program at work: its blocks, metadata and requests, and what deparsers have asked for. What is done
+//! about requests is in `finish`.
+
+use super::metadata::{Metadata, error_flags};
+use crate::architectures::common;
+use crate::output::{DigestMessage, LoadError};
+use crate::pass::{Half, Pass, PassInfo};
+use crate::services::Services;
+use interpreter::PacketContext;
+use ir::{Bits, Program};
+use std::sync::Arc;
+
+/// What a request of the program means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestKind {
+    Mirror,
+    Resubmit,
+    Digest,
+}
+
+/// Indices of the blocks in the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
+    pub ingress_parser: usize,
+    pub ingress: usize,
+    pub ingress_deparser: usize,
+    pub egress_parser: usize,
+    pub egress: usize,
+    pub egress_deparser: usize,
+}
+
+/// A TNA program at work.
+#[derive(Debug)]
+pub(crate) struct Tna {
+    pub(super) blocks: Blocks,
+    /// Those of a pass, in order.
+    pub(super) ingress_blocks: Arc<[usize]>,
+    pub(super) egress_blocks: Arc<[usize]>,
+    pub(super) metadata: Metadata,
+    requests: Vec<RequestKind>,
+    /// Bits of `parser_err` for each error of the program.
+    error_flags: Vec<u64>,
+    /// Whether packets with a parser error go on to ingress.
+    pub(super) accepts_parser_errors: bool,
+}
+
+/// What a deparser asked for.
+#[derive(Debug, Default)]
+pub(super) struct DeparserRequests {
+    /// Session and header of a mirror copy.
+    pub mirror: Option<(u32, Vec<u8>)>,
+    /// What a resubmitted packet takes along.
+    pub resubmit: Option<Vec<u8>>,
+    pub digests: Vec<DigestMessage>,
+}
+
+impl Tna {
+    pub fn new(program: &Program) -> Result<Tna, LoadError> {
+        let block = |role| common::block(program, role);
+        let kind = |request: &ir::Request| match &*request.name {
+            "mirror" => Some(RequestKind::Mirror),
+            "resubmit" => Some(RequestKind::Resubmit),
+            "digest" => Some(RequestKind::Digest),
+            _ => None,
+        };
+        let blocks = Blocks {
+            ingress_parser: block("pipe0.ingress_parser")?,
+            ingress: block("pipe0.ingress")?,
+            ingress_deparser: block("pipe0.ingress_deparser")?,
+            egress_parser: block("pipe0.egress_parser")?,
+            egress: block("pipe0.egress")?,
+            egress_deparser: block("pipe0.egress_deparser")?,
+        };
+        let metadata = Metadata::new(program);
+        let accepts_parser_errors = metadata.ingress.reads_error(program, blocks.ingress);
+        Ok(Tna {
+            ingress_blocks: [blocks.ingress_parser, blocks.ingress, blocks.ingress_deparser].into(),
+            egress_blocks: [blocks.egress_parser, blocks.egress, blocks.egress_deparser].into(),
+            blocks,
+            metadata,
+            requests: common::request_kinds(program, kind)?,
+            error_flags: program.errors.iter().map(|name| error_flags(name)).collect(),
+            accepts_parser_errors,
+        })
+    }
+
+    /// Takes what the last deparser asked for.
+    pub(super) fn take_requests(
+        &self,
+        services: &mut Services<'_>,
+        run: &PassInfo,
+        context: &mut PacketContext,
+    ) -> DeparserRequests {
+        let mut wanted = DeparserRequests::default();
+        for (request, values) in std::mem::take(&mut context.requests) {
+            match self.requests[request.index()] {
+                RequestKind::Mirror => {
+                    let session = values.first().map_or(0, Bits::low_u64) as u32;
+                    wanted.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));
+                }
+                RequestKind::Resubmit => wanted.resubmit = Some(header_bytes(&values)),
+                RequestKind::Digest => {
+                    wanted.digests.push(common::digest(services, run, request, values));
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Puts the error of a parser into the metadata of its half.
+    pub(super) fn note_parser_error(&self, pass: &mut Pass) {
+        let context = &mut pass.packet.context;
+        let flags = |number: usize| self.error_flags.get(number).copied();
+        let flags = |number| flags(number).unwrap_or_else(|| error_flags(""));
+        match pass.half {
+            Half::Ingress => {
+                let error = self.metadata.ingress.error_number(context);
+                self.metadata.ingress.parser_err.set(context, flags(error));
+            }
+            Half::Egress(_) => {
+                let error = self.metadata.egress.error_number(context);
+                self.metadata.egress.parser_err.set(context, flags(error));
+            }
+        }
+    }
+}
+
+/// Values laid end to end, filled with zeros to whole bytes.
+fn header_bytes(values: &[Bits]) -> Vec<u8> {
+    let mut string = interpreter::bit_string::BitString::new();
+    for value in values {
+        string.push(value);
+    }
+    string.into_bytes()
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the code of a block does that decides whether it can stand in the fast path.
+
+use ir::{Operation, Program};
+
+/// What a block's code does that matters here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BlockEffects {
+    pub issues_requests: bool,
+    pub uses_random: bool,
+    pub may_assert: bool,
+}
+
+/// Looks at a block and at the actions of its tables.
+pub(super) fn block_effects(program: &Program, block: usize) -> BlockEffects {
+    let mut effects = BlockEffects::default();
+    for region in program.regions_of_block(block) {
+        let region = &program.regions[region.index()];
+        for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
+            match &instruction.operation {
+                Operation::Request { .. } => effects.issues_requests = true,
+                Operation::Random { .. } => effects.uses_random = true,
+                Operation::Assert { .. } => effects.may_assert = true,
+                _ => {}
+            }
+        }
+    }
+    effects
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A v1model program at work: its blocks, metadata and requests, and what blocks have asked for. What is done
+//! about requests is in `finish`.
+
+use super::metadata::Metadata;
+use crate::architectures::common;
+use crate::output::{DigestMessage, LoadError};
+use crate::packet::QueuedPacket;
+use crate::pass::PassInfo;
+use crate::services::Services;
+use interpreter::PacketContext;
+use ir::{Bits, Program, SlotId};
+use std::sync::Arc;
+
+/// The `egress_spec` that means drop, unless the device is told another.
+const DROP_PORT: u32 = 511;
+
+/// What a request of the program means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestKind {
+    Clone { session: usize, field_list: Option<usize> },
+    Resubmit { field_list: Option<usize> },
+    Recirculate { field_list: Option<usize> },
+    Truncate,
+    Digest,
+}
+
+/// Indices of the blocks in the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
+    pub parser: usize,
+    pub verify: usize,
+    pub ingress: usize,
+    pub egress: usize,
+    pub compute: usize,
+    pub deparser: usize,
+}
+
+/// A v1model program at work.
+#[derive(Debug)]
+pub(crate) struct V1Model {
+    pub(super) blocks: Blocks,
+    /// Those of a pass, in order.
+    pub(super) ingress_blocks: Arc<[usize]>,
+    pub(super) egress_blocks: Arc<[usize]>,
+    pub(super) metadata: Metadata,
+    requests: Vec<RequestKind>,
+    pub(super) drop_port: u32,
+}
+
+impl V1Model {
+    pub fn new(program: &Program, drop_port: Option<u32>) -> Result<V1Model, LoadError> {
+        let block = |role| common::block(program, role);
+        let kind = |request: &ir::Request| {
+            let field = |name: &str| request.fields.iter().position(|field| &*field.0 == name);
+            let field_list = field("field_list");
+            match &*request.name {
+                "clone_i2e" | "clone_e2e" => {
+                    let session = field("session").unwrap_or(0);
+                    Some(RequestKind::Clone { session, field_list })
+                }
+                "resubmit" => Some(RequestKind::Resubmit { field_list }),
+                "recirculate" => Some(RequestKind::Recirculate { field_list }),
+                "truncate" => Some(RequestKind::Truncate),
+                "digest" => Some(RequestKind::Digest),
+                _ => None,
+            }
+        };
+        let blocks = Blocks {
+            parser: block("p")?,
+            verify: block("vr")?,
+            ingress: block("ig")?,
+            egress: block("eg")?,
+            compute: block("ck")?,
+            deparser: block("dep")?,
+        };
+        Ok(V1Model {
+            blocks,
+            ingress_blocks: [blocks.parser, blocks.verify, blocks.ingress].into(),
+            egress_blocks: [blocks.egress].into(),
+            metadata: Metadata::new(program),
+            requests: common::request_kinds(program, kind)?,
+            drop_port: drop_port.unwrap_or(DROP_PORT),
+        })
+    }
+
+    /// Notes what the last block asked for. Digests are given back.
+    pub(super) fn take_requests(
+        &self,
+        services: &mut Services<'_>,
+        run: &PassInfo,
+        packet: &mut QueuedPacket,
+    ) -> Vec<DigestMessage> {
+        let mut digests = Vec::new();
+        for (request, values) in std::mem::take(&mut packet.context.requests) {
+            let number = |at: usize| values.get(at).map_or(0, |value: &Bits| value.low_u64());
+            let list = |at: Option<usize>| at.map(|at| number(at) as u32);
+            let pending = &mut packet.requests;
+            match self.requests[request.index()] {
+                RequestKind::Clone { session, field_list } => {
+                    pending.clone = Some((number(session) as u32, list(field_list)));
+                }
+                RequestKind::Resubmit { field_list } => pending.resubmit = Some(list(field_list)),
+                RequestKind::Recirculate { field_list } => {
+                    pending.recirculate = Some(list(field_list));
+                }
+                RequestKind::Truncate => {
+                    let before = pending.truncate_bytes.unwrap_or(u64::MAX);
+                    pending.truncate_bytes = Some(before.min(number(0)));
+                }
+                RequestKind::Digest => {
+                    digests.push(common::digest(services, run, request, values));
+                }
+            }
+        }
+        digests
+    }
+
+    /// Slots and values of a field list. Lists that do not exist preserve nothing.
+    pub(super) fn preserved(
+        &self,
+        services: &Services<'_>,
+        context: &PacketContext,
+        list: Option<u32>,
+    ) -> Vec<(SlotId, Bits)> {
+        let lists = services.program().field_lists.iter();
+        lists
+            .filter(|field_list| Some(field_list.number) == list)
+            .flat_map(|field_list| &field_list.slots)
+            .map(|slot| (*slot, context.value(*slot)))
+            .collect()
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The event loop of a switch: takes what happens next, in the order that the crate documents, and gives packets
+//! to their programs.
+
+use crate::output::DeviceError;
+use crate::packet::{Arrival, IngressSource, ProgramId, Queued, Reception};
+use crate::packet_generator::TrainTarget;
+use crate::pass::{Gress, Pass};
+use crate::switch::Switch;
+use crate::switch_core::{CONTROL_CLASS, Event, EventKey, NextEvent};
+use crate::traffic_manager::Dequeued;
+use crate::wire::OutputPath;
+
+/// What comes next.
+enum Next {
+    Path(OutputPath),
+    Event(EventKey, NextEvent),
+}
+
+impl Switch {
+    /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
+    /// time and port arrive in the order of the calls. Returns its number, which
+    /// [`Transmitted::packet`] names.
+    ///
+    /// A time that is over and a port whose number the architecture has no bits for are errors.
+    pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
+        let largest = self.current.largest_port();
+        if port > largest {
+            return Err(DeviceError::NoSuchPort { port, largest });
+        }
+        let now_ps = self.core.now_ps;
+        if time_ps < now_ps {
+            return Err(DeviceError::TimeWentBack { now_ps, given_ps: time_ps });
+        }
+        let number = self.receptions;
+        self.receptions += 1;
+        let arrival = Arrival {
+            reception: Reception::new(number),
+            source: IngressSource::Wire,
+            port,
+            arrived_ps: time_ps,
+            bytes,
+            preserved: Vec::new(),
+            parent: None,
+        };
+        self.core.schedule(time_ps, Event::Reception(Box::new(arrival)));
+        Ok(number)
+    }
+
+    fn next(&self) -> Option<(u64, Next)> {
+        let path = self.core.traffic.next_ready();
+        let event = self.core.next_event();
+        match (path, event) {
+            (Some((path_ps, path)), event)
+                if event.is_none_or(|(key, _)| (path_ps, CONTROL_CLASS) < (key.0, key.1)) =>
+            {
+                Some((path_ps, Next::Path(path)))
+            }
+            (_, Some((key, next))) => Some((key.0, Next::Event(key, next))),
+            (_, None) => None,
+        }
+    }
+
+    /// When the device next has something to do, in picoseconds.
+    pub fn next_event_ps(&self) -> Option<u64> {
+        self.next().map(|(time_ps, _)| time_ps.max(self.core.now_ps))
+    }
+
+    /// A packet arrives at a port at a time, and its pass through ingress begins, unless it ends before or has to
+    /// wait for ingress.
+    pub fn begin(
+        &mut self,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Option<Pass>, DeviceError> {
+        let number = self.inject(port, time_ps, bytes)?;
+        self.core.awaited_packet = Some(number);
+        let advanced = self.advance(time_ps);
+        self.core.awaited_packet = None;
+        advanced?;
+        let is_it = |pass: &Pass| pass.packet() == number && pass.gress() == Gress::Ingress;
+        let begun = self.core.handed_out.iter().rposition(is_it);
+        Ok(begun.map(|at| self.core.handed_out.remove(at)))
+    }
+
+    /// Does everything due until this time, included, and sets the clock to it.
+    pub fn advance(&mut self, until_ps: u64) -> Result<(), DeviceError> {
+        self.serve_waiting();
+        while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
+            self.step(time_ps, next)?;
+            self.run_loopback_bursts(until_ps)?;
+        }
+        self.core.now_ps = self.core.now_ps.max(until_ps);
+        Ok(())
+    }
+
+    /// Runs until nothing is left to do but what is paused. Trains of generated packets that have no end
+    /// go on as long as there is something else to do, or flow control holds packets up.
+    pub fn run_to_completion(&mut self) -> Result<(), DeviceError> {
+        self.serve_waiting();
+        while let Some((time_ps, next)) = self.next() {
+            if self.core.has_only_endless_events() {
+                break;
+            }
+            self.step(time_ps, next)?;
+            self.run_loopback_bursts(u64::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Whether packets are on their way or wait, but for those that endless trains have still to make.
+    pub fn is_busy(&self) -> bool {
+        self.core.traffic.buffered_bytes() > 0
+            || self.next().is_some() && !self.core.has_only_endless_events()
+    }
+
+    fn step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
+        self.serve_waiting();
+        let done = self.take_step(time_ps, next);
+        self.check_barriers();
+        done
+    }
+
+    fn take_step(&mut self, time_ps: u64, next: Next) -> Result<(), DeviceError> {
+        let core = &mut self.core;
+        core.now_ps = core.now_ps.max(time_ps);
+        match next {
+            Next::Path(path) => {
+                let Some(dequeued) = core.traffic.dequeue(path, core.now_ps) else {
+                    return Ok(());
+                };
+                self.leave_queue(path, dequeued)
+            }
+            Next::Event(key, NextEvent::Listed) => match core.take_event(&key) {
+                Some(event) => self.happen(event),
+                None => Ok(()),
+            },
+            Next::Event(_, NextEvent::ComingBack) => match core.coming_back.pop_front() {
+                Some((_, arrival)) => self.come_by_port(arrival),
+                None => Ok(()),
+            },
+            Next::Event(_, NextEvent::Admission) => match core.admit() {
+                Some((program, arrival)) => self.enter_ingress(program, arrival),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn leave_queue(
+        &mut self,
+        path: OutputPath,
+        dequeued: Dequeued<Queued>,
+    ) -> Result<(), DeviceError> {
+        let Dequeued { item, queue, enqueued_ps, depth_packets } = dequeued;
+        match (item, path) {
+            (Queued::Packet(id, packet), OutputPath::Port(port)) => {
+                let dequeued = Dequeued { item: packet, queue, enqueued_ps, depth_packets };
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.egress(core, port, dequeued)
+                })
+            }
+            (Queued::Arrival(program, arrival), path) => {
+                let length = arrival.bytes.len() as u64;
+                let core = &mut self.core;
+                let arrives_ps = core.traffic.transmit(path, length, core.now_ps);
+                let arrival = Box::new(Arrival { arrived_ps: arrives_ps, ..*arrival });
+                core.schedule(arrives_ps, Event::Reentry { program, arrival });
+                Ok(())
+            }
+            // Internal paths carry arrivals only.
+            (Queued::Packet(..), _) => Ok(()),
+        }
+    }
+
+    fn happen(&mut self, event: Event) -> Result<(), DeviceError> {
+        match event {
+            Event::Control(work) => {
+                self.control_due(work);
+                Ok(())
+            }
+            Event::FlowControl { path, queue, paused } => {
+                let core = &mut self.core;
+                core.traffic.set_paused(path, queue, paused, core.now_ps);
+                Ok(())
+            }
+            Event::IngressDone { program: id, port, packet } => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.enqueue(core, port, packet);
+                    Ok(())
+                })
+            }
+            Event::Reentry { program, arrival } => {
+                let statistics = &mut self.core.statistics;
+                match arrival.source {
+                    IngressSource::Resubmission => statistics.resubmitted += 1,
+                    IngressSource::Recirculation => statistics.recirculated += 1,
+                    IngressSource::Wire | IngressSource::Loopback | IngressSource::Generator => {}
+                }
+                self.come_to_ingress(Some(program), arrival)
+            }
+            Event::Loopback(arrival) | Event::Reception(arrival) => self.come_by_port(arrival),
+            Event::Generation(source) => match self.core.generate(source) {
+                Some((arrival, TrainTarget::Mac)) => self.come_by_port(arrival),
+                Some((arrival, TrainTarget::Ingress)) => self.come_to_ingress(None, arrival),
+                None => Ok(()),
+            },
+            Event::Pass { program: id, pass } => self.with_program(id, |program, core| {
+                program.membership.in_flight -= 1;
+                program.resume_timed(core, *pass)
+            }),
+            Event::FlowControlEnd { path, queue } => {
+                let core = &mut self.core;
+                core.traffic.end_flow_pause(path, queue, core.now_ps);
+                Ok(())
+            }
+        }
+    }
+
+    /// A packet comes to the MAC of its port.
+    fn come_by_port(&mut self, arrival: Box<Arrival>) -> Result<(), DeviceError> {
+        match self.core.obey_flow_control(&arrival) {
+            true => Ok(()),
+            false => self.come_to_ingress(None, arrival),
+        }
+    }
+
+    /// A packet is there for this program, or for the one that runs now.
+    fn come_to_ingress(
+        &mut self,
+        program: Option<ProgramId>,
+        arrival: Box<Arrival>,
+    ) -> Result<(), DeviceError> {
+        match self.core.take_turn(program, arrival) {
+            Some(arrival) => self.enter_ingress(program, arrival),
+            None => Ok(()),
+        }
+    }
+
+    fn enter_ingress(
+        &mut self,
+        program: Option<ProgramId>,
+        arrival: Box<Arrival>,
+    ) -> Result<(), DeviceError> {
+        if let Some(id) = program {
+            return self.with_program(id, |program, core| {
+                program.membership.in_flight -= 1;
+                program.ingress(core, *arrival)
+            });
+        }
+        let Some(arrival) = self.receive_fast(arrival)? else { return Ok(()) };
+        self.core.statistics.received(arrival.port, arrival.bytes.len());
+        self.current.ingress(&mut self.core, *arrival)
+    }
+}

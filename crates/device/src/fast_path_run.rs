@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs packets on the fast path: when they may take it, the run of a burst's range, and the continuation on the
+//! slow path of a packet that left it. Outputs, statistics and state are the same on both paths.
+
+use crate::burst::Burst;
+use crate::compiled_program::BoundFastPath;
+use crate::configuration_view::ConfigurationView;
+use crate::engine::Engine;
+use crate::environment::BlockEnvironment;
+use crate::fast_path::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftFastPath};
+use crate::loaded_program::{BurstParts, LoadedProgram};
+use crate::output::DeviceError;
+use crate::packet::{Arrival, Reception};
+use crate::pass::PassInfo;
+use crate::switch::Switch;
+use crate::switch_core::SwitchCore;
+use crate::traffic_manager::Passage;
+use interpreter::{Outcome, PacketContext};
+use jit::Ending;
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The longest packet that takes the fast path alone.
+pub(crate) const LARGEST_SINGLE_BYTES: usize = 1 << 14;
+
+/// Where drops are counted among the ends of a unit of the fast path.
+const AT_INGRESS_DROP: usize = (EXIT_INGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
+const AT_EGRESS_DROP: usize = (EXIT_EGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
+
+/// Packets that were dropped after ingress and after egress, of those that ended by exits.
+pub(crate) fn drops_of(ended: &[u64]) -> (u64, u64) {
+    (ended[AT_INGRESS_DROP], ended[AT_EGRESS_DROP])
+}
+
+/// Which code runs packets on the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastPathKind {
+    /// Nothing holds any packet up, whatever its port and queue.
+    Plain,
+    /// Packets whose gates are open stay on it.
+    Gated(Passage),
+}
+
+/// How a packet left the fast path.
+pub(crate) struct Leaving {
+    pub packet: usize,
+    pub ending: Ending,
+    pub context: PacketContext,
+    pub outputs: [u32; jit::OUTPUTS],
+    pub view: ConfigurationView,
+}
+
+/// Runs packets on the fast path, until one leaves it. `first_number` is the number of the first
+/// packet of the range, and `first_pass` that of the pass that they begin. Returns how far it came.
+pub(crate) fn run_fast_path(
+    program: &mut LoadedProgram,
+    core: &mut SwitchCore,
+    burst: &mut Burst,
+    packets: Range<usize>,
+    (first_number, first_pass): (u64, u64),
+    kind: FastPathKind,
+) -> Option<Leaving> {
+    let largest_port = program.largest_port();
+    let BurstParts { engine, cells, tables, fast_context } = program.for_burst();
+    let Engine::Jit(compiled) = engine else { return None };
+    let BoundFastPath { bound, .. } = compiled.fast_path(kind != FastPathKind::Plain)?;
+    let (now_ps, timestamp) = (core.now_ps, core.timestamp());
+    let run =
+        Cell::new(PassInfo { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
+    // The environment is told places in the burst.
+    let base = first_number.wrapping_sub(packets.start as u64);
+    let clock = Cell::new(now_ps);
+    let mut environment = BlockEnvironment {
+        clock: &clock,
+        seed: core.options.seed,
+        device_id: core.options.device_id,
+        run: &run,
+        burst: Some(base),
+        log: &mut core.log,
+        tap: None,
+    };
+    let code = &bound.code;
+    let context = fast_context.as_mut()?;
+    let mut running = jit::Burst::new(code, &mut bound.instance, &tables, cells, &mut environment);
+    running.inputs()[INPUT_TIME] = timestamp;
+    let already = burst.sent_count();
+    let fast_path = &mut core.fast_path;
+    let gates = match kind {
+        FastPathKind::Plain => &[],
+        FastPathKind::Gated(passage) => core.traffic.gates(passage),
+    };
+    let early = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
+    let (in_ingress, in_egress) = drops_of(&running.ended());
+    fast_path.dropped(in_ingress, in_egress);
+    core.sent += (burst.sent_count() - already) as u64;
+    let end = early.as_ref().map_or(packets.end, |early| early.packet + 1);
+    fast_path.count(burst, packets.start..end, already, largest_port);
+    let jit::LeftEarly { packet, ending, outputs } = early?;
+    let context = fast_context.take()?;
+    let view = ConfigurationView::Forwarding(tables.into_shared());
+    Some(Leaving { packet, ending, context, outputs, view })
+}
+
+/// Continues a packet that left the fast path on the slow path, to where it is queued.
+pub(crate) fn go_on(
+    program: &mut LoadedProgram,
+    core: &mut SwitchCore,
+    burst: &Burst,
+    leaving: Leaving,
+    number: u64,
+    reception: Option<Arc<Reception>>,
+) -> Result<(), DeviceError> {
+    let Leaving { packet, ending, mut context, outputs, view } = leaving;
+    let port = burst.port(packet);
+    let bytes = burst.bytes(packet);
+    let last_pass = match program.engine_mut() {
+        Engine::Jit(compiled) => compiled.last_pass(),
+        Engine::Interpreter(_) => 0,
+    };
+    let run = PassInfo {
+        packet: number,
+        pass_number: last_pass + reception.as_ref().map_or(0, |reception| reception.passes()),
+        counted_bytes: bytes.len() as u32,
+        pass: None,
+    };
+    let (block, outcome) = match ending {
+        Ending::Exit(_) | Ending::NoRoom | Ending::Done => {
+            context.packet.clear();
+            context.packet.extend_from_slice(bytes);
+            let exit = match ending {
+                Ending::Exit(exit) => Some(exit),
+                _ => None,
+            };
+            let left = LeftFastPath { exit, number, port, reception, context, outputs, view };
+            return program.leave_fast_path(core, left);
+        }
+        Ending::StepLimit { block } => (block, Outcome::StepLimit),
+        Ending::AssertionFailed { block, origin, is_assume } => {
+            (block, Outcome::AssertionFailed { origin, is_assume })
+        }
+        Ending::ExternFailed { block, target, message } => {
+            (block, Outcome::ExternFailed { target, message })
+        }
+    };
+    program.executor.runner.recycle(context);
+    if let Some(reception) = reception {
+        reception.add_passes(program.passes_until(block));
+    }
+    let consequences = program.executor.runner.consequences(block, &outcome, &run, core.now_ps);
+    if let (Some(reason), _) = consequences {
+        core.drop_packet(reason, None);
+    }
+    consequences.1.map_or(Ok(()), Err)
+}
+
+impl Switch {
+    /// The fast path that packets of at most so many bytes may take now, one after the other.
+    pub(crate) fn fast_path_of_burst(&mut self, length_bytes: usize) -> Option<FastPathKind> {
+        let most_bytes = self.fits_fast_path(length_bytes, 0)?;
+        let traffic = &mut self.core.traffic;
+        let now_ps = self.core.now_ps;
+        if traffic.lets_through_at_once(most_bytes, now_ps) {
+            return Some(FastPathKind::Plain);
+        }
+        let is_gated = traffic.is_mostly_ideal()
+            && traffic.next_ready().is_none()
+            && traffic.opens_gates(most_bytes, now_ps)
+            && self.has_gated_code();
+        is_gated.then_some(FastPathKind::Gated(Passage::Gone))
+    }
+
+    /// The fast path that a packet of so many bytes may take now, in its pass of this number.
+    fn fast_path_of_one(&mut self, length_bytes: usize, pass: u64) -> Option<FastPathKind> {
+        let most_bytes = self.fits_fast_path(length_bytes, pass)?;
+        let traffic = &mut self.core.traffic;
+        let now_ps = self.core.now_ps;
+        if !traffic.has_gates()
+            && (traffic.lets_one_through(most_bytes, now_ps)
+                || traffic.lets_through_at_once(most_bytes, now_ps))
+        {
+            return Some(FastPathKind::Plain);
+        }
+        let is_gated = traffic.opens_gates(most_bytes, now_ps) && self.has_gated_code();
+        is_gated.then_some(FastPathKind::Gated(Passage::Prompt))
+    }
+
+    pub(crate) fn has_gated_code(&mut self) -> bool {
+        match self.current.engine_mut() {
+            Engine::Jit(compiled) => compiled.fast_path(true).is_some(),
+            Engine::Interpreter(_) => false,
+        }
+    }
+
+    /// Whether a packet of so many bytes in its pass of this number may take the fast path as far as queues and
+    /// wires let it: the most bytes that it may have then.
+    fn fits_fast_path(&self, length_bytes: usize, pass: u64) -> Option<u64> {
+        let program = &self.current;
+        let has_code = match program.engine() {
+            Engine::Jit(compiled) => compiled.has_fast_path(),
+            Engine::Interpreter(_) => false,
+        };
+        let options = &self.core.options;
+        let may = has_code
+            && self.core.tap.is_none()
+            && options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
+            && options.ingress_latency_ps == 0
+            && !self.core.hands_out_any();
+        may.then(|| length_bytes as u64 + program.most_header_bytes())
+    }
+
+    /// Runs a packet that comes to ingress now on the fast path, if it may take it; it is then done, on
+    /// its way round, or queued where it has to wait. Else it is handed back.
+    pub(crate) fn receive_fast(
+        &mut self,
+        mut arrival: Box<Arrival>,
+    ) -> Result<Option<Box<Arrival>>, DeviceError> {
+        let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
+        if length > LARGEST_SINGLE_BYTES {
+            return Ok(Some(arrival));
+        }
+        let Some(kind) = self.fast_path_of_one(length, first_pass) else {
+            return Ok(Some(arrival));
+        };
+        let mut single = self.take_single();
+        single.clear();
+        // It is empty, and the length was looked at.
+        let _ = single.push(arrival.port, &arrival.bytes);
+        let number = arrival.reception.number;
+        let (program, core) = self.current_program_and_core();
+        let (sent_before, dropped_before) = (core.sent, core.fast_path.dropped_after_ingress());
+        let left = run_fast_path(program, core, &mut single, 0..1, (number, first_pass), kind);
+        let done = match left {
+            Some(leaving) => {
+                let reception = Some(arrival.reception);
+                go_on(program, core, &single, leaving, number, reception)
+            }
+            None => {
+                core.sent = sent_before;
+                let queue = single.last_queue();
+                // One at most leaves; what has none was dropped, and its passes are nobody's business
+                // unless it has copies, which count on.
+                match single.outputs().next() {
+                    Some(sent) => {
+                        arrival.reception.add_passes(2);
+                        arrival.bytes.clear();
+                        arrival.bytes.extend_from_slice(sent.bytes);
+                        core.leave_fast_path(program.id(), sent.port, queue, arrival);
+                    }
+                    None => {
+                        let is_after_ingress =
+                            core.fast_path.dropped_after_ingress() > dropped_before;
+                        arrival.reception.add_passes(if is_after_ingress { 1 } else { 2 });
+                    }
+                }
+                Ok(())
+            }
+        };
+        self.put_single(single);
+        done.map(|()| None)
+    }
+
+    /// Whether packets may take the fast path, whatever their queues do.
+    pub(crate) fn has_fast_path(&self) -> bool {
+        let has_code = match self.current.engine() {
+            Engine::Jit(compiled) => compiled.has_fast_path(),
+            Engine::Interpreter(_) => false,
+        };
+        has_code
+            && self.core.tap.is_none()
+            && self.core.options.ingress_latency_ps == 0
+            && !self.core.hands_out_any()
+    }
+
+    pub(crate) fn take_single(&mut self) -> Box<Burst> {
+        let single = self.single.take();
+        single.unwrap_or_else(|| Box::new(Burst::new(1, LARGEST_SINGLE_BYTES)))
+    }
+
+    pub(crate) fn put_single(&mut self, single: Box<Burst>) {
+        self.single = Some(single);
+    }
+}

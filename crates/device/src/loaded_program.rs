@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program loaded into a device: its executor, its configuration, its architecture at work, and what is known of
+//! its packets inside. Several may be loaded; they share the device's clock, queues and ports, which are in
+//! `switch_core`.
+
+use crate::architecture::Architecture;
+use crate::architectures;
+use crate::compiled_program::{CompiledProgram, ProgramCode};
+use crate::configuration_view::ConfigurationView;
+use crate::engine::{BlockRunner, Engine, RandomSource, StageNames};
+use crate::executor::Executor;
+use crate::externs::refuse_externs;
+use crate::fast_path::LeftFastPath;
+use crate::options::{DeviceOptions, EngineChoice, Shape};
+use crate::output::{DeviceError, LoadError};
+use crate::packet::{Arrival, ProgramId, QueuedPacket};
+use crate::pass::{Gress, Half, Pass, PassEnd, PassHold, PassInfo, ProgramLease};
+use crate::pass_timing::PassSchedule;
+use crate::services::{Membership, Services};
+use crate::switch_core::SwitchCore;
+use crate::tap::TappedEvent;
+use crate::trace::{Cause, TraceNode};
+use crate::traffic_manager::Dequeued;
+use interpreter::{Interpreter, PacketContext};
+use ir::Program;
+use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
+use state::{Cells, Store};
+use std::ops::{Deref, RangeInclusive};
+use std::sync::Arc;
+
+/// A command for all ports means so many.
+const MOST_PORTS: u32 = 512;
+
+#[derive(Debug)]
+pub(crate) struct LoadedProgram {
+    pub store: Arc<Store>,
+    pub executor: Executor,
+    pub membership: Membership,
+    /// Where passes take time.
+    pub schedule: Option<PassSchedule>,
+    shape: Shape,
+    largest_port: u32,
+    most_header_bytes: u64,
+    /// The tables as packets see them, from burst to burst, as long as only the device itself writes to the
+    /// store; dropped before it does.
+    kept_tables: Option<ForwardingCache>,
+    /// What packets on the fast path have in common; it goes with one that leaves it.
+    pub fast_context: Option<PacketContext>,
+}
+
+/// What a burst needs of its program.
+pub(crate) struct BurstParts<'e> {
+    pub engine: &'e mut Engine,
+    pub cells: &'e mut Cells,
+    pub tables: Tables<'e>,
+    /// [`LoadedProgram::fast_context`]: it is there.
+    pub fast_context: &'e mut Option<PacketContext>,
+}
+
+/// One version of the tables, for a burst.
+pub(crate) enum Tables<'e> {
+    Kept(&'e Arc<ForwardingState>),
+    Guarded(ForwardingGuard),
+}
+
+impl Tables<'_> {
+    /// A share of the version, for a packet that needs it for longer.
+    pub fn into_shared(self) -> Arc<ForwardingState> {
+        match self {
+            Tables::Kept(state) => state.clone(),
+            Tables::Guarded(guard) => guard.into_shared(),
+        }
+    }
+}
+
+impl Deref for Tables<'_> {
+    type Target = ForwardingState;
+
+    #[inline]
+    fn deref(&self) -> &ForwardingState {
+        match self {
+            Tables::Kept(state) => state,
+            Tables::Guarded(guard) => guard,
+        }
+    }
+}
+
+impl LoadedProgram {
+    /// Loads a program; with another one that runs it on compiled code in the same way, the code is shared.
+    pub fn load(
+        program: Arc<Program>,
+        options: &DeviceOptions,
+        like: Option<&LoadedProgram>,
+    ) -> Result<LoadedProgram, LoadError> {
+        let architecture = architectures::describe(&program, options.drop_port)?;
+        refuse_externs(&program)?;
+        let schedule = match &options.pass_timing {
+            None => None,
+            Some(_) if options.effective_engine() == EngineChoice::Jit => {
+                return Err(LoadError::PassTimingOnJit);
+            }
+            Some(timing) => Some(PassSchedule::new(
+                &program,
+                timing,
+                (architecture.blocks(Gress::Ingress), options.ingress_latency_ps),
+                (architecture.blocks(Gress::Egress), options.egress_latency_ps),
+            )?),
+        };
+        let engine = match options.effective_engine() {
+            EngineChoice::Interpreter => Engine::Interpreter(Interpreter::new(program.clone())),
+            EngineChoice::Jit => {
+                let code = match like.and_then(|like| like.code_for(&program, &options.shape())) {
+                    Some(code) => code,
+                    None => {
+                        let queue_count = options.traffic_manager.least_queue_count();
+                        let fast_path = architecture.fast_path(&program, queue_count);
+                        let code = ProgramCode::new(&program, fast_path);
+                        Arc::new(code.map_err(|error| LoadError::NotCompiled(error.message))?)
+                    }
+                };
+                Engine::Jit(Box::new(CompiledProgram::new(code)))
+            }
+        };
+        let store = Store::new(program.clone()).map_err(LoadError::InitialState)?;
+        if matches!(engine, Engine::Jit(_)) {
+            store.set_memory_advisor(jit::prefer_large_pages);
+        }
+        let stages = StageNames {
+            names: (0..program.blocks.len()).map(|at| architecture.stage_name(at)).collect(),
+            drop_slot: architecture.drop_slot(),
+        };
+        let random = RandomSource { seed: options.seed, device_id: options.device_id };
+        let lease = Arc::new(ProgramLease { id: ProgramId(0) });
+        let times_ps = match &schedule {
+            Some(schedule) => (0, schedule.egress.duration_ps),
+            None => (options.ingress_latency_ps, options.egress_latency_ps),
+        };
+        Ok(LoadedProgram {
+            store: Arc::new(store),
+            membership: Membership {
+                lease: lease.clone(),
+                in_flight: 0,
+                hold: Arc::new(PassHold),
+                time_to_queues_ps: times_ps.0,
+                time_to_wire_ps: times_ps.1,
+            },
+            largest_port: architecture.largest_port(),
+            schedule,
+            shape: options.shape(),
+            most_header_bytes: most_header_bytes(&program),
+            kept_tables: None,
+            fast_context: None,
+            executor: Executor {
+                runner: BlockRunner::new(program, engine, stages, random),
+                architecture,
+                lease,
+            },
+        })
+    }
+
+    /// Its number in its device.
+    pub fn id(&self) -> ProgramId {
+        self.membership.lease.id
+    }
+
+    /// Gives it a number, before anything of it is under way.
+    pub fn set_id(&mut self, id: ProgramId) {
+        let lease = Arc::new(ProgramLease { id });
+        self.executor.lease = lease.clone();
+        self.membership.lease = lease;
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.executor.runner.program
+    }
+
+    /// What runs its blocks.
+    pub fn engine(&self) -> &Engine {
+        &self.executor.runner.engine
+    }
+
+    /// The same, to run on.
+    pub fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.executor.runner.engine
+    }
+
+    /// Its registers, counters and meters.
+    pub fn cells(&self) -> &Cells {
+        &self.executor.runner.cells
+    }
+
+    /// Its configuration and its cells, to write.
+    pub fn state_mut(&mut self) -> (&Arc<Store>, &mut Cells) {
+        (&self.store, &mut self.executor.runner.cells)
+    }
+
+    /// Its code, if that serves a device of this shape for this program.
+    fn code_for(&self, program: &Arc<Program>, shape: &Shape) -> Option<Arc<ProgramCode>> {
+        match self.engine() {
+            Engine::Jit(compiled) if Arc::ptr_eq(program, self.program()) => {
+                (self.shape == *shape).then(|| compiled.code().clone())
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn largest_port(&self) -> u32 {
+        self.largest_port
+    }
+
+    /// The numbered ports that a controller means: one, or all of a common size.
+    pub fn ports(&self, port: Option<u32>) -> RangeInclusive<u32> {
+        port.map_or(0..=self.largest_port.min(MOST_PORTS - 1), |port| port..=port)
+    }
+
+    /// Sets options that are otherwise on the program's architecture.
+    pub fn set_defaults(&self, options: &mut DeviceOptions) {
+        self.executor.architecture.set_defaults(options);
+    }
+
+    /// Whether a pass is of this loading of the program.
+    pub fn is_of(&self, pass: &Pass) -> bool {
+        Arc::ptr_eq(&pass.lease, &self.membership.lease)
+    }
+
+    /// Whether no packet of it is in the device or in a caller's hands.
+    pub fn is_done(&self) -> bool {
+        self.membership.in_flight == 0 && Arc::strong_count(&self.membership.hold) == 1
+    }
+
+    /// Its architecture, and services of the device for it.
+    pub fn with_services<'s>(
+        &'s mut self,
+        core: &'s mut SwitchCore,
+    ) -> (&'s Arc<dyn Architecture>, Services<'s>) {
+        let Executor { runner, architecture, .. } = &mut self.executor;
+        (architecture, Services { runner, core, membership: &mut self.membership })
+    }
+
+    pub fn ingress(&mut self, core: &mut SwitchCore, arrival: Arrival) -> Result<(), DeviceError> {
+        if let Some(tap) = &mut core.tap {
+            let what = TappedEvent::Ingress {
+                port: arrival.port,
+                by: arrival.source,
+                arrived_ps: arrival.arrived_ps,
+                bytes: arrival.bytes.clone(),
+            };
+            let reception = &arrival.reception;
+            tap.at(reception.number, reception.passes()).note(core.now_ps, what);
+        }
+        let (architecture, mut services) = self.with_services(core);
+        match architecture.begin_ingress(&mut services, arrival) {
+            Some(pass) => self.start_pass(core, pass),
+            None => Ok(()),
+        }
+    }
+
+    pub fn enqueue(&mut self, core: &mut SwitchCore, port: u32, packet: Box<QueuedPacket>) {
+        core.tap_last_pass(&packet.reception);
+        let (architecture, mut services) = self.with_services(core);
+        architecture.enqueue(&mut services, port, packet);
+    }
+
+    pub fn egress(
+        &mut self,
+        core: &mut SwitchCore,
+        port: u32,
+        packet: Dequeued<Box<QueuedPacket>>,
+    ) -> Result<(), DeviceError> {
+        let (architecture, mut services) = self.with_services(core);
+        if let Some(tap) = &mut services.core.tap {
+            let what = TappedEvent::Egress {
+                port,
+                queue: packet.queue,
+                enqueued_ps: packet.enqueued_ps,
+                depth_packets: packet.depth_packets,
+                packet: architecture.at_egress(&packet.item),
+            };
+            let reception = &packet.item.reception;
+            tap.at(reception.number, reception.passes()).note(services.core.now_ps, what);
+        }
+        match architecture.begin_egress(&mut services, port, packet) {
+            Some(pass) => self.start_pass(core, pass),
+            None => Ok(()),
+        }
+    }
+
+    /// How long a pass takes from its beginning to its finish.
+    pub fn duration_ps(&self, half: Half) -> u64 {
+        self.schedule.as_ref().map_or(0, |schedule| schedule.half(half.gress()).duration_ps)
+    }
+
+    /// Runs a pass that has begun, unless the caller takes it. It reads the configuration as it is now, or as it
+    /// is at each moment of a pass that takes time.
+    fn start_pass(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
+        if core.hands_out(&pass) {
+            pass.view = Some(self.view());
+            pass.hold = Some(self.membership.hold.clone());
+            core.handed_out.push(pass);
+            return Ok(());
+        }
+        match self.duration_ps(pass.half) {
+            0 => {
+                pass.view = Some(self.view());
+                self.run_pass(core, pass)
+            }
+            _ => {
+                self.begin_timed(core, pass);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a pass to its end at once.
+    fn run_pass(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
+        let mut ran = Ok(());
+        while ran.is_ok() && pass.next_block().is_some() {
+            ran = self.executor.run(&mut pass, core.now_ps).map(|_| ());
+            core.take_record(&mut pass);
+        }
+        let finished = self.finish(core, pass);
+        ran.and(finished)
+    }
+
+    /// Finishes a pass behind the last of its blocks, or counts what became of one that has ended.
+    pub fn finish(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
+        core.take_record(&mut pass);
+        match pass.ended {
+            None => {
+                let (architecture, mut services) = self.with_services(core);
+                return architecture.finish(&mut services, pass);
+            }
+            Some(PassEnd::Dropped(reason)) => core.drop_packet(reason, pass.run.pass),
+            Some(PassEnd::Failed) => {}
+        }
+        self.executor.runner.recycle(pass.packet.context);
+        Ok(())
+    }
+
+    /// Another pass of equal state, unless the packet has made as many as it may.
+    pub fn fork(&mut self, core: &mut SwitchCore, pass: &Pass) -> Option<Pass> {
+        let PassInfo { packet, pass: parent, counted_bytes, .. } = pass.run;
+        let (_, mut services) = self.with_services(core);
+        let pass_number = services.next_pass(&pass.packet.reception, parent)?;
+        let step = || TraceNode::new(pass.gress().name(), "");
+        let trace = services.begin_trace(packet, pass_number, (Cause::Clone, parent), step);
+        let mut copy = pass.copy(PassInfo { packet, pass_number, counted_bytes, pass: trace });
+        copy.packet.parent = trace;
+        Some(copy)
+    }
+
+    /// How many passes a fresh packet has made when it is in a block of the fast path.
+    pub fn passes_until(&self, block: usize) -> u64 {
+        match self.executor.architecture.gress_of(block) {
+            Gress::Ingress => 1,
+            Gress::Egress => 2,
+        }
+    }
+
+    /// Goes on with a packet that left the fast path.
+    pub fn leave_fast_path(
+        &mut self,
+        core: &mut SwitchCore,
+        left: LeftFastPath,
+    ) -> Result<(), DeviceError> {
+        let (architecture, mut services) = self.with_services(core);
+        architecture.leave_fast_path(&mut services, left)
+    }
+
+    /// The configuration of the pass that begins now.
+    pub fn view(&self) -> ConfigurationView {
+        self.executor.runner.view(&self.store)
+    }
+
+    /// Sees to it that there is storage for packets on the fast path, with whatever an earlier packet
+    /// left in it: their code begins by itself.
+    #[inline]
+    pub fn prepare_fast_context(&mut self) {
+        if self.fast_context.is_none() {
+            self.make_fast_context();
+        }
+    }
+
+    /// What a burst needs, with the current version of the tables.
+    #[inline]
+    pub fn for_burst(&mut self) -> BurstParts<'_> {
+        self.prepare_fast_context();
+        // While other threads may write, the version is given back after each burst.
+        if self.store.has_concurrent_writers() {
+            self.forget_tables();
+        } else if self.kept_tables.is_none() {
+            self.kept_tables = Some(self.store.forwarding_cache());
+        }
+        let kept = self.kept_tables.as_mut().and_then(ForwardingCache::get);
+        let tables = match kept {
+            Some(state) => Tables::Kept(state),
+            None => Tables::Guarded(self.store.forwarding_guard()),
+        };
+        let BlockRunner { engine, cells, .. } = &mut self.executor.runner;
+        BurstParts { engine, cells, tables, fast_context: &mut self.fast_context }
+    }
+
+    /// Gives back the version of the tables that was kept, before the store is written to.
+    #[inline]
+    pub fn forget_tables(&mut self) {
+        self.kept_tables = None;
+    }
+
+    #[cold]
+    fn make_fast_context(&mut self) {
+        let mut context = self.executor.runner.used_context();
+        context.begin_pass();
+        self.fast_context = Some(context);
+    }
+
+    /// The most that a packet can grow by headers.
+    #[inline]
+    pub fn most_header_bytes(&self) -> u64 {
+        self.most_header_bytes
+    }
+
+    /// Takes over what has equal name and shape: see [`state::carry`].
+    pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
+        let from = (&*other.store, other.cells(), &**other.program());
+        // Nobody else has the store of a program that has not run yet.
+        if let Some(store) = Arc::get_mut(&mut self.store) {
+            let BlockRunner { cells, program, .. } = &mut self.executor.runner;
+            state::carry(from, (store, cells, program));
+        }
+    }
+}
+
+/// Bytes of all headers of a program together.
+fn most_header_bytes(program: &Program) -> u64 {
+    let bits = |header: &ir::Header| {
+        let fields = &program.header_types[header.ty.index()].fields;
+        fields.iter().map(|field| u64::from(field.ty.width_bits())).sum::<u64>()
+    };
+    program.headers.iter().map(bits).sum::<u64>().div_ceil(8)
+}

@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The switch core: clock, event queue, traffic manager, counters and outputs, which all programs of a device
+//! share. Independent of the loaded programs; their architectures decide which blocks run when.
+
+use crate::control_request::ControlWork;
+use crate::drop_reason::DropReason;
+use crate::flow_control::{PauseFrame, pause_end_ps};
+use crate::options::{DeviceOptions, TimestampUnit};
+use crate::output::{DigestMessage, LogLine, Transmitted};
+use crate::packet::{
+    Arrival, IngressSource, PassEpoch, ProgramId, Queued, QueuedPacket, Reception,
+};
+use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
+use crate::pass::{CallerPasses, Departure, Gress, Pass};
+use crate::statistics::{FastPathStatistics, Statistics};
+use crate::tap::{Tap, TappedEvent};
+use crate::timed_pass::TimedPass;
+use crate::trace::{Cause, PassId, PassRecorder, TraceNode};
+use crate::traffic_manager::{Refusal, TrafficManager};
+use crate::wire::OutputPath;
+use interpreter::trace::StoreSite;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+/// Packet buffers kept for reuse.
+const PACKET_POOL_SIZE: usize = 64;
+
+/// Something that happens at a time.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// The driver has something to do for a controller.
+    Control(ControlWork),
+    /// A neighbour, or a user, pauses a queue or lets it go on.
+    FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
+    /// Ingress is over; the packet comes to the queues of a port.
+    IngressDone { program: ProgramId, port: u32, packet: Box<QueuedPacket> },
+    /// A packet comes back to ingress by an internal path.
+    Reentry { program: ProgramId, arrival: Box<Arrival> },
+    /// A packet comes back by the port that it was sent by, to whatever program runs then.
+    Loopback(Box<Arrival>),
+    /// The next of a source of the packet generator is due.
+    Generation(usize),
+    /// A packet comes from a port, to whatever program runs then.
+    Reception(Box<Arrival>),
+    /// A pass that takes time has its next moment, or ends.
+    Pass { program: ProgramId, pass: Box<TimedPass> },
+    /// The time of a flow control frame is over.
+    FlowControlEnd { path: OutputPath, queue: u32 },
+}
+
+/// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
+/// sequence.
+pub(crate) type EventKey = (u64, u8, u32, u64);
+
+/// The class of controllers' items: before everything else of their time, packets leaving queues included.
+pub(crate) const CONTROL_CLASS: u8 = 0;
+
+/// The class of packets that come back to ingress. The classes of the others stand in
+/// [`SwitchCore::schedule`].
+const LOOPBACK_CLASS: u8 = 4;
+
+/// The class of passes that take time: behind flow control, before packets that come.
+const PASS_CLASS: u8 = 2;
+
+/// The class of the admission of the next packet that waits for ingress.
+const ADMISSION_CLASS: u8 = 7;
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextEvent {
+    /// What stands in [`SwitchCore::events`].
+    Listed,
+    /// A packet comes back by a loopback port.
+    ComingBack,
+    /// Ingress may take the next of the packets that wait for it.
+    Admission,
+}
+
+#[derive(Debug)]
+pub(crate) struct SwitchCore {
+    pub options: DeviceOptions,
+    pub now_ps: u64,
+    pub traffic: TrafficManager<Queued>,
+    pub events: BTreeMap<EventKey, Event>,
+    pub statistics: Statistics,
+    /// What is counted of packets on the fast path.
+    pub fast_path: FastPathStatistics,
+    pub transmitted: Vec<Transmitted>,
+    pub digests: Vec<DigestMessage>,
+    pub log: Vec<LogLine>,
+    pub recorder: Option<PassRecorder>,
+    pub tap: Option<Tap>,
+    /// Which passes the caller runs.
+    pub caller_passes: CallerPasses,
+    /// The packet whose next pass through ingress the caller takes.
+    pub awaited_packet: Option<u64>,
+    /// Passes that have begun and that the caller has not taken yet, in order.
+    pub handed_out: Vec<Pass>,
+    has_flow_control: bool,
+    /// Whether some port has had a rate or a latency.
+    pub wires_take_time: bool,
+    /// Packets that come back by loopback ports, in order; those that would come before others that are
+    /// here stand with the events.
+    pub coming_back: VecDeque<(EventKey, Box<Arrival>)>,
+    /// When ingress takes the next of those that wait for it.
+    pub admission_ps: Option<u64>,
+    /// When ingress may take the next packet.
+    ingress_free_ps: u64,
+    /// For ingress, in order, with the program that they belong to if they do to one.
+    waiting: VecDeque<(Option<ProgramId>, Box<Arrival>)>,
+    /// What the packet generator makes.
+    generator: Sources,
+    /// Events that [`SwitchCore::has_only_endless_events`] is about.
+    endless_events: usize,
+    sequence: u64,
+    /// What passes that begin now hold until they end.
+    pass_epoch: Arc<PassEpoch>,
+    /// Packets sent so far.
+    pub sent: u64,
+    /// Memory of packets that are gone, for the next ones.
+    free_bytes: Vec<Vec<u8>>,
+}
+
+impl SwitchCore {
+    pub fn new(options: DeviceOptions) -> SwitchCore {
+        let mut core = SwitchCore {
+            now_ps: 0,
+            has_flow_control: options.traffic_manager.has_flow_control(),
+            wires_take_time: options.traffic_manager.wires_take_time(),
+            coming_back: VecDeque::new(),
+            admission_ps: None,
+            ingress_free_ps: 0,
+            waiting: VecDeque::new(),
+            generator: Sources::new(&options.packet_generator),
+            endless_events: 0,
+            pass_epoch: Arc::default(),
+            traffic: TrafficManager::new(options.traffic_manager.clone()),
+            events: BTreeMap::new(),
+            statistics: Statistics::default(),
+            fast_path: FastPathStatistics::default(),
+            transmitted: Vec::new(),
+            digests: Vec::new(),
+            log: Vec::new(),
+            caller_passes: CallerPasses::default(),
+            awaited_packet: None,
+            handed_out: Vec::new(),
+            recorder: options.trace.then(PassRecorder::default),
+            tap: options.tap.then(Tap::default),
+            sequence: 0,
+            sent: 0,
+            free_bytes: Vec::new(),
+            options,
+        };
+        for number in core.generator.numbers() {
+            core.schedule_generation(number);
+        }
+        for application in core.options.generator_applications.clone() {
+            core.set_generator_application(application);
+        }
+        core
+    }
+
+    /// Whether copies of a packet that may take the fast path may do so too, each to a port of its own:
+    /// queues that all wait for a moment share no buffer then, and wires take no time.
+    pub fn lets_copies_through(&mut self) -> bool {
+        self.options.traffic_manager.shared_buffer_bytes.is_none()
+            && self.traffic.lets_through_at_once(0, self.now_ps)
+    }
+
+    /// A copy of these bytes, in memory that was used before.
+    pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut copy = self.free_bytes.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    /// Takes memory to be used again. It may as well be dropped.
+    pub fn recycle_bytes(&mut self, bytes: Vec<u8>) {
+        if self.free_bytes.len() < PACKET_POOL_SIZE {
+            self.free_bytes.push(bytes);
+        }
+    }
+
+    /// The clock as v1model's metadata shows it: whole microseconds since the start, or nanoseconds.
+    pub fn timestamp(&self) -> u64 {
+        self.timestamp_of(self.now_ps)
+    }
+
+    /// A time as v1model's metadata shows it.
+    pub fn timestamp_of(&self, time_ps: u64) -> u64 {
+        // Divisions by constants are multiplications.
+        match self.options.timestamp_unit {
+            TimestampUnit::Microseconds => time_ps / TimestampUnit::Microseconds.picoseconds(),
+            TimestampUnit::Nanoseconds => time_ps / TimestampUnit::Nanoseconds.picoseconds(),
+        }
+    }
+
+    /// What a pass that begins now holds until it ends.
+    pub fn pass_epoch(&self) -> Arc<PassEpoch> {
+        self.pass_epoch.clone()
+    }
+
+    /// Begins a new epoch; the one before ends when nobody holds it any more.
+    pub fn next_pass_epoch(&mut self) -> Weak<PassEpoch> {
+        let before = std::mem::take(&mut self.pass_epoch);
+        Arc::downgrade(&before)
+    }
+
+    pub fn schedule(&mut self, time_ps: u64, event: Event) {
+        let (class, port) = match &event {
+            Event::Control(_) => (CONTROL_CLASS, 0),
+            Event::FlowControl { .. } => (1, 0),
+            Event::IngressDone { port, .. } => (3, *port),
+            Event::Reentry { arrival, .. } | Event::Loopback(arrival) => {
+                (LOOPBACK_CLASS, arrival.port)
+            }
+            Event::Generation(source) => (5, self.generator.port(*source)),
+            Event::Reception(arrival) => (6, arrival.port),
+            Event::FlowControlEnd { .. } => (8, 0),
+            Event::Pass { .. } => (PASS_CLASS, 0),
+        };
+        let sequence = match &event {
+            Event::Pass { pass, .. } => pass.order,
+            _ => self.next_sequence(),
+        };
+        self.endless_events += usize::from(self.is_endless(&event));
+        self.events.insert((time_ps, class, port, sequence), event);
+    }
+
+    /// The next number in the order of events.
+    pub fn next_sequence(&mut self) -> u64 {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        sequence
+    }
+
+    /// What follows is done to a packet in the last of its passes, as far as taps are asked.
+    pub fn tap_last_pass(&mut self, reception: &Reception) {
+        if let Some(tap) = &mut self.tap {
+            tap.at(reception.number, reception.passes().saturating_sub(1));
+        }
+    }
+
+    /// Whether packets that arrive may have to wait for ingress.
+    #[inline]
+    pub fn keeps_a_pace(&self) -> bool {
+        self.options.ingress_interval_ps > 0
+    }
+
+    /// Whether some port's MAC has to look at what arrives.
+    #[inline]
+    pub fn has_flow_control(&self) -> bool {
+        self.has_flow_control
+    }
+
+    /// Whether a packet ends at the MAC of a port that obeys flow control.
+    pub fn ends_at_mac(&self, port: u32, bytes: &[u8]) -> bool {
+        self.options.traffic_manager.port(port).flow_control.is_some()
+            && PauseFrame::read(bytes).is_some()
+    }
+
+    /// Takes an event that is due.
+    pub fn take_event(&mut self, key: &EventKey) -> Option<Event> {
+        let event = self.events.remove(key)?;
+        self.endless_events -= usize::from(self.is_endless(&event));
+        Some(event)
+    }
+
+    /// Whether it belongs to what goes on for ever: trains without end, and the ends of pauses, which
+    /// matter to packets in queues only.
+    fn is_endless(&self, event: &Event) -> bool {
+        match event {
+            Event::Generation(source) => self.generator.is_endless(*source),
+            Event::FlowControlEnd { .. } | Event::Control(ControlWork::IdleCheck) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether nothing is left to do but what goes on for ever and concerns no packet.
+    pub fn has_only_endless_events(&self) -> bool {
+        self.endless_events > 0
+            && self.endless_events == self.events.len()
+            && self.coming_back.is_empty()
+            && self.admission_ps.is_none()
+            && self.traffic.next_ready().is_none()
+            && !self.traffic.holds_flow_paused()
+    }
+
+    fn schedule_generation(&mut self, source: usize) {
+        if let Some(time_ps) = self.generator.next_ps(source) {
+            self.schedule(time_ps, Event::Generation(source));
+        }
+    }
+
+    /// Makes the next packet of a source, which is due now.
+    pub fn generate(&mut self, source: usize) -> Option<(Box<Arrival>, TrainTarget)> {
+        let made = self.generator.make(source)?;
+        let arrival = Arrival {
+            reception: Reception::new(made.number),
+            source: IngressSource::Generator,
+            port: made.port,
+            arrived_ps: self.now_ps,
+            bytes: made.bytes,
+            preserved: Vec::new(),
+            parent: None,
+        };
+        self.schedule_generation(source);
+        Some((Box::new(arrival), made.target))
+    }
+
+    /// Sets an application of the packet generator anew.
+    pub fn set_generator_application(&mut self, application: GeneratorApplication) {
+        self.stop_generator_application(application.id);
+        let source = self.generator.set(application, self.now_ps);
+        self.schedule_generation(source);
+    }
+
+    /// Whether an application of the packet generator is set.
+    pub fn has_generator_application(&self, id: u8) -> bool {
+        self.generator.has(id)
+    }
+
+    /// Stops an application of the packet generator; returns whether there was one.
+    pub fn stop_generator_application(&mut self, id: u8) -> bool {
+        let source = Sources::number_of(id);
+        let is_its = |event: &Event| matches!(event, Event::Generation(of) if *of == source);
+        let due = self.events.iter().find(|(_, event)| is_its(event)).map(|(key, _)| *key);
+        due.and_then(|key| self.take_event(&key));
+        self.generator.remove(id)
+    }
+
+    /// Does what a frame of flow control asks for when it comes to the MAC of a port that obeys them.
+    /// Returns whether it ends there.
+    pub fn obey_flow_control(&mut self, arrival: &Arrival) -> bool {
+        if !self.has_flow_control {
+            return false;
+        }
+        let Some(options) = &self.options.traffic_manager.port(arrival.port).flow_control else {
+            return false;
+        };
+        let Some(frame) = PauseFrame::read(&arrival.bytes) else { return false };
+        let queue_of_class = options.queue_of_class;
+        let path = OutputPath::Port(arrival.port);
+        let rate_bps = self.traffic.rate_bps(path);
+        self.statistics.received(arrival.port, arrival.bytes.len());
+        self.statistics.flow_control_frames += 1;
+        for (queue, quanta) in queue_of_class.into_iter().zip(frame.quanta) {
+            let Some(quanta) = quanta else { continue };
+            let until_ps = pause_end_ps(quanta, rate_bps, self.now_ps);
+            let exists = self.traffic.set_flow_paused(path, queue, until_ps, self.now_ps);
+            if let Some(end_ps) = until_ps.filter(|end_ps| exists && *end_ps != u64::MAX) {
+                self.schedule(end_ps, Event::FlowControlEnd { path, queue });
+            }
+        }
+        true
+    }
+
+    /// Lets a packet into ingress now, or puts it behind those that wait.
+    pub fn take_turn(
+        &mut self,
+        program: Option<ProgramId>,
+        arrival: Box<Arrival>,
+    ) -> Option<Box<Arrival>> {
+        let interval_ps = self.options.ingress_interval_ps;
+        if interval_ps == 0 {
+            return Some(arrival);
+        }
+        if self.waiting.is_empty() && self.ingress_free_ps <= self.now_ps {
+            self.ingress_free_ps = self.now_ps.saturating_add(interval_ps);
+            return Some(arrival);
+        }
+        if self.waiting.is_empty() {
+            self.admission_ps = Some(self.ingress_free_ps);
+        }
+        self.waiting.push_back((program, arrival));
+        None
+    }
+
+    /// The packet whose turn is next.
+    pub fn first_waiting(&self) -> Option<&(Option<ProgramId>, Box<Arrival>)> {
+        self.waiting.front()
+    }
+
+    /// The packet whose turn it is.
+    pub fn admit(&mut self) -> Option<(Option<ProgramId>, Box<Arrival>)> {
+        let first = self.waiting.pop_front()?;
+        self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
+        self.admission_ps = (!self.waiting.is_empty()).then_some(self.ingress_free_ps);
+        Some(first)
+    }
+
+    /// Counts a drop and notes it in the trace, with who set the drop port where that is why.
+    pub fn drop_packet(&mut self, reason: DropReason, pass: Option<PassId>) {
+        self.statistics.dropped(reason);
+        if let Some(tap) = &mut self.tap {
+            tap.note(self.now_ps, TappedEvent::Dropped { reason });
+        }
+        let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) else { return };
+        let node = TraceNode::new("drop", reason.name()).with("text", reason.sentence());
+        let is_by_program = matches!(
+            reason,
+            DropReason::IngressDrop | DropReason::EgressDrop | DropReason::DropControl
+        );
+        let site = recorder.last_store(pass).filter(|_| is_by_program);
+        let node = match site {
+            Some(site) => {
+                let node = node.at(site.origin);
+                match site.table_and_action {
+                    Some((table, action)) => node.with("table", &*table).with("action", &*action),
+                    None => node,
+                }
+            }
+            None => node,
+        };
+        recorder.add(pass, [node]);
+    }
+
+    /// Begins a pass of the trace, when there is one. `number` is that of the packet's pass, from 0.
+    pub fn begin_pass(
+        &mut self,
+        packet: u64,
+        number: u64,
+        origin: (Cause, Option<PassId>),
+        node: impl FnOnce() -> TraceNode,
+    ) -> Option<PassId> {
+        let now_ps = self.now_ps;
+        self.recorder.as_mut().map(|recorder| {
+            recorder.begin(packet, number, origin, || node().with("time_ps", now_ps))
+        })
+    }
+
+    /// Adds a step to a pass of the trace.
+    pub fn note(&mut self, pass: Option<PassId>, node: impl FnOnce() -> TraceNode) {
+        if let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) {
+            recorder.add(pass, [node()]);
+        }
+    }
+
+    /// Adds what was seen of a block to a pass of the trace.
+    pub fn add_trace(
+        &mut self,
+        pass: Option<PassId>,
+        trees: Vec<TraceNode>,
+        last_store: Option<StoreSite>,
+    ) {
+        if let (Some(recorder), Some(pass)) = (&mut self.recorder, pass) {
+            recorder.add(pass, trees);
+            recorder.note_store(pass, last_store);
+        }
+    }
+
+    /// Takes what blocks of a pass left for the device. What follows happens to this pass.
+    pub fn take_record(&mut self, pass: &mut Pass) {
+        let record = &mut pass.record;
+        if !record.log.is_empty() {
+            self.log.append(&mut record.log);
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.at(pass.run.packet, pass.run.pass_number);
+            if let Some(seen) = &mut record.tap {
+                tap.append(seen);
+            }
+        }
+        if self.recorder.is_some() {
+            let trees = std::mem::take(&mut record.trace);
+            self.add_trace(pass.run.pass, trees, record.last_store.take());
+        }
+    }
+
+    /// Whether the caller takes some of the passes that begin now.
+    #[inline]
+    pub fn hands_out_any(&self) -> bool {
+        self.caller_passes != CallerPasses::default() || self.awaited_packet.is_some()
+    }
+
+    /// Whether the caller takes a pass that begins.
+    pub fn hands_out(&mut self, pass: &Pass) -> bool {
+        match pass.gress() {
+            Gress::Ingress => {
+                let is_awaited = self.awaited_packet == Some(pass.run.packet);
+                if is_awaited {
+                    self.awaited_packet = None;
+                }
+                is_awaited || self.caller_passes.ingress
+            }
+            Gress::Egress => self.caller_passes.egress,
+        }
+    }
+
+    /// Puts something into a queue; a refusal is counted as a drop. Returns whether it is there.
+    pub fn enqueue(
+        &mut self,
+        path: OutputPath,
+        queue: u32,
+        length_bytes: u64,
+        item: Queued,
+    ) -> bool {
+        let Err((refusal, item)) =
+            self.traffic.enqueue(path, queue, length_bytes, self.now_ps, item)
+        else {
+            if let Some(tap) = &mut self.tap {
+                tap.note(self.now_ps, TappedEvent::Queued { path, queue, length_bytes });
+            }
+            return true;
+        };
+        let reason = match refusal {
+            Refusal::NoSuchQueue => DropReason::NoSuchQueue,
+            Refusal::QueueFull => DropReason::QueueFull,
+            Refusal::BufferFull => DropReason::BufferFull,
+        };
+        let pass = match item {
+            Queued::Packet(_, packet) => packet.parent,
+            Queued::Arrival(_, arrival) => arrival.parent,
+        };
+        self.drop_packet(reason, pass);
+        false
+    }
+
+    /// Transmits a packet that completed the fast path: as [`SwitchCore::transmit`], but that compiled code has
+    /// counted it.
+    pub fn leave_fast_path(
+        &mut self,
+        program: ProgramId,
+        port: u32,
+        queue: u32,
+        mut arrival: Box<Arrival>,
+    ) {
+        let comes_back = self.traffic.is_loopback(port);
+        let time_ps = match self.wires_take_time {
+            true => {
+                let length = arrival.bytes.len() as u64;
+                self.traffic.transmit(OutputPath::Port(port), length, self.now_ps)
+            }
+            false => self.now_ps,
+        };
+        let time_ps = time_ps.saturating_add(self.options.egress_latency_ps);
+        if comes_back {
+            arrival.port = port;
+            arrival.arrived_ps = time_ps;
+            arrival.source = IngressSource::Loopback;
+            return self.send_back_by_loopback(arrival);
+        }
+        let Arrival { reception, bytes, .. } = *arrival;
+        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
+    }
+
+    /// Lists a packet that left by a port.
+    pub fn list_sent(
+        &mut self,
+        program: ProgramId,
+        port: u32,
+        time_ps: u64,
+        bytes: Vec<u8>,
+        packet: u64,
+        queue: u32,
+    ) {
+        let _ = program;
+        let sequence = self.sent;
+        self.sent += 1;
+        self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
+    }
+
+    /// Lists a digest.
+    pub fn send_digest(&mut self, program: ProgramId, digest: DigestMessage) {
+        let _ = program;
+        self.digests.push(digest);
+    }
+
+    /// A packet will come back by its port when it has arrived.
+    pub fn send_back_by_loopback(&mut self, arrival: Box<Arrival>) {
+        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
+        if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
+            self.coming_back.push_back((key, arrival));
+        } else {
+            self.events.insert(key, Event::Loopback(arrival));
+        }
+    }
+
+    /// What happens next but for packets leaving queues.
+    pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
+        let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
+        let back = self.coming_back.front().map(|(key, _)| (*key, NextEvent::ComingBack));
+        let admission =
+            self.admission_ps.map(|at| ((at, ADMISSION_CLASS, 0, 0), NextEvent::Admission));
+        [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
+    }
+
+    /// Whether nothing is going to happen as long as no packet comes, but what queues do and what goes on
+    /// for ever later.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        match self.events.first_key_value() {
+            None => self.coming_back.is_empty() && self.admission_ps.is_none(),
+            Some((key, _)) => key.0 > self.now_ps && self.has_only_endless_events(),
+        }
+    }
+
+    /// Sends a packet by a port: out of the device, or back into it by a loopback port.
+    pub fn transmit(
+        &mut self,
+        program: ProgramId,
+        departure: Departure,
+        reception: Arc<Reception>,
+        bytes: Vec<u8>,
+        pass: Option<PassId>,
+    ) {
+        let Departure { port, queue, dequeued_ps, time_to_wire_ps } = departure;
+        let path = OutputPath::Port(port);
+        let arrives_ps = self.traffic.transmit(path, bytes.len() as u64, dequeued_ps);
+        let time_ps = arrives_ps.saturating_add(time_to_wire_ps);
+        self.statistics.sent(port, bytes.len());
+        let comes_back = self.options.traffic_manager.is_loopback(port);
+        if let Some(tap) = &mut self.tap {
+            let bytes = bytes.clone();
+            let what = TappedEvent::Sent { port, queue, arrives_ps: time_ps, comes_back, bytes };
+            tap.note(self.now_ps, what);
+        }
+        let length = bytes.len();
+        self.note(pass, || {
+            TraceNode::new("transmit", "")
+                .with("port", u64::from(port))
+                .with("time_ps", time_ps)
+                .with("length_bytes", length as u64)
+        });
+        if comes_back {
+            let arrival = Arrival {
+                reception,
+                source: IngressSource::Loopback,
+                port,
+                arrived_ps: time_ps,
+                bytes,
+                preserved: Vec::new(),
+                parent: pass,
+            };
+            return self.send_back_by_loopback(Box::new(arrival));
+        }
+        self.list_sent(program, port, time_ps, bytes, reception.number, queue);
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two devices in a line between two hosts: forwarding, times, flow control, and what a link loses.
+
+#[path = "../../../device/tests/v1model/program.rs"]
+#[allow(dead_code, missing_docs)]
+mod program;
+
+use device::{
+    CongestionThresholds, Device, DeviceOptions, DropReason, PortOptions, TrafficManagerOptions,
+};
+use network::link::LinkOptions;
+use network::node::Host;
+use network::simulation::topology::Topology;
+use network::simulation::{NodeId, Simulation};
+use std::collections::BTreeMap;
+
+type Network = Simulation<Vec<u8>>;
+
+/// Forwards between ports 1 and 2 and counts hops in `hdr.h.a`.
+fn forwarder(device_id: u64, port_2: PortOptions) -> Device {
+    let code = program::program(
+        |code| {
+            code.when("standard_metadata.ingress_port", 1, |code| {
+                code.set("standard_metadata.egress_spec", 2);
+            });
+            code.when("standard_metadata.ingress_port", 2, |code| {
+                code.set("standard_metadata.egress_spec", 1);
+            });
+        },
+        |code| code.add("hdr.h.a", 1),
+    );
+    let traffic_manager = TrafficManagerOptions {
+        ports: BTreeMap::from([(2, port_2)]),
+        ..TrafficManagerOptions::default()
+    };
+    let options = DeviceOptions { device_id, traffic_manager, ..DeviceOptions::default() };
+    Device::new(code, options).expect("loads")
+}
+
+fn packet(number: u8) -> Vec<u8> {
+    vec![number, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// left - one - two - right, by links with 1000 ps latency.
+fn line(sends: Vec<(u64, Vec<u8>)>, one: Device, two: Device) -> (Network, [NodeId; 4]) {
+    let mut network = Simulation::new(0);
+    let left = network.add("left", Host::new(sends));
+    let one = network.add("one", one);
+    let two = network.add("two", two);
+    let right = network.add("right", Host::<Vec<u8>>::default());
+    let link = LinkOptions { latency_ps: 1_000, ..LinkOptions::default() };
+    network.connect((left, 0), (one, 1), link).expect("free");
+    network.connect((one, 2), (two, 1), link).expect("free");
+    network.connect((two, 2), (right, 0), link).expect("free");
+    (network, [left, one, two, right])
+}
+
+fn received(network: &Network, host: NodeId) -> Vec<(u64, Vec<u8>)> {
+    network.node::<Host<Vec<u8>>>(host).expect("a host").received().to_vec()
+}
+
+#[test]
+fn two_devices_forward_both_ways() {
+    let (mut network, [left, _, two, right]) = line(
+        vec![(500, packet(1)), (600, packet(2))],
+        forwarder(1, PortOptions::default()),
+        forwarder(2, PortOptions::default()),
+    );
+    network.node_mut::<Host<Vec<u8>>>(right).expect("a host").send(700, packet(3));
+    network.run_to_completion().expect("ends");
+    let hops_2 = |number| vec![number, 0, 0, 0, 0, 2, 0, 0, 0, 0];
+    assert_eq!(received(&network, right), [(3_500, hops_2(1)), (3_600, hops_2(2))]);
+    assert_eq!(received(&network, left), [(3_700, hops_2(3))]);
+    let statistics = network.node::<Device>(two).expect("a device").statistics();
+    assert_eq!(statistics.ports[&1].received_packets, 2);
+    assert_eq!(statistics.ports[&1].sent_packets, 1);
+}
+
+#[test]
+fn flow_control_keeps_a_slow_device_from_dropping() {
+    let slow = |congestion| PortOptions {
+        rate_bps: Some(80_000_000_000),
+        queue_depth_packets: 8,
+        congestion,
+        ..PortOptions::default()
+    };
+    let fast = PortOptions {
+        rate_bps: Some(800_000_000_000),
+        queue_depth_packets: 1000,
+        ..PortOptions::default()
+    };
+    let sends: Vec<(u64, Vec<u8>)> = (0..100).map(|number| (0, packet(number))).collect();
+    let run = |congestion| {
+        let (mut network, [_, _, two, right]) =
+            line(sends.clone(), forwarder(1, fast.clone()), forwarder(2, slow(congestion)));
+        network.run_to_completion().expect("ends");
+        let drops = network.node::<Device>(two).expect("a device").statistics().drops.clone();
+        (received(&network, right).len(), drops.get(&DropReason::QueueFull).copied().unwrap_or(0))
+    };
+    let (arrived, dropped) = run(None);
+    assert!(dropped > 0);
+    assert_eq!(arrived as u64 + dropped, 100);
+    // The pause needs a round trip of 2000 ps, in which 20 packets of 100 ps may come; a queue of 8
+    // is too short for that, so the threshold counts on latency: a longer queue has room for it.
+    let thresholds = CongestionThresholds { pause_packets: 2, resume_packets: 1 };
+    let (arrived_paused, dropped_paused) = run(Some(thresholds));
+    assert!(arrived_paused > arrived, "{arrived_paused} > {arrived}");
+    assert_eq!(arrived_paused as u64 + dropped_paused, 100);
+
+    let roomy = PortOptions { queue_depth_packets: 40, ..slow(Some(thresholds)) };
+    let (mut network, [_, _, two, right]) = line(sends, forwarder(1, fast), forwarder(2, roomy));
+    network.run_to_completion().expect("ends");
+    assert_eq!(received(&network, right).len(), 100);
+    assert_eq!(network.node::<Device>(two).expect("a device").statistics().drops, BTreeMap::new());
+}
+
+#[test]
+fn a_broken_link_loses_packets_until_it_is_repaired() {
+    let sends = (0..10).map(|number| (u64::from(number) * 10_000, packet(number))).collect();
+    let (mut network, [_, one, _, right]) =
+        line(sends, forwarder(1, PortOptions::default()), forwarder(2, PortOptions::default()));
+    network.run_until(35_000).expect("goes on");
+    assert!(network.set_link_up((one, 2), false));
+    network.run_until(65_000).expect("goes on");
+    assert!(network.set_link_up((one, 2), true));
+    network.run_to_completion().expect("ends");
+    let numbers: Vec<u8> = received(&network, right).iter().map(|(_, bytes)| bytes[0]).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 7, 8, 9]);
+}
+
+#[test]
+fn a_topology_file_builds_a_network() {
+    let file = r#"{
+        "hosts": {"h1": {}, "h2": {}},
+        "switches": {"s1": {}, "s2": {}},
+        "links": [["h1", "s1-p1", "0", 0.08], ["s1-p2", "s2-p1", "1ns"], ["s2-p2", "h2", 0, 0.08]]
+    }"#;
+    let topology = Topology::parse(file).expect("fine");
+    let mut numbers = Vec::new();
+    let mut device = |number, name: &str, _: &_, traffic_manager| {
+        numbers.push((number, name.to_string()));
+        let code = program::program(
+            |code| {
+                code.when("standard_metadata.ingress_port", 1, |code| {
+                    code.set("standard_metadata.egress_spec", 2);
+                });
+            },
+            |code| code.copy("standard_metadata.enq_qdepth", "hdr.h.a"),
+        );
+        let options = DeviceOptions { traffic_manager, ..DeviceOptions::default() };
+        Device::new(code, options)
+    };
+    // Ten bytes take a millisecond at 0.08 Mbit/s: once from the host, once from the last switch.
+    let millisecond = 1_000_000_000;
+    let sends = BTreeMap::from([("h1".to_string(), vec![(0, packet(1)), (0, packet(2))])]);
+    let mut network = topology.build(0, sends, &mut device).expect("builds");
+    network.run_to_completion().expect("ends");
+    let host = network.named("h2").expect("a host");
+    let times: Vec<u64> = received(&network, host).iter().map(|(time, _)| *time).collect();
+    assert_eq!(times, [2 * millisecond + 1_000, 3 * millisecond + 1_000]);
+
+    let sends = BTreeMap::from([("h9".to_string(), Vec::new())]);
+    let error = topology.build(0, sends, &mut device).err().expect("no such host");
+    assert_eq!(error.to_string(), "the topology has no host `h9` to send packets");
+    assert_eq!(numbers[0], (0, "s1".to_string()));
+}

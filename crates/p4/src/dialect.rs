@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `Dialect`: declarations, statements and expressions beyond P4_16, such as Mantis' malleables or
+//! Flightplan's `flyto()`. A dialect says which characters and forms it adds and of what type its
+//! expressions are; the tree holds them as [`Extension`]s, which are visited, printed and formatted
+//! like the rest. Running them is not possible: a rewriter replaces them by P4_16. Without a dialect,
+//! all passes are strict.
+
+use crate::ast::{Block, Expression, Extension, Name, Parameter, Program, TypeRef};
+use crate::token::{Token, TokenKind};
+
+/// An error was reported; who reads on finds a place for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Unparsed;
+
+/// A place where a form of a dialect may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormPlace {
+    /// Among the declarations of the program.
+    TopLevel,
+    /// Among the declarations of a parser.
+    Parser,
+    /// Among the declarations of a control.
+    Control,
+    /// Among statements, or as the body of one.
+    Statement,
+    /// As an operand.
+    Expression,
+}
+
+/// A language that extends P4_16.
+pub trait Dialect: Sync {
+    /// Its name, as users know it.
+    fn name(&self) -> &'static str;
+
+    /// Characters that P4_16 does not have; each is a token of the kind [`TokenKind::Foreign`]. With `$`
+    /// among them, `${name}` without blanks is one such token.
+    fn characters(&self) -> &'static str {
+        ""
+    }
+
+    /// The form that begins at the next token, if it is one of the dialect's. It goes before what P4_16
+    /// has at that place. `ahead` looks at the tokens from the next one on.
+    fn form<'t>(
+        &self,
+        place: FormPlace,
+        ahead: &dyn Fn(usize) -> &'t Token,
+    ) -> Option<&'static str>;
+
+    /// Reads such a form from its first token to its last, a closing `;` included.
+    ///
+    /// # Errors
+    ///
+    /// The reader has reported what is wrong.
+    fn read(&self, form: &'static str, reader: &mut dyn ExtensionReader) -> Result<(), Unparsed>;
+
+    /// The type of an expression of the dialect: a type that is written in the program, such as that of
+    /// the declaration which the expression names. `None` if there is none.
+    fn type_of<'p>(&self, extension: &Extension, program: &'p Program) -> Option<&'p TypeRef>;
+
+    /// Whether an expression of the dialect may be assigned to.
+    fn is_variable(&self, extension: &Extension) -> bool {
+        let _ = extension;
+        false
+    }
+}
+
+/// Reads the parts of a form; each becomes a part of the extension in order.
+pub trait ExtensionReader {
+    /// Looks at a token from the next one on.
+    fn ahead(&self, distance: usize) -> &Token;
+
+    /// Takes the next token, whatever it is.
+    fn token(&mut self) -> Token;
+
+    /// Takes a token of this kind. `place` ends the sentence "expected `:` ...".
+    ///
+    /// # Errors
+    ///
+    /// It is another token.
+    fn expect(&mut self, kind: TokenKind, place: &str) -> Result<(), Unparsed>;
+
+    /// Takes a name; `what` says what it names, with its article.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn name(&mut self, what: &str) -> Result<Name, Unparsed>;
+
+    /// Reads a type.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn type_ref(&mut self) -> Result<&TypeRef, Unparsed>;
+
+    /// Reads an expression.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn expression(&mut self) -> Result<&Expression, Unparsed>;
+
+    /// Reads parameters in parentheses.
+    ///
+    /// # Errors
+    ///
+    /// There are none.
+    fn parameters(&mut self) -> Result<&[Parameter], Unparsed>;
+
+    /// Reads a block of statements; `what` names it in messages.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn block(&mut self, what: &str) -> Result<&Block, Unparsed>;
+
+    /// Takes tokens from an opening parenthesis, bracket or brace to the one that closes it: text in
+    /// another language.
+    ///
+    /// # Errors
+    ///
+    /// No such text stands here, or it has no end.
+    fn balanced(&mut self) -> Result<(), Unparsed>;
+
+    /// Reports that something else is expected here.
+    fn unexpected(&mut self, expected: &str) -> Unparsed;
+}
+
+#[cfg(test)]
+mod tests;
