@@ -179,7 +179,7 @@ impl Rewriter {
             return match members(home) {
                 Some(members) => Ok(members),
                 // An error: all errors have one scope.
-                None => Ok(self.typed.errors.iter().cloned().collect()),
+                None => Ok(self.errors()),
             };
         }
         let mut taken = self.taken((home.id != target.id).then_some(target.id))?;
@@ -342,13 +342,15 @@ impl<'a> Visit<'a> for Unknown<'_> {
         if !self.target.is_member {
             return false;
         }
-        if let Some(node) = node.downcast_ref::<Expression>()
+        if self.target.parameter_of.is_some() {
+            if let Some(Argument { name: Some(name), value }) = node.downcast_ref() {
+                self.name(value.id, name);
+            }
+        } else if let Some(node) = node.downcast_ref::<Expression>()
             && let ExpressionKind::Member(_, name) = &node.kind
         {
             self.name(node.id, name);
         } else if let Some((name, value)) = node.downcast_ref::<(Name, Expression)>() {
-            self.name(value.id, name);
-        } else if let Some(Argument { name: Some(name), value }) = node.downcast_ref() {
             self.name(value.id, name);
         }
         true
