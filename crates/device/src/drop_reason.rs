@@ -35,6 +35,8 @@ pub enum DropReason {
     StepLimit,
     /// An `assert` or `assume` failed; the run stops.
     AssertionFailed,
+    /// No program is admitted for the packet ([`crate::Admission`]).
+    NotAdmitted,
 }
 
 impl DropReason {
@@ -55,6 +57,7 @@ impl DropReason {
             DropReason::PassLimit => "pass limit",
             DropReason::StepLimit => "step limit",
             DropReason::AssertionFailed => "assertion failed",
+            DropReason::NotAdmitted => "not admitted",
         }
     }
 }
@@ -77,6 +80,7 @@ impl DropReason {
             DropReason::PassLimit => "the packet and its copies took too many passes",
             DropReason::StepLimit => "the block took too many steps",
             DropReason::AssertionFailed => "an assertion did not hold",
+            DropReason::NotAdmitted => "no program is admitted for packets like this one",
         }
     }
 }

@@ -193,3 +193,23 @@ fn an_entry_that_was_given_a_timeout_too_late_idles_at_once() {
     let times: Vec<u64> = target.notifications().iter().map(Notification::time_ps).collect();
     assert_eq!(times, [5_000_000]);
 }
+
+#[test]
+fn changes_of_a_device_s_tables_are_told_until_its_program_is_swapped() {
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    let mut device = Device::new(PROGRAMS.written[0].clone(), options).expect("it loads");
+    let ([mut one, mut two], [acl, forward]) = portions(Box::new(device.target()));
+    let subscription = one.subscribe(&[acl]).expect("a device can tell");
+    let insert = Update::InsertEntry { table: acl, entry: acl_entry(1, 1, 0) };
+    assert!(two.execute(Batch::of([Update::ClearEntries { table: forward }])).is_ok());
+    assert!(!subscription.has_changed());
+    assert!(two.execute(Batch::one(insert)).is_ok());
+    let version = device.configuration().version();
+    let changes = subscription.take();
+    assert_eq!(changes, [state::TableChange { table: acl, version }]);
+    assert!(!subscription.is_over());
+    device.load_second(PROGRAMS.written[1].clone()).expect("it loads");
+    assert!(device.swap());
+    device.advance(1_000).expect("no assertion fails");
+    assert!(subscription.is_over());
+}

@@ -8,8 +8,9 @@ mod plans;
 use super::reconcile::Record;
 use super::{Absence, Added, ControlMap, TargetIndex};
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
 use plans::Running;
+use state::Subscription;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -428,6 +429,10 @@ impl<M: ControlMap> Target for Mapped<M> {
         found.append(&mut self.late);
         found.sort_by_key(Notification::time_ps);
         found
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.map.subscribe(tables)
     }
 
     /// Blocks where a target below does.

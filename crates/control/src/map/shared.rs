@@ -10,7 +10,7 @@ use claims::{Claims, Object, entry_name};
 use ir::{KeyPattern, Program, TableId};
 use state::{
     BatchItem, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply,
-    Update, UpdateError,
+    Subscription, Update, UpdateError,
 };
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -625,6 +625,11 @@ impl Target for Portion {
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
         let outcome = self.shared.inner().target.poll(ticket)?;
         Some(self.take(ticket, outcome))
+    }
+
+    /// Of changes that other portions make too.
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.shared.inner().target.subscribe(tables)
     }
 
     fn notifications(&mut self) -> Vec<Notification> {

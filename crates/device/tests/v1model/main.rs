@@ -566,20 +566,18 @@ fn programs_without_a_device_are_refused() {
                 method: "work".into(),
                 arguments: Vec::new(),
                 results: Vec::new(),
+                effects: ir::CallEffects::default(),
             });
         };
         let mut other = (*program(calls, nothing)).clone();
         other.externs.push(ir::Extern {
-            type_name: "LoadedProgram".into(),
+            type_name: "Engine".into(),
             instance: "my_engine".into(),
             arguments: Vec::new(),
             origin: ir::OriginId(0),
         });
         let error = Device::new(Arc::new(other), options(engine)).expect_err("unknown extern");
-        assert_eq!(
-            error,
-            LoadError::UnsupportedExterns(vec!["my_engine.work (of LoadedProgram)".into()])
-        );
+        assert_eq!(error, LoadError::UnsupportedExterns(vec!["my_engine.work (of Engine)".into()]));
     });
 }
 

@@ -5,7 +5,7 @@
 
 use super::points::Point;
 use crate::effects::{self, Location};
-use crate::{Instruction, Operand, Operation, OriginId, Program, RegionId};
+use crate::{ExternAccess, Instruction, Operand, Operation, OriginId, Program, RegionId};
 
 /// Which cell of its object an access is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,8 +80,9 @@ fn of_instruction(
         Operation::MeterDirect { meter, .. } => {
             (Location::Meter(*meter), CellIndex::Entry, true, true)
         }
-        Operation::CallExtern { target, .. } => {
-            (Location::Extern(*target), CellIndex::Whole, true, true)
+        Operation::CallExtern { target, effects, .. } if effects.access != ExternAccess::Pure => {
+            let writes = effects.access == ExternAccess::Any;
+            (Location::Extern(*target), CellIndex::Whole, true, writes)
         }
         Operation::Apply { table, .. } => {
             for counter in program.automatic_counters(*table) {

@@ -2,14 +2,12 @@
 //! `Claims`: which portion owns which entry and default action, while requests are under way too. A portion owns
 //! an object from its request on, so nobody else reaches what is about to be there.
 
+use crate::map::rows::EntryName;
 use crate::state_target::StateTarget;
 use ir::{KeyPattern, MatchKind, Program, TableId};
 use state::EntryHandle;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The name of an entry: table, keys in canonical form, priority where the table has priorities.
-pub(super) type EntryName = (TableId, Vec<KeyPattern>, i64);
 
 /// What a portion owns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -211,7 +211,9 @@ impl<T: Translation> Virtual<T> {
 
     /// Takes an item back in the state of the program as written.
     fn undo_part(&mut self, part: &mut Part) {
-        for (undo, _) in std::mem::take(&mut part.undo).into_iter().rev() {
+        for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
+            // Nothing was done below, but the translation has taken note of the update.
+            let _ = self.translation.undo(&undo, &after);
             self.state.execute(Batch::one(undo));
         }
     }
@@ -234,7 +236,7 @@ impl<T: Translation> Virtual<T> {
                     })
             };
             for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
-                let items = self.translation.update(&undo, &after).unwrap_or_default();
+                let items = self.translation.undo(&undo, &after).unwrap_or_default();
                 below.extend(items.into_iter().filter(is_done));
                 self.state.execute(Batch::one(undo));
             }
@@ -486,7 +488,9 @@ impl VirtualPlan {
                     (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
                         sent.reply = Some(reply.clone());
                     }
-                    (Ok(reply @ Reply::Queue(_)), Some(part)) => part.result = Ok(reply.clone()),
+                    (Ok(reply @ (Reply::Queue(_) | Reply::Settings(_))), Some(part)) => {
+                        part.result = Ok(reply.clone())
+                    }
                     (Ok(_), _) => {}
                     (Err(fault), Some(part)) => {
                         let is_cause = part.result.is_ok()
