@@ -224,6 +224,10 @@ pub struct Print {
     /// Print the text of core.p4 and of the architecture too, instead of their `#include`.
     #[arg(long)]
     pub expand_includes: bool,
+    /// Inline functions, directly called actions, nested controls and sub-parsers; what the control
+    /// plane sees keeps its names. Calls that cannot be inlined stay, with a note that says why.
+    #[arg(long)]
+    pub inline: bool,
 }
 
 /// `plane ir`.

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const KNOBS: Knobs = Knobs { size: 2, random: false };
+const KNOBS: Knobs = Knobs { size: 2, random: false, calls: false };
 
 fn subject(name: &str) -> DeviceSubject {
     DeviceSubject::named(name).expect("the subject has a name")
