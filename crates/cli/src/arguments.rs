@@ -57,8 +57,7 @@ pub enum Command {
     )]
     Print(Print),
     /// Print a program's pipeline IR, or a Lucid program's core program.
-    #[command(after_help = "Examples:\n  plane ir examples/router/router.p4\n  \
-        plane ir examples/router/router.p4 --effects")]
+    #[command(after_help = "Example:\n  plane ir examples/router/router.p4 --effects")]
     Ir(Ir),
     /// Lay a program out on the stages of a pipeline, and show what sits where and why.
     #[command(
