@@ -81,6 +81,7 @@ impl Switch {
         let Some(program) = self.others.get_mut(&id) else { return Ok(()) };
         let result = work(program, &mut self.core);
         if program.is_done() && self.waiting != Some(id) {
+            program.drop_held(&mut self.core);
             self.others.remove(&id);
         }
         result
@@ -139,9 +140,12 @@ impl Switch {
         known.program = program.program().clone();
         known.store = program.store.clone();
         drop(known);
-        let before = std::mem::replace(&mut self.current, program);
-        if !before.is_done() {
-            self.others.insert(before.id(), before);
+        let mut before = std::mem::replace(&mut self.current, program);
+        match before.is_done() {
+            true => before.drop_held(&mut self.core),
+            false => {
+                self.others.insert(before.id(), before);
+            }
         }
         self.note_swap();
         true

@@ -5,10 +5,11 @@
 use crate::control_request::ControlWork;
 use crate::drop_reason::DropReason;
 use crate::flow_control::{PauseFrame, pause_end_ps};
+use crate::held_packets::HeldKey;
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
 use crate::packet::{
-    Arrival, IngressSource, PassEpoch, ProgramId, Queued, QueuedPacket, Reception,
+    Arrival, EmittedPacket, IngressSource, PassEpoch, ProgramId, Queued, QueuedPacket, Reception,
 };
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
 use crate::pass::{CallerPasses, Departure, Gress, Pass};
@@ -44,6 +45,10 @@ pub(crate) enum Event {
     Reception(Box<Arrival>),
     /// A pass that takes time has its next moment, or ends.
     Pass { program: ProgramId, pass: Box<TimedPass> },
+    /// A packet that an extern made in ingress comes to the queues of a port.
+    Emission { program: ProgramId, port: u32, packet: Box<EmittedPacket> },
+    /// The time is over for which an extern holds a packet.
+    Release { program: ProgramId, key: HeldKey, serial: u64 },
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -64,6 +69,9 @@ const PASS_CLASS: u8 = 2;
 
 /// The class of the admission of the next packet that waits for ingress.
 const ADMISSION_CLASS: u8 = 7;
+
+/// The class of packets that externs have held for long enough: behind everything else of their time.
+const RELEASE_CLASS: u8 = 9;
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,13 +219,14 @@ impl SwitchCore {
         let (class, port) = match &event {
             Event::Control(_) => (CONTROL_CLASS, 0),
             Event::FlowControl { .. } => (1, 0),
-            Event::IngressDone { port, .. } => (3, *port),
+            Event::IngressDone { port, .. } | Event::Emission { port, .. } => (3, *port),
             Event::Reentry { arrival, .. } | Event::Loopback(arrival) => {
                 (LOOPBACK_CLASS, arrival.port)
             }
             Event::Generation(source) => (5, self.generator.port(*source)),
             Event::Reception(arrival) => (6, arrival.port),
             Event::FlowControlEnd { .. } => (8, 0),
+            Event::Release { .. } => (RELEASE_CLASS, 0),
             Event::Pass { .. } => (PASS_CLASS, 0),
         };
         let sequence = match &event {
@@ -512,6 +521,7 @@ impl SwitchCore {
         let pass = match item {
             Queued::Packet(_, packet) => packet.parent,
             Queued::Arrival(_, arrival) => arrival.parent,
+            Queued::Emitted(_, packet) => packet.parent,
         };
         self.drop_packet(reason, pass);
         false

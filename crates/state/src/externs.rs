@@ -131,6 +131,9 @@ pub enum EmitTo {
 /// which they were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PacketAction {
+    /// The packet goes on now, before what the actions that follow do. Without this action it goes on behind
+    /// them.
+    Forward,
     /// The packet ends here.
     Drop,
     /// The packet is kept, and goes on from here when it is released. A later action of the same extern names
@@ -212,6 +215,11 @@ impl ExternPacket<'_> {
             return low.clone();
         }
         self.services.random(low, high)
+    }
+
+    /// Lets the packet go on before what is asked for next: an emitted packet then leaves behind it.
+    pub fn forward(&mut self) {
+        self.act(PacketAction::Forward);
     }
 
     /// Ends the packet.
@@ -355,6 +363,20 @@ impl ExternRegistry {
     }
 }
 
+impl PartialEq for ExternRegistry {
+    /// Equal registries have the same providers, not just alike ones.
+    fn eq(&self, other: &ExternRegistry) -> bool {
+        let same = |(one, other): ((&Arc<str>, &Arc<dyn ExternProvider>), _)| {
+            let (name, provider): (&Arc<str>, &Arc<dyn ExternProvider>) = other;
+            one.0 == name && Arc::ptr_eq(one.1, provider)
+        };
+        self.providers.len() == other.providers.len()
+            && self.providers.iter().zip(&other.providers).all(same)
+    }
+}
+
+impl Eq for ExternRegistry {}
+
 impl fmt::Debug for ExternRegistry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.providers.keys()).finish()
@@ -446,6 +468,19 @@ impl ExternInstances {
             }
         }
         if errors.is_empty() { Ok(ExternInstances { slots }) } else { Err(errors) }
+    }
+
+    /// Fresh instances of the same externs, by the same providers.
+    pub(crate) fn fresh(&self) -> ExternInstances {
+        let fresh = |slot: &Slot| {
+            // What made one instance of these arguments makes another.
+            let instance = slot.provider.instantiate(&slot.arguments).ok()?;
+            let (provider, arguments) = (slot.provider.clone(), slot.arguments.clone());
+            Some(Slot { provider, arguments, instance })
+        };
+        ExternInstances {
+            slots: self.slots.iter().map(|slot| slot.as_ref().and_then(fresh)).collect(),
+        }
     }
 
     /// Whether an extern has an instance.

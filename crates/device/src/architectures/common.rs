@@ -44,6 +44,7 @@ fn cause(source: IngressSource) -> Cause {
         IngressSource::Port => Cause::Port,
         IngressSource::Loopback => Cause::Loopback,
         IngressSource::Generator => Cause::Generator,
+        IngressSource::Extern => Cause::Extern,
         IngressSource::Resubmission => Cause::Resubmission,
         IngressSource::Recirculation => Cause::Recirculation,
     }

@@ -149,7 +149,8 @@ impl Annotator {
         };
         set_labels(&mut declaration.annotations, &labels, declaration.name.span);
         if let Some(scope) = self.action_scopes.get(&declaration.id) {
-            let annotation = strings(SCOPE_ANNOTATION, &[scope.clone()], declaration.name.span);
+            let annotation =
+                strings(SCOPE_ANNOTATION, std::slice::from_ref(scope), declaration.name.span);
             declaration.annotations.push(annotation);
         }
     }
