@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Running the front end over a folder of programs: which are accepted, which rejected and why, which
-//! crash, how long each takes; whether what is accepted survives being printed and read again; and the
+//! crash, how long each takes; whether what is accepted survives being printed and read again, and being
+//! rewritten without a change; and the
 //! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
 //! them is the caller's work.
 
+use crate::rewrites;
 pub use frontend::{Outcome, Verdict};
 use ir::ready::ReadyProgram;
 use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use p4::typed::TypedProgram;
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Runs one program through everything.
@@ -64,11 +68,12 @@ fn judge(
     (verdict, architecture, elapsed)
 }
 
-/// What must hold for every accepted program: its IR verifies and survives its text form, and the
-/// printed program is accepted again and means the same.
+/// What must hold for every accepted program: its IR verifies and survives its text form, the
+/// printed program is accepted again and means the same, and so does the program when it is rewritten
+/// without a change.
 fn survives(
     compiled: &p4::compile::Compilation,
-    typed: &p4::typed::TypedProgram,
+    typed: &Arc<TypedProgram>,
     ready: Option<&ReadyProgram>,
     loader: &dyn IncludeLoader,
     options: &PreprocessorOptions,
@@ -99,7 +104,9 @@ fn survives(
     let options = PreprocessorOptions { defines: Vec::new(), ..options.clone() };
     let text = p4::printer::print_with_includes(&compiled.map, &typed.program);
     survives_printing(text, ready, loader, &options)
-        .map_err(|(step, message)| (step, format!("with includes: {message}")))
+        .map_err(|(step, message)| (step, format!("with includes: {message}")))?;
+    let lowered = ready.map(|ready| &**ready.lowered());
+    rewrites::check(typed, &compiled.map, lowered).map_err(|message| ("rewrite", message))
 }
 
 /// What must hold for the text of an accepted program: it is accepted and means the same.

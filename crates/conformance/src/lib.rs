@@ -6,5 +6,6 @@
 
 pub mod corpus;
 pub mod differential;
+pub mod rewrites;
 pub mod specification;
 pub mod stf;

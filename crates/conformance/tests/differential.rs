@@ -51,6 +51,13 @@ fn machine_code_means_the_same() {
     agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true });
 }
 
+#[test]
+fn rewritten_programs_mean_the_same() {
+    let knobs = Knobs { size: 2, random: false };
+    let (_, transmitted) = agree("interpreter", "rewritten", 9000, 25, knobs);
+    assert!(transmitted > 100, "{transmitted}");
+}
+
 /// Runs programs with passes that take time, each packet alone, and with passes that take none.
 fn agree_in_time(form: &str, timing: &PassTiming, first: u64, programs: u64) {
     // No time stamp of a microsecond shows what a pass takes.

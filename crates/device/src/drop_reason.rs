@@ -37,6 +37,8 @@ pub enum DropReason {
     StepLimit,
     /// An `assert` or `assume` failed; the run stops.
     AssertionFailed,
+    /// No program is admitted for the packet ([`crate::Admission`]).
+    NotAdmitted,
 }
 
 impl DropReason {
@@ -58,6 +60,7 @@ impl DropReason {
             DropReason::Extern => "extern",
             DropReason::StepLimit => "step limit",
             DropReason::AssertionFailed => "assertion failed",
+            DropReason::NotAdmitted => "not admitted",
         }
     }
 }
@@ -81,6 +84,7 @@ impl DropReason {
             DropReason::Extern => "an extern dropped it, or held it until its program went",
             DropReason::StepLimit => "the block took too many steps",
             DropReason::AssertionFailed => "an assertion did not hold",
+            DropReason::NotAdmitted => "no program is admitted for packets like this one",
         }
     }
 }

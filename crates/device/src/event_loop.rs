@@ -5,8 +5,7 @@
 use crate::output::DeviceError;
 use crate::packet::{Arrival, IngressSource, ProgramId, Queued, Reception};
 use crate::packet_generator::TrainTarget;
-use crate::pass::{Gress, Pass};
-use crate::switch::Switch;
+use crate::switch::{Arrived, Switch};
 use crate::switch_core::{CONTROL_CLASS, Event, EventKey, NextEvent};
 use crate::traffic_manager::Dequeued;
 use crate::wire::OutputPath;
@@ -24,7 +23,7 @@ impl Switch {
     ///
     /// A time that is over and a port whose number the architecture has no bits for are errors.
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
-        let largest = self.current.largest_port();
+        let largest = self.largest_port;
         if port > largest {
             return Err(DeviceError::NoSuchPort { port, largest });
         }
@@ -36,7 +35,7 @@ impl Switch {
         self.receptions += 1;
         let arrival = Arrival {
             reception: Reception::new(number),
-            source: IngressSource::Port,
+            source: IngressSource::Wire,
             port,
             arrived_ps: time_ps,
             bytes,
@@ -64,24 +63,6 @@ impl Switch {
     /// When the device next has something to do, in picoseconds.
     pub fn next_event_ps(&self) -> Option<u64> {
         self.next().map(|(time_ps, _)| time_ps.max(self.core.now_ps))
-    }
-
-    /// A packet arrives at a port at a time, and its pass through ingress begins, unless it ends before or has to
-    /// wait for ingress.
-    pub fn begin(
-        &mut self,
-        port: u32,
-        time_ps: u64,
-        bytes: Vec<u8>,
-    ) -> Result<Option<Pass>, DeviceError> {
-        let number = self.inject(port, time_ps, bytes)?;
-        self.core.awaited_packet = Some(number);
-        let advanced = self.advance(time_ps);
-        self.core.awaited_packet = None;
-        advanced?;
-        let is_it = |pass: &Pass| pass.packet() == number && pass.gress() == Gress::Ingress;
-        let begun = self.core.handed_out.iter().rposition(is_it);
-        Ok(begun.map(|at| self.core.handed_out.remove(at)))
     }
 
     /// Does everything due until this time, included, and sets the clock to it.
@@ -204,7 +185,7 @@ impl Switch {
                 match arrival.source {
                     IngressSource::Resubmission => statistics.resubmitted += 1,
                     IngressSource::Recirculation => statistics.recirculated += 1,
-                    IngressSource::Port
+                    IngressSource::Wire
                     | IngressSource::Loopback
                     | IngressSource::Generator
                     | IngressSource::Extern => {}
@@ -250,7 +231,7 @@ impl Switch {
         }
     }
 
-    /// A packet is there for this program, or for the one that runs now.
+    /// A packet is there for this program, or for the one that the rule gives it when ingress takes it.
     fn come_to_ingress(
         &mut self,
         program: Option<ProgramId>,
@@ -273,8 +254,20 @@ impl Switch {
                 program.ingress(core, *arrival)
             });
         }
-        let Some(arrival) = self.receive_fast(arrival)? else { return Ok(()) };
+        let number = arrival.reception.number;
+        let id = match self.arrived(arrival.port, &arrival.bytes) {
+            Arrived::Meets(id) => id,
+            Arrived::Dropped(reason) => {
+                self.core.statistics.received(arrival.port, arrival.bytes.len());
+                if let Some(tap) = &mut self.core.tap {
+                    tap.at(number, arrival.reception.passes());
+                }
+                self.core.drop_packet(reason, arrival.parent);
+                return Ok(());
+            }
+        };
+        let Some(arrival) = self.receive_fast(id, arrival)? else { return Ok(()) };
         self.core.statistics.received(arrival.port, arrival.bytes.len());
-        self.current.ingress(&mut self.core, *arrival)
+        self.with_program(id, |program, core| program.ingress(core, *arrival))
     }
 }

@@ -19,6 +19,12 @@ pub const NOT_COMPILED: Code = Code("DV-E0106");
 pub const PASS_TIMING_ON_JIT: Code = Code("DV-E0107");
 /// Stages that a program cannot have.
 pub const PASS_TIMING: Code = Code("DV-E0108");
+/// A program that is not loaded.
+pub const NO_SUCH_PROGRAM: Code = Code("DV-E0109");
+/// A program that packets may meet.
+pub const PROGRAM_IN_USE: Code = Code("DV-E0110");
+/// Code for other state.
+pub const DIFFERENT_SHAPE: Code = Code("DV-E0111");
 /// An assertion did not hold.
 pub const ASSERTION_FAILED: Code = Code("DV-E0201");
 /// An extern could not be called.
@@ -101,6 +107,26 @@ pub static EXPLANATIONS: &[Explanation] = &[
          comes after one in a later stage, or different stages are given to accesses of one @atomic \
          block. Stages never decrease along a path of the program: correct the stage, or leave it \
          out, and the access stands behind all that come before it.",
+    ),
+    entry(
+        NO_SUCH_PROGRAM,
+        "a program is named that the device has not loaded",
+        "Programs of a device have numbers, which `Device::load` gives. A number is not given twice, so one of \
+         a program that was unloaded names nothing.",
+    ),
+    entry(
+        PROGRAM_IN_USE,
+        "a program cannot be unloaded as packets may still meet it",
+        "The admission rule names the program, or it is the device's main program, which targets without a \
+         number speak of. Change the rule first (`Device::admit`); packets that are under way then end with \
+         the program that they entered.",
+    ),
+    entry(
+        DIFFERENT_SHAPE,
+        "code cannot be replaced by code for other state",
+        "Entries, registers, counters, meters, profiles and value sets stay in place when a program's code is \
+         replaced, so the other program declares the same ones, with equal names, widths and sizes, in the \
+         same order. A program with other state can be loaded beside it, and be swapped in.",
     ),
     entry(
         ASSERTION_FAILED,

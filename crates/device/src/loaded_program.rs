@@ -7,6 +7,7 @@ use crate::architecture::Architecture;
 use crate::architectures;
 use crate::compiled_program::{CompiledProgram, ProgramCode};
 use crate::configuration_view::ConfigurationView;
+use crate::control_request::Known;
 use crate::engine::{BlockRunner, Engine, RandomSource, StageNames};
 use crate::executor::Executor;
 use crate::externs;
@@ -49,6 +50,14 @@ pub(crate) struct LoadedProgram {
     kept_tables: Option<ForwardingCache>,
     /// What packets on the fast path have in common; it goes with one that leaves it.
     pub fast_context: Option<PacketContext>,
+    /// What its targets know of it on other threads.
+    pub known: Arc<Known>,
+    /// Whether it is, or was, the main program.
+    pub is_of_main_line: bool,
+    /// Whether it goes when its last packet is done.
+    pub is_leaving: bool,
+    /// The code that has the program's cells, where this code was replaced.
+    pub borrows_cells_of: Option<ProgramId>,
 }
 
 /// What a burst needs of its program.
@@ -133,13 +142,18 @@ impl LoadedProgram {
             drop_slot: architecture.drop_slot(),
         };
         let random = RandomSource { seed: options.seed, device_id: options.device_id };
-        let lease = Arc::new(ProgramLease { id: ProgramId(0) });
+        let lease = Arc::new(ProgramLease { id: ProgramId(0), name: ProgramId(0) });
         let times_ps = match &schedule {
             Some(schedule) => (0, schedule.egress.duration_ps),
             None => (options.ingress_latency_ps, options.egress_latency_ps),
         };
+        let store = Arc::new(store);
         Ok(LoadedProgram {
-            store: Arc::new(store),
+            known: Arc::new(Known::new(program.clone(), store.clone())),
+            is_of_main_line: false,
+            is_leaving: false,
+            borrows_cells_of: None,
+            store,
             membership: Membership {
                 lease: lease.clone(),
                 in_flight: 0,
@@ -162,14 +176,19 @@ impl LoadedProgram {
         })
     }
 
-    /// Its number in its device.
+    /// The number of its code in its device, which packets carry.
     pub fn id(&self) -> ProgramId {
         self.membership.lease.id
     }
 
-    /// Gives it a number, before anything of it is under way.
-    pub fn set_id(&mut self, id: ProgramId) {
-        let lease = Arc::new(ProgramLease { id });
+    /// The number that users know the program by: that of its first code.
+    pub fn name(&self) -> ProgramId {
+        self.membership.lease.name
+    }
+
+    /// Gives it numbers, before anything of it is under way.
+    pub fn set_id(&mut self, id: ProgramId, name: ProgramId) {
+        let lease = Arc::new(ProgramLease { id, name });
         self.executor.lease = lease.clone();
         self.membership.lease = lease;
     }
@@ -232,6 +251,11 @@ impl LoadedProgram {
     /// Whether no packet of it is in the device or in a caller's hands.
     pub fn is_done(&self) -> bool {
         self.membership.in_flight == 0 && Arc::strong_count(&self.membership.hold) == 1
+    }
+
+    /// Whether it was to leave, and its last packet is done.
+    pub fn has_left(&self) -> bool {
+        self.is_leaving && self.is_done()
     }
 
     /// Its architecture, and services of the device for it.
@@ -431,12 +455,17 @@ impl LoadedProgram {
 
     /// Takes over what has equal name and shape: see [`state::carry`].
     pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
-        let from = (&*other.store, other.cells(), &**other.program());
-        // Nobody else has the store of a program that has not run yet.
+        let known = (other.known.clone(), self.known.clone());
+        // Other threads write neither store meanwhile, and nobody else has the one that is written.
+        let (_before, mut now) = (known.0.current_mut(), known.1.current_mut());
+        now.store = other.store.clone();
+        self.forget_tables();
         if let Some(store) = Arc::get_mut(&mut self.store) {
+            let from = (&*other.store, other.cells(), &**other.program());
             let BlockRunner { cells, program, .. } = &mut self.executor.runner;
             state::carry(from, (store, cells, program));
         }
+        now.store = self.store.clone();
     }
 }
 

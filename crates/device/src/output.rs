@@ -2,6 +2,7 @@
 //! What comes out of a device: packets, digests, log lines, and the error that stops a run.
 
 use crate::explanation;
+use crate::packet::ProgramId;
 use ir::{Bits, OriginId};
 use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
@@ -192,6 +193,12 @@ pub enum LoadError {
     PassTimingOnJit,
     /// The stages that passes are to have do not fit the program: why, in a sentence.
     PassTiming(String),
+    /// No program of this number is loaded.
+    NoSuchProgram(ProgramId),
+    /// The program cannot be unloaded: it is the main program, or the admission rule names it.
+    ProgramInUse(ProgramId),
+    /// Code cannot be replaced by that of a program with other state: what differs first, in a sentence.
+    DifferentShape(String),
 }
 
 impl LoadError {
@@ -206,6 +213,9 @@ impl LoadError {
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
             LoadError::PassTimingOnJit => explanation::PASS_TIMING_ON_JIT,
             LoadError::PassTiming(_) => explanation::PASS_TIMING,
+            LoadError::NoSuchProgram(_) => explanation::NO_SUCH_PROGRAM,
+            LoadError::ProgramInUse(_) => explanation::PROGRAM_IN_USE,
+            LoadError::DifferentShape(_) => explanation::DIFFERENT_SHAPE,
         }
     }
 }
@@ -288,6 +298,17 @@ impl fmt::Display for LoadError {
             LoadError::PassTiming(message) => {
                 write!(formatter, "the times of passes do not fit the program: {message}")
             }
+            LoadError::NoSuchProgram(program) => write!(formatter, "{program} is not loaded"),
+            LoadError::ProgramInUse(program) => write!(
+                formatter,
+                "{program} cannot be unloaded: it is the device's main program, or its admission \
+                 rule names it"
+            ),
+            LoadError::DifferentShape(difference) => write!(
+                formatter,
+                "the program's code cannot be replaced, as the programs' state is not equal: \
+                 {difference}"
+            ),
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct PassEpoch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressSource {
     /// By a port, from outside.
-    Port,
+    Wire,
     /// By a loopback port.
     Loopback,
     /// From the packet generator, by a port.
@@ -79,7 +79,7 @@ impl IngressSource {
     /// Whether it is a new arrival at a numbered port, not a further pass of the internal paths.
     pub fn is_port(self) -> bool {
         match self {
-            IngressSource::Port
+            IngressSource::Wire
             | IngressSource::Loopback
             | IngressSource::Generator
             | IngressSource::Extern => true,

@@ -112,7 +112,7 @@ impl Tally {
     }
 }
 
-/// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
+/// What is counted of packets on the fast path: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastPathStatistics {

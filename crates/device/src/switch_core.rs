@@ -94,7 +94,11 @@ pub(crate) struct SwitchCore {
     /// What is counted of packets on the fast path.
     pub fast_path: FastPathStatistics,
     pub transmitted: Vec<Transmitted>,
+    /// Places in [`SwitchCore::transmitted`] of packets for the CPU port, with the programs that sent them.
+    pub cpu_packets: Vec<(usize, ProgramId)>,
     pub digests: Vec<DigestMessage>,
+    /// The programs that sent the digests.
+    pub digest_programs: Vec<ProgramId>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
     pub tap: Option<Tap>,
@@ -147,7 +151,9 @@ impl SwitchCore {
             statistics: Statistics::default(),
             fast_path: FastPathStatistics::default(),
             transmitted: Vec::new(),
+            cpu_packets: Vec::new(),
             digests: Vec::new(),
+            digest_programs: Vec::new(),
             log: Vec::new(),
             caller_passes: CallerPasses::default(),
             awaited_packet: None,
@@ -565,7 +571,9 @@ impl SwitchCore {
         packet: u64,
         queue: u32,
     ) {
-        let _ = program;
+        if self.options.cpu_port == Some(port) {
+            self.cpu_packets.push((self.transmitted.len(), program));
+        }
         let sequence = self.sent;
         self.sent += 1;
         self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
@@ -573,8 +581,8 @@ impl SwitchCore {
 
     /// Lists a digest.
     pub fn send_digest(&mut self, program: ProgramId, digest: DigestMessage) {
-        let _ = program;
         self.digests.push(digest);
+        self.digest_programs.push(program);
     }
 
     /// A packet will come back by its port when it has arrived.

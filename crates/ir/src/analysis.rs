@@ -210,6 +210,16 @@ impl<'p> Analysis<'p> {
         statements::statement(self.program, self.regions(), nodes)
     }
 
+    /// The statements of a region with what their own code does; nested statements stand for themselves, and an
+    /// `if` is its condition. They come in the order of their first instructions.
+    pub fn statements_of_region(
+        &self,
+        region: RegionId,
+        tree: &StatementTree,
+    ) -> Vec<(u32, StatementInstance)> {
+        statements::of_region(self.program, self.regions(), tree, region)
+    }
+
     /// The conditions under which control comes to a point.
     pub fn guards(&self, at: Point) -> Vec<Condition> {
         statements::guards(self.program, self.regions(), at.region, [at].iter())

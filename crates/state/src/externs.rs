@@ -405,7 +405,7 @@ impl fmt::Display for ExternError {
 
 impl std::error::Error for ExternError {}
 
-/// The externs that a program calls, each with its provider.
+/// An extern of a program with its provider.
 struct Slot {
     provider: Arc<dyn ExternProvider>,
     arguments: Vec<Arc<str>>,
@@ -419,7 +419,7 @@ pub(crate) struct ExternInstances {
 }
 
 impl ExternInstances {
-    /// Instances of all externs that the program calls.
+    /// Instances of the program's externs. Those that it calls have to be provided.
     pub(crate) fn new(
         program: &Program,
         registry: &ExternRegistry,
@@ -433,7 +433,27 @@ impl ExternInstances {
                 errors.push(error);
             }
         };
-        let mut slots: Vec<Option<Slot>> = program.externs.iter().map(|_| None).collect();
+        let mut slots: Vec<Option<Slot>> = Vec::with_capacity(program.externs.len());
+        for declaration in &program.externs {
+            let provider = registry.provider(&declaration.type_name);
+            slots.push(provider.and_then(|provider| {
+                match provider.instantiate(&declaration.arguments) {
+                    Ok(instance) => {
+                        let (provider, arguments) =
+                            (provider.clone(), declaration.arguments.clone());
+                        Some(Slot { provider, arguments, instance })
+                    }
+                    Err(problem) => {
+                        report(ExternError {
+                            name: name_of_call(declaration, ""),
+                            origin: declaration.origin,
+                            problem: Some(problem),
+                        });
+                        None
+                    }
+                }
+            }));
+        }
         for (call, origin) in calls(program) {
             let Some(declaration) = program.externs.get(call.target.index()) else { continue };
             let error = |problem: Option<String>| ExternError {
@@ -451,20 +471,6 @@ impl ExternInstances {
             let effects = provider.effects(&call.shape.method);
             if let Some(problem) = effects.missing_from(call.effects) {
                 report(error(Some(problem.to_string())));
-            }
-            if let Some(slot @ None) = slots.get_mut(call.target.index()) {
-                match provider.instantiate(&declaration.arguments) {
-                    Ok(instance) => {
-                        let (provider, arguments) =
-                            (provider.clone(), declaration.arguments.clone());
-                        *slot = Some(Slot { provider, arguments, instance });
-                    }
-                    Err(problem) => report(ExternError {
-                        name: name_of_call(declaration, ""),
-                        origin: declaration.origin,
-                        problem: Some(problem),
-                    }),
-                }
             }
         }
         if errors.is_empty() { Ok(ExternInstances { slots }) } else { Err(errors) }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One program in the several forms that must mean the same: the IR as lowered, simplified with fused
-//! register accesses, and lowered again from the printed program.
+//! register accesses, lowered again from the printed program, and rewritten in ways that change nothing.
 
+use super::choices::Choices;
+use crate::rewrites;
 use ir::Program;
 use ir::ready::ReadyProgram;
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
-use source::Severity;
+use source::{Diagnostics, RenderOptions, Severity, SourceMap};
 use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ pub enum Form {
     Simplified,
     /// Printed, read, lowered and simplified again.
     Reprinted,
+    /// After random edits of the typed program that change nothing of what it does, lowered and simplified.
+    Rewritten,
 }
 
 /// What a form could not be made for.
@@ -31,6 +35,8 @@ pub enum FormError {
     Unverified(String),
     /// The printed program was refused.
     PrintRejected(String),
+    /// An edit was refused, or the edited program was.
+    RewriteRejected(String),
 }
 
 impl fmt::Display for FormError {
@@ -41,6 +47,9 @@ impl fmt::Display for FormError {
             FormError::PrintRejected(why) => {
                 write!(formatter, "the printed program is refused: {why}")
             }
+            FormError::RewriteRejected(why) => {
+                write!(formatter, "the rewritten program is refused: {why}")
+            }
         }
     }
 }
@@ -49,11 +58,13 @@ impl fmt::Display for FormError {
 #[derive(Debug)]
 pub struct Forms {
     ready: ReadyProgram,
+    map: SourceMap,
     simplified: OnceCell<Result<Arc<Program>, FormError>>,
     reprinted: OnceCell<Result<Arc<Program>, FormError>>,
+    rewritten: OnceCell<Result<Arc<Program>, FormError>>,
 }
 
-fn compile(text: &str) -> Result<ReadyProgram, String> {
+fn compile(text: &str) -> Result<(ReadyProgram, SourceMap), String> {
     let options = PreprocessorOptions::default();
     let mut compiled =
         p4::compile::compile("program.p4", text.to_string(), &InterfacesOnly, &options);
@@ -66,7 +77,8 @@ fn compile(text: &str) -> Result<ReadyProgram, String> {
         };
         return Err(format!("line {line}: {}: {}{shown}", error.code, error.message));
     }
-    ready.ok_or_else(|| "there is no main".to_string())
+    let ready = ready.ok_or_else(|| "there is no main".to_string())?;
+    Ok((ready, compiled.map))
 }
 
 fn verified(program: &Arc<Program>) -> Result<Arc<Program>, FormError> {
@@ -81,9 +93,15 @@ fn verified(program: &Arc<Program>) -> Result<Arc<Program>, FormError> {
 impl Forms {
     /// Compiles a program's text.
     pub fn of_text(text: &str) -> Result<Forms, FormError> {
-        let ready = compile(text).map_err(FormError::Rejected)?;
+        let (ready, map) = compile(text).map_err(FormError::Rejected)?;
         verified(ready.lowered())?;
-        Ok(Forms { ready, simplified: OnceCell::new(), reprinted: OnceCell::new() })
+        Ok(Forms {
+            ready,
+            map,
+            simplified: OnceCell::new(),
+            reprinted: OnceCell::new(),
+            rewritten: OnceCell::new(),
+        })
     }
 
     /// The IR as lowered.
@@ -107,10 +125,26 @@ impl Forms {
                 .reprinted
                 .get_or_init(|| {
                     let printed = p4::printer::print(&self.ready.typed().program);
-                    let ready = compile(&printed).map_err(FormError::PrintRejected)?;
+                    let (ready, _) = compile(&printed).map_err(FormError::PrintRejected)?;
                     verified(ready.program())
                 })
                 .clone(),
+            Form::Rewritten => self.rewritten.get_or_init(|| self.rewrite()).clone(),
         }
+    }
+
+    /// The edits follow from the program alone, so that a program that is made small is edited alike.
+    fn rewrite(&self) -> Result<Arc<Program>, FormError> {
+        let typed = self.ready.typed();
+        let mut choices = Choices::from_seed(u64::from(typed.program.node_count));
+        let rewritten =
+            rewrites::edited(typed, &self.map, &mut choices).map_err(FormError::RewriteRejected)?;
+        let mut found = Diagnostics::new();
+        let ready =
+            ReadyProgram::lower(rewritten.program.clone(), &mut found).ok_or_else(|| {
+                let options = RenderOptions::default();
+                FormError::RewriteRejected(source::render_text(&rewritten.map, &found, options))
+            })?;
+        verified(ready.program())
     }
 }

@@ -159,13 +159,15 @@ impl DeviceSubject {
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
     /// `lowered` (the interpreter on the IR as lowered), `reprinted` (the interpreter on the program
-    /// printed and read again), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
+    /// printed and read again), `rewritten` (the interpreter on the program after edits that change
+    /// nothing), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
     /// code of the IR as lowered).
     pub fn named(name: &str) -> Option<DeviceSubject> {
         let (form, engine) = match name {
             "interpreter" => (Form::Simplified, EngineChoice::Interpreter),
             "lowered" => (Form::Lowered, EngineChoice::Interpreter),
             "reprinted" => (Form::Reprinted, EngineChoice::Interpreter),
+            "rewritten" => (Form::Rewritten, EngineChoice::Interpreter),
             "jit" => (Form::Simplified, EngineChoice::Jit),
             "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
             _ => return None,
@@ -182,7 +184,7 @@ impl DeviceSubject {
 
     /// The names that [`DeviceSubject::named`] knows.
     pub const NAMES: &'static [&'static str] =
-        &["interpreter", "lowered", "reprinted", "jit", "jit-lowered"];
+        &["interpreter", "lowered", "reprinted", "rewritten", "jit", "jit-lowered"];
 }
 
 /// An error's text; with slots, its time counts slots.

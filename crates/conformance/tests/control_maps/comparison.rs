@@ -152,7 +152,8 @@ pub fn compare(
     Ok(compared)
 }
 
-fn packet(choices: &mut Choices) -> Vec<u8> {
+/// A random packet.
+pub fn packet(choices: &mut Choices) -> Vec<u8> {
     let mut bytes = Vec::new();
     for width_bits in [8, 8, 16, 8, 8, 8, 8, 8] {
         bytes.extend(choices.value(width_bits, batches::PALETTE).to_bytes_be());

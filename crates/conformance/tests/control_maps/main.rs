@@ -4,6 +4,7 @@
 //! environment variable `PLANEWRIGHT_CASES`.
 
 mod batches;
+mod checkpoints;
 mod comparison;
 mod generator;
 mod maps;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The seams under verbs to come, tried by small programs and maps of the tests' own: control maps that keep
 //! updates of several tables whole (`react`), programs that share a target (`share`, `portions`), and drivers that
-//! take time (`latency`). Each trial has mutations that make it fail.
+//! take time (`latency`), instances of one program that share tables (`scale`). Each trial has mutations that make it fail.
 
 mod latency;
 mod portions;
 mod react;
+mod scale;
 mod share;
 
 use control::target::{Outcome, Target, Ticket};

@@ -230,7 +230,9 @@ impl Translation for Instances {
 
     fn device(&mut self, item: &DeviceItem) -> Result<Vec<Physical>, Fault> {
         Ok(match item {
-            DeviceItem::ReadQueue { .. } => vec![Physical::at(TargetIndex(0), item.clone())],
+            DeviceItem::ReadQueue { .. } | DeviceItem::ReadSettings => {
+                vec![Physical::at(TargetIndex(0), item.clone())]
+            }
             item => self.all().map(|target| Physical::at(target, item.clone())).collect(),
         })
     }

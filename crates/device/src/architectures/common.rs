@@ -41,7 +41,7 @@ pub(super) fn request_kinds<K>(
 /// Why a packet that comes to ingress is there.
 fn cause(source: IngressSource) -> Cause {
     match source {
-        IngressSource::Port => Cause::Port,
+        IngressSource::Wire => Cause::Port,
         IngressSource::Loopback => Cause::Loopback,
         IngressSource::Generator => Cause::Generator,
         IngressSource::Extern => Cause::Extern,

@@ -12,6 +12,7 @@ use p4::ast::{
     NodeId, Parameter, Signature, Statement, StatementKind,
 };
 use p4::typed::{CallInfo, Callee, Type, TypeKind};
+use p4::visit::any_statement;
 use std::collections::HashSet;
 
 /// How arguments are passed.
@@ -457,11 +458,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether a body applies controls by their types, or declares instances of its own.
     fn applies_types(&self, body: &Block) -> bool {
-        body.statements.iter().any(|statement| self.statement_applies_types(statement))
-    }
-
-    fn statement_applies_types(&self, statement: &Statement) -> bool {
-        match &statement.kind {
+        let applies = |statement: &Statement| match &statement.kind {
             StatementKind::Call(call) => matches!(
                 self.typed.calls.get(&call.id).map(|info| info.callee),
                 Some(Callee::DirectApply(_))
@@ -469,20 +466,9 @@ impl<'a> Lowering<'a> {
             StatementKind::Declaration(declaration) => {
                 matches!(declaration.kind, DeclarationKind::Instance { .. })
             }
-            StatementKind::If { then, otherwise, .. } => {
-                self.statement_applies_types(then)
-                    || otherwise.as_ref().is_some_and(|other| self.statement_applies_types(other))
-            }
-            StatementKind::Block(block) => self.applies_types(block),
-            StatementKind::Switch { cases, .. } => cases
-                .iter()
-                .filter_map(|case| case.body.as_ref())
-                .any(|block| self.applies_types(block)),
-            StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } => {
-                self.statement_applies_types(body)
-            }
             _ => false,
-        }
+        };
+        body.statements.iter().any(|statement| any_statement(statement, applies))
     }
 
     /// The body of a parser or control whose parameters are bound.
@@ -543,19 +529,7 @@ impl<'a> Lowering<'a> {
 }
 
 fn returns(statement: &Statement) -> bool {
-    let any = |block: &Block| block.statements.iter().any(returns);
-    match &statement.kind {
-        StatementKind::Return(_) => true,
-        StatementKind::If { then, otherwise, .. } => {
-            returns(then) || otherwise.as_ref().is_some_and(|other| returns(other))
-        }
-        StatementKind::Block(block) => any(block),
-        StatementKind::Switch { cases, .. } => {
-            cases.iter().filter_map(|case| case.body.as_ref()).any(any)
-        }
-        StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } => returns(body),
-        _ => false,
-    }
+    any_statement(statement, |inner| matches!(inner.kind, StatementKind::Return(_)))
 }
 
 /// Whether a location is no part of a scalar.

@@ -9,6 +9,7 @@ use p4::ast::{
     Variable,
 };
 use p4::typed::{Callee, Definition, Type};
+use p4::visit::{Visit, walk_expression, walk_statement};
 
 impl<'a> Lowering<'a> {
     pub(super) fn for_loop(
@@ -118,46 +119,13 @@ impl<'a> Lowering<'a> {
 
     /// Whether a statement might write the variable.
     fn may_write(&self, statement: &'a Statement, variable: NodeId) -> bool {
-        let written = |expression: &Expression| self.root_of(expression) == Some(variable);
-        let call_writes = |expression: &Expression| self.call_may_write(expression, variable);
-        match &statement.kind {
-            StatementKind::Assign { target, value, .. } => {
-                written(target) || call_writes(value) || call_writes(target)
-            }
-            StatementKind::Call(expression) => call_writes(expression),
-            StatementKind::If { condition, then, otherwise } => {
-                call_writes(condition)
-                    || self.may_write(then, variable)
-                    || otherwise.as_ref().is_some_and(|other| self.may_write(other, variable))
-            }
-            StatementKind::Block(block) => {
-                block.statements.iter().any(|inner| self.may_write(inner, variable))
-            }
-            StatementKind::Switch { subject, cases } => {
-                call_writes(subject)
-                    || cases.iter().filter_map(|case| case.body.as_ref()).any(|block| {
-                        block.statements.iter().any(|inner| self.may_write(inner, variable))
-                    })
-            }
-            StatementKind::For { init, condition, update, body, .. } => {
-                call_writes(condition)
-                    || self.may_write(body, variable)
-                    || init.iter().chain(update).any(|inner| self.may_write(inner, variable))
-            }
-            StatementKind::ForIn { collection, body, .. } => {
-                call_writes(collection) || self.may_write(body, variable)
-            }
-            StatementKind::Declaration(declaration) => match &declaration.kind {
-                DeclarationKind::Variable { initializer: Some(value), .. } => call_writes(value),
-                _ => false,
-            },
-            StatementKind::Return(Some(value)) => call_writes(value),
-            _ => false,
-        }
+        let mut writes = Writes { lowering: self, variable, found: false };
+        writes.statement(statement);
+        writes.found
     }
 
     /// The variable at the root of an l-value.
-    fn root_of(&self, expression: &'a Expression) -> Option<NodeId> {
+    fn root_of(&self, expression: &Expression) -> Option<NodeId> {
         match &expression.kind {
             ExpressionKind::Path(_) => match self.typed.definitions.get(&expression.id) {
                 Some(Definition::Node(id)) => Some(*id),
@@ -168,35 +136,6 @@ impl<'a> Lowering<'a> {
             | ExpressionKind::Slice { base, .. }
             | ExpressionKind::PlusSlice { base, .. } => self.root_of(base),
             _ => None,
-        }
-    }
-
-    /// Whether a call inside the expression passes the variable itself, perhaps for writing.
-    fn call_may_write(&self, expression: &'a Expression, variable: NodeId) -> bool {
-        match &expression.kind {
-            ExpressionKind::Call(call) => {
-                let info = self.typed.calls.get(&expression.id);
-                if matches!(info.map(|info| info.callee), Some(Callee::IsValid | Callee::SizeOf)) {
-                    return false;
-                }
-                call.arguments.iter().any(|argument| {
-                    self.root_of(&argument.value) == Some(variable)
-                        || self.call_may_write(&argument.value, variable)
-                })
-            }
-            ExpressionKind::Unary(_, inner)
-            | ExpressionKind::Cast(_, inner)
-            | ExpressionKind::Member(inner, _) => self.call_may_write(inner, variable),
-            ExpressionKind::Binary(_, left, right) | ExpressionKind::Index(left, right) => {
-                self.call_may_write(left, variable) || self.call_may_write(right, variable)
-            }
-            ExpressionKind::Conditional(condition, then, otherwise) => {
-                [condition, then, otherwise].iter().any(|part| self.call_may_write(part, variable))
-            }
-            ExpressionKind::List(items) => {
-                items.iter().any(|item| self.call_may_write(item, variable))
-            }
-            _ => false,
         }
     }
 
@@ -379,5 +318,42 @@ impl<'a> Lowering<'a> {
         }
         self.goto_and_start(end);
         Ok(())
+    }
+}
+
+/// Finds out whether something might write a variable: an assignment to it, or a call that is passed it.
+struct Writes<'l, 'a> {
+    lowering: &'l Lowering<'a>,
+    variable: NodeId,
+    found: bool,
+}
+
+impl Writes<'_, '_> {
+    fn is_written(&self, target: &Expression) -> bool {
+        self.lowering.root_of(target) == Some(self.variable)
+    }
+}
+
+impl<'a> Visit<'a> for Writes<'_, 'a> {
+    fn statement(&mut self, statement: &'a Statement) {
+        if let StatementKind::Assign { target, .. } = &statement.kind {
+            self.found |= self.is_written(target);
+        }
+        if !self.found {
+            walk_statement(self, statement);
+        }
+    }
+
+    fn expression(&mut self, expression: &'a Expression) {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            let info = self.lowering.typed.calls.get(&expression.id);
+            if matches!(info.map(|info| info.callee), Some(Callee::IsValid | Callee::SizeOf)) {
+                return;
+            }
+            self.found |= call.arguments.iter().any(|argument| self.is_written(&argument.value));
+        }
+        if !self.found {
+            walk_expression(self, expression);
+        }
     }
 }

@@ -2,8 +2,12 @@
 //! An index of the syntax tree: from the number of a declaring node to the node. It also counts the
 //! places that apply an instance. It knows nothing of types.
 
-use p4::ast::*;
+use p4::ast::{
+    Call, Declaration, DeclarationKind, DeclaredName, Expression, ExpressionKind, Method, NodeId,
+    State, Statement, StatementKind, Variable,
+};
 use p4::typed::{Callee, Definition, TypedProgram};
+use p4::visit::{Visit, walk_declaration, walk_expression, walk_state, walk_statement};
 use std::collections::HashMap;
 
 /// A node that declares something.
@@ -84,41 +88,30 @@ impl<'a> Walk<'a> {
         self.found.nodes.insert(id, node);
     }
 
+    fn call(&mut self, expression: &'a Expression, call: &'a Call) {
+        let Some(info) = self.typed.calls.get(&expression.id) else { return };
+        let applied = match (info.callee, &call.callee.kind) {
+            (Callee::BlockApply(_), ExpressionKind::Member(base, _)) => {
+                match self.typed.definitions.get(&base.id) {
+                    Some(Definition::Node(id)) => *id,
+                    _ => return,
+                }
+            }
+            (Callee::DirectApply(id), _) => id,
+            _ => return,
+        };
+        *self.found.sites.entry(applied).or_insert(0) += 1 + u32::from(self.loops > 0);
+    }
+}
+
+impl<'a> Visit<'a> for Walk<'a> {
     fn declaration(&mut self, declaration: &'a Declaration) {
         self.add(declaration.id, Node::Declaration(declaration));
         match &declaration.kind {
-            DeclarationKind::Instance { body, .. } => {
-                for inner in body.iter().flatten() {
-                    self.declaration(inner);
-                }
-            }
-            DeclarationKind::Action { body, .. } => {
-                self.block(body);
-            }
-            DeclarationKind::Function { body, .. } => {
-                self.block(body);
-            }
             DeclarationKind::ExternObject { methods, .. } => {
                 for method in methods {
                     self.add(method.id, Node::Method(method, declaration));
                 }
-            }
-            DeclarationKind::Parser(parser) => {
-                for local in &parser.locals {
-                    self.declaration(local);
-                }
-                for state in &parser.states {
-                    self.add(state.id, Node::State(state));
-                    for statement in &state.statements {
-                        self.statement(statement);
-                    }
-                }
-            }
-            DeclarationKind::Control(control) => {
-                for local in &control.locals {
-                    self.declaration(local);
-                }
-                self.block(&control.body);
             }
             DeclarationKind::Enum { members, .. } => {
                 for (index, member) in members.iter().enumerate() {
@@ -130,65 +123,32 @@ impl<'a> Walk<'a> {
                     self.add(name.id, Node::Name(name));
                 }
             }
-            DeclarationKind::Typedef(TypedefTarget::Declaration(inner)) => self.declaration(inner),
             _ => {}
         }
+        walk_declaration(self, declaration);
     }
 
-    fn block(&mut self, block: &'a Block) {
-        for statement in &block.statements {
-            self.statement(statement);
-        }
+    fn state(&mut self, state: &'a State) {
+        self.add(state.id, Node::State(state));
+        walk_state(self, state);
+    }
+
+    fn variable(&mut self, variable: &'a Variable) {
+        self.add(variable.id, Node::Variable);
     }
 
     fn statement(&mut self, statement: &'a Statement) {
-        match &statement.kind {
-            StatementKind::Call(expression) => self.call(expression),
-            StatementKind::If { then, otherwise, .. } => {
-                self.statement(then);
-                if let Some(otherwise) = otherwise {
-                    self.statement(otherwise);
-                }
-            }
-            StatementKind::Block(block) => self.block(block),
-            StatementKind::Switch { cases, .. } => {
-                for body in cases.iter().filter_map(|case| case.body.as_ref()) {
-                    self.block(body);
-                }
-            }
-            StatementKind::For { init, update, body, .. } => {
-                self.loops += 1;
-                for statement in init.iter().chain(update) {
-                    self.statement(statement);
-                }
-                self.statement(body);
-                self.loops -= 1;
-            }
-            StatementKind::ForIn { variable, body, .. } => {
-                self.loops += 1;
-                self.add(variable.id, Node::Variable);
-                self.statement(body);
-                self.loops -= 1;
-            }
-            StatementKind::Declaration(declaration) => self.declaration(declaration),
-            _ => {}
-        }
+        let is_loop =
+            matches!(statement.kind, StatementKind::For { .. } | StatementKind::ForIn { .. });
+        self.loops += u32::from(is_loop);
+        walk_statement(self, statement);
+        self.loops -= u32::from(is_loop);
     }
 
-    fn call(&mut self, expression: &'a Expression) {
-        let ExpressionKind::Call(call) = &expression.kind else { return };
-        let Some(info) = self.typed.calls.get(&expression.id) else { return };
-        let times = 1 + u32::from(self.loops > 0);
-        match (info.callee, &call.callee.kind) {
-            (Callee::BlockApply(_), ExpressionKind::Member(base, _)) => {
-                if let Some(Definition::Node(id)) = self.typed.definitions.get(&base.id) {
-                    *self.found.sites.entry(*id).or_insert(0) += times;
-                }
-            }
-            (Callee::DirectApply(id), _) => {
-                *self.found.sites.entry(id).or_insert(0) += times;
-            }
-            _ => {}
+    fn expression(&mut self, expression: &'a Expression) {
+        if let ExpressionKind::Call(call) = &expression.kind {
+            self.call(expression, call);
         }
+        walk_expression(self, expression);
     }
 }

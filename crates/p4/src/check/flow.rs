@@ -12,6 +12,7 @@ use crate::ast::{
 };
 use crate::codes::typing as codes;
 use crate::typed::TypedProgram;
+use crate::visit::{Visit, walk_statement};
 use reads::is_scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Span};
@@ -387,51 +388,11 @@ impl<'a> Flow<'a> {
         let Some(known) = state.clone() else { return };
         let tracked = std::mem::take(&mut self.tracked);
         let quiet = std::mem::replace(&mut self.quiet, true);
-        let mut inner = Some(known);
-        self.collect_writes(statement, &mut inner);
+        let mut writes = Writes { flow: self, state: Some(known) };
+        writes.statement(statement);
+        *state = writes.state;
         self.quiet = quiet;
         self.tracked = tracked;
-        *state = inner;
-    }
-
-    fn collect_writes(&mut self, statement: &'a Statement, state: &mut Option<Knowledge>) {
-        match &statement.kind {
-            StatementKind::If { condition, then, otherwise } => {
-                self.read(condition, state);
-                self.collect_writes(then, state);
-                if let Some(otherwise) = otherwise {
-                    self.collect_writes(otherwise, state);
-                }
-            }
-            StatementKind::Block(block) => {
-                for statement in &block.statements {
-                    self.collect_writes(statement, state);
-                }
-            }
-            StatementKind::Switch { cases, .. } => {
-                for body in cases.iter().filter_map(|case| case.body.as_ref()) {
-                    for statement in &body.statements {
-                        self.collect_writes(statement, state);
-                    }
-                }
-            }
-            StatementKind::For { body, update, .. } => {
-                self.collect_writes(body, state);
-                for step in update {
-                    self.collect_writes(step, state);
-                }
-            }
-            StatementKind::ForIn { body, .. } => self.collect_writes(body, state),
-            StatementKind::Return(_)
-            | StatementKind::Exit
-            | StatementKind::Break
-            | StatementKind::Continue
-            | StatementKind::Empty
-            | StatementKind::Extension(_) => {}
-            StatementKind::Assign { .. }
-            | StatementKind::Call(_)
-            | StatementKind::Declaration(_) => self.statement_inner(statement, state),
-        }
     }
 
     fn write(&mut self, target: &'a Expression, state: &mut Option<Knowledge>) {
@@ -442,6 +403,31 @@ impl<'a> Flow<'a> {
             }
         }
     }
+}
+
+/// Does all assignments, calls and declarations of a statement in the order of the text, as if nothing
+/// returned and every branch was taken.
+struct Writes<'f, 'a> {
+    flow: &'f mut Flow<'a>,
+    state: Option<Knowledge>,
+}
+
+impl<'a> Visit<'a> for Writes<'_, 'a> {
+    fn statement(&mut self, statement: &'a Statement) {
+        match &statement.kind {
+            StatementKind::Assign { .. }
+            | StatementKind::Call(_)
+            | StatementKind::Declaration(_) => {
+                self.flow.statement_inner(statement, &mut self.state);
+                return;
+            }
+            StatementKind::If { condition, .. } => self.flow.read(condition, &mut self.state),
+            _ => {}
+        }
+        walk_statement(self, statement);
+    }
+
+    fn expression(&mut self, _: &'a Expression) {}
 }
 
 fn targets(transition: &Option<Transition>) -> Vec<&str> {

@@ -4,3 +4,4 @@
 mod controllers;
 mod lucid;
 mod recording;
+mod rewrites;

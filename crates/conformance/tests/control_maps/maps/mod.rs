@@ -17,6 +17,7 @@ mod several;
 mod split;
 
 pub use erased::Erased;
+pub use ids::table_named;
 
 use crate::specification::Specification;
 use conformance::differential::choices::Choices;

@@ -488,7 +488,9 @@ impl VirtualPlan {
                     (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
                         sent.reply = Some(reply.clone());
                     }
-                    (Ok(reply @ Reply::Queue(_)), Some(part)) => part.result = Ok(reply.clone()),
+                    (Ok(reply @ (Reply::Queue(_) | Reply::Settings(_))), Some(part)) => {
+                        part.result = Ok(reply.clone())
+                    }
                     (Ok(_), _) => {}
                     (Err(fault), Some(part)) => {
                         let is_cause = part.result.is_ok()

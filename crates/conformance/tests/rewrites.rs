@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rewrites that change nothing, on every accepted P4 program of this repository: the examples, the
+//! tests' programs, and the cases of the specification's documents. `PLANEWRIGHT_P4_PROGRAMS` names a folder of
+//! more programs, such as p4c's samples.
+
+use conformance::rewrites;
+use conformance::specification::coverage::{DOCUMENTS, files};
+use conformance::specification::document;
+use ir::ready::ReadyProgram;
+use p4::compile::compile;
+use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
+use std::path::{Path, PathBuf};
+
+/// Files on disk.
+struct Disk;
+
+impl IncludeLoader for Disk {
+    fn load(&self, path: &str) -> Result<Option<String>, String> {
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What came of programs: how many were accepted, and what is wrong with those.
+#[derive(Default)]
+struct Outcome {
+    accepted: usize,
+    rejected: usize,
+    failures: Vec<String>,
+}
+
+impl Outcome {
+    fn run(&mut self, name: &str, text: String) {
+        let options = PreprocessorOptions::default();
+        let mut compiled = compile(name, text, &Disk, &options);
+        let ready = ReadyProgram::of(&mut compiled);
+        let Some(typed) = compiled.program.filter(|_| !compiled.diagnostics.has_errors()) else {
+            self.rejected += 1;
+            return;
+        };
+        self.accepted += 1;
+        let lowered = ready.as_ref().map(|ready| &**ready.lowered());
+        if let Err(why) = rewrites::check(&typed, &compiled.map, lowered) {
+            self.failures.push(format!("{name}: {why}"));
+        }
+    }
+
+    fn expect(&self, least: usize) {
+        let Outcome { accepted, rejected, failures } = self;
+        println!("{accepted} accepted programs, {rejected} others");
+        assert!(failures.is_empty(), "{} of {accepted}:\n{}", failures.len(), failures.join("\n"));
+        assert!(*accepted >= least, "only {accepted} programs were accepted");
+    }
+}
+
+#[test]
+fn files_of_this_repository() {
+    let mut outcome = Outcome::default();
+    for folder in ["examples", "crates", "tests", "benches"] {
+        for path in files(&root().join(folder), "p4").expect("the folder can be read") {
+            let text = std::fs::read_to_string(&path).expect("the program can be read");
+            outcome.run(&path.to_string_lossy(), text);
+        }
+    }
+    outcome.expect(50);
+}
+
+#[test]
+fn cases_of_the_specification() {
+    let mut outcome = Outcome::default();
+    for path in files(&root().join(DOCUMENTS), "md").expect("the documents can be read") {
+        let text = std::fs::read_to_string(&path).expect("the document can be read");
+        for case in document::read(&text).cases {
+            outcome.run(&format!("{}:{}", path.display(), case.line), case.text());
+        }
+    }
+    outcome.expect(500);
+}
+
+#[test]
+fn programs_of_the_folder_that_is_named() {
+    let Some(folder) = std::env::var_os("PLANEWRIGHT_P4_PROGRAMS") else { return };
+    let mut outcome = Outcome::default();
+    for path in files(Path::new(&folder), "p4").expect("the folder can be read") {
+        let bytes = std::fs::read(&path).expect("the program can be read");
+        outcome.run(&path.to_string_lossy(), String::from_utf8_lossy(&bytes).into_owned());
+    }
+    outcome.expect(1);
+}
