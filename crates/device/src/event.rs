@@ -3,7 +3,8 @@
 //! `switch_core` and taken by `event_loop`.
 
 use crate::control_request::ControlWork;
-use crate::packet::{Arrival, ProgramId, QueuedPacket};
+use crate::held_packets::HeldKey;
+use crate::packet::{Arrival, EmittedPacket, ProgramId, QueuedPacket};
 use crate::timed_pass::TimedPass;
 use crate::wire::OutputPath;
 
@@ -26,6 +27,10 @@ pub(crate) enum Event {
     Reception(Box<Arrival>),
     /// A pass that takes time has its next moment, or ends.
     Pass { program: ProgramId, pass: Box<TimedPass> },
+    /// A packet that an extern made in ingress comes to the queues of a port.
+    Emission { program: ProgramId, port: u32, packet: Box<EmittedPacket> },
+    /// The time is over for which an extern holds a packet.
+    Release { program: ProgramId, key: HeldKey, serial: u64 },
     /// The time of a flow control frame is over.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
@@ -46,6 +51,9 @@ pub(crate) const PASS_CLASS: u8 = 2;
 /// The class of the admission of the next packet that waits for ingress.
 pub(crate) const ADMISSION_CLASS: u8 = 7;
 
+/// The class of packets that externs have held for long enough: behind everything else of their time.
+const RELEASE_CLASS: u8 = 9;
+
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextEvent {
@@ -64,11 +72,12 @@ impl Event {
             Event::Control(_) => CONTROL_CLASS,
             Event::FlowControl { .. } => 1,
             Event::Pass { .. } => PASS_CLASS,
-            Event::IngressDone { .. } => 3,
+            Event::IngressDone { .. } | Event::Emission { .. } => 3,
             Event::Reentry { .. } | Event::Loopback(_) => LOOPBACK_CLASS,
             Event::Generation(_) => 5,
             Event::Reception(_) => 6,
             Event::FlowControlEnd { .. } => 8,
+            Event::Release { .. } => RELEASE_CLASS,
         }
     }
 }

@@ -150,8 +150,15 @@ impl Switch {
                 core.schedule(arrives_ps, Event::Reentry { program, arrival });
                 Ok(())
             }
+            (Queued::Emitted(id, packet), OutputPath::Port(port)) => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.send_emitted(core, (port, queue), *packet);
+                    Ok(())
+                })
+            }
             // Internal paths carry arrivals only.
-            (Queued::Packet(..), _) => Ok(()),
+            (Queued::Packet(..) | Queued::Emitted(..), _) => Ok(()),
         }
     }
 
@@ -178,7 +185,10 @@ impl Switch {
                 match arrival.source {
                     IngressSource::Resubmission => statistics.resubmitted += 1,
                     IngressSource::Recirculation => statistics.recirculated += 1,
-                    IngressSource::Wire | IngressSource::Loopback | IngressSource::Generator => {}
+                    IngressSource::Wire
+                    | IngressSource::Loopback
+                    | IngressSource::Generator
+                    | IngressSource::Extern => {}
                 }
                 self.come_to_ingress(Some(program), arrival)
             }
@@ -192,6 +202,19 @@ impl Switch {
                 program.membership.in_flight -= 1;
                 program.resume_timed(core, *pass)
             }),
+            Event::Emission { program: id, port, packet } => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.queue_emitted(core, port, packet);
+                    Ok(())
+                })
+            }
+            Event::Release { program: id, key, serial } => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.release_at(core, key, serial)
+                })
+            }
             Event::FlowControlEnd { path, queue } => {
                 let core = &mut self.core;
                 core.traffic.end_flow_pause(path, queue, core.now_ps);

@@ -62,9 +62,12 @@ pub static EXPLANATIONS: &[Explanation] = &[
     entry(
         UNSUPPORTED_EXTERNS,
         "the program calls externs that the device does not provide",
-        "The device provides the externs that its architecture's interface declares. Another extern \
-         object or function has no meaning here, so the program is refused before its first packet \
-         rather than run with a call left out.",
+        "The device provides the externs that its architecture's interface declares, and those that it \
+         is given a provider of. Another extern object or function has no meaning here, so the program is \
+         refused before its first packet rather than run with a call left out. Give the device a provider \
+         (docs/externs.md says how), or take the call out. A provider may do no more than the extern's \
+         declaration says: `@pure` lets it compute only, `@noSideEffects` lets it read its state, and \
+         only `@random` lets it draw random numbers.",
     ),
     entry(
         UNSUPPORTED_REQUEST,

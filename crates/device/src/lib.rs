@@ -56,11 +56,13 @@ mod event;
 mod event_loop;
 mod executor;
 mod explanation;
+mod extern_actions;
 mod externs;
 mod fast_path;
 mod fast_path_run;
 pub mod flow_control;
 mod forwarding;
+mod held_packets;
 mod loaded_program;
 mod loopback_bursts;
 pub mod options;
@@ -98,7 +100,7 @@ pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
-pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
 pub use packet::{IngressSource, ProgramId};
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
@@ -107,7 +109,7 @@ pub use packet_generator::{
 pub use pass::{CallerPasses, Gress, Pass};
 pub use pass_timing::PassTiming;
 pub use statistics::{PortStatistics, Statistics};
-pub use tap::{EgressPacket, Tapped, TappedEvent};
+pub use tap::{EgressPacket, ExternDeed, Tapped, TappedEvent};
 pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, QueueStatistics};
 pub use wire::OutputPath;

@@ -10,8 +10,9 @@ use crate::configuration_view::ConfigurationView;
 use crate::control_request::Known;
 use crate::engine::{BlockRunner, Engine, RandomSource, StageNames};
 use crate::executor::Executor;
-use crate::externs::refuse_externs;
+use crate::externs;
 use crate::fast_path::LeftFastPath;
+use crate::held_packets::HeldPackets;
 use crate::options::{DeviceOptions, EngineChoice, Shape};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, ProgramId, QueuedPacket};
@@ -37,6 +38,8 @@ pub(crate) struct LoadedProgram {
     pub store: Arc<Store>,
     pub executor: Executor,
     pub membership: Membership,
+    /// What its externs hold.
+    pub held: HeldPackets,
     /// Where passes take time.
     pub schedule: Option<PassSchedule>,
     shape: Shape,
@@ -102,7 +105,7 @@ impl LoadedProgram {
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
         let architecture = architectures::describe(&program, options.drop_port)?;
-        refuse_externs(&program)?;
+        let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
             Some(_) if options.effective_engine() == EngineChoice::Jit => {
@@ -158,6 +161,7 @@ impl LoadedProgram {
                 time_to_queues_ps: times_ps.0,
                 time_to_wire_ps: times_ps.1,
             },
+            held: HeldPackets::default(),
             largest_port: architecture.largest_port(),
             schedule,
             shape: options.shape(),
@@ -165,7 +169,7 @@ impl LoadedProgram {
             kept_tables: None,
             fast_context: None,
             executor: Executor {
-                runner: BlockRunner::new(program, engine, stages, random),
+                runner: BlockRunner::new(program, engine, cells, stages, random),
                 architecture,
                 lease,
             },
@@ -353,6 +357,10 @@ impl LoadedProgram {
         core.take_record(&mut pass);
         match pass.ended {
             None => {
+                if !pass.packet.context.actions.is_empty() {
+                    let actions = std::mem::take(&mut pass.packet.context.actions);
+                    return self.act_and_finish(core, pass, actions);
+                }
                 let (architecture, mut services) = self.with_services(core);
                 return architecture.finish(&mut services, pass);
             }

@@ -4,7 +4,7 @@
 use crate::explanation;
 use crate::packet::ProgramId;
 use ir::{Bits, OriginId};
-use source::Code;
+use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
@@ -153,6 +153,17 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
+/// An extern that a device cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternProblem {
+    /// The extern, with the method that is called.
+    pub name: String,
+    /// The call, or the extern's declaration.
+    pub span: Span,
+    /// What is wrong; `None` when there is no provider.
+    pub problem: Option<String>,
+}
+
 /// Why a program cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
@@ -163,8 +174,8 @@ pub enum LoadError {
         /// What there is.
         supported: &'static [&'static str],
     },
-    /// The program uses externs that this device does not provide.
-    UnsupportedExterns(Vec<String>),
+    /// The program calls externs that this device has no provider of, or that do not fit it.
+    UnsupportedExterns(Vec<ExternProblem>),
     /// The program asks for something the architecture does not do.
     UnsupportedRequest(Arc<str>),
     /// A block of the architecture is missing.
@@ -209,6 +220,31 @@ impl LoadError {
     }
 }
 
+impl LoadError {
+    /// What is wrong with which place of the program, each with advice; empty for an error that is about no
+    /// place.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        let LoadError::UnsupportedExterns(problems) = self else { return found };
+        for ExternProblem { name, span, problem } in problems {
+            let diagnostic = match problem {
+                None => Diagnostic::error(
+                    self.code(),
+                    *span,
+                    format!("the device does not provide the extern `{name}`"),
+                )
+                .help("give the device a provider of it, or take the call out"),
+                Some(problem) => {
+                    let message = format!("the extern `{name}` cannot run: {problem}");
+                    Diagnostic::error(self.code(), *span, message)
+                }
+            };
+            found.push(diagnostic);
+        }
+        found
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -217,11 +253,30 @@ impl fmt::Display for LoadError {
                 "no device runs programs for `{architecture}`; there are devices for: {}",
                 supported.join(", ")
             ),
-            LoadError::UnsupportedExterns(names) => write!(
-                formatter,
-                "the device does not provide these externs, which the program calls: {}",
-                names.join(", ")
-            ),
+            LoadError::UnsupportedExterns(problems) => {
+                let missing: Vec<&str> = problems
+                    .iter()
+                    .filter(|problem| problem.problem.is_none())
+                    .map(|problem| problem.name.as_str())
+                    .collect();
+                let wrong: Vec<String> = problems
+                    .iter()
+                    .filter_map(|it| Some(format!("`{}`: {}", it.name, it.problem.as_ref()?)))
+                    .collect();
+                let mut separator = "";
+                if !missing.is_empty() {
+                    let names = missing.join(", ");
+                    write!(
+                        formatter,
+                        "the device does not provide these externs, which the program calls: {names}"
+                    )?;
+                    separator = "; ";
+                }
+                if !wrong.is_empty() {
+                    write!(formatter, "{separator}these externs cannot run: {}", wrong.join("; "))?;
+                }
+                Ok(())
+            }
             LoadError::UnsupportedRequest(name) => {
                 write!(formatter, "the program asks for `{name}`, which the device does not do")
             }

@@ -176,6 +176,9 @@ impl Switch {
     fn forget_program(&mut self, id: ProgramId) {
         // Listeners are found by the program.
         self.publish();
+        if let Some((program, core)) = self.program_and_core(id) {
+            program.drop_held(core);
+        }
         self.programs.remove(id);
     }
 

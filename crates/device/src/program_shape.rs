@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whether two programs have equal state: tables, actions' parameters, registers, counters, meters, profiles, value
-//! sets and calculations of equal names, widths and sizes, in equal order. Then the code of one runs on the
+//! sets, calculations and externs of equal names, widths and sizes, in equal order. Then the code of one runs on the
 //! configuration and the cells of the other.
 
 use ir::{
-    Action, ActionProfile, Calculation, Counter, Key, Meter, Program, RegisterArray, Table,
+    Action, ActionProfile, Calculation, Counter, Extern, Key, Meter, Program, RegisterArray, Table,
     ValueSet,
 };
 use std::sync::Arc;
@@ -62,6 +62,10 @@ pub(crate) fn difference(one: &Program, other: &Program) -> Option<String> {
     ];
     let calculations: &[Property<Calculation>] =
         &[("width", |one, other, _| one.width_bits == other.width_bits)];
+    let externs: &[Property<Extern>] = &[
+        ("type", |one, other, _| one.type_name == other.type_name),
+        ("constructor", |one, other, _| one.arguments == other.arguments),
+    ];
     first_difference("table", (&one.tables, &other.tables), |it| &it.name, tables, both)
         .or_else(|| {
             first_difference("action", (&one.actions, &other.actions), |it| &it.name, actions, both)
@@ -89,6 +93,14 @@ pub(crate) fn difference(one: &Program, other: &Program) -> Option<String> {
             let all = (&one.calculations[..], &other.calculations[..]);
             first_difference("calculation", all, |it| &it.name, calculations, both)
         })
+        .or_else(|| {
+            let all = (&one.externs[..], &other.externs[..]);
+            first_difference("extern", all, extern_name, externs, both)
+        })
+}
+
+fn extern_name(item: &Extern) -> &Arc<str> {
+    if item.instance.is_empty() { &item.type_name } else { &item.instance }
 }
 
 fn first_difference<T>(

@@ -162,7 +162,7 @@ impl SwitchCore {
 
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
         let port = match &event {
-            Event::IngressDone { port, .. } => *port,
+            Event::IngressDone { port, .. } | Event::Emission { port, .. } => *port,
             Event::Reentry { arrival, .. }
             | Event::Loopback(arrival)
             | Event::Reception(arrival) => arrival.port,
@@ -170,6 +170,7 @@ impl SwitchCore {
             Event::Control(_)
             | Event::FlowControl { .. }
             | Event::Pass { .. }
+            | Event::Release { .. }
             | Event::FlowControlEnd { .. } => 0,
         };
         let class = event.class();
@@ -465,6 +466,7 @@ impl SwitchCore {
         let pass = match item {
             Queued::Packet(_, packet) => packet.parent,
             Queued::Arrival(_, arrival) => arrival.parent,
+            Queued::Emitted(_, packet) => packet.parent,
         };
         self.drop_packet(reason, pass);
         false

@@ -99,7 +99,9 @@ impl Passes {
                     _ => {}
                 },
                 TappedEvent::Sent { .. } => passes.senders.push(running),
-                TappedEvent::Queued { .. } | TappedEvent::Dropped { .. } => {}
+                TappedEvent::Queued { .. }
+                | TappedEvent::Dropped { .. }
+                | TappedEvent::Extern { .. } => {}
             }
         }
         passes

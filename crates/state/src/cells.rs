@@ -70,6 +70,11 @@ impl Cells {
         Ok(Cells { externs, ..Cells::new(program) })
     }
 
+    /// Cells of the same program in their initial state, with fresh instances of the same externs.
+    pub fn another(&self, program: &Program) -> Cells {
+        Cells { externs: self.externs.fresh(), ..Cells::new(program) }
+    }
+
     /// Whether an extern has an instance here.
     pub fn has_extern(&self, id: ExternId) -> bool {
         self.externs.has(id)

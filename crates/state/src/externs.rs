@@ -131,6 +131,9 @@ pub enum EmitTo {
 /// which they were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PacketAction {
+    /// The packet goes on now, before what the actions that follow do. Without this action it goes on behind
+    /// them.
+    Forward,
     /// The packet ends here.
     Drop,
     /// The packet is kept, and goes on from here when it is released. A later action of the same extern names
@@ -212,6 +215,11 @@ impl ExternPacket<'_> {
             return low.clone();
         }
         self.services.random(low, high)
+    }
+
+    /// Lets the packet go on before what is asked for next: an emitted packet then leaves behind it.
+    pub fn forward(&mut self) {
+        self.act(PacketAction::Forward);
     }
 
     /// Ends the packet.
@@ -355,6 +363,20 @@ impl ExternRegistry {
     }
 }
 
+impl PartialEq for ExternRegistry {
+    /// Equal registries have the same providers, not just alike ones.
+    fn eq(&self, other: &ExternRegistry) -> bool {
+        let same = |(one, other): ((&Arc<str>, &Arc<dyn ExternProvider>), _)| {
+            let (name, provider): (&Arc<str>, &Arc<dyn ExternProvider>) = other;
+            one.0 == name && Arc::ptr_eq(one.1, provider)
+        };
+        self.providers.len() == other.providers.len()
+            && self.providers.iter().zip(&other.providers).all(same)
+    }
+}
+
+impl Eq for ExternRegistry {}
+
 impl fmt::Debug for ExternRegistry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.providers.keys()).finish()
@@ -383,7 +405,7 @@ impl fmt::Display for ExternError {
 
 impl std::error::Error for ExternError {}
 
-/// The externs that a program calls, each with its provider.
+/// An extern of a program with its provider.
 struct Slot {
     provider: Arc<dyn ExternProvider>,
     arguments: Vec<Arc<str>>,
@@ -397,7 +419,7 @@ pub(crate) struct ExternInstances {
 }
 
 impl ExternInstances {
-    /// Instances of all externs that the program calls.
+    /// Instances of the program's externs. Those that it calls have to be provided.
     pub(crate) fn new(
         program: &Program,
         registry: &ExternRegistry,
@@ -411,7 +433,27 @@ impl ExternInstances {
                 errors.push(error);
             }
         };
-        let mut slots: Vec<Option<Slot>> = program.externs.iter().map(|_| None).collect();
+        let mut slots: Vec<Option<Slot>> = Vec::with_capacity(program.externs.len());
+        for declaration in &program.externs {
+            let provider = registry.provider(&declaration.type_name);
+            slots.push(provider.and_then(|provider| {
+                match provider.instantiate(&declaration.arguments) {
+                    Ok(instance) => {
+                        let (provider, arguments) =
+                            (provider.clone(), declaration.arguments.clone());
+                        Some(Slot { provider, arguments, instance })
+                    }
+                    Err(problem) => {
+                        report(ExternError {
+                            name: name_of_call(declaration, ""),
+                            origin: declaration.origin,
+                            problem: Some(problem),
+                        });
+                        None
+                    }
+                }
+            }));
+        }
         for (call, origin) in calls(program) {
             let Some(declaration) = program.externs.get(call.target.index()) else { continue };
             let error = |problem: Option<String>| ExternError {
@@ -430,22 +472,21 @@ impl ExternInstances {
             if let Some(problem) = effects.missing_from(call.effects) {
                 report(error(Some(problem.to_string())));
             }
-            if let Some(slot @ None) = slots.get_mut(call.target.index()) {
-                match provider.instantiate(&declaration.arguments) {
-                    Ok(instance) => {
-                        let (provider, arguments) =
-                            (provider.clone(), declaration.arguments.clone());
-                        *slot = Some(Slot { provider, arguments, instance });
-                    }
-                    Err(problem) => report(ExternError {
-                        name: name_of_call(declaration, ""),
-                        origin: declaration.origin,
-                        problem: Some(problem),
-                    }),
-                }
-            }
         }
         if errors.is_empty() { Ok(ExternInstances { slots }) } else { Err(errors) }
+    }
+
+    /// Fresh instances of the same externs, by the same providers.
+    pub(crate) fn fresh(&self) -> ExternInstances {
+        let fresh = |slot: &Slot| {
+            // What made one instance of these arguments makes another.
+            let instance = slot.provider.instantiate(&slot.arguments).ok()?;
+            let (provider, arguments) = (slot.provider.clone(), slot.arguments.clone());
+            Some(Slot { provider, arguments, instance })
+        };
+        ExternInstances {
+            slots: self.slots.iter().map(|slot| slot.as_ref().and_then(fresh)).collect(),
+        }
     }
 
     /// Whether an extern has an instance.

@@ -43,6 +43,7 @@ fn cause(source: IngressSource) -> Cause {
         IngressSource::Wire => Cause::Port,
         IngressSource::Loopback => Cause::Loopback,
         IngressSource::Generator => Cause::Generator,
+        IngressSource::Extern => Cause::Extern,
         IngressSource::Resubmission => Cause::Resubmission,
         IngressSource::Recirculation => Cause::Recirculation,
     }

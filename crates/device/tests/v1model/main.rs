@@ -7,8 +7,8 @@ mod program;
 use control::target::{Batch, DeviceItem};
 use device::trace::{PASSES_KEPT_PER_PACKET, TraceNode, json, text};
 use device::{
-    Device, DeviceError, DeviceOptions, DropReason, EngineChoice, LoadError, OutputPath,
-    PortOptions, TrafficManagerOptions,
+    Device, DeviceError, DeviceOptions, DropReason, EngineChoice, ExternProblem, LoadError,
+    OutputPath, PortOptions, TrafficManagerOptions,
 };
 use ir::{Bits, Program, RegisterId};
 use program::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
@@ -577,7 +577,12 @@ fn programs_without_a_device_are_refused() {
             origin: ir::OriginId(0),
         });
         let error = Device::new(Arc::new(other), options(engine)).expect_err("unknown extern");
-        assert_eq!(error, LoadError::UnsupportedExterns(vec!["my_engine.work (of Engine)".into()]));
+        let problem = ExternProblem {
+            name: "my_engine.work (of Engine)".into(),
+            span: source::Span::NONE,
+            problem: None,
+        };
+        assert_eq!(error, LoadError::UnsupportedExterns(vec![problem]));
     });
 }
 

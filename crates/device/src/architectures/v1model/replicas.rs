@@ -28,7 +28,10 @@ pub(super) fn describe(
     let later = [blocks.egress, blocks.compute, blocks.deparser];
     let is_plain = |block: usize| {
         let effects = block_effects(program, block);
-        !effects.issues_requests && !effects.uses_random && !effects.may_assert
+        !effects.issues_requests
+            && !effects.uses_random
+            && !effects.may_assert
+            && !effects.calls_externs
     };
     metadata.mcast_grp.slot()?;
     let egress_spec = metadata.egress_spec.slot()?;
