@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let mut left = DeviceSubject::named("lowered").expect("it has a name");
     let mut right = DeviceSubject::named("interpreter").expect("it has a name");
-    let knobs = Knobs { size: 2, random: false };
+    let knobs = Knobs { size: 2, random: false, calls: false };
     let mut choices = Choices::from_bytes(bytes.to_vec());
     if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
         panic!("{failure}");

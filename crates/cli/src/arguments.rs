@@ -57,8 +57,7 @@ pub enum Command {
     )]
     Print(Print),
     /// Print a program's pipeline IR, or a Lucid program's core program.
-    #[command(after_help = "Examples:\n  plane ir examples/router/router.p4\n  \
-        plane ir examples/router/router.p4 --effects")]
+    #[command(after_help = "Example:\n  plane ir examples/router/router.p4 --effects")]
     Ir(Ir),
     /// Lay a program out on the stages of a pipeline, and show what sits where and why.
     #[command(
@@ -224,6 +223,10 @@ pub struct Print {
     /// Print the text of core.p4 and of the architecture too, instead of their `#include`.
     #[arg(long)]
     pub expand_includes: bool,
+    /// Inline functions, directly called actions, nested controls and sub-parsers; what the control
+    /// plane sees keeps its names. Calls that cannot be inlined stay, with a note that says why.
+    #[arg(long)]
+    pub inline: bool,
 }
 
 /// `plane ir`.

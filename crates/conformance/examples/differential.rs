@@ -12,6 +12,7 @@ use conformance::differential::coverage::Coverage;
 use conformance::differential::forms::Form;
 use conformance::differential::generator::{self, Knobs};
 use conformance::differential::subject::DeviceSubject;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,6 +26,7 @@ Random programs, entries and packets on two subjects that must agree.
   --engines A,B    two of the subjects below (lowered,interpreter)
   --failures N     stop after so many failures (1)
   --no-random      programs draw no random numbers
+  --calls          programs are about calls, as `inlined` wants them
   --coverage       print in how many programs each operation occurred
   --print          print the programs only
 ";
@@ -62,6 +64,7 @@ fn options() -> Result<Options, String> {
             "--size" => options.knobs.size = number(value()?)?.clamp(1, 10) as u32,
             "--failures" => options.failures = number(value()?)?,
             "--no-random" => options.knobs.random = false,
+            "--calls" => options.knobs.calls = true,
             "--coverage" => options.coverage = true,
             "--print" => options.print = true,
             "--engines" => {
@@ -101,6 +104,8 @@ fn run(options: &Options) -> Result<bool, String> {
         // What is drawn depends on the places of instructions.
         knobs.random = false;
     }
+    let is_inlined = [&left, &right].iter().any(|subject| subject.form() == Form::Inlined);
+    let mut calls: BTreeMap<String, u64> = BTreeMap::new();
     let start = Instant::now();
     let mut coverage = Coverage::default();
     let (mut agreed, mut failures) = (0u64, 0u64);
@@ -123,6 +128,14 @@ fn run(options: &Options) -> Result<bool, String> {
                     && let Ok(program) = forms.form(Form::Simplified)
                 {
                     coverage.add(&program);
+                }
+                if is_inlined && let Ok((inlined, _)) = forms.inlined() {
+                    for (kind, count) in &inlined.inlined {
+                        *calls.entry(format!("{kind:?} inlined")).or_default() += *count as u64;
+                    }
+                    for (_, obstacle) in &inlined.refused {
+                        *calls.entry(format!("refused: {obstacle}")).or_default() += 1;
+                    }
                 }
             }
             Err(failure) => {
@@ -154,6 +167,9 @@ fn run(options: &Options) -> Result<bool, String> {
     println!("{:<28} {digests:>12}", "digests");
     println!("{:<28} {errors:>12}", "commands refused, stops");
     println!("{:<28} {observations:>12}", "observations compared");
+    for (what, count) in &calls {
+        println!("{count:>12} {what}");
+    }
     let each = elapsed.as_secs_f64() * 1000.0 / (agreed + failures).max(1) as f64;
     println!("{:<28} {each:>9.1} ms", "time for each program");
     if options.coverage {

@@ -5,6 +5,7 @@
 //! comparison with a baseline of names, content hashes and verdicts. Files come in as text; finding
 //! them is the caller's work.
 
+use crate::inlining::{self, Trial};
 use crate::rewrites;
 pub use frontend::{Outcome, Verdict};
 use ir::ready::ReadyProgram;
@@ -70,7 +71,7 @@ fn judge(
 
 /// What must hold for every accepted program: its IR verifies and survives its text form, the
 /// printed program is accepted again and means the same, and so does the program when it is rewritten
-/// without a change.
+/// without a change; with its calls inlined it shows the control plane the same.
 fn survives(
     compiled: &p4::compile::Compilation,
     typed: &Arc<TypedProgram>,
@@ -106,7 +107,11 @@ fn survives(
     survives_printing(text, ready, loader, &options)
         .map_err(|(step, message)| (step, format!("with includes: {message}")))?;
     let lowered = ready.map(|ready| &**ready.lowered());
-    rewrites::check(typed, &compiled.map, lowered).map_err(|message| ("rewrite", message))
+    rewrites::check(typed, &compiled.map, lowered).map_err(|message| ("rewrite", message))?;
+    match inlining::trial_of(typed, compiled.map.clone(), ready, loader, &options) {
+        Trial::Broken(message) => Err(("inline", message)),
+        Trial::NotAccepted | Trial::Same(_) => Ok(()),
+    }
 }
 
 /// What must hold for the text of an accepted program: it is accepted and means the same.

@@ -6,6 +6,7 @@
 
 pub mod corpus;
 pub mod differential;
+pub mod inlining;
 pub mod rewrites;
 pub mod specification;
 pub mod stf;

@@ -27,7 +27,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-const KNOBS: Knobs = Knobs { size: 2, random: false };
+const KNOBS: Knobs = Knobs { size: 2, random: true, calls: false };
 
 fn subject(name: &str) -> DeviceSubject {
     DeviceSubject::named(name).expect("the subject has a name")
@@ -387,7 +387,7 @@ const UNROLLED: &str = "#include <core.p4>\n#include <v1model.p4>\n\
         register<bit<32>>(8) r;\n\
         apply {\n\
             r.read(m.v, 3);\n\
-            for (bit<32> i = 0; i < 4; i = i + 1) { r.write(i, m.v + 1); }\n\
+            for (bit<32> i = 0; i < 4; i = i + 1) { r.write(i + 0, m.v + 1); }\n\
         }\n\
     }\n\
     control E(inout headers h, inout metadata m, inout standard_metadata_t s) { apply {} }\n\

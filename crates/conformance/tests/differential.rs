@@ -38,7 +38,7 @@ fn agree(left: &str, right: &str, first: u64, programs: u64, knobs: Knobs) -> (C
 
 #[test]
 fn simplified_programs_mean_the_same() {
-    let knobs = Knobs { size: 2, random: false };
+    let knobs = Knobs { size: 2, random: false, calls: false };
     let (coverage, transmitted) = agree("lowered", "interpreter", 1, 30, knobs);
     assert!(transmitted > 150, "{transmitted}");
     // Only what is rare may be missing in so short a run.
@@ -48,12 +48,12 @@ fn simplified_programs_mean_the_same() {
 
 #[test]
 fn machine_code_means_the_same() {
-    agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true });
+    agree("interpreter", "jit", 500, 15, Knobs { size: 2, random: true, calls: false });
 }
 
 #[test]
 fn rewritten_programs_mean_the_same() {
-    let knobs = Knobs { size: 2, random: false };
+    let knobs = Knobs { size: 2, random: false, calls: false };
     let (_, transmitted) = agree("interpreter", "rewritten", 9000, 25, knobs);
     assert!(transmitted > 100, "{transmitted}");
 }
@@ -64,7 +64,7 @@ fn agree_in_time(form: &str, timing: &PassTiming, first: u64, programs: u64) {
     let slot_ps = 1_000_000;
     let mut left = subject(form).in_slots(slot_ps);
     let mut right = subject(form).in_slots(slot_ps).timed(timing.clone());
-    let knobs = Knobs { size: 2, random: false };
+    let knobs = Knobs { size: 2, random: false, calls: false };
     for seed in first..first + programs {
         let mut choices = Choices::from_seed(seed);
         if let Err(failure) = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right)) {
@@ -100,7 +100,7 @@ fn samples_of_stf_pass_moment_by_moment() {
 
 #[test]
 fn passes_in_no_time_are_passes_at_once() {
-    let knobs = Knobs { size: 2, random: true };
+    let knobs = Knobs { size: 2, random: true, calls: false };
     let mut left = subject("interpreter");
     let mut right = subject("interpreter").timed(PassTiming::default());
     for seed in 2200..2215 {
@@ -113,13 +113,20 @@ fn passes_in_no_time_are_passes_at_once() {
 
 #[test]
 fn printed_programs_mean_the_same() {
-    agree("interpreter", "reprinted", 1000, 12, Knobs { size: 2, random: true });
+    agree("interpreter", "reprinted", 1000, 12, Knobs { size: 2, random: true, calls: false });
+}
+
+#[test]
+fn programs_with_their_calls_inlined_mean_the_same() {
+    let knobs = Knobs { size: 2, random: false, calls: true };
+    agree("interpreter", "inlined", 1, 12, knobs);
+    agree("jit", "jit-inlined", 100, 4, knobs);
 }
 
 #[test]
 fn bytes_of_a_fuzzer_make_programs() {
     let mut choices = Choices::from_bytes((0..400u32).map(|at| (at * at % 251) as u8).collect());
-    let knobs = Knobs { size: 2, random: false };
+    let knobs = Knobs { size: 2, random: false, calls: false };
     let (mut left, mut right) = (subject("lowered"), subject("interpreter"));
     let outcome = campaign::run(&mut choices, knobs, 10, (&mut left, &mut right));
     assert!(outcome.is_ok(), "{}", outcome.err().map(|why| why.to_string()).unwrap_or_default());
@@ -139,7 +146,7 @@ fn forget_saturation(program: &mut Program) {
 
 #[test]
 fn planted_mistakes_are_found_and_made_small() {
-    let knobs = Knobs { size: 1, random: true };
+    let knobs = Knobs { size: 1, random: true, calls: false };
     let mut left = subject("interpreter");
     let mut right = subject("interpreter").altered(forget_saturation);
     for seed in 0..60 {

@@ -17,10 +17,10 @@ pub use fit::Misfit;
 
 use crate::map::{ControlMap, Reconciliation, Renamed};
 use crate::target::{Batch, DeviceItem, Fault, Item, Outcome, Reply, Target, Visibility};
-use ir::{CounterId, MatchKind, MeterId, Program, RegisterId, Table, TableId};
+use ir::{CounterId, MeterId, Program, RegisterId, Table, TableId};
 use state::{
-    Atomicity, CellRange, CellValues, EntryRecord, EntryReference, EntryTarget, Read,
-    Reply as StateReply, Update,
+    Atomicity, CellRange, CellValues, EntryReference, EntryTarget, Read, Reply as StateReply,
+    Update,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -214,41 +214,11 @@ impl Checkpoint {
     /// Updates from a configuration, in the words of this program, to this state.
     fn updates(&self, has: &[StateReply]) -> Vec<Update> {
         let reconciliation = Reconciliation::new(self.program.clone());
-        let (deletes, kept) = self.out_of_order(has);
-        let mut updates = deletes;
-        updates.extend(reconciliation.updates(&kept, &self.configuration));
+        let mut updates = reconciliation.updates(has, &self.configuration);
         for (read, reply) in cell_reads(&self.program).into_iter().zip(&self.cells) {
             self.cell_updates(read, reply, &mut updates);
         }
         updates
-    }
-
-    /// Entries that have to go because they would be older, or younger, than in the checkpoint, where that decides
-    /// between equal priorities; and the configuration without them.
-    fn out_of_order(&self, has: &[StateReply]) -> (Vec<Update>, Vec<StateReply>) {
-        let (mut deletes, mut kept) = (Vec::new(), has.to_vec());
-        let reads = Reconciliation::new(self.program.clone()).reads().items;
-        for ((read, has), wanted) in reads.iter().zip(&mut kept).zip(&self.configuration) {
-            let Item::State(state::BatchItem::Read(Read::Entries { table })) = read else {
-                continue;
-            };
-            let declared = &self.program.tables[table.index()];
-            let (StateReply::Entries(has), StateReply::Entries(wanted)) = (has, wanted) else {
-                continue;
-            };
-            if declared.const_entries || !has_priorities(declared) {
-                continue;
-            }
-            let name = |entry: &Arc<EntryRecord>| (entry.keys.clone(), entry.priority);
-            let in_order =
-                has.iter().zip(wanted).take_while(|(one, other)| name(one) == name(other));
-            let count = in_order.count();
-            for entry in has.drain(count..) {
-                let (keys, priority) = (entry.keys.clone(), entry.priority);
-                deletes.push(Update::DeleteEntry { table: *table, keys, priority });
-            }
-        }
-        (deletes, kept)
     }
 
     fn cell_updates(&self, read: Read, reply: &StateReply, updates: &mut Vec<Update>) {
@@ -288,10 +258,4 @@ impl Checkpoint {
             _ => {}
         }
     }
-}
-
-fn has_priorities(table: &Table) -> bool {
-    let exact =
-        |kind: &MatchKind| matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector);
-    !table.keys.iter().all(|key| exact(&key.match_kind))
 }

@@ -23,7 +23,7 @@ pub use mapped::Mapped;
 pub use reconcile::Reconciliation;
 pub use renamed::{Handles, Renamed};
 pub use rows::{EntryName, RowName, RowPriorities, SharedRows};
-pub use shared::{IdRanges, Portion, SharedTarget};
+pub use shared::{CellArray, IdRanges, Portion, SharedTarget};
 pub use virtual_state::{Physical, Translation, Virtual, VirtualPlan};
 
 use crate::target::{Batch, Notification, Outcome, Visibility};
@@ -59,12 +59,13 @@ pub enum Step {
 /// What a map does when a target is not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Absence {
-    /// Items for it fail with [`crate::target::Fault::Away`].
+    /// Items for it fail with [`crate::target::Fault::Away`]. What they changed of the configuration of other
+    /// targets is undone; cells that other targets have written stay written.
     #[default]
     Refuse,
     /// Plans that need it wait until it is back.
     Defer,
-    /// Writes for it are kept until it is back; reads fail with [`crate::target::Fault::Away`].
+    /// Writes for it are kept until it is back and has been brought up to date; reads fail with [`crate::target::Fault::Away`].
     GoOn,
 }
 

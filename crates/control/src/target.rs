@@ -78,6 +78,12 @@ pub trait Target: Send {
         None
     }
 
+    /// Whether a request that is not answered waits for simulated time, as far as the target can tell: then
+    /// waiting is of no use. The default takes it that it does.
+    fn takes_time(&mut self, _ticket: Ticket) -> bool {
+        true
+    }
+
     /// Waits for an answer where it comes without simulated time, and gives [`Fault::TakesTime`] for each
     /// item where it does not. The default polls once.
     fn wait(&mut self, ticket: Ticket) -> Outcome {
@@ -135,6 +141,10 @@ impl<T: Target + ?Sized> Target for Box<T> {
 
     fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
         (**self).subscribe(tables)
+    }
+
+    fn takes_time(&mut self, ticket: Ticket) -> bool {
+        (**self).takes_time(ticket)
     }
 
     fn wait(&mut self, ticket: Ticket) -> Outcome {

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Code that is made when it is first needed.
 type LazyCode = OnceLock<Result<Arc<Compiled>, CompileError>>;
 
-/// SwitchCore code of a program for all devices that run it alike: code reaches state through the instance
+/// Machine code of a program for all devices that run it alike: code reaches state through the instance
 /// that a device hands in.
 #[derive(Debug)]
 pub(crate) struct ProgramCode {
@@ -123,7 +123,7 @@ pub(crate) struct BoundReplicaPath {
     pub ordered: Vec<state::Replica>,
 }
 
-/// SwitchCore code of a program and the state of one device.
+/// Machine code of a program and the state of one device.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     code: Arc<ProgramCode>,
@@ -213,7 +213,7 @@ impl CompiledProgram {
         self.code.all().map(|code| code.compile_time()).sum()
     }
 
-    /// SwitchCore code so far.
+    /// Machine code so far.
     pub fn code_bytes(&self) -> usize {
         self.code.all().map(|code| code.code_bytes()).sum()
     }

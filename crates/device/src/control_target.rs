@@ -222,6 +222,13 @@ impl Target for DeviceTarget {
         Some(current.store.subscribe(tables.iter().copied()))
     }
 
+    fn takes_time(&mut self, ticket: Ticket) -> bool {
+        // Of a device that is gone no answer comes.
+        let Some(shared) = self.shared.upgrade() else { return true };
+        let switch = shared.try_run();
+        switch.is_some_and(|switch| switch.takes_time(ticket, &self.mailbox))
+    }
+
     /// Blocks while the device runs on another thread, or while another controller's reservation or pinned
     /// versions hold the request up.
     fn wait(&mut self, ticket: Ticket) -> Outcome {

@@ -8,6 +8,7 @@ use crate::burst::Burst;
 use crate::control_request::{Known, TargetProgram};
 use crate::control_target::DeviceTarget;
 use crate::engine::Engine;
+use crate::event::Event;
 use crate::executor::Executor;
 use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
@@ -17,7 +18,6 @@ use crate::pass::{CallerPasses, Pass};
 use crate::shared_switch::{Running, Shared};
 use crate::statistics::Statistics;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
 use crate::traffic_manager::{CongestionSignal, QueueStatistics};
@@ -66,7 +66,7 @@ impl Device {
         Ok(Device::of(Switch::load(program, options, None)?))
     }
 
-    /// Another device that runs this one's current program, with a state of its own. SwitchCore code is shared
+    /// Another device that runs this one's current program, with a state of its own. Machine code is shared
     /// unless the options differ in the drop port or the least number of a port's queues.
     pub fn sharing_code_with(&self, options: DeviceOptions) -> Result<Device, LoadError> {
         let switch = self.switch();

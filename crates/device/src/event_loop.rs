@@ -2,11 +2,11 @@
 //! The event loop of a switch: takes what happens next, in the order that the crate documents, and gives packets
 //! to their programs.
 
+use crate::event::{CONTROL_CLASS, Event, EventKey, NextEvent};
 use crate::output::DeviceError;
 use crate::packet::{Arrival, IngressSource, ProgramId, Queued, Reception};
 use crate::packet_generator::TrainTarget;
 use crate::switch::{Arrived, Switch};
-use crate::switch_core::{CONTROL_CLASS, Event, EventKey, NextEvent};
 use crate::traffic_manager::Dequeued;
 use crate::wire::OutputPath;
 

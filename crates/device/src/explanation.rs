@@ -97,7 +97,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         PASS_TIMING_ON_JIT,
         "passes that take time need the interpreter",
         "With [pass_timing] in the device file each access to a table or register happens at a time of \
-         its own, and other packets and the control plane act in between. SwitchCore code runs a pass \
+         its own, and other packets and the control plane act in between. Machine code runs a pass \
          in one moment. Run with `--engine interp`, or leave the engine out.",
     ),
     entry(

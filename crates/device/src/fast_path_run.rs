@@ -68,7 +68,7 @@ pub(crate) fn run_fast_path(
     let (now_ps, timestamp) = (core.now_ps, core.timestamp());
     let run =
         Cell::new(PassInfo { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
-    // The environment is told places in the burst.
+    // The environment counts packets from the beginning of the burst.
     let base = first_number.wrapping_sub(packets.start as u64);
     let clock = Cell::new(now_ps);
     let mut environment = BlockEnvironment {
@@ -248,8 +248,8 @@ impl Switch {
             None => {
                 core.sent = sent_before;
                 let queue = single.last_queue();
-                // One at most leaves; what has none was dropped, and its passes are nobody's business
-                // unless it has copies, which count on.
+                // At most one leaves; without one the packet was dropped, and its passes matter to its copies
+                // only, which count on.
                 match single.outputs().next() {
                     Some(sent) => {
                         arrival.reception.add_passes(2);

@@ -264,7 +264,7 @@ impl LoadedProgram {
         core: &'s mut SwitchCore,
     ) -> (&'s Arc<dyn Architecture>, Services<'s>) {
         let Executor { runner, architecture, .. } = &mut self.executor;
-        (architecture, Services { runner, core, membership: &mut self.membership })
+        (architecture, Services::new(runner, core, &mut self.membership))
     }
 
     pub fn ingress(&mut self, core: &mut SwitchCore, arrival: Arrival) -> Result<(), DeviceError> {
@@ -297,18 +297,18 @@ impl LoadedProgram {
         port: u32,
         packet: Dequeued<Box<QueuedPacket>>,
     ) -> Result<(), DeviceError> {
-        let (architecture, mut services) = self.with_services(core);
-        if let Some(tap) = &mut services.core.tap {
+        if let Some(tap) = &mut core.tap {
             let what = TappedEvent::Egress {
                 port,
                 queue: packet.queue,
                 enqueued_ps: packet.enqueued_ps,
                 depth_packets: packet.depth_packets,
-                packet: architecture.at_egress(&packet.item),
+                packet: self.executor.architecture.at_egress(&packet.item),
             };
             let reception = &packet.item.reception;
-            tap.at(reception.number, reception.passes()).note(services.core.now_ps, what);
+            tap.at(reception.number, reception.passes()).note(core.now_ps, what);
         }
+        let (architecture, mut services) = self.with_services(core);
         match architecture.begin_egress(&mut services, port, packet) {
             Some(pass) => self.start_pass(core, pass),
             None => Ok(()),
@@ -456,7 +456,7 @@ impl LoadedProgram {
     /// Takes over what has equal name and shape: see [`state::carry`].
     pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
         let known = (other.known.clone(), self.known.clone());
-        // Other threads write neither store meanwhile, and nobody else has the one that is written.
+        // Other threads write neither store meanwhile, and this is the only share of the one that is written.
         let (_before, mut now) = (known.0.current_mut(), known.1.current_mut());
         now.store = other.store.clone();
         self.forget_tables();

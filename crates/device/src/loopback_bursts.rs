@@ -7,13 +7,14 @@ use crate::compiled_program::BoundFastPath;
 use crate::configuration_view::ConfigurationView;
 use crate::engine::{BlockRunner, Engine};
 use crate::environment::BlockEnvironment;
+use crate::event::NextEvent;
 use crate::fast_path::INPUT_TIME;
 use crate::fast_path_run::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
 use crate::pass::PassInfo;
 use crate::switch::Switch;
-use crate::switch_core::{NextEvent, SwitchCore};
+use crate::switch_core::SwitchCore;
 use crate::traffic_manager::Passage;
 use std::cell::Cell;
 

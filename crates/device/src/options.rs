@@ -172,7 +172,7 @@ pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
 /// What runs the blocks of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// SwitchCore code, made when the program is loaded.
+    /// Machine code, made when the program is loaded.
     #[default]
     Jit,
     /// The reference semantics, one instruction at a time.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The programs that a device has loaded, by number, and what becomes of each: which one is the main program, which
-//! ones leave when their last packet is done, and which code stands for a program whose code was replaced.
+//! The programs that a device has loaded, by number: which one is the main program, which ones leave when their last packet is done, and which code stands for a program whose code was replaced.
 
 use crate::engine::BlockRunner;
 use crate::loaded_program::LoadedProgram;

@@ -46,12 +46,17 @@ pub trait Frontend: Sync {
     /// Why it cannot be formatted, with spans in the first file of a map.
     fn format(&self, text: &str) -> Result<String, Diagnostics>;
 
-    /// The checked program as P4_16.
+    /// The checked program as P4_16. What the form cannot do is a note on the console.
     ///
     /// # Errors
     ///
     /// What is wrong with it, or which command writes it as P4_16.
-    fn print(&self, program: &ProgramFile<'_>, form: PrintForm) -> Result<String, Failure>;
+    fn print(
+        &self,
+        program: &ProgramFile<'_>,
+        form: PrintForm,
+        console: &dyn Console,
+    ) -> Result<String, Failure>;
 
     /// The intermediate representation that the program is run by, as text.
     ///
@@ -109,6 +114,8 @@ pub trait Frontend: Sync {
 pub struct PrintForm {
     /// The text of `core.p4` and of the architecture stands in the program instead of its `#include`.
     pub expand_includes: bool,
+    /// Functions, directly called actions, nested controls and sub-parsers are inlined where they can be.
+    pub inline: bool,
 }
 
 /// What checking found.

@@ -3,7 +3,8 @@
 //! and writes, what guards it, which state it accesses, and what is live after it.
 
 use crate::analysis::{
-    Analysis, CellIndex, Condition, Point, Slice, StateAccess, StatementInstance, StatementTree,
+    AccessSlices, Analysis, CellIndex, Condition, Point, Slice, StateAccess, StatementInstance,
+    StatementTree,
 };
 use crate::effects::{Effects, Location};
 use crate::{HeaderId, OriginId, Program, RegionId, SlotSet, Terminator};
@@ -14,8 +15,7 @@ use std::fmt::Write;
 /// The report. The program is the one as lowered from the typed program that the tree is of.
 pub fn report(analysis: &Analysis<'_>, tree: &StatementTree, map: &SourceMap) -> String {
     let program = analysis.program();
-    let slices = analysis.access_slices();
-    let mut printer = Printer { analysis, program, map, slices, out: String::new() };
+    let mut printer = Printer { analysis, program, map, out: String::new() };
     let mut done: BTreeSet<RegionId> = BTreeSet::new();
     for (at, block) in program.blocks.iter().enumerate() {
         let title = format!("{} `{}`", block.role, block.name);
@@ -36,7 +36,6 @@ struct Printer<'a, 'p> {
     analysis: &'a Analysis<'p>,
     program: &'p Program,
     map: &'a SourceMap,
-    slices: Vec<(Slice, Slice)>,
     out: String,
 }
 
@@ -96,7 +95,8 @@ impl Printer<'_, '_> {
         let here: Vec<usize> =
             all.filter(|(_, it)| instance.code.contains(&it.at)).map(|(at, _)| at).collect();
         for at in here {
-            let access = self.access(&self.analysis.accesses()[at], &self.slices[at]);
+            let access =
+                self.access(&self.analysis.accesses()[at], &self.analysis.access_slices()[at]);
             self.line("accesses", &access);
         }
         let mut live = SlotSet::empty(self.program);
@@ -185,7 +185,8 @@ impl Printer<'_, '_> {
         self.place(span)
     }
 
-    fn access(&self, access: &StateAccess, (index, guard): &(Slice, Slice)) -> String {
+    fn access(&self, access: &StateAccess, slices: &AccessSlices) -> String {
+        let AccessSlices { index, guard } = slices;
         let what = match (access.reads, access.writes) {
             (true, true) => "read and written",
             (true, false) => "read",

@@ -2,7 +2,7 @@
 //! What `ir::analysis` says of small programs in P4: liveness across blocks, slices, guards, instances of
 //! statements, accesses and their names, and boundaries of architectures.
 
-use ir::analysis::{Analysis, CellIndex, Condition, Point, StatementTree, Use};
+use ir::analysis::{AccessSlices, Analysis, CellIndex, Condition, Point, StatementTree, Use};
 use ir::architecture::boundaries::Boundaries;
 use ir::effects::Location;
 use ir::ready::ReadyProgram;
@@ -128,7 +128,7 @@ fn slices_tell_state_dependence_of_indices_and_guards() {
     };
     let found: Vec<String> = accesses
         .iter()
-        .map(|(access, (index, guard))| {
+        .map(|(access, AccessSlices { index, guard })| {
             let object = access.object.describe(program);
             let (index_on, guard_on) = (describe(&index.sources), describe(&guard.sources));
             assert_eq!(access.names.len(), 1);
@@ -144,11 +144,11 @@ fn slices_tell_state_dependence_of_indices_and_guards() {
             "counter I.n: index on [], guard on [register I.r]",
         ]
     );
-    let (first, (index, _)) = &accesses[0];
+    let (first, AccessSlices { index, .. }) = accesses[0];
     assert!(index.reads_packet && !index.depends_on_state());
     assert_eq!((first.reads, first.writes), (true, false));
     assert_eq!(accesses[1].0.index, CellIndex::Entry);
-    let (_, (index, guard)) = &accesses[2];
+    let AccessSlices { index, guard } = accesses[2].1;
     assert!(index.depends_on_configuration() && guard.depends_on_state());
 
     let point = stores(program, "hdr.h.c")[0];
@@ -171,7 +171,7 @@ fn an_access_behind_exit_depends_on_what_exits() {
     let slices = analysis.access_slices();
     let state: Vec<(bool, bool)> = slices
         .iter()
-        .map(|(index, guard)| (index.depends_on_state(), guard.depends_on_state()))
+        .map(|it| (it.index.depends_on_state(), it.guard.depends_on_state()))
         .collect();
     assert_eq!(state, [(false, false), (false, true)]);
     // Egress runs in any case, on what ingress left.

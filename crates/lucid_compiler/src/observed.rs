@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Statements by which a program tells what cannot be seen from outside ([`crate::options::Options::observed`]): lines
-//! of the log. Where they stand is each target's; `compiled` reads them.
+//! of the log. Where they stand is each target's; the network that runs the program reads them.
 
 use super::wire::USER_LOG;
 

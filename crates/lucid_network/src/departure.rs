@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which egress handler of a program for Tofino runs on a packet from a queue, read from the bytes that
 //! ingress made: only bytes go from there to egress. It is what the emitted egress parser does
-//! (`compile::tna`), as `arrival` does what the ingress parser does.
+//! (`lucid_compiler::tna`), as `arrival` does what the ingress parser does.
 
 use lucid::core::EventId;
 use lucid::syntax::ast::EventSort;

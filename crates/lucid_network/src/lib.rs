@@ -5,6 +5,9 @@
 //! outside: packets that come to a device and packets that it sends; what cannot be seen there is the
 //! reference interpreter's, which runs each handler again (`replaying`). A switch's recirculation port is
 //! a port with a cable back to itself. Whether what they do is right is [`verify`]'s question.
+//!
+//! [`options`] says which choices of the compiler follow from a run, [`deploy`] what the control plane sets up at
+//! each switch, and [`script`] says the same to the shell of a real Tofino.
 
 mod arrival;
 mod departure;

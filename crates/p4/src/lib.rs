@@ -13,6 +13,7 @@ pub mod codes;
 pub mod compile;
 pub mod dialect;
 pub mod format;
+pub mod inline;
 pub mod interfaces;
 pub mod lexer;
 pub mod parser;

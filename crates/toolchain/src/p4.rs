@@ -8,9 +8,12 @@ use frontend::{
 };
 use ir::analysis::{Analysis, StatementTree};
 use ir::ready::ReadyProgram;
+use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
-use source::{Diagnostics, Explanation};
-use std::collections::BTreeSet;
+use p4::typed::TypedProgram;
+use p4::visit::{Visit, walk_expression, walk_program};
+use source::{Diagnostics, Explanation, Span};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 /// P4_16.
@@ -22,6 +25,22 @@ fn compilation(program: &ProgramFile<'_>) -> Result<(Compilation, Option<ReadyPr
     let mut compiled = p4::compile::compile(&program.name(), text, program, program.preprocessing);
     let ready = ReadyProgram::of(&mut compiled);
     Ok((compiled, ready))
+}
+
+/// Where the calls of a program are.
+fn places(typed: &TypedProgram) -> HashMap<NodeId, Span> {
+    struct Places(HashMap<NodeId, Span>);
+    impl<'a> Visit<'a> for Places {
+        fn expression(&mut self, expression: &'a Expression) {
+            if matches!(expression.kind, ExpressionKind::Call(_)) {
+                self.0.insert(expression.id, expression.span);
+            }
+            walk_expression(self, expression);
+        }
+    }
+    let mut places = Places(HashMap::new());
+    walk_program(&mut places, &typed.program);
+    places.0
 }
 
 /// The same of a program that must be right.
@@ -86,13 +105,31 @@ impl Frontend for P4 {
         p4::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>, form: PrintForm) -> Result<String, Failure> {
+    fn print(
+        &self,
+        program: &ProgramFile<'_>,
+        form: PrintForm,
+        console: &dyn Console,
+    ) -> Result<String, Failure> {
         let (compiled, _) = accepted(program)?;
-        let text = compiled.program.map(|typed| match form.expand_includes {
+        let Some(mut typed) = compiled.program else { return Ok(String::new()) };
+        let mut map = compiled.map;
+        if form.inline {
+            let inlined = p4::inline::inline_all(&typed, map)
+                .map_err(|(found, map)| Failure::Found(map, found))?;
+            let places = places(&typed);
+            for (call, obstacle) in &inlined.refused {
+                let place = places.get(call).and_then(|span| inlined.program.map.location(*span));
+                let place = place.map_or(String::new(), |at| format!("{}:{}: ", at.file, at.line));
+                console.note(&format!("{place}this call is not inlined: {obstacle}"));
+            }
+            typed = inlined.program.program;
+            map = inlined.program.map;
+        }
+        Ok(match form.expand_includes {
             true => p4::printer::print(&typed.program),
-            false => p4::printer::print_with_includes(&compiled.map, &typed.program),
-        });
-        Ok(text.unwrap_or_default())
+            false => p4::printer::print_with_includes(&map, &typed.program),
+        })
     }
 
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {

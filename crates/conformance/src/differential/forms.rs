@@ -6,6 +6,7 @@ use super::choices::Choices;
 use crate::rewrites;
 use ir::Program;
 use ir::ready::ReadyProgram;
+use p4::inline::{Inlined, Obstacle};
 use p4::interfaces::InterfacesOnly;
 use p4::preprocessor::PreprocessorOptions;
 use source::{Diagnostics, RenderOptions, Severity, SourceMap};
@@ -22,6 +23,8 @@ pub enum Form {
     Simplified,
     /// Printed, read, lowered and simplified again.
     Reprinted,
+    /// With all calls inlined that can be, printed, read, lowered and simplified again.
+    Inlined,
     /// After random edits of the typed program that change nothing of what it does, lowered and simplified.
     Rewritten,
 }
@@ -35,6 +38,8 @@ pub enum FormError {
     Unverified(String),
     /// The printed program was refused.
     PrintRejected(String),
+    /// The program with its calls inlined was refused.
+    InliningRejected(String),
     /// An edit was refused, or the edited program was.
     RewriteRejected(String),
 }
@@ -46,6 +51,9 @@ impl fmt::Display for FormError {
             FormError::Unverified(why) => write!(formatter, "the IR does not verify: {why}"),
             FormError::PrintRejected(why) => {
                 write!(formatter, "the printed program is refused: {why}")
+            }
+            FormError::InliningRejected(why) => {
+                write!(formatter, "the program with its calls inlined is refused: {why}")
             }
             FormError::RewriteRejected(why) => {
                 write!(formatter, "the rewritten program is refused: {why}")
@@ -59,6 +67,7 @@ impl fmt::Display for FormError {
 pub struct Forms {
     ready: ReadyProgram,
     map: SourceMap,
+    inlined: OnceCell<Result<(Inlined, Arc<Program>), FormError>>,
     simplified: OnceCell<Result<Arc<Program>, FormError>>,
     reprinted: OnceCell<Result<Arc<Program>, FormError>>,
     rewritten: OnceCell<Result<Arc<Program>, FormError>>,
@@ -98,6 +107,7 @@ impl Forms {
         Ok(Forms {
             ready,
             map,
+            inlined: OnceCell::new(),
             simplified: OnceCell::new(),
             reprinted: OnceCell::new(),
             rewritten: OnceCell::new(),
@@ -129,8 +139,30 @@ impl Forms {
                     verified(ready.program())
                 })
                 .clone(),
+            Form::Inlined => self.inlined().map(|(_, program)| program.clone()),
             Form::Rewritten => self.rewritten.get_or_init(|| self.rewrite()).clone(),
         }
+    }
+
+    /// The program with its calls inlined, and what was inlined.
+    pub fn inlined(&self) -> Result<&(Inlined, Arc<Program>), FormError> {
+        let made = self.inlined.get_or_init(|| {
+            let inlined = p4::inline::inline_all(self.ready.typed(), self.map.clone());
+            let inlined = inlined.map_err(|(found, _)| {
+                let first = found.iter().find(|each| each.severity == Severity::Error);
+                FormError::InliningRejected(first.map_or(String::new(), |one| one.message.clone()))
+            })?;
+            let refused = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Refused(_));
+            if let Some((_, obstacle)) = inlined.refused.iter().find(|(_, why)| refused(why)) {
+                return Err(FormError::InliningRejected(obstacle.to_string()));
+            }
+            let printed = inlined.program.print();
+            let (ready, _) = compile(&printed)
+                .map_err(|why| FormError::InliningRejected(format!("{why}\n{printed}")))?;
+            let program = verified(ready.program())?;
+            Ok((inlined, program))
+        });
+        made.as_ref().map_err(Clone::clone)
     }
 
     /// The edits follow from the program alone, so that a program that is made small is edited alike.

@@ -159,14 +159,17 @@ impl DeviceSubject {
 
     /// The subjects that have names: `interpreter` (the IR simplified, as `plane run` has it),
     /// `lowered` (the interpreter on the IR as lowered), `reprinted` (the interpreter on the program
-    /// printed and read again), `rewritten` (the interpreter on the program after edits that change
-    /// nothing), `jit` (machine code of the simplified IR) and `jit-lowered` (machine
-    /// code of the IR as lowered).
+    /// printed and read again), `inlined` (the interpreter on the program with its calls inlined),
+    /// `rewritten` (the interpreter on the program after edits that change nothing), `jit` (machine code of
+    /// the simplified IR), `jit-lowered` (machine code of the IR as lowered) and `jit-inlined` (machine
+    /// code of the program with its calls inlined).
     pub fn named(name: &str) -> Option<DeviceSubject> {
         let (form, engine) = match name {
             "interpreter" => (Form::Simplified, EngineChoice::Interpreter),
             "lowered" => (Form::Lowered, EngineChoice::Interpreter),
             "reprinted" => (Form::Reprinted, EngineChoice::Interpreter),
+            "inlined" => (Form::Inlined, EngineChoice::Interpreter),
+            "jit-inlined" => (Form::Inlined, EngineChoice::Jit),
             "rewritten" => (Form::Rewritten, EngineChoice::Interpreter),
             "jit" => (Form::Simplified, EngineChoice::Jit),
             "jit-lowered" => (Form::Lowered, EngineChoice::Jit),
@@ -183,8 +186,16 @@ impl DeviceSubject {
     }
 
     /// The names that [`DeviceSubject::named`] knows.
-    pub const NAMES: &'static [&'static str] =
-        &["interpreter", "lowered", "reprinted", "rewritten", "jit", "jit-lowered"];
+    pub const NAMES: &'static [&'static str] = &[
+        "interpreter",
+        "lowered",
+        "reprinted",
+        "inlined",
+        "rewritten",
+        "jit",
+        "jit-lowered",
+        "jit-inlined",
+    ];
 }
 
 /// An error's text; with slots, its time counts slots.
@@ -273,7 +284,9 @@ impl Subject for DeviceSubject {
         let outcome = device.run_to_completion();
         collect(device, self.slot_ps, seen);
         seen.extend(outcome.err().map(|error| Observation::Error(error_text(error, self.slot_ps))));
-        let mut tell = |name: String, value: String| seen.push(Observation::Final(name, value));
+        // By name: forms of a program may declare the same things in another order.
+        let mut told: Vec<(String, String)> = Vec::new();
+        let mut tell = |name: String, value: String| told.push((name, value));
         tell("statistics".to_string(), format!("{:?}", device.statistics()));
         let program = device.program();
         let cells = device.cells();
@@ -303,11 +316,17 @@ impl Subject for DeviceSubject {
                 let entries = table.entries().map(|entry| Some(&**entry));
                 for entry in std::iter::once(None).chain(entries) {
                     let value = cells.direct_counter(*counter, entry);
+                    // A form without a table that nothing can reach has no counters of it.
+                    if value == state::CounterValue::default() {
+                        continue;
+                    }
                     let place =
                         entry.map_or("default".to_string(), |entry| entry.handle.0.to_string());
                     tell(format!("direct counter {name} of {place}"), format!("{value:?}"));
                 }
             }
         }
+        told.sort();
+        seen.extend(told.into_iter().map(|(name, value)| Observation::Final(name, value)));
     }
 }

@@ -5,6 +5,7 @@
 
 mod inverse;
 mod plan;
+mod wording;
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};
 use crate::state_target::StateTarget;

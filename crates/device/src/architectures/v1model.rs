@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! v1model as BMv2's `simple_switch` runs it: parser, checksum verification, ingress, queues,
-//! egress, checksum computation, deparser; and what becomes of clones, digests, resubmission,
+//! egress, checksum computation, deparser; and how it handles clones, digests, resubmission,
 //! multicast, drops and recirculation between them. Queues and wires are the traffic manager's.
 //!
 //! **After ingress**, in this order: the last `clone` is made, digests are sent, then the first of

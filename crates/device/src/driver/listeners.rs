@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Controllers that listen for notifications. What they are told is in `notifying`.
+//! Controllers that listen for notifications. Sending is decided in `notifying`.
 
 use crate::control_request::{Mailbox, TargetProgram};
 use control::target::Notification;
@@ -22,13 +22,13 @@ impl Listeners {
         self.mailboxes.push((of, Arc::downgrade(mailbox)));
     }
 
-    /// Whether nobody listens.
+    /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.mailboxes.is_empty()
     }
 
-    /// Whether somebody listens to one of these programs.
+    /// Whether a controller listens to one of these programs.
     pub fn any(&self, is_one: impl Fn(TargetProgram) -> bool) -> bool {
         self.mailboxes.iter().any(|(of, _)| is_one(*of))
     }

@@ -4,12 +4,12 @@
 
 use crate::burst::Burst;
 use crate::control_request::{ControlWork, Mailbox, TargetProgram};
+use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
 use crate::output::{DigestMessage, Transmitted};
 use crate::packet::ProgramId;
 use crate::programs::Programs;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use control::target::{Batch, Item, Notification};
 use ir::TableId;
 use state::{BatchItem, NewEntry, Update};
@@ -60,7 +60,7 @@ impl Switch {
         self.check_idle_entries_again();
     }
 
-    /// Whether somebody listens.
+    /// Whether controllers listen.
     #[inline]
     pub fn has_listeners(&self) -> bool {
         !self.driver.listeners.is_empty()

@@ -5,9 +5,9 @@
 use super::job::{Cells, Job, join};
 use super::serve::Served;
 use crate::control_request::{ControlWork, Request};
+use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use control::latency::cell_item;
 use control::target::{Batch, Fault, Outcome, Reply};
 use state::Atomicity;

@@ -6,10 +6,10 @@ use crate::control_request::{
     ControlWork, Mailbox, Request, TargetProgram, Wanted, outcome_of, state_batch,
 };
 use crate::driver::{Barrier, Reservation};
+use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
 use crate::packet::ProgramId;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use control::latency::BarrierKind;
 use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;

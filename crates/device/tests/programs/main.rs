@@ -2,13 +2,14 @@
 //! Several programs in one device: which one a packet meets, and what becomes of packets when the rule, the
 //! programs or their code change.
 
+mod generated;
 mod harness;
 
 use control::latency::LatencyModel;
 use control::target::{Batch, Fault, Notification, Target, Ticket};
 use device::{
     Admission, AdmissionRule, Admitted, Burst, Device, DeviceOptions, DeviceTarget, DropReason,
-    EngineChoice, LoadError, MaskedBytes, OutputPath, ProgramId,
+    EngineChoice, LoadError, MaskedBytes, OutputPath, PassTiming, ProgramId,
 };
 use harness::{
     CPU, ENGINES, LOOPBACK, Left, device, entry, left, packet, program, run, set_copies,
@@ -319,6 +320,23 @@ fn replaced_code_keeps_entries_and_registers() {
         assert_eq!(run(&mut device, &packets), [(4, 4, (1, 1), 6), (5, 6, (1, 1), 1)]);
         assert_eq!(device.loaded_programs(), 1);
     }
+}
+
+#[test]
+fn a_pass_that_takes_time_ends_on_the_code_that_it_began_with() {
+    let pass_timing =
+        Some(PassTiming { first_stage_ps: 1000, stage_ps: 1000, ..PassTiming::default() });
+    let options = DeviceOptions { pass_timing, ..DeviceOptions::default() };
+    let mut device = device(EngineChoice::Interpreter, options);
+    let id = device.program_id();
+    device.inject(0, 0, packet(0, 1)).expect("it is on time");
+    device.advance(500).expect("nothing fails");
+    let code = Device::prepare(program(2, &[("LONGER", "1")]), device.options()).expect("loads");
+    device.replace_code(id, code).expect("state is equal");
+    device.inject(0, 2500, packet(0, 1)).expect("it is on time");
+    device.run_to_completion().expect("nothing fails");
+    assert_eq!(left(&mut device), [(0, 3, (1, 1), 1), (1, 3, (2, 2), 2)]);
+    assert_eq!((device.loaded_programs(), counts(&device, id)[1]), (1, 2));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! and externs. Names of accesses and their origins survive the passes; what index and guard depend on is
 //! computed by `dependence`.
 
+use super::dependence::Slice;
 use super::points::Point;
 use crate::effects::{self, Location};
 use crate::{ExternAccess, Instruction, Operand, Operation, OriginId, Program, RegionId};
@@ -39,6 +40,15 @@ pub struct StateAccess {
     /// access, and a number where the same node makes several accesses, as in an unrolled loop. Passes keep
     /// names, so an access of the program as lowered is found in the program as run.
     pub names: Vec<String>,
+}
+
+/// What an access depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessSlices {
+    /// What its index is computed from. Of an access at an entry: what chose the entry.
+    pub index: Slice,
+    /// What decides that it happens: branches, applications of tables, early ends, and its own guard.
+    pub guard: Slice,
 }
 
 /// All accesses of a program, in the order of regions and instructions.

@@ -340,7 +340,7 @@ pub enum Index {
     Hash(Hash),
 }
 
-/// `hash<width>(seed, arguments)` as the interpreter defines it (`interpreter::hash`).
+/// `hash<width>(seed, arguments)` as the language defines it ([`lucid::core::hash`]).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hash {
     /// Known.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hashes and random numbers: one `Hash` with its own polynomial for each different hash, with the
-//! values of `interpreter::hash`, and one `Random` for each draw.
+//! values of [`lucid::core::hash`], and one `Random` for each draw.
 
 use super::context::Context;
 use crate::atomic::program::Hash;

@@ -3,8 +3,7 @@
 //! tables with their stages, register actions, hashes, and the event scheduler of Lucid §3.2 with its
 //! multicast groups, its forwarding table and its pausable queue. The program is put together piece by
 //! piece, each with the place in the Lucid source that it stands for, and checked by [`p4::build`].
-//! What the control plane has to set up is in
-//! [`super::deploy`], for a real Tofino in [`script`].
+//! What the control plane has to set up is decided where compiled programs run.
 //!
 //! What a pass of a packet does:
 //!

@@ -150,7 +150,7 @@ impl States<'_, '_> {
             "state to_switch { transition select(hdr.frame.place) { this_switch : for_this_switch; \
              default : to_other; } }"
                 .to_string(),
-            // It arrives at port 0 (`simulation` in the reference machine says so).
+            // It arrives at port 0 (the documentation of the simulation says so).
             "state for_this_switch { ig_md.ingress_port = 0; transition here; }".to_string(),
             // It waits where it was generated, and comes to other switches without a delay.
             format!(

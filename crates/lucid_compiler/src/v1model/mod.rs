@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the normal form to P4_16 for v1model: one control a handler, with the user's names and the
 //! control flow of the source. Dispatch, serialisation and delay are `scheduler`'s; what the control
-//! plane has to set up is `deploy`'s.
+//! plane has to set up is decided where compiled programs run.
 //!
 //! The text is put together piece by piece, each with the place in the Lucid source that it stands
 //! for; [`p4::build`] reads and checks it.

@@ -19,7 +19,7 @@ pub type Misfit = String;
 ///
 /// # Errors
 ///
-/// Something that does not hold together in the core program: a mistake of whoever made it.
+/// Something that does not hold together in the core program: a mistake of elaboration or of a pass.
 pub fn prepare(program: &core::Program) -> Result<Prepared, Misfit> {
     let memops = program.memops.iter().map(|each| memop(program, each));
     let memops = memops.collect::<Result<_, _>>()?;

@@ -8,10 +8,11 @@ use super::inference::Substitution;
 use super::types::count;
 use super::{Checker, Node, ParameterRole, Place};
 use crate::ast::{
-    Argument, Call, Declaration, DeclarationKind, Expression, Method, NodeId, TypeRef,
+    Argument, Call, Declaration, DeclarationKind, Expression, ExpressionKind, Method, NodeId,
+    TypeRef,
 };
 use crate::codes::typing as codes;
-use crate::typed::{CallInfo, Callee, Type, TypeKind};
+use crate::typed::{CallInfo, Callee, Definition, Type, TypeKind};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
@@ -65,6 +66,10 @@ impl<'a> Checker<'a> {
             );
         }
         let ty = self.construct(expression.id, expression.span, &ty, &call.arguments);
+        self.refer_to_overload(expression.id, call.callee.id);
+        if let ExpressionKind::Type(written) = &call.callee.kind {
+            self.refer_to_overload(expression.id, written.id);
+        }
         self.typed.expression_types.insert(call.callee.id, ty.clone());
         ty
     }
@@ -237,6 +242,20 @@ impl<'a> Checker<'a> {
         Some(result)
     }
 
+    /// A reference to the first of overloaded parsers or controls refers to the one that is constructed.
+    fn refer_to_overload(&mut self, call: NodeId, reference: NodeId) {
+        let Some(CallInfo { callee: Callee::Constructor(node, _), .. }) =
+            self.typed.calls.get(&call)
+        else {
+            return;
+        };
+        if let Some(Definition::Node(first)) = self.typed.definitions.get_mut(&reference)
+            && self.overloads.get(first).is_some_and(|others| others.contains(node))
+        {
+            *first = *node;
+        }
+    }
+
     /// The parser or control among overloaded ones whose constructor takes the arguments.
     fn overloaded_block(
         &self,
@@ -303,6 +322,7 @@ impl<'a> Checker<'a> {
             self.warn_if_deprecated(node, written.span);
         }
         let ty = self.construct(declaration.id, declaration.span, &ty, arguments);
+        self.refer_to_overload(declaration.id, written.id);
         self.typed.type_refs.insert(written.id, ty.clone());
         self.typed.declared_types.insert(declaration.id, ty.clone());
         self.set_node(declaration.id, Node::Declaration(declaration));

@@ -4,6 +4,7 @@
 
 use super::{ANNOTATION, has_annotation};
 use crate::ast::*;
+use crate::visit::{self, Visit as _};
 
 /// One step of a walk through a declaration, in the order of the text.
 pub(super) enum Step<'a> {
@@ -200,41 +201,18 @@ pub(super) fn walk_own_expressions<'a>(statement: &'a Statement, visit: Visit<'_
 
 /// An expression.
 pub(super) fn walk_expression<'a>(expression: &'a Expression, visit: Visit<'_, 'a>) {
-    match &expression.kind {
-        ExpressionKind::Call(call) => {
-            visit(Step::Call(expression));
-            walk_expression(&call.callee, visit);
-            for argument in &call.arguments {
-                walk_expression(&argument.value, visit);
-            }
+    Calls(visit).expression(expression);
+}
+
+struct Calls<'v, 'a>(Visit<'v, 'a>);
+
+impl<'a> visit::Visit<'a> for Calls<'_, 'a> {
+    fn expression(&mut self, expression: &'a Expression) {
+        if matches!(expression.kind, ExpressionKind::Call(_)) {
+            (self.0)(Step::Call(expression));
         }
-        ExpressionKind::List(items) | ExpressionKind::TupleKeyset(items) => {
-            for item in items {
-                walk_expression(item, visit);
-            }
-        }
-        ExpressionKind::Struct { fields, .. } => {
-            for (_, value) in fields {
-                walk_expression(value, visit);
-            }
-        }
-        ExpressionKind::Unary(_, one)
-        | ExpressionKind::Cast(_, one)
-        | ExpressionKind::Member(one, _) => walk_expression(one, visit),
-        ExpressionKind::Binary(_, one, two)
-        | ExpressionKind::Index(one, two)
-        | ExpressionKind::Mask(one, two)
-        | ExpressionKind::Range(one, two) => {
-            walk_expression(one, visit);
-            walk_expression(two, visit);
-        }
-        ExpressionKind::Conditional(one, two, three)
-        | ExpressionKind::Slice { base: one, high: two, low: three }
-        | ExpressionKind::PlusSlice { base: one, low: two, width: three } => {
-            walk_expression(one, visit);
-            walk_expression(two, visit);
-            walk_expression(three, visit);
-        }
-        _ => {}
+        visit::walk_expression(self, expression);
     }
+
+    fn type_ref(&mut self, _: &'a TypeRef) {}
 }

@@ -6,6 +6,8 @@
 
 mod edits;
 mod errors;
+mod keep_names;
+mod lists;
 mod names;
 mod parts;
 mod prune;

@@ -2,7 +2,7 @@
 //! Pruning: removes the declarations and parser states that nothing reaches from `main`.
 
 use super::Rewriter;
-use super::edits::ids;
+use super::lists::ids;
 use crate::ast::*;
 use crate::token::TokenKind;
 use crate::typed::Definition;

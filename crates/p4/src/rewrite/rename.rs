@@ -4,15 +4,16 @@
 
 use super::Rewriter;
 use super::errors::{EditError, Problem};
+use super::keep_names::KeepNames;
 use super::names::members;
 use super::parts::Part;
 use super::references::Role;
 use crate::ast::*;
-use crate::token::{Token, TokenKind};
+use crate::token::TokenKind;
 use crate::typed::{Definition, TypeKind};
 use crate::visit::{Visit, walk_program};
 use crate::visit_mut::{VisitMut, walk_program as walk_program_mut};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::any::Any;
 use std::sync::Arc;
@@ -51,8 +52,8 @@ impl Rewriter {
     /// # Errors
     ///
     /// There is no such node; the name is taken there, or no name; the old name cannot change (`main`,
-    /// `start`, externs, packages, methods and what implements them, match kinds, declarations of an
-    /// library); or new code uses a member or argument of that name, which may be this one.
+    /// `start`, externs, packages and their parameters, methods and what implements them, match kinds,
+    /// what is in a library); or new code uses a member or argument of that name, which may be this one.
     pub fn rename(
         &mut self,
         declaration: NodeId,
@@ -118,9 +119,20 @@ impl Rewriter {
             let name = target.old.clone();
             return Err(EditError::new(node, span, Problem::UnknownReference { name }));
         }
+        let names = match target.keep {
+            true => self.names_of_fields(),
+            false => FxHashMap::default(),
+        };
         let mut tree = std::mem::take(&mut self.tree);
         if target.keep {
-            walk_program_mut(&mut KeepNames { rewriter: self, target }, &mut tree);
+            let mut keep = KeepNames {
+                rewriter: self,
+                id: target.id,
+                old: &target.old,
+                is_action_parameter: target.is_action_parameter,
+                names,
+            };
+            walk_program_mut(&mut keep, &mut tree);
         }
         let mut renamer = Renamer { rewriter: self, target };
         walk_program_mut(&mut renamer, &mut tree);
@@ -167,7 +179,7 @@ impl Rewriter {
             return match members(home) {
                 Some(members) => Ok(members),
                 // An error: all errors have one scope.
-                None => Ok(self.typed.errors.iter().cloned().collect()),
+                None => Ok(self.errors()),
             };
         }
         let mut taken = self.taken((home.id != target.id).then_some(target.id))?;
@@ -330,125 +342,19 @@ impl<'a> Visit<'a> for Unknown<'_> {
         if !self.target.is_member {
             return false;
         }
-        if let Some(node) = node.downcast_ref::<Expression>()
+        if self.target.parameter_of.is_some() {
+            if let Some(Argument { name: Some(name), value }) = node.downcast_ref() {
+                self.name(value.id, name);
+            }
+        } else if let Some(node) = node.downcast_ref::<Expression>()
             && let ExpressionKind::Member(_, name) = &node.kind
         {
             self.name(node.id, name);
         } else if let Some((name, value)) = node.downcast_ref::<(Name, Expression)>() {
             self.name(value.id, name);
-        } else if let Some(Argument { name: Some(name), value }) = node.downcast_ref() {
-            self.name(value.id, name);
         }
         true
     }
-}
-
-/// Adds `@name` where a control plane would see another name after the renaming.
-struct KeepNames<'r> {
-    rewriter: &'r Rewriter,
-    target: &'r Target,
-}
-
-impl KeepNames<'_> {
-    fn refers(&self, expression: &Expression) -> bool {
-        let mut found = Refers { rewriter: self.rewriter, target: self.target, found: false };
-        Visit::expression(&mut found, expression);
-        found.found
-    }
-}
-
-impl VisitMut for KeepNames<'_> {
-    fn enter<T: Node>(&mut self, node: &mut T) -> bool {
-        let node = node as &mut dyn Any;
-        if let Some(node) = node.downcast_mut::<Declaration>() {
-            let has_name = matches!(
-                node.kind,
-                DeclarationKind::Action { .. }
-                    | DeclarationKind::Table(_)
-                    | DeclarationKind::Instance { .. }
-                    | DeclarationKind::Control(_)
-                    | DeclarationKind::Parser(_)
-                    | DeclarationKind::ValueSet { .. }
-                    | DeclarationKind::Struct(_)
-                    | DeclarationKind::Header(_)
-            );
-            if node.id == self.target.id && has_name {
-                add_name(&mut node.annotations, &self.target.old);
-            }
-        } else if let Some(node) = node.downcast_mut::<Field>() {
-            if node.id == self.target.id {
-                add_name(&mut node.annotations, &self.target.old);
-            }
-        } else if let Some(node) = node.downcast_mut::<Parameter>() {
-            if node.id == self.target.id && self.target.is_action_parameter {
-                add_name(&mut node.annotations, &self.target.old);
-            }
-        } else if let Some(key) = node.downcast_mut::<KeyElement>()
-            && self.target.field_of.is_none()
-            && self.refers(&key.expression)
-            && let Some(name) = self.rewriter.key_name(&key.expression)
-        {
-            add_name(&mut key.annotations, &name);
-        }
-        true
-    }
-}
-
-struct Refers<'r> {
-    rewriter: &'r Rewriter,
-    target: &'r Target,
-    found: bool,
-}
-
-impl<'a> Visit<'a> for Refers<'_> {
-    fn expression(&mut self, expression: &'a Expression) {
-        self.found |= self.rewriter.is_target(expression.id, self.target);
-        crate::visit::walk_expression(self, expression);
-    }
-}
-
-impl Rewriter {
-    /// The control-plane name of a key without `@name` (§18.3.1.3).
-    fn key_name(&self, expression: &Expression) -> Option<String> {
-        match &expression.kind {
-            ExpressionKind::Path(path) => Some(path.name.text.to_string()),
-            ExpressionKind::Member(base, name) => {
-                Some(format!("{}.{}", self.key_name(base)?, name.text))
-            }
-            ExpressionKind::Index(base, index) => {
-                Some(format!("{}[{}]", self.key_name(base)?, self.key_name(index)?))
-            }
-            ExpressionKind::Integer { value, .. } => Some(value.to_string()),
-            ExpressionKind::Slice { base, high, low } => Some(format!(
-                "{}[{}:{}]",
-                self.key_name(base)?,
-                self.key_name(high)?,
-                self.key_name(low)?
-            )),
-            ExpressionKind::Binary(BinaryOperator::BitAnd, left, right) => {
-                Some(format!("{} & {}", self.key_name(left)?, self.key_name(right)?))
-            }
-            ExpressionKind::Call(call) => match &call.callee.kind {
-                ExpressionKind::Member(base, name) if &*name.text == "isValid" => {
-                    Some(format!("{}.$valid$", self.key_name(base)?))
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-fn add_name(annotations: &mut Vec<Annotation>, name: &str) {
-    if annotations.iter().any(|each| matches!(&*each.name.text, "name" | "hidden")) {
-        return;
-    }
-    let token = Token { kind: TokenKind::String, span: Span::NONE, text: name.into() };
-    annotations.push(Annotation {
-        name: Name { text: "name".into(), span: Span::NONE },
-        body: AnnotationBody::Unstructured(vec![token]),
-        span: Span::NONE,
-    });
 }
 
 struct Described {
@@ -537,6 +443,8 @@ impl<'a> Describe<'a> {
                 let is_constructor = constructor.iter().any(|each| each.id == node.id);
                 let role = if is_constructor { Role::Constructor } else { Role::RunTime };
                 found.parameter_of = Some((owner.id, role));
+                // Architectures go by the names of a package's parameters.
+                found.is_fixed = matches!(owner.kind, DeclarationKind::PackageType(_));
                 found.is_action_parameter = matches!(owner.kind, DeclarationKind::Action { .. })
                     && node.direction == Direction::None;
             }

@@ -83,7 +83,12 @@ impl Frontend for Lucid {
         lucid::syntax::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>, _: PrintForm) -> Result<String, Failure> {
+    fn print(
+        &self,
+        program: &ProgramFile<'_>,
+        _: PrintForm,
+        _: &dyn Console,
+    ) -> Result<String, Failure> {
         let file = program.path.display();
         Err(Failure::Message(format!(
             "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \

@@ -138,7 +138,12 @@ impl Frontend for Marked {
         p4::format::format_source(text)
     }
 
-    fn print(&self, program: &ProgramFile<'_>, _: PrintForm) -> Result<String, Failure> {
+    fn print(
+        &self,
+        program: &ProgramFile<'_>,
+        _: PrintForm,
+        _: &dyn Console,
+    ) -> Result<String, Failure> {
         Ok(p4::printer::print(&Marked::ready(program)?.0.typed().program))
     }
 

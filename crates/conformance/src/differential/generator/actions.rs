@@ -47,7 +47,22 @@ pub(super) struct Action {
 }
 
 impl Generator<'_> {
-    fn parameters(&mut self, most: u32) -> Vec<Parameter> {
+    /// First values of the `out` parameters declared last, where no variable may be read without one.
+    pub(super) fn begin_outputs(&mut self, parameters: &[Parameter], texts: &[String]) -> Piece {
+        let mut statements = Vec::new();
+        if self.knobs.calls {
+            for (parameter, text) in parameters.iter().zip(texts) {
+                if parameter.direction == Direction::Out {
+                    let name = text.rsplit(' ').next().unwrap_or_default();
+                    let value = self.literal_text(parameter.ty);
+                    statements.push(Piece::text(format!("{name} = {value};\n")));
+                }
+            }
+        }
+        Piece::sequence(Role::Fixed, statements)
+    }
+
+    pub(super) fn parameters(&mut self, most: u32) -> Vec<Parameter> {
         (0..self.choices.between(0, most))
             .map(|_| {
                 let direction =
@@ -58,7 +73,7 @@ impl Generator<'_> {
     }
 
     /// Declares the parameters in the scope and returns their text.
-    fn declare_parameters(&mut self, parameters: &[Parameter]) -> Vec<String> {
+    pub(super) fn declare_parameters(&mut self, parameters: &[Parameter]) -> Vec<String> {
         let mut texts = Vec::new();
         for parameter in parameters {
             let name = self.fresh("p");
@@ -79,6 +94,7 @@ impl Generator<'_> {
             let texts = generator.declare_parameters(&parameters);
             let ty = returns.map_or("void".to_string(), |ty| generator.type_text(ty));
             generator.returns = returns;
+            let begin = generator.begin_outputs(&parameters, &texts);
             generator.budget = generator.amount(1, 5);
             let most = generator.choices.between(0, 3);
             let body = generator.statements(most, 2);
@@ -91,7 +107,7 @@ impl Generator<'_> {
             };
             generator.returns = None;
             let head = format!("{ty} {name}({})", texts.join(", "));
-            Piece::droppable(&format!("{head} {{\n$$}}\n"), vec![body, end])
+            Piece::droppable(&format!("{head} {{\n$$$}}\n"), vec![begin, body, end])
         });
         self.place = place;
         self.functions.push(Function { name, returns, parameters });
@@ -113,6 +129,7 @@ impl Generator<'_> {
         let place = std::mem::replace(&mut self.place, Place::Action);
         let piece = self.scoped(|generator| {
             let mut texts = generator.declare_parameters(&parameters);
+            let begin = generator.begin_outputs(&parameters, &texts);
             for ty in &data {
                 let name = generator.fresh("d");
                 texts.push(format!("{} {name}", generator.type_text(*ty)));
@@ -123,7 +140,7 @@ impl Generator<'_> {
             let body = generator.statements(count, 2);
             let extra = extra.unwrap_or_else(|| Piece::text(""));
             let head = format!("action {name}({})", texts.join(", "));
-            Piece::droppable(&format!("{head} {{\n$$}}\n"), vec![body, extra])
+            Piece::droppable(&format!("{head} {{\n$$$}}\n"), vec![begin, body, extra])
         });
         self.place = place;
         self.objects.actions.push(Action { name, parameters, data });
@@ -175,7 +192,10 @@ impl Generator<'_> {
             return (Piece::text(""), target);
         }
         let name = self.fresh("v");
-        let text = format!("{} {name};\n", self.type_text(ty));
+        let text = match self.knobs.calls {
+            true => format!("{} {name} = {};\n", self.type_text(ty), self.literal_text(ty)),
+            false => format!("{} {name};\n", self.type_text(ty)),
+        };
         self.declare(name.clone(), ty, true);
         (Piece::new(Role::Fixed, &text, Vec::new()), Piece::text(name))
     }

@@ -2,6 +2,7 @@
 //! Controls: ingress and egress with their state, actions and tables, nested controls, checksums, and
 //! the deparser.
 
+use super::actions::{Direction, Parameter};
 use super::externs::ALGORITHMS;
 use super::{Generator, Objects, Place, Type};
 use crate::differential::piece::{Piece, Role};
@@ -54,8 +55,11 @@ impl Generator<'_> {
     }
 
     /// A control that ingress or egress may apply, and what it takes besides headers and metadata.
-    fn nested_control(&mut self) -> (Piece, String, Vec<Type>) {
+    fn nested_control(&mut self) -> (Piece, String, Vec<Parameter>) {
         let name = self.fresh("Nested");
+        if self.knobs.calls {
+            return self.nested_with_parameters(name);
+        }
         let ty = self.any_type();
         let parameter = self.fresh("p");
         let text = self.type_text(ty);
@@ -66,12 +70,102 @@ impl Generator<'_> {
         });
         self.objects = outer;
         let head = format!("control {name}({PARAMETERS}, inout {text} {parameter})");
-        (Piece::droppable(&format!("{head} {{\n$}}\n"), vec![piece]), name, vec![ty])
+        let parameters = vec![Parameter { direction: Direction::InOut, ty }];
+        (Piece::droppable(&format!("{head} {{\n$}}\n"), vec![piece]), name, parameters)
+    }
+
+    /// A nested control with parameters of every direction and one of its constructor, which may apply
+    /// the nested controls that are known already.
+    fn nested_with_parameters(&mut self, name: String) -> (Piece, String, Vec<Parameter>) {
+        let parameters = self.parameters(4);
+        // A constant where it is inlined, as the variable of an unrolled loop is.
+        let number = self.fresh("i");
+        let known = self.objects.controls.clone();
+        let outer = std::mem::take(&mut self.objects);
+        let mut texts = Vec::new();
+        let piece = self.scoped(|generator| {
+            texts = generator.declare_parameters(&parameters);
+            generator.declare(number.clone(), Type::Bits(8), false);
+            let begin = generator.begin_outputs(&parameters, &texts);
+            let (instances, controls) = generator.instances(&known);
+            generator.objects.controls = controls;
+            let body = generator.control_body_after(begin, 1);
+            Piece::fixed("$$", vec![instances, body])
+        });
+        self.objects = outer;
+        texts.insert(0, PARAMETERS.to_string());
+        let head = format!("control {name}({})(bit<8> {number})", texts.join(", "));
+        (Piece::droppable(&format!("{head} {{\n$}}\n"), vec![piece]), name, parameters)
+    }
+
+    /// Instances of nested controls.
+    fn instances(
+        &mut self,
+        types: &[(String, Vec<Parameter>)],
+    ) -> (Piece, Vec<(String, Vec<Parameter>)>) {
+        let mut declarations = Vec::new();
+        let mut controls = Vec::new();
+        for (name, parameters) in types {
+            for _ in 0..self.choices.between(0, 2) {
+                let instance = self.fresh("n");
+                let value = self.literal_text(Type::Bits(8));
+                let text = match self.choices.chance(20) {
+                    true => format!("@name(\"given_{instance}\") {name}({value}) {instance};\n"),
+                    false => format!("{name}({value}) {instance};\n"),
+                };
+                declarations.push(Piece::droppable(&text, Vec::new()));
+                controls.push((instance, parameters.clone()));
+            }
+        }
+        (Piece::sequence(Role::Fixed, declarations), controls)
+    }
+
+    /// A call of a nested control. Arguments for outputs are variables declared for the call, or anything
+    /// else in scope, which may be a part of another argument.
+    pub(super) fn nested_call(&mut self, name: &str, parameters: &[Parameter]) -> Piece {
+        let mut parts = Vec::new();
+        let mut arguments = Vec::new();
+        for parameter in parameters {
+            if parameter.direction == Direction::In {
+                arguments.push(self.expression(parameter.ty, 2));
+                continue;
+            }
+            let target = match self.choices.chance(60) {
+                true => self.target(parameter.ty),
+                false => None,
+            };
+            arguments.push(target.unwrap_or_else(|| {
+                let name = self.fresh("v");
+                let value = self.expression(parameter.ty, 1);
+                let text = format!("{} {name} = $;\n", self.type_text(parameter.ty));
+                parts.push(Piece::fixed(&text, vec![value]));
+                self.declare(name.clone(), parameter.ty, true);
+                Piece::text(name)
+            }));
+        }
+        let holes = ", $".repeat(arguments.len());
+        let call = Piece::droppable(&format!("{name}.apply(hdr, meta, std{holes});\n"), arguments);
+        parts.push(call);
+        Piece::sequence(Role::Fixed, parts)
     }
 
     /// Declarations and the apply block, with a weight of 1 for nested controls and more for others.
     fn control_body(&mut self, weight: u32) -> Piece {
+        self.control_body_after(Piece::text(""), weight)
+    }
+
+    /// The same with statements that come first.
+    fn control_body_after(&mut self, begin: Piece, weight: u32) -> Piece {
         let mut declarations = self.stateful_objects();
+        if self.knobs.calls {
+            for _ in 0..self.choices.between(0, 3) {
+                let (name, ty) = (self.fresh("v"), self.any_type());
+                let value = self.literal(ty);
+                let text = format!("{} {name} = $;\n", self.type_text(ty));
+                declarations.push(Piece::droppable(&text, vec![value]));
+                self.declare(name, ty, true);
+            }
+        }
         for _ in 0..self.choices.between(1, 1 + weight) {
             let action = self.action(None);
             declarations.push(action);
@@ -102,7 +196,7 @@ impl Generator<'_> {
             Piece::sequence(Role::Fixed, statements)
         });
         let declarations = Piece::sequence(Role::Fixed, declarations);
-        Piece::fixed("$apply {\n$}\n", vec![declarations, body])
+        Piece::fixed("$apply {\n$$}\n", vec![declarations, begin, body])
     }
 
     /// A line with some of the values in scope, so that what no packet shows is compared too.
@@ -128,7 +222,17 @@ impl Generator<'_> {
         let mut before = Vec::new();
         let mut instances = Vec::new();
         let mut controls = Vec::new();
-        if self.choices.chance(45) {
+        if self.knobs.calls {
+            for _ in 0..self.choices.between(1, 3) {
+                let (piece, name, parameters) = self.nested_control();
+                before.push(piece);
+                self.objects.controls.push((name, parameters));
+            }
+            let types = std::mem::take(&mut self.objects.controls);
+            let (declared, known) = self.instances(&types);
+            instances.push(declared);
+            controls = known;
+        } else if self.choices.chance(45) {
             let (piece, name, types) = self.nested_control();
             before.push(piece);
             for _ in 0..self.choices.between(1, 2) {

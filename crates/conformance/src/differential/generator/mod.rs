@@ -22,7 +22,7 @@ pub(super) use types::hexadecimal;
 
 use super::choices::Choices;
 use super::piece::Piece;
-use actions::{Action, Function};
+use actions::{Action, Function, Parameter};
 use declarations::{EnumType, HeaderPlace, StackPlace};
 use ir::Bits;
 
@@ -34,11 +34,15 @@ pub struct Knobs {
     /// Whether programs draw random numbers; what is drawn depends on the places of instructions, so
     /// engines that run different IR of one program differ.
     pub random: bool,
+    /// Whether programs are about calls: nested controls of every kind of parameter, in several levels, by
+    /// instance and by type; and no variable is read before it has a value, because calls that are
+    /// inlined have other variables.
+    pub calls: bool,
 }
 
 impl Default for Knobs {
     fn default() -> Knobs {
-        Knobs { size: 3, random: true }
+        Knobs { size: 3, random: true, calls: false }
     }
 }
 
@@ -108,8 +112,8 @@ struct Objects {
     meters: Vec<(String, u64)>,
     /// Applied at most once more each.
     tables: Vec<TableName>,
-    /// Calls of nested controls, to be filled with arguments.
-    controls: Vec<(String, Vec<Type>)>,
+    /// Nested controls, by instance or type, and what they take besides headers and metadata.
+    controls: Vec<(String, Vec<Parameter>)>,
     actions: Vec<Action>,
 }
 

@@ -42,7 +42,7 @@ impl Generator<'_> {
             when(is_control, 14),
             when(self.place != Place::Parser, 3),
             when(self.in_loop, 8),
-            6,
+            if self.knobs.calls { 40 } else { 6 },
             when(has_headers, 6),
         ];
         let piece = match self.choices.weighted(&weights) {
@@ -100,7 +100,7 @@ impl Generator<'_> {
         let ty = self.any_type();
         let name = self.fresh("v");
         let text = self.declared_type(ty);
-        let piece = if self.choices.chance(85) {
+        let piece = if self.knobs.calls || self.choices.chance(85) {
             let value = self.expression(ty, 2);
             Piece::droppable(&format!("{text} {name} = $;\n"), vec![value])
         } else {
@@ -339,10 +339,13 @@ impl Generator<'_> {
     fn call_statement(&mut self) -> Option<Piece> {
         let is_control = matches!(self.place, Place::Ingress | Place::Egress);
         if is_control && !self.objects.controls.is_empty() && self.choices.chance(30) {
-            let (name, types) = self.choices.pick(&self.objects.controls).clone();
+            let (name, parameters) = self.choices.pick(&self.objects.controls).clone();
+            if self.knobs.calls {
+                return Some(self.nested_call(&name, &parameters));
+            }
             let mut arguments = vec![];
-            for ty in types {
-                arguments.push(self.target(ty)?);
+            for parameter in parameters {
+                arguments.push(self.target(parameter.ty)?);
             }
             let holes = vec!["$"; arguments.len()].join(", ");
             return Some(Piece::droppable(

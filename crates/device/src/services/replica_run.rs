@@ -2,6 +2,7 @@
 //! Runs the fast path of a multicast group's copies: one unit for each copy, in the order in which their ports
 //! send. What the units do is the architecture's.
 
+use super::Services;
 use crate::compiled_program::{Bound, BoundReplicaPath};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
@@ -9,7 +10,6 @@ use crate::engine::{BlockOutputs, Engine};
 use crate::fast_path::{INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME, LeftFastPath};
 use crate::output::DeviceError;
 use crate::pass::PassInfo;
-use crate::services::Services;
 use jit::Ending;
 use state::Replica;
 use std::cell::Cell;

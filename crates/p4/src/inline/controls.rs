@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A control that another control applies: its tables, actions and instances become those of the caller
+//! and keep their control-plane names, and its `apply` becomes a block at the place of the call.
+
+use super::arguments::{Local, Passed, Surroundings, pass, visible_everywhere};
+use super::code::{before_exits, without_returns};
+use super::instances::Applied;
+use super::keys;
+use super::maker::{Maker, qualified};
+use super::obstacle::Obstacle;
+use super::returns::may_exit;
+use super::scope::Scope;
+use super::sites::{Calls, Position, position, replace_in_list};
+use super::substitute::{Referred, Stand, Substitution, is_action};
+use crate::ast::{
+    Annotation, Call, ControlDeclaration, Declaration, DeclarationKind, NodeId, Statement,
+    StatementKind,
+};
+use crate::typed::{CallInfo, Callee};
+use crate::visit::{Visit, walk_statement};
+use crate::visit_mut::VisitMut;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Inlines a call in a copy of the control that it stands in.
+pub(super) fn inline(
+    maker: &mut Maker<'_>,
+    home: &mut Declaration,
+    at: NodeId,
+    call: &Call,
+    info: &CallInfo,
+    callee: &Declaration,
+) -> Result<(), Obstacle> {
+    let applied = Applied::of(maker, home, call, info)?;
+    let copy = maker.rewriter.copy(callee);
+    let DeclarationKind::Control(control) = copy.kind else { return Err(Obstacle::NoBody) };
+    if !control.signature.type_parameters.is_empty() {
+        return Err(Obstacle::Generic);
+    }
+    let ControlDeclaration { signature, constructor_parameters, mut locals, body } = *control;
+    drop_unused_actions(maker, &mut locals, &body.statements);
+    let has_state = locals.iter().any(|local| {
+        matches!(local.kind, DeclarationKind::Table(_) | DeclarationKind::Instance { .. })
+    });
+    if has_state && applied.uses > 1 {
+        return Err(Obstacle::StateWithSeveralCalls);
+    }
+    let goes_everywhere = locals
+        .iter()
+        .any(|local| matches!(local.kind, DeclarationKind::Table(_)) || is_action(local));
+    let visible = visible_everywhere(home);
+    let kept_names = parameter_names(&locals);
+    let mut scope = Scope::of(maker.rewriter, home);
+    scope.take(kept_names.iter().cloned());
+    let mut stands: FxHashMap<NodeId, Stand> = FxHashMap::default();
+    let prefix = applied.prefix.clone();
+    let mut moved = Vec::new();
+    let mut here = Vec::new();
+    for mut local in locals {
+        let is_variable = matches!(local.kind, DeclarationKind::Variable { .. });
+        let goes = goes_everywhere || !is_variable;
+        let wanted = match goes {
+            true => format!("{}_{}", applied.label, local.name.text),
+            false => local.name.text.to_string(),
+        };
+        stands.insert(local.id, Stand::Name(scope.fresh(&wanted)));
+        if let DeclarationKind::Action { body, .. } = &local.kind {
+            scope.rename_block(body, &mut stands);
+        }
+        keys::keep_names(maker, &mut local);
+        if has_control_plane_name(&local) {
+            let name = qualified(&prefix, &local.annotations, &local.name.text);
+            local.annotations.retain(|annotation| &*annotation.name.text != "name");
+            local.annotations.push(maker.name_annotation(&name));
+        }
+        match goes {
+            true => moved.push(local),
+            false => here.push(local),
+        }
+    }
+    scope.rename_statements(&body.statements, &mut stands);
+    let surroundings = Surroundings {
+        is_closed: true,
+        visible: goes_everywhere.then_some(&visible),
+        kept_names: &kept_names,
+        is_action: false,
+    };
+    stands.extend(applied.constructor_stands(maker, &constructor_parameters, &surroundings)?);
+    let label = applied.label.clone();
+    let passed = pass(maker, call, info, signature.parameters, &surroundings, &mut |wanted| {
+        match goes_everywhere {
+            true => scope.fresh(&format!("{label}_{wanted}")),
+            false => scope.fresh(wanted),
+        }
+    })?;
+    let Passed {
+        stands: for_parameters, locals: variables, before, after, after_elsewhere, ..
+    } = passed;
+    let exits_elsewhere = moved.iter().any(exits) || exits_outside(maker, &moved, &body.statements);
+    if exits_elsewhere && !after.is_empty() {
+        let own_only = !exits_outside(maker, &moved, &body.statements);
+        if !own_only || passed.is_hidden_elsewhere {
+            return Err(Obstacle::CopyOut);
+        }
+    }
+    stands.extend(for_parameters);
+    let hidden = scope.hidden.clone();
+    let mut substitution =
+        Substitution { maker: &mut *maker, stands, accept: None, hidden: &hidden };
+    let mut statements = body.statements;
+    for statement in &mut statements {
+        substitution.statement(statement);
+    }
+    for local in moved.iter_mut().chain(&mut here) {
+        substitution.declaration(local);
+    }
+    let mut new_locals = Vec::new();
+    let mut inside = Vec::new();
+    let in_loop = is_in_loop(home, at);
+    for Local { name, ty, value } in variables {
+        if goes_everywhere {
+            let variable = maker.variable(&name, ty, None);
+            new_locals.push(variable);
+            match value {
+                Some(value) => {
+                    let target = maker.path(&name);
+                    inside.push(maker.assign(target, value));
+                }
+                None if in_loop => return Err(Obstacle::CopyOut),
+                None => {}
+            }
+        } else {
+            let variable = maker.variable(&name, ty, value);
+            inside.push(maker.declare(variable));
+        }
+    }
+    inside.extend(before);
+    for mut local in moved {
+        if let DeclarationKind::Variable { initializer, .. } = &mut local.kind {
+            match initializer.take() {
+                Some(value) => {
+                    let target = maker.path(&local.name.text);
+                    inside.push(maker.assign(target, value));
+                }
+                None if in_loop => return Err(Obstacle::CopyOut),
+                None => {}
+            }
+        }
+        if let DeclarationKind::Action { body, .. } = &mut local.kind {
+            let statements = std::mem::take(&mut body.statements);
+            body.statements = before_exits(maker, statements, &after_elsewhere);
+        }
+        new_locals.push(local);
+    }
+    for local in here {
+        inside.push(maker.declare(local));
+    }
+    let flag = scope.fresh(&format!("{}_returned", applied.label));
+    let statements = without_returns(maker, statements, None, flag)?;
+    inside.extend(before_exits(maker, statements, &after));
+    inside.extend(after);
+    let mut block = maker.block(inside);
+    if let StatementKind::Block(block) = &mut block.kind {
+        block.annotations = atomic(maker, &copy.annotations);
+    }
+    let DeclarationKind::Control(caller) = &mut home.kind else {
+        return Err(Obstacle::OutsideStatements);
+    };
+    let mut block = Some(block);
+    let found =
+        replace_in_list(&mut caller.body.statements, at, &mut |statement, _| match position(
+            &statement, at,
+        ) {
+            Some(Ok(Position::Whole)) => Ok(block.take().into_iter().collect()),
+            _ => Err(Obstacle::InsideExpression),
+        })?;
+    if !found {
+        return Err(Obstacle::OutsideStatements);
+    }
+    if applied.uses == 1
+        && let Some(instance) = applied.instance
+    {
+        caller.locals.retain(|local| local.id != instance);
+    }
+    caller.locals.extend(new_locals);
+    Ok(())
+}
+
+/// Annotations that hold for a block as they hold for a control.
+fn atomic(maker: &mut Maker<'_>, annotations: &[Annotation]) -> Vec<Annotation> {
+    let found: Vec<&Annotation> =
+        annotations.iter().filter(|annotation| &*annotation.name.text == "atomic").collect();
+    found.into_iter().map(|annotation| maker.rewriter.copy(annotation)).collect()
+}
+
+fn has_control_plane_name(local: &Declaration) -> bool {
+    matches!(
+        local.kind,
+        DeclarationKind::Table(_)
+            | DeclarationKind::Action { .. }
+            | DeclarationKind::Instance { .. }
+            | DeclarationKind::ValueSet { .. }
+    )
+}
+
+/// The names of the actions' parameters: the control plane knows them.
+fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
+    let mut names = FxHashSet::default();
+    for local in locals {
+        if let DeclarationKind::Action { parameters, .. } = &local.kind {
+            names.extend(parameters.iter().map(|parameter| parameter.name.text.clone()));
+        }
+    }
+    names
+}
+
+/// Leaves out actions that only were called directly, and are inlined.
+fn drop_unused_actions(maker: &Maker<'_>, locals: &mut Vec<Declaration>, body: &[Statement]) {
+    loop {
+        let mut referred = Referred { rewriter: maker.rewriter, nodes: FxHashSet::default() };
+        for statement in body {
+            referred.statement(statement);
+        }
+        for local in locals.iter() {
+            referred.declaration(local);
+        }
+        let before = locals.len();
+        locals.retain(|local| !is_action(local) || referred.nodes.contains(&local.id));
+        if locals.len() == before {
+            return;
+        }
+    }
+}
+
+fn exits(local: &Declaration) -> bool {
+    match &local.kind {
+        DeclarationKind::Action { body, .. } => body.statements.iter().any(may_exit),
+        _ => false,
+    }
+}
+
+/// Whether something that is not inlined here may exit: an action of the top level, or another control.
+fn exits_outside(maker: &Maker<'_>, locals: &[Declaration], body: &[Statement]) -> bool {
+    let rewriter = &*maker.rewriter;
+    let mut referred = Referred { rewriter, nodes: FxHashSet::default() };
+    let mut calls = Calls::default();
+    for statement in body {
+        referred.statement(statement);
+        calls.statement(statement);
+    }
+    for local in locals {
+        referred.declaration(local);
+    }
+    let top = &rewriter.program().declarations;
+    let by_action = top.iter().any(|each| referred.nodes.contains(&each.id) && exits(each));
+    let by_control = calls.0.iter().any(|call| {
+        let info = rewriter.original().calls.get(&rewriter.model_of(*call));
+        info.is_some_and(|info| {
+            matches!(info.callee, Callee::BlockApply(_) | Callee::DirectApply(_))
+        })
+    });
+    by_action || by_control
+}
+
+/// Whether a call stands in a loop.
+fn is_in_loop(home: &Declaration, at: NodeId) -> bool {
+    struct Loops(NodeId, bool);
+    impl<'a> Visit<'a> for Loops {
+        fn statement(&mut self, statement: &'a Statement) {
+            if let StatementKind::For { body, .. } | StatementKind::ForIn { body, .. } =
+                &statement.kind
+            {
+                let mut calls = Calls::default();
+                calls.statement(body);
+                self.1 |= calls.0.contains(&self.0);
+            }
+            walk_statement(self, statement);
+        }
+    }
+    let mut loops = Loops(at, false);
+    loops.declaration(home);
+    loops.1
+}
