@@ -150,6 +150,20 @@ impl RandomSites {
     }
 }
 
+/// The calls that a declaration (function, action, table, parser or control) evaluates, in the order of the
+/// text; those of actions and tables within a control are not among them.
+pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    for unit in units(tree).into_iter().filter(|unit| unit.id == declaration) {
+        walk_unit(unit, &mut |step| {
+            if let Step::Call(call) = step {
+                found.push(call.id);
+            }
+        });
+    }
+    found
+}
+
 /// The key of a call with this label in this scope.
 pub fn join(scope: &str, label: &str) -> Arc<str> {
     match label.strip_prefix('/') {

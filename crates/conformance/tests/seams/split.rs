@@ -92,7 +92,8 @@ fn live_before(source: &ReadyProgram, statement: NodeId) -> Vec<Carried> {
     let nodes = StatementTree::of(&source.typed().program).nodes_of(statement.0);
     let facts = analysis.statement_of(&nodes);
     let before = facts.instances.iter().flat_map(|instance| &instance.before);
-    let live: BTreeSet<_> = before.flat_map(|at| analysis.live_at(*at).iter().collect::<Vec<_>>()).collect();
+    let live: BTreeSet<_> =
+        before.flat_map(|at| analysis.live_at(*at).iter().collect::<Vec<_>>()).collect();
     let carried = |slot: ir::SlotId| {
         let slot = &source.lowered().slots[slot.index()];
         let place = match slot.name.split_once('.')? {
@@ -169,7 +170,8 @@ fn cut(at: usize, mistake: Mistake) -> ([Arc<Program>; 2], usize) {
         carried = taken.clone();
     }
     // A variable that is declared on one side is needed on the other one, too.
-    let is_variable = |statement: &&Statement| matches!(statement.kind, StatementKind::Declaration(_));
+    let is_variable =
+        |statement: &&Statement| matches!(statement.kind, StatementKind::Declaration(_));
     let variables: Vec<NodeId> = all[..at].iter().filter(is_variable).map(|it| it.id).collect();
 
     let mut first = begin(&carried, mistake);
@@ -185,7 +187,9 @@ fn cut(at: usize, mistake: Mistake) -> ([Arc<Program>; 2], usize) {
     let code = statements(&mut first, &code);
     let ingress = declaration(first.program(), "MyIngress").id;
     first.append(ingress, code).expect("a control has statements");
-    for id in apply_statements(first.program(), "MyEgress").iter().map(|it| it.id).collect::<Vec<_>>() {
+    for id in
+        apply_statements(first.program(), "MyEgress").iter().map(|it| it.id).collect::<Vec<_>>()
+    {
         first.remove(id).expect("it is a statement");
     }
     let emit = statements(&mut first, "packet.emit(hdr.carry);");
@@ -237,7 +241,9 @@ impl Placed {
             tables.iter().position(|table| table.name == *name).map(|id| (at, id))
         };
         let found = match self.mistake {
-            Mistake::WrongDevice => Some((0, of.index().min(self.parts[0].tables.len().max(1) - 1))),
+            Mistake::WrongDevice => {
+                Some((0, of.index().min(self.parts[0].tables.len().max(1) - 1)))
+            }
             _ => find(0).or_else(|| find(1)),
         };
         let gone = || Fault::Unsupported(format!("no device has `{name}`"));
@@ -256,7 +262,12 @@ impl Placed {
     }
 
     /// An entry with the action of the part's number.
-    fn entry(&self, of: TableId, (at, below): (TargetIndex, TableId), entry: &NewEntry) -> NewEntry {
+    fn entry(
+        &self,
+        of: TableId,
+        (at, below): (TargetIndex, TableId),
+        entry: &NewEntry,
+    ) -> NewEntry {
         let state::ActionData::Direct(action) = &entry.action else { panic!("no profiles here") };
         let name = &program().actions[action.action.index()].name;
         let part = &self.parts[at.0];
@@ -391,7 +402,8 @@ fn compare(
 ) -> Result<usize, String> {
     let mut choices = Choices::from_seed(seed);
     let options = DeviceOptions { engine, ..DeviceOptions::default() };
-    let device = |program: &Arc<Program>| Device::new(program.clone(), options.clone()).expect("it loads");
+    let device =
+        |program: &Arc<Program>| Device::new(program.clone(), options.clone()).expect("it loads");
     let mut whole = device(program());
     let mut whole_target = whole.target();
     let [mut first, mut second] = [device(&parts[0]), device(&parts[1])];
@@ -428,7 +440,9 @@ fn compare(
             }
             packets += 1;
             if found != expected {
-                return Err(format!("packet {packets}, {bytes:?}: {found:?} instead of {expected:?}"));
+                return Err(format!(
+                    "packet {packets}, {bytes:?}: {found:?} instead of {expected:?}"
+                ));
             }
         }
         let (expected, found) = (digests(&mut whole_target), digests(&mut target));

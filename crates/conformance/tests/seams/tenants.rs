@@ -9,8 +9,8 @@ use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target};
 use device::Device;
 use ir::{Bits, KeyPattern, Program, TableId};
 use state::{
-    Atomicity, CloneSession, CounterValue, EntryRecord, EntryReference, EntryTarget, EntryWithCells,
-    MulticastGroup, NewEntry, Read, Replica, Update,
+    Atomicity, CloneSession, CounterValue, EntryRecord, EntryReference, EntryTarget,
+    EntryWithCells, MulticastGroup, NewEntry, Read, Replica, Update,
 };
 use std::sync::Arc;
 
@@ -326,7 +326,9 @@ impl History {
                 let configuration = tenant.alone.configuration();
                 expected.retain(|notification| match notification {
                     // The maps of this trial know nothing of entries that have gone since.
-                    Notification::IdleTimeout { table, entry, .. } if tenant.knows_living_entries => {
+                    Notification::IdleTimeout { table, entry, .. }
+                        if tenant.knows_living_entries =>
+                    {
                         configuration.entry_handle(*table, &entry.keys, entry.priority).is_ok()
                     }
                     notification => tenant.number > 0 || own(notification),
