@@ -5,12 +5,13 @@
 //! the time of its release; while it is held it belongs to no pass, so controllers' barriers do not wait.
 
 use crate::drop_reason::DropReason;
+use crate::event::Event;
 use crate::held_packets::HeldKey;
 use crate::loaded_program::LoadedProgram;
 use crate::output::DeviceError;
 use crate::packet::{Arrival, EmittedPacket, IngressSource, PassEpoch, Queued, Reception};
 use crate::pass::{Departure, Half, Pass};
-use crate::switch_core::{Event, SwitchCore};
+use crate::switch_core::SwitchCore;
 use crate::tap::{ExternDeed, TappedEvent};
 use crate::trace::{PassId, TraceNode};
 use crate::wire::OutputPath;
