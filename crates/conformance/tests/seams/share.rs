@@ -8,13 +8,10 @@ use crate::{bound, cases, program, table};
 use conformance::differential::choices::Choices;
 use control::latency::LatencyModel;
 use control::map::{IdRanges, Mapped, Physical, SharedTarget, TargetIndex, Translation, Virtual};
-use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target};
+use control::target::{Fault, Notification, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{Bits, KeyPattern, Program, TableId};
-use state::{
-    ActionData, Atomicity, CloneSession, Configuration, CounterValue, EntryRecord, EntryReference,
-    EntryTarget, EntryWithCells, MulticastGroup, NewEntry, Read, Replica, Update,
-};
+use state::{ActionData, CloneSession, Configuration, EntryReference, NewEntry, Read, Update};
 use std::sync::{Arc, LazyLock};
 
 /// From one round of batches to the packets after it, and from them to the next round.

@@ -7,6 +7,7 @@ use crate::share::{NAMES, PROGRAMS};
 use crate::tenants::{Counts, History, Tenant};
 use crate::{cases, program};
 use conformance::differential::choices::Choices;
+use control::target::Target;
 use device::{Admission, Device, DeviceOptions, EngineChoice, ProgramId};
 use ir::Program;
 use std::sync::{Arc, LazyLock};

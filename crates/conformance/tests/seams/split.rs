@@ -10,7 +10,7 @@ use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::analysis::{Analysis, StatementTree};
 use ir::ready::ReadyProgram;
-use ir::{Bits, KeyPattern, Program, RegisterId, SlotType, TableId};
+use ir::{Bits, Display, KeyPattern, Program, RegisterId, TableId};
 use p4::ast::{Declaration, DeclarationKind, NodeId, State, Statement, StatementKind};
 use p4::parser::pieces::tokens_at;
 use p4::rewrite::Rewriter;
@@ -102,10 +102,8 @@ fn live_before(source: &ReadyProgram, statement: NodeId) -> Vec<Carried> {
             ("MyIngress", variable) => variable.to_string(),
             _ => slot.name.to_string(),
         };
-        Some(match slot.ty {
-            SlotType::Bool => Carried { place, width_bits: 1, is_bool: true },
-            ref ty => Carried { place, width_bits: ty.width_bits(), is_bool: false },
-        })
+        let is_bool = slot.display == Display::Bool;
+        Some(Carried { place, width_bits: slot.ty.width_bits(), is_bool })
     };
     live.into_iter().filter_map(carried).collect()
 }
@@ -137,8 +135,8 @@ fn begin(carried: &[Carried], mistake: Mistake) -> Rewriter {
     let headers = declaration(rewriter.program(), "headers_t").id;
     rewriter.insert_before(headers, header).expect("it goes before another declaration");
     let mut field = declarations(&mut rewriter, "struct carrier_t { carry_h carry; }");
-    let DeclarationKind::Struct { fields, .. } = &mut field[0].kind else { panic!("a struct") };
-    let fields = std::mem::take(fields);
+    let DeclarationKind::Struct(composite) = &mut field[0].kind else { panic!("a struct") };
+    let fields = std::mem::take(&mut composite.fields);
     rewriter.append(headers, fields).expect("a struct has fields");
     rewriter
 }
