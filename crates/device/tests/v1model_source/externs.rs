@@ -199,7 +199,7 @@ fn on_both(packets: &[Vec<u8>]) -> Observed {
         (sent, statistics, taps, states)
     });
     assert_eq!(observed[0], observed[1], "the engines differ");
-    std::mem::replace(&mut observed[0], (Vec::new(), Statistics::default(), Vec::new(), Vec::new()))
+    std::mem::take(&mut observed[0])
 }
 
 #[test]
