@@ -26,6 +26,6 @@ find ../examples "${folders[@]}" -name '*.stf' | seed stf 40000
 find ../crates/ir/tests -name '*.txt' | seed ir_text 40000
 find ../examples ../crates/lucid/tests "${folders[@]}" -name '*.dpt' -size -40k \
     | seed lucid_parser 40000
-find ../crates/lucid/tests/specification -name '*.json' -o -name '*.yaml' -o -name '*.toml' \
+find ../crates/lucid_reference/tests/it/specification -name '*.json' -o -name '*.yaml' -o -name '*.toml' \
     | seed lucid_specification 40000
 mkdir -p corpus/packets

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lucid::specification::{Format, read, read_symbolics};
+use lucid_reference::specification::{Format, read, read_symbolics};
 
 fuzz_target!(|text: &str| {
     for format in [Format::Json, Format::Yaml, Format::Toml] {

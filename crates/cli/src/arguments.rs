@@ -57,8 +57,8 @@ pub enum Command {
     )]
     Print(Print),
     /// Print a program's pipeline IR, or a Lucid program's core program.
-    #[command(after_help = "Example:\n  plane ir examples/router/router.p4")]
-    Ir(OneProgram),
+    #[command(after_help = "Example:\n  plane ir examples/router/router.p4 --effects")]
+    Ir(Ir),
     /// Lay a program out on the stages of a pipeline, and show what sits where and why.
     #[command(
         after_help = "Example:\n  plane layout examples/router/router.p4 --target tofino\n\n\
@@ -227,6 +227,18 @@ pub struct Print {
     /// plane sees keeps its names. Calls that cannot be inlined stay, with a note that says why.
     #[arg(long)]
     pub inline: bool,
+}
+
+/// `plane ir`.
+#[derive(Debug, Args)]
+pub struct Ir {
+    /// The program.
+    #[command(flatten)]
+    pub program: OneProgram,
+    /// Print a report of the program's statements instead: what each reads and writes, what guards it,
+    /// which state it accesses, and what is live after it.
+    #[arg(long)]
+    pub effects: bool,
 }
 
 /// `plane run`. What is only for one language is refused for the other (`commands::run`).

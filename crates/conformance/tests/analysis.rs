@@ -11,6 +11,7 @@ use conformance::differential::generator::Knobs;
 use conformance::differential::runner::compare;
 use conformance::differential::subject::{DeviceSubject, Stimulus};
 use control::session::Session;
+use control::target::Batch;
 use device::{Device, DeviceOptions, EngineChoice};
 use interpreter::random::RandomKey;
 use interpreter::{Environment, Event, ExternCall, Interpreter, Observer};
@@ -19,13 +20,14 @@ use ir::effects::{Effects, Location};
 use ir::ready::ReadyProgram;
 use ir::{Bits, OriginId, Program};
 use network::capture::CaptureReader;
-use state::Cells;
+use state::{Cells, CloneSession, MulticastGroup, Replica, Update};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
-const KNOBS: Knobs = Knobs { size: 2, random: false, calls: false };
+const KNOBS: Knobs = Knobs { size: 2, random: true, calls: false };
 
 fn subject(name: &str) -> DeviceSubject {
     DeviceSubject::named(name).expect("the subject has a name")
@@ -147,6 +149,76 @@ fn garbage_in_dead_slots_changes_nothing_in_the_examples() {
         }
     }
     assert!(all.points > 500 && all.share() > 0.3, "{all:?}");
+}
+
+/// A device for Tofino's programs, with groups and sessions that they use.
+fn tna_device(program: Arc<Program>) -> Device {
+    let options = DeviceOptions {
+        engine: EngineChoice::Interpreter,
+        cpu_port: Some(64),
+        ..DeviceOptions::default()
+    };
+    let device = Device::new(program, options).expect("the program loads");
+    let replicas = |egress_port| vec![Replica { egress_port, instance: egress_port + 10 }];
+    let mut updates = Vec::new();
+    for number in 1..=8 {
+        let content = MulticastGroup { replicas: replicas(number), ..MulticastGroup::default() };
+        updates.push(Update::InsertMulticastGroup { group: number, content });
+        let content = CloneSession { replicas: replicas(number), ..CloneSession::default() };
+        updates.push(Update::InsertCloneSession { session: number, content });
+    }
+    assert!(device.execute(Batch::of(updates)).is_ok());
+    device
+}
+
+/// A packet of TCP over IPv4, with some bytes changed.
+fn tcp_packet(choices: &mut Choices) -> Vec<u8> {
+    let mut packet = vec![0, 0, 0, 0, 1, 16, 0, 0, 0, 0, 2, 32, 8, 0];
+    packet.extend([0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0x66, 0xcc, 10, 0, 0, 1, 10, 0, 0, 1]);
+    packet.extend([0, 80, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    for _ in 0..choices.below(4) {
+        let at = choices.below(packet.len());
+        packet[at] = choices.below(256) as u8;
+    }
+    packet.truncate(if choices.chance(20) { choices.below(54) } else { 54 });
+    packet
+}
+
+#[test]
+fn garbage_in_dead_slots_changes_nothing_on_tofino() {
+    let order = |choices: &mut Choices| (0..9).map(|_| choices.below(256) as u8).collect();
+    type Packets = fn(&mut Choices) -> Vec<u8>;
+    let programs: [(&str, &str, Packets); 2] = [
+        ("switch.p4", include_str!("../../device/tests/tna/switch.p4"), tcp_packet),
+        ("ways.p4", include_str!("../../device/tests/tna/ways.p4"), order),
+    ];
+    let (mut all, mut sent) = (Garbage::default(), 0);
+    for (name, text, packet) in programs {
+        let ready = ReadyProgram::of_text(name, text).expect("it compiles");
+        let plain = ready.lowered();
+        assert_eq!(&*plain.architecture, "tna");
+        for seed in 0..3 {
+            let mut choices = Choices::from_seed(seed);
+            let mut spoiled = Program::clone(plain);
+            let percent = [10, 40, 100][seed as usize];
+            all.include(garbage::spoil_dead_slots(&mut spoiled, percent, &mut choices));
+            let mut devices = [tna_device(plain.clone()), tna_device(Arc::new(spoiled))];
+            for _ in 0..60 {
+                let (port, bytes) = (choices.between(0, 9), packet(&mut choices));
+                let seen = devices.each_mut().map(|device| {
+                    device.inject(port, device.now_ps(), bytes.clone()).expect("not in the past");
+                    device.run_to_completion().expect("nothing fails");
+                    (device.drain_transmitted(), device.drain_digests())
+                });
+                assert_eq!(seen[0], seen[1], "{name}, seed {seed}: {bytes:02x?}");
+                sent += seen[0].0.len();
+            }
+            let [plain, spoiled] = devices;
+            assert_eq!(plain.statistics(), spoiled.statistics());
+        }
+    }
+    println!("{} points, {:.2} of the slots written", all.points, all.share());
+    assert!(all.points > 300 && all.share() > 0.3 && sent > 150, "{all:?}, {sent} sent");
 }
 
 /// Compares what happens with the effects of the statement that it comes from.
@@ -315,7 +387,7 @@ const UNROLLED: &str = "#include <core.p4>\n#include <v1model.p4>\n\
         register<bit<32>>(8) r;\n\
         apply {\n\
             r.read(m.v, 3);\n\
-            for (bit<32> i in 32w0 .. 3) { r.write(i, m.v + 1); }\n\
+            for (bit<32> i = 0; i < 4; i = i + 1) { r.write(i + 0, m.v + 1); }\n\
         }\n\
     }\n\
     control E(inout headers h, inout metadata m, inout standard_metadata_t s) { apply {} }\n\

@@ -81,7 +81,7 @@ fn cases_of_the_specification() {
             outcome.run(&format!("{}:{}", path.display(), case.line), case.text());
         }
     }
-    outcome.expect(500);
+    outcome.expect(300);
 }
 
 #[test]
@@ -89,8 +89,15 @@ fn programs_of_the_folder_that_is_named() {
     let Some(folder) = std::env::var_os("PLANEWRIGHT_P4_PROGRAMS") else { return };
     let mut outcome = Outcome::default();
     for path in files(Path::new(&folder), "p4").expect("the folder can be read") {
-        let bytes = std::fs::read(&path).expect("the program can be read");
-        outcome.run(&path.to_string_lossy(), String::from_utf8_lossy(&bytes).into_owned());
+        let name = path.to_string_lossy();
+        match std::fs::read(&path) {
+            Ok(bytes) => outcome.run(&name, String::from_utf8_lossy(&bytes).into_owned()),
+            // A checkout may have links that lead nowhere.
+            Err(error) => {
+                println!("{name}: {error}");
+                outcome.rejected += 1;
+            }
+        }
     }
     outcome.expect(1);
 }

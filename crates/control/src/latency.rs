@@ -104,7 +104,9 @@ impl ItemKind {
                 read if read.touches_cells() => ItemKind::ReadCounters,
                 _ => ItemKind::Other,
             },
-            Item::Device(DeviceItem::ReadQueue { .. }) => ItemKind::ReadCounters,
+            Item::Device(DeviceItem::ReadQueue { .. } | DeviceItem::ReadSettings) => {
+                ItemKind::ReadCounters
+            }
             Item::Device(_) => ItemKind::Other,
         }
     }

@@ -2,6 +2,7 @@
 //! The in-process control interface: commands by name, read from entries files of several formats,
 //! resolved against a program and carried to targets. No sockets, no files: text comes in.
 
+pub mod checkpoint;
 pub mod command;
 pub mod command_text;
 pub mod entries;

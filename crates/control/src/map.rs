@@ -11,6 +11,7 @@ mod instances;
 mod mapped;
 mod reconcile;
 mod renamed;
+mod rows;
 mod shared;
 mod virtual_state;
 
@@ -21,11 +22,13 @@ pub use instances::{Instances, OwnedArray, Owner};
 pub use mapped::Mapped;
 pub use reconcile::Reconciliation;
 pub use renamed::{Handles, Renamed};
-pub use shared::{IdRanges, Portion, SharedTarget};
+pub use rows::{EntryName, RowName, RowPriorities, SharedRows};
+pub use shared::{CellArray, IdRanges, Portion, SharedTarget};
 pub use virtual_state::{Physical, Translation, Virtual, VirtualPlan};
 
 use crate::target::{Batch, Notification, Outcome, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
+use state::Subscription;
 use std::sync::Arc;
 
 /// A target below a map.
@@ -56,12 +59,13 @@ pub enum Step {
 /// What a map does when a target is not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Absence {
-    /// Items for it fail with [`crate::target::Fault::Away`].
+    /// Items for it fail with [`crate::target::Fault::Away`]. What they changed of the configuration of other
+    /// targets is undone; cells that other targets have written stay written.
     #[default]
     Refuse,
     /// Plans that need it wait until it is back.
     Defer,
-    /// Writes for it are kept until it is back; reads fail with [`crate::target::Fault::Away`].
+    /// Writes for it are kept until it is back and has been brought up to date; reads fail with [`crate::target::Fault::Away`].
     GoOn,
 }
 
@@ -136,6 +140,11 @@ pub trait ControlMap: Send {
     /// The answer to [`ControlMap::background`], and the notifications that follow from it.
     fn background_answer(&mut self, _outcome: Outcome) -> Vec<Notification> {
         Vec::new()
+    }
+
+    /// As [`crate::target::Target::subscribe`]: the map tells of tables of the program as written, or not at all.
+    fn subscribe(&mut self, _tables: &[TableId]) -> Option<Subscription> {
+        None
     }
 
     /// What to do when a target is not there.

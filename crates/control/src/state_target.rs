@@ -3,8 +3,8 @@
 //! queues or generators is possible. Maps keep such a target for a program that runs nowhere.
 
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility};
-use ir::Program;
-use state::{Atomicity, BatchItem, Cells, Store, UpdateError};
+use ir::{Program, TableId};
+use state::{Atomicity, BatchItem, Cells, Store, Subscription, UpdateError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -143,5 +143,9 @@ impl Target for StateTarget {
 
     fn notifications(&mut self) -> Vec<Notification> {
         Vec::new()
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        Some(self.store.subscribe(tables.iter().copied()))
     }
 }

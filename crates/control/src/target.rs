@@ -13,7 +13,8 @@ pub use batch::{
 pub use notification::Notification;
 pub use prepared::{Prepared, prepare_default_action, prepare_entry, prepare_register};
 
-use ir::Program;
+use ir::{Program, TableId};
+use state::Subscription;
 use std::fmt;
 use std::sync::Arc;
 
@@ -71,6 +72,18 @@ pub trait Target: Send {
     /// What happened since the last call, in order.
     fn notifications(&mut self) -> Vec<Notification>;
 
+    /// Begins to tell of changes of these tables of the program that runs now, whoever makes them. `None` where the
+    /// target cannot tell. After a swap of the program a subscription is over ([`Subscription::is_over`]).
+    fn subscribe(&mut self, _tables: &[TableId]) -> Option<Subscription> {
+        None
+    }
+
+    /// Whether a request that is not answered waits for simulated time, as far as the target can tell: then
+    /// waiting is of no use. The default takes it that it does.
+    fn takes_time(&mut self, _ticket: Ticket) -> bool {
+        true
+    }
+
     /// Waits for an answer where it comes without simulated time, and gives [`Fault::TakesTime`] for each
     /// item where it does not. The default polls once.
     fn wait(&mut self, ticket: Ticket) -> Outcome {
@@ -124,6 +137,14 @@ impl<T: Target + ?Sized> Target for Box<T> {
 
     fn notifications(&mut self) -> Vec<Notification> {
         (**self).notifications()
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        (**self).subscribe(tables)
+    }
+
+    fn takes_time(&mut self, ticket: Ticket) -> bool {
+        (**self).takes_time(ticket)
     }
 
     fn wait(&mut self, ticket: Ticket) -> Outcome {

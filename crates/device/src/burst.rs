@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
-//! that goes straight through is changed where it is. How a device forwards them is in `forwarding`.
+//! on the fast path is changed where it is. How a device forwards them is in `forwarding`.
 
 use crate::fast_path::{OUTPUT_PORT, OUTPUT_QUEUE};
 use jit::Packets;
@@ -84,7 +84,7 @@ impl Burst {
         Ok(self.packets.push(ingress_port, bytes))
     }
 
-    /// Forgets outputs and lets packets be forwarded again. A packet that went straight through has
+    /// Forgets outputs and lets packets be forwarded again. A packet that took the fast path has
     /// changed where it is; what was overwritten stays so, until [`Burst::set_first_bytes`].
     #[inline]
     pub fn rewind(&mut self) {

@@ -15,9 +15,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Code that is made when it is first needed.
-type Way = OnceLock<Result<Arc<Compiled>, CompileError>>;
+type LazyCode = OnceLock<Result<Arc<Compiled>, CompileError>>;
 
-/// SwitchCore code of a program for all devices that run it alike: code reaches state through the instance
+/// Machine code of a program for all devices that run it alike: code reaches state through the instance
 /// that a device hands in.
 #[derive(Debug)]
 pub(crate) struct ProgramCode {
@@ -26,11 +26,11 @@ pub(crate) struct ProgramCode {
     /// Or why there is none.
     fast_path: Result<FastPath, String>,
     /// A unit a block, in the order of the program's blocks.
-    blocks: Way,
-    fast_path_code: Way,
+    blocks: LazyCode,
+    fast_path_code: LazyCode,
     /// The fast path with gates.
-    gated_code: Way,
-    replicas: Way,
+    gated_code: LazyCode,
+    replicas: LazyCode,
     /// How often the compiler was asked.
     compilations: AtomicU64,
 }
@@ -45,33 +45,35 @@ impl ProgramCode {
             program: program.clone(),
             layout: Arc::new(StorageLayout::new(program)),
             fast_path,
-            blocks: Way::new(),
-            fast_path_code: Way::new(),
-            gated_code: Way::new(),
-            replicas: Way::new(),
+            blocks: LazyCode::new(),
+            fast_path_code: LazyCode::new(),
+            gated_code: LazyCode::new(),
+            replicas: LazyCode::new(),
             compilations: AtomicU64::new(0),
         };
         match &code.fast_path {
-            Ok(fast_path) => code.way(&code.fast_path_code, || vec![fast_path.unit.clone()])?,
+            Ok(fast_path) => {
+                code.compiled(&code.fast_path_code, || vec![fast_path.unit.clone()])?
+            }
             Err(_) => code.blocks()?,
         };
         Ok(code)
     }
 
-    fn way(
+    fn compiled(
         &self,
-        way: &Way,
+        code: &LazyCode,
         units: impl FnOnce() -> Vec<Unit>,
     ) -> Result<Arc<Compiled>, CompileError> {
         let compile = || {
             self.compilations.fetch_add(1, Ordering::Relaxed);
             Compiled::new(self.program.clone(), &units()).map(Arc::new)
         };
-        way.get_or_init(compile).clone()
+        code.get_or_init(compile).clone()
     }
 
     fn blocks(&self) -> Result<Arc<Compiled>, CompileError> {
-        self.way(&self.blocks, || {
+        self.compiled(&self.blocks, || {
             let blocks = self.program.blocks.iter().enumerate();
             blocks.map(|(at, block)| Unit::block(&block.name, at)).collect()
         })
@@ -83,8 +85,8 @@ impl ProgramCode {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<Compiled>> {
-        let ways = [&self.blocks, &self.fast_path_code, &self.gated_code, &self.replicas];
-        ways.into_iter().filter_map(|way| way.get()?.as_ref().ok())
+        let all = [&self.blocks, &self.fast_path_code, &self.gated_code, &self.replicas];
+        all.into_iter().filter_map(|code| code.get()?.as_ref().ok())
     }
 }
 
@@ -108,7 +110,7 @@ pub(crate) struct BoundFastPath {
     pub last_pass: u64,
 }
 
-/// Code of the way of copies.
+/// Code of the fast path of copies.
 #[derive(Debug)]
 pub(crate) struct BoundReplicaPath {
     pub bound: Bound,
@@ -121,7 +123,7 @@ pub(crate) struct BoundReplicaPath {
     pub ordered: Vec<state::Replica>,
 }
 
-/// SwitchCore code of a program and the state of one device.
+/// Machine code of a program and the state of one device.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     code: Arc<ProgramCode>,
@@ -171,20 +173,20 @@ impl CompiledProgram {
         if self.gated.is_none()
             && let Ok(described) = &self.code.fast_path
             && let Some(unit) = &described.gated
-            && let Ok(compiled) = self.code.way(&self.code.gated_code, || vec![unit.clone()])
+            && let Ok(compiled) = self.code.compiled(&self.code.gated_code, || vec![unit.clone()])
         {
             self.gated = Some(bind_fast_path(described, compiled));
         }
         self.gated.as_mut()
     }
 
-    /// The way of copies, if they have one.
+    /// The fast path of copies, if they have one.
     pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicaPath>, CompileError> {
-        let described = self.code.fast_path.as_ref().ok().and_then(|way| way.replicas.as_ref());
+        let described = self.code.fast_path.as_ref().ok().and_then(|path| path.replicas.as_ref());
         if self.replicas.is_none()
             && let Some(ReplicaPath { units, least_queue_count }) = described
         {
-            let compiled = self.code.way(&self.code.replicas, || units.clone())?;
+            let compiled = self.code.compiled(&self.code.replicas, || units.clone())?;
             self.replicas = Some(BoundReplicaPath {
                 bound: Bound::new(compiled),
                 share_bytes: units.len() > 1,
@@ -211,7 +213,7 @@ impl CompiledProgram {
         self.code.all().map(|code| code.compile_time()).sum()
     }
 
-    /// SwitchCore code so far.
+    /// Machine code so far.
     pub fn code_bytes(&self) -> usize {
         self.code.all().map(|code| code.code_bytes()).sum()
     }

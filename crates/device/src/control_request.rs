@@ -3,13 +3,15 @@
 //! threads may know of the device while it runs. Making requests is in `control_target`, serving them in
 //! `driver`.
 
+use crate::packet::ProgramId;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Ticket};
 use ir::Program;
 use state::{BatchItem, Configuration, Store};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError,
+    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    TryLockError,
 };
 
 /// What a controller asks for.
@@ -27,6 +29,8 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub wanted: Wanted,
+    /// Of which program it speaks.
+    pub of: TargetProgram,
     pub at_ps: u64,
     pub ticket: Ticket,
     pub mailbox: Arc<Mailbox>,
@@ -93,7 +97,16 @@ impl Mailbox {
     }
 }
 
-/// The program that new packets meet, and its store.
+/// Which program a target speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetProgram {
+    /// The device's main program, whichever it is.
+    Main,
+    /// The one that users know by this number.
+    Loaded(ProgramId),
+}
+
+/// A program and its store.
 #[derive(Debug)]
 pub(crate) struct Current {
     pub program: Arc<Program>,
@@ -102,11 +115,43 @@ pub(crate) struct Current {
     pub sees_all_writes: bool,
 }
 
+/// What targets know of a program on any thread. Writers of configuration hold it for reading; swaps and
+/// reservations hold it for writing.
+#[derive(Debug)]
+pub(crate) struct Known(RwLock<Current>);
+
+impl Known {
+    /// What is known of this program.
+    pub fn new(program: Arc<Program>, store: Arc<Store>) -> Known {
+        Known(RwLock::new(Current { program, store, sees_all_writes: false }))
+    }
+
+    /// Keeps swaps out while it is held.
+    pub fn current(&self) -> RwLockReadGuard<'_, Current> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps writers on other threads out while it is held.
+    pub fn current_mut(&self) -> RwLockWriteGuard<'_, Current> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The program.
+    pub fn program(&self) -> Arc<Program> {
+        self.current().program.clone()
+    }
+
+    /// The current version of its configuration.
+    pub fn configuration(&self) -> Arc<Configuration> {
+        self.current().store.configuration()
+    }
+}
+
 /// Where requests come in.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Writers of configuration hold it for reading, a swap and a reservation hold it for writing.
-    pub current: RwLock<Current>,
+    /// Of the main program.
+    pub main: Known,
     inbox: Mutex<VecDeque<Request>>,
     /// Requests in the inbox, and calls to look again at those that were held up.
     waiting: AtomicUsize,
@@ -120,29 +165,13 @@ impl Entry {
     /// The entry of a device that runs this program.
     pub fn new(program: Arc<Program>, store: Arc<Store>) -> Entry {
         Entry {
-            current: RwLock::new(Current { program, store, sees_all_writes: false }),
+            main: Known::new(program, store),
             inbox: Mutex::default(),
             waiting: AtomicUsize::new(0),
             looks_again: AtomicBool::new(false),
             now_ps: AtomicU64::new(0),
             is_gone: AtomicBool::new(false),
         }
-    }
-
-    /// Keeps writers on other threads out while it is held.
-    pub fn current_mut(&self) -> RwLockWriteGuard<'_, Current> {
-        self.current.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The program that new packets meet.
-    pub fn program(&self) -> Arc<Program> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).program.clone()
-    }
-
-    /// The current version of its configuration.
-    pub fn configuration(&self) -> Arc<Configuration> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current.store.configuration()
     }
 
     /// The device's time in picoseconds.

@@ -3,10 +3,13 @@
 //! of a device that is running; everything else is served between two packets, by the device's thread while
 //! it runs and by the controller's own while the device is idle. Serving is in `driver`.
 
-use crate::control_request::{Entry, Mail, Mailbox, Request, Wanted, outcome_of, state_batch};
+use crate::control_request::{
+    Entry, Known, Mail, Mailbox, Request, TargetProgram, Wanted, outcome_of, state_batch,
+};
 use crate::shared_switch::Shared;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
+use state::Subscription;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
@@ -15,8 +18,10 @@ use std::time::Duration;
 /// How often a waiting controller looks whether its device is idle.
 const IDLE_CHECK: Duration = Duration::from_millis(1);
 
-/// A controller's access to a device, from any thread. Programs may be swapped meanwhile: batches that were
-/// made for another program ([`Batch::made_for`]) are refused.
+/// A controller's access to a program of a device, from any thread: to the main program
+/// ([`crate::Device::target`]), which may be another one after a swap, so that batches which were made for the
+/// program before ([`Batch::made_for`]) are refused; or to one that is named ([`crate::Device::target_of`]),
+/// whose items are refused when it is unloaded. All targets of a device share its driver and its latency model.
 ///
 /// Requests of one target are answered in their order, but for those that a latency model or a reservation
 /// holds up. Clones are targets of their own. The first call of [`Target::notifications`] begins to listen.
@@ -27,6 +32,9 @@ const IDLE_CHECK: Duration = Duration::from_millis(1);
 pub struct DeviceTarget {
     shared: Weak<Shared>,
     entry: Arc<Entry>,
+    /// Of a program that is named; `None` for the main program.
+    known: Option<Arc<Known>>,
+    of: TargetProgram,
     visibility: Visibility,
     mailbox: Arc<Mailbox>,
     /// Answers that came at once.
@@ -37,7 +45,9 @@ pub struct DeviceTarget {
 
 impl Clone for DeviceTarget {
     fn clone(&self) -> DeviceTarget {
-        DeviceTarget::new(self.shared.clone(), self.entry.clone(), self.visibility)
+        let known = self.known.clone();
+        let (shared, entry) = (self.shared.clone(), self.entry.clone());
+        DeviceTarget::new(shared, entry, (self.of, known), self.visibility)
     }
 }
 
@@ -45,11 +55,14 @@ impl DeviceTarget {
     pub(crate) fn new(
         shared: Weak<Shared>,
         entry: Arc<Entry>,
+        (of, known): (TargetProgram, Option<Arc<Known>>),
         visibility: Visibility,
     ) -> DeviceTarget {
         DeviceTarget {
             shared,
             entry,
+            known,
+            of,
             visibility,
             mailbox: Arc::default(),
             ready: VecDeque::new(),
@@ -58,12 +71,16 @@ impl DeviceTarget {
         }
     }
 
+    fn known(&self) -> &Known {
+        self.known.as_deref().unwrap_or(&self.entry.main)
+    }
+
     fn request(&mut self, wanted: Wanted, at_ps: u64) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let mailbox = self.mailbox.clone();
         self.mailbox.outstanding.fetch_add(1, Ordering::Relaxed);
-        let request = Request { wanted, at_ps, ticket, mailbox };
+        let request = Request { wanted, of: self.of, at_ps, ticket, mailbox };
         let shared = self.shared.upgrade();
         let Some(shared) = shared.filter(|_| !self.entry.is_gone.load(Ordering::Acquire)) else {
             let outcome = Outcome::failed(request.item_count(), Fault::Gone, at_ps);
@@ -110,7 +127,7 @@ impl DeviceTarget {
         {
             return Err(request);
         }
-        let current = self.entry.current.read().unwrap_or_else(PoisonError::into_inner);
+        let current = self.known.as_deref().unwrap_or(&self.entry.main).current();
         if current.sees_all_writes {
             drop(current);
             return Err(request);
@@ -144,7 +161,7 @@ fn target_batch(batch: state::Batch) -> Batch {
 
 impl Target for DeviceTarget {
     fn program(&self) -> Arc<Program> {
-        self.entry.program()
+        self.known().program()
     }
 
     fn now_ps(&self) -> u64 {
@@ -195,9 +212,21 @@ impl Target for DeviceTarget {
             && let Some(shared) = self.shared.upgrade()
         {
             self.is_listening = true;
-            shared.run().listen(&self.mailbox);
+            shared.run().listen(self.of, &self.mailbox);
         }
         self.mailbox.mail().notifications.drain(..).collect()
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        let current = self.known().current();
+        Some(current.store.subscribe(tables.iter().copied()))
+    }
+
+    fn takes_time(&mut self, ticket: Ticket) -> bool {
+        // Of a device that is gone no answer comes.
+        let Some(shared) = self.shared.upgrade() else { return true };
+        let switch = shared.try_run();
+        switch.is_some_and(|switch| switch.takes_time(ticket, &self.mailbox))
     }
 
     /// Blocks while the device runs on another thread, or while another controller's reservation or pinned

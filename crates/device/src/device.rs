@@ -3,9 +3,12 @@
 //! can be loaded while the first forwards, and be swapped in between two packets. What happens inside is in
 //! `switch`.
 
+use crate::admission::Admission;
 use crate::burst::Burst;
+use crate::control_request::{Known, TargetProgram};
 use crate::control_target::DeviceTarget;
 use crate::engine::Engine;
+use crate::event::Event;
 use crate::executor::Executor;
 use crate::loaded_program::LoadedProgram;
 use crate::options::{DeviceOptions, EngineChoice};
@@ -15,12 +18,11 @@ use crate::pass::{CallerPasses, Pass};
 use crate::shared_switch::{Running, Shared};
 use crate::statistics::Statistics;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use crate::tap::{Tap, Tapped};
 use crate::trace::PacketTrace;
 use crate::traffic_manager::{CongestionSignal, QueueStatistics};
 use crate::wire::OutputPath;
-use control::target::{Batch, Notification, Outcome, Target, Visibility};
+use control::target::{Batch, Outcome, Target, Visibility};
 use ir::Program;
 use state::{Cells, Configuration};
 use std::ops::Deref;
@@ -29,13 +31,14 @@ use std::time::Duration;
 
 /// A look at a device's registers, counters and meters. Other calls of the device, and its targets, wait for
 /// it to go.
-pub struct CellsView<'d>(Running<'d>);
+pub struct CellsView<'d>(Running<'d>, ProgramId);
 
 impl Deref for CellsView<'_> {
     type Target = Cells;
 
     fn deref(&self) -> &Cells {
-        self.0.current.cells()
+        let program = self.0.programs.get(self.1).unwrap_or_else(|| self.0.programs.main());
+        program.cells()
     }
 }
 
@@ -63,11 +66,11 @@ impl Device {
         Ok(Device::of(Switch::load(program, options, None)?))
     }
 
-    /// Another device that runs this one's current program, with a state of its own. SwitchCore code is shared
+    /// Another device that runs this one's current program, with a state of its own. Machine code is shared
     /// unless the options differ in the drop port or the least number of a port's queues.
     pub fn sharing_code_with(&self, options: DeviceOptions) -> Result<Device, LoadError> {
         let switch = self.switch();
-        let like = &switch.current;
+        let like = switch.programs.main();
         let other = Switch::load(like.program().clone(), options, Some(like))?;
         drop(switch);
         Ok(Device::of(other))
@@ -82,15 +85,28 @@ impl Device {
         self.shared.run()
     }
 
-    /// A controller's access to this device, from any thread.
+    /// A controller's access to this device's main program, whichever it is, from any thread.
     pub fn target(&self) -> DeviceTarget {
+        self.new_target((TargetProgram::Main, None))
+    }
+
+    /// A controller's access to a program of this device, from any thread; `None` where it is not loaded. Its
+    /// notifications are those of the program.
+    pub fn target_of(&self, program: ProgramId) -> Option<DeviceTarget> {
+        let switch = self.switch();
+        let known = switch.programs.get(switch.programs.code_of(program)?)?.known.clone();
+        drop(switch);
+        Some(self.new_target((TargetProgram::Loaded(program), Some(known))))
+    }
+
+    fn new_target(&self, of: (TargetProgram, Option<Arc<Known>>)) -> DeviceTarget {
         let visibility = match &self.options.control_latency {
             None => Visibility::Moment,
             Some(model) if model.is_atomic => Visibility::Moment,
             Some(_) => Visibility::Items,
         };
         let shared = Arc::downgrade(&self.shared);
-        DeviceTarget::new(shared, self.shared.entry.clone(), visibility)
+        DeviceTarget::new(shared, self.shared.entry.clone(), of, visibility)
     }
 
     /// Applies a batch now, as by a target of its own.
@@ -111,7 +127,7 @@ impl Device {
     /// How long compiling the current program took so far; `None` with the interpreter. Blocks are
     /// compiled one by one when the first packet needs them, so it may grow.
     pub fn compile_time(&self) -> Option<Duration> {
-        match self.switch().current.engine() {
+        match self.switch().programs.main().engine() {
             Engine::Jit(compiled) => Some(compiled.compile_time()),
             Engine::Interpreter(_) => None,
         }
@@ -120,7 +136,7 @@ impl Device {
     /// How often code of the current program was compiled so far, for all devices that share it; 0 with the
     /// interpreter.
     pub fn compilations(&self) -> u64 {
-        match self.switch().current.engine() {
+        match self.switch().programs.main().engine() {
             Engine::Jit(compiled) => compiled.code().compilations(),
             Engine::Interpreter(_) => 0,
         }
@@ -128,7 +144,7 @@ impl Device {
 
     /// Bytes of machine code of the current program so far.
     pub fn code_bytes(&self) -> usize {
-        match self.switch().current.engine() {
+        match self.switch().programs.main().engine() {
             Engine::Jit(compiled) => compiled.code_bytes(),
             Engine::Interpreter(_) => 0,
         }
@@ -137,7 +153,7 @@ impl Device {
     /// What keeps the current program from being as fast on its engine as can be, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let switch = self.switch();
-        match (switch.current.engine(), &switch.current.schedule) {
+        match (switch.programs.main().engine(), &switch.programs.main().schedule) {
             (Engine::Jit(compiled), _) => compiled.notes().to_vec(),
             (Engine::Interpreter(_), Some(schedule)) => schedule.notes.clone(),
             (Engine::Interpreter(_), None) => Vec::new(),
@@ -146,22 +162,24 @@ impl Device {
 
     /// The program that new packets meet.
     pub fn program(&self) -> Arc<Program> {
-        self.shared.entry.program()
+        self.shared.entry.main.program()
     }
 
     /// The current version of its configuration, to read it.
     pub fn configuration(&self) -> Arc<Configuration> {
-        self.shared.entry.configuration()
+        self.shared.entry.main.configuration()
     }
 
     /// Copies of the forwarding side in memory, those included that only packets hold. For watching memory.
     pub fn forwarding_copies(&self) -> usize {
-        self.switch().current.store.forwarding_copies()
+        self.switch().programs.main().store.forwarding_copies()
     }
 
     /// Its registers, counters and meters, to read them.
     pub fn cells(&self) -> CellsView<'_> {
-        CellsView(self.switch())
+        let switch = self.switch();
+        let main = switch.programs.main_id();
+        CellsView(switch, main)
     }
 
     /// How it was built.
@@ -176,7 +194,7 @@ impl Device {
 
     /// The largest port that the architecture has bits for.
     pub fn largest_port(&self) -> u32 {
-        self.switch().current.largest_port()
+        self.switch().largest_port
     }
 
     /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
@@ -194,7 +212,8 @@ impl Device {
     /// ([`DeviceOptions::ingress_interval_ps`]) and the device runs it when its turn comes, unless
     /// [`Device::give_passes`] says otherwise. Errors are those of [`Device::inject`].
     ///
-    /// [`Executor`]s run the pass's blocks, here or on other threads; [`Device::finish`] finishes it.
+    /// [`Executor`]s run the pass's blocks, here or on other threads; [`Device::finish`] finishes it. Until then it
+    /// pins its version of the configuration ([`state::Store::MOST_PINNED_VERSIONS`]).
     pub fn begin(
         &mut self,
         port: u32,
@@ -233,12 +252,14 @@ impl Device {
     /// A further pipeline instance of a loaded program, with registers, counters and meters of its own in their
     /// initial state. It shares the program's code and runs passes on the configurations that they began with.
     pub fn executor(&self, program: ProgramId) -> Option<Executor> {
-        self.switch().program(program).map(|program| program.executor.sharing_code())
+        let switch = self.switch();
+        let code = switch.programs.code_of(program)?;
+        switch.programs.get(code).map(|program| program.executor.sharing_code())
     }
 
-    /// The program that new packets meet, by number.
+    /// The main program, by number.
     pub fn program_id(&self) -> ProgramId {
-        self.switch().current.id()
+        self.switch().programs.main().name()
     }
 
     /// When the device next has something to do, in picoseconds.
@@ -273,6 +294,7 @@ impl Device {
         let mut switch = self.switch();
         switch.publish();
         let mut transmitted = std::mem::take(&mut switch.core.transmitted);
+        switch.core.cpu_packets.clear();
         switch.forget_published();
         drop(switch);
         transmitted.sort_by_key(|packet| (packet.time_ps, packet.port, packet.sequence));
@@ -284,6 +306,7 @@ impl Device {
         let mut switch = self.switch();
         switch.publish();
         let digests = std::mem::take(&mut switch.core.digests);
+        switch.core.digest_programs.clear();
         switch.forget_published();
         digests
     }
@@ -380,11 +403,65 @@ impl Device {
         Ok(PreparedProgram(Box::new(LoadedProgram::load(program, options, None)?)))
     }
 
-    /// Loads a second program beside the one that forwards, in place of one loaded before and not
+    /// Loads a program beside the others, with state of its own as the program says. Packets meet it when a rule
+    /// says so ([`Device::admit`]). With [`EngineChoice::Jit`] it is compiled here. Ports, queues and the
+    /// options are those of the device.
+    pub fn load(&mut self, program: Arc<Program>) -> Result<ProgramId, LoadError> {
+        let mut switch = self.switch();
+        let loaded = LoadedProgram::load(program, &self.options, Some(switch.programs.main()))?;
+        Ok(switch.add_program(loaded))
+    }
+
+    /// The same for a program that was made ready before, with these or equal options.
+    pub fn load_prepared(&mut self, program: PreparedProgram) -> ProgramId {
+        self.switch().add_program(*program.0)
+    }
+
+    /// Unloads a program: it goes when the last packet that entered it has left. The main program, and one that
+    /// the admission rule names, stays, and that is an error.
+    pub fn unload(&mut self, program: ProgramId) -> Result<(), LoadError> {
+        self.switch().unload(program)
+    }
+
+    /// Changes the rule by which packets meet programs, at once and as a whole. A packet is asked for when
+    /// ingress takes it that came by a port, by a loopback port, or from the packet generator; its clones and
+    /// copies, and it itself when it is resubmitted or recirculated, stay with the program. The program of
+    /// [`Admission::otherwise`] becomes the main program, which [`Device::target`], [`Device::program`],
+    /// [`Device::cells`] and [`Device::swap`] are about; where that is no program, it stays as it is. Programs
+    /// that are not loaded are an error.
+    pub fn admit(&mut self, admission: Admission) -> Result<(), LoadError> {
+        self.switch().admit(admission)
+    }
+
+    /// The rule by which packets meet programs. At first all meet the program that the device was made with.
+    pub fn admission(&self) -> Admission {
+        self.switch().admission.clone()
+    }
+
+    /// Replaces the code of a program: the next pass runs on that of another program, whose tables, actions,
+    /// registers and so on are equal, while entries and cells stay. Packets under way end on the code that they
+    /// began with, and so do passes that a caller runs; for those of the new code it needs new executors. What
+    /// differs, if something does, is in the error.
+    pub fn replace_code(
+        &mut self,
+        program: ProgramId,
+        code: PreparedProgram,
+    ) -> Result<(), LoadError> {
+        self.switch().replace_code(program, *code.0)
+    }
+
+    /// Registers, counters and meters of a program, to read them; `None` where it is not loaded.
+    pub fn cells_of(&self, program: ProgramId) -> Option<CellsView<'_>> {
+        let switch = self.switch();
+        let code = switch.programs.code_of(program)?;
+        Some(CellsView(switch, code))
+    }
+
+    /// Loads a second program beside the main one, in place of one loaded before and not
     /// swapped in. Its state starts as the program says. With [`EngineChoice::Jit`] it is compiled here.
     pub fn load_second(&mut self, program: Arc<Program>) -> Result<(), LoadError> {
         let mut switch = self.switch();
-        let second = LoadedProgram::load(program, &self.options, Some(&switch.current))?;
+        let second = LoadedProgram::load(program, &self.options, Some(switch.programs.main()))?;
         switch.take_second(second);
         Ok(())
     }
@@ -394,8 +471,8 @@ impl Device {
         self.switch().take_second(*program.0);
     }
 
-    /// Swaps the second program in: the next packet from a port meets it. Packets under way,
-    /// resubmitted and recirculated ones too, end with the program that they began with. State of equal
+    /// Swaps the second program in: it becomes the main program, the admission rule names it in place of the one
+    /// before, and the next packet from a port meets it. Packets under way, resubmitted and recirculated ones too, end with the program that they began with. State of equal
     /// name and shape goes over as [`state::carry`] says: registers, counters, meters, and entries where
     /// the second program's tables are as the program gave them. Returns whether there was a second
     /// program.
@@ -405,9 +482,7 @@ impl Device {
 
     /// Tells controllers that listen that a link of a port came up or went down.
     pub fn note_link(&mut self, port: u32, is_up: bool) {
-        let mut switch = self.switch();
-        let time_ps = switch.core.now_ps;
-        switch.notify(&Notification::Link { time_ps, port, is_up });
+        self.switch().note_link(port, is_up);
     }
 
     /// How many packets it was given so far.

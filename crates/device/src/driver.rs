@@ -13,7 +13,7 @@ mod serve;
 use crate::control_request::{Entry, Mailbox, Request};
 use crate::packet::PassEpoch;
 use control::latency::LatencyModel;
-use control::target::{Batch, Ticket};
+use control::target::{Batch, DeviceItem, Ticket};
 use ir::Program;
 use job::Job;
 use listeners::Listeners;
@@ -53,6 +53,8 @@ pub(crate) struct Driver {
     /// In the order of their requests.
     pub barriers: VecDeque<Barrier>,
     pub listeners: Listeners,
+    /// What controllers have set of queues and packet generator, in the order of its effect.
+    pub settings: Vec<DeviceItem>,
 }
 
 impl Driver {
@@ -75,6 +77,7 @@ impl Driver {
             held: VecDeque::new(),
             barriers: VecDeque::new(),
             listeners: Listeners::default(),
+            settings: Vec::new(),
         }
     }
 }

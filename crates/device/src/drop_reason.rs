@@ -31,10 +31,14 @@ pub enum DropReason {
     BufferFull,
     /// The packet and its copies took more passes than [`crate::DeviceOptions::pass_limit`].
     PassLimit,
+    /// An extern dropped it, or held it until its program went.
+    Extern,
     /// A block took more steps than [`ir::STEP_LIMIT`].
     StepLimit,
     /// An `assert` or `assume` failed; the run stops.
     AssertionFailed,
+    /// No program is admitted for the packet ([`crate::Admission`]).
+    NotAdmitted,
 }
 
 impl DropReason {
@@ -53,8 +57,10 @@ impl DropReason {
             DropReason::QueueFull => "queue full",
             DropReason::BufferFull => "buffer full",
             DropReason::PassLimit => "pass limit",
+            DropReason::Extern => "extern",
             DropReason::StepLimit => "step limit",
             DropReason::AssertionFailed => "assertion failed",
+            DropReason::NotAdmitted => "not admitted",
         }
     }
 }
@@ -75,8 +81,10 @@ impl DropReason {
             DropReason::QueueFull => "the queue is full",
             DropReason::BufferFull => "the shared buffer is full",
             DropReason::PassLimit => "the packet and its copies took too many passes",
+            DropReason::Extern => "an extern dropped it, or held it until its program went",
             DropReason::StepLimit => "the block took too many steps",
             DropReason::AssertionFailed => "an assertion did not hold",
+            DropReason::NotAdmitted => "no program is admitted for packets like this one",
         }
     }
 }

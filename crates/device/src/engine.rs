@@ -63,14 +63,14 @@ pub(crate) struct BlockRunner {
 }
 
 impl BlockRunner {
-    /// A runner with cells in their initial state.
+    /// A runner on these cells of the program.
     pub fn new(
         program: Arc<Program>,
         engine: Engine,
+        cells: Cells,
         stages: StageNames,
         random: RandomSource,
     ) -> BlockRunner {
-        let cells = Cells::new(&program);
         BlockRunner { program, engine, cells, stages, random, free_contexts: Vec::new() }
     }
 
@@ -82,7 +82,8 @@ impl BlockRunner {
                 Engine::Jit(Box::new(CompiledProgram::new(compiled.code().clone())))
             }
         };
-        BlockRunner::new(self.program.clone(), engine, self.stages.clone(), self.random)
+        let cells = self.cells.another(&self.program);
+        BlockRunner::new(self.program.clone(), engine, cells, self.stages.clone(), self.random)
     }
 
     /// The current version of a store, on the side that the engine reads.

@@ -2,12 +2,11 @@
 //! The event loop of a switch: takes what happens next, in the order that the crate documents, and gives packets
 //! to their programs.
 
+use crate::event::{CONTROL_CLASS, Event, EventKey, NextEvent};
 use crate::output::DeviceError;
 use crate::packet::{Arrival, IngressSource, ProgramId, Queued, Reception};
 use crate::packet_generator::TrainTarget;
-use crate::pass::{Gress, Pass};
-use crate::switch::Switch;
-use crate::switch_core::{CONTROL_CLASS, Event, EventKey, NextEvent};
+use crate::switch::{Arrived, Switch};
 use crate::traffic_manager::Dequeued;
 use crate::wire::OutputPath;
 
@@ -24,7 +23,7 @@ impl Switch {
     ///
     /// A time that is over and a port whose number the architecture has no bits for are errors.
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
-        let largest = self.current.largest_port();
+        let largest = self.largest_port;
         if port > largest {
             return Err(DeviceError::NoSuchPort { port, largest });
         }
@@ -36,7 +35,7 @@ impl Switch {
         self.receptions += 1;
         let arrival = Arrival {
             reception: Reception::new(number),
-            source: IngressSource::Port,
+            source: IngressSource::Wire,
             port,
             arrived_ps: time_ps,
             bytes,
@@ -64,24 +63,6 @@ impl Switch {
     /// When the device next has something to do, in picoseconds.
     pub fn next_event_ps(&self) -> Option<u64> {
         self.next().map(|(time_ps, _)| time_ps.max(self.core.now_ps))
-    }
-
-    /// A packet arrives at a port at a time, and its pass through ingress begins, unless it ends before or has to
-    /// wait for ingress.
-    pub fn begin(
-        &mut self,
-        port: u32,
-        time_ps: u64,
-        bytes: Vec<u8>,
-    ) -> Result<Option<Pass>, DeviceError> {
-        let number = self.inject(port, time_ps, bytes)?;
-        self.core.awaited_packet = Some(number);
-        let advanced = self.advance(time_ps);
-        self.core.awaited_packet = None;
-        advanced?;
-        let is_it = |pass: &Pass| pass.packet() == number && pass.gress() == Gress::Ingress;
-        let begun = self.core.handed_out.iter().rposition(is_it);
-        Ok(begun.map(|at| self.core.handed_out.remove(at)))
     }
 
     /// Does everything due until this time, included, and sets the clock to it.
@@ -169,8 +150,15 @@ impl Switch {
                 core.schedule(arrives_ps, Event::Reentry { program, arrival });
                 Ok(())
             }
+            (Queued::Emitted(id, packet), OutputPath::Port(port)) => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.send_emitted(core, (port, queue), *packet);
+                    Ok(())
+                })
+            }
             // Internal paths carry arrivals only.
-            (Queued::Packet(..), _) => Ok(()),
+            (Queued::Packet(..) | Queued::Emitted(..), _) => Ok(()),
         }
     }
 
@@ -197,7 +185,10 @@ impl Switch {
                 match arrival.source {
                     IngressSource::Resubmission => statistics.resubmitted += 1,
                     IngressSource::Recirculation => statistics.recirculated += 1,
-                    IngressSource::Port | IngressSource::Loopback | IngressSource::Generator => {}
+                    IngressSource::Wire
+                    | IngressSource::Loopback
+                    | IngressSource::Generator
+                    | IngressSource::Extern => {}
                 }
                 self.come_to_ingress(Some(program), arrival)
             }
@@ -211,6 +202,19 @@ impl Switch {
                 program.membership.in_flight -= 1;
                 program.resume_timed(core, *pass)
             }),
+            Event::Emission { program: id, port, packet } => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.queue_emitted(core, port, packet);
+                    Ok(())
+                })
+            }
+            Event::Release { program: id, key, serial } => {
+                self.with_program(id, |program, core| {
+                    program.membership.in_flight -= 1;
+                    program.release_at(core, key, serial)
+                })
+            }
             Event::FlowControlEnd { path, queue } => {
                 let core = &mut self.core;
                 core.traffic.end_flow_pause(path, queue, core.now_ps);
@@ -227,7 +231,7 @@ impl Switch {
         }
     }
 
-    /// A packet is there for this program, or for the one that runs now.
+    /// A packet is there for this program, or for the one that the rule gives it when ingress takes it.
     fn come_to_ingress(
         &mut self,
         program: Option<ProgramId>,
@@ -250,8 +254,20 @@ impl Switch {
                 program.ingress(core, *arrival)
             });
         }
-        let Some(arrival) = self.receive_fast(arrival)? else { return Ok(()) };
+        let number = arrival.reception.number;
+        let id = match self.arrived(arrival.port, &arrival.bytes) {
+            Arrived::Meets(id) => id,
+            Arrived::Dropped(reason) => {
+                self.core.statistics.received(arrival.port, arrival.bytes.len());
+                if let Some(tap) = &mut self.core.tap {
+                    tap.at(number, arrival.reception.passes());
+                }
+                self.core.drop_packet(reason, arrival.parent);
+                return Ok(());
+            }
+        };
+        let Some(arrival) = self.receive_fast(id, arrival)? else { return Ok(()) };
         self.core.statistics.received(arrival.port, arrival.bytes.len());
-        self.current.ingress(&mut self.core, *arrival)
+        self.with_program(id, |program, core| program.ingress(core, *arrival))
     }
 }

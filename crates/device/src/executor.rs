@@ -48,7 +48,7 @@ impl Executor {
 
     /// The loaded program whose passes it runs.
     pub fn program_id(&self) -> ProgramId {
-        self.lease.id
+        self.lease.name
     }
 
     /// Its registers, counters and meters.

@@ -19,6 +19,12 @@ pub const NOT_COMPILED: Code = Code("DV-E0106");
 pub const PASS_TIMING_ON_JIT: Code = Code("DV-E0107");
 /// Stages that a program cannot have.
 pub const PASS_TIMING: Code = Code("DV-E0108");
+/// A program that is not loaded.
+pub const NO_SUCH_PROGRAM: Code = Code("DV-E0109");
+/// A program that packets may meet.
+pub const PROGRAM_IN_USE: Code = Code("DV-E0110");
+/// Code for other state.
+pub const DIFFERENT_SHAPE: Code = Code("DV-E0111");
 /// An assertion did not hold.
 pub const ASSERTION_FAILED: Code = Code("DV-E0201");
 /// An extern could not be called.
@@ -56,9 +62,12 @@ pub static EXPLANATIONS: &[Explanation] = &[
     entry(
         UNSUPPORTED_EXTERNS,
         "the program calls externs that the device does not provide",
-        "The device provides the externs that its architecture's interface declares. Another extern \
-         object or function has no meaning here, so the program is refused before its first packet \
-         rather than run with a call left out.",
+        "The device provides the externs that its architecture's interface declares, and those that it \
+         is given a provider of. Another extern object or function has no meaning here, so the program is \
+         refused before its first packet rather than run with a call left out. Give the device a provider \
+         (docs/externs.md says how), or take the call out. A provider may do no more than the extern's \
+         declaration says: `@pure` lets it compute only, `@noSideEffects` lets it read its state, and \
+         only `@random` lets it draw random numbers.",
     ),
     entry(
         UNSUPPORTED_REQUEST,
@@ -88,7 +97,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         PASS_TIMING_ON_JIT,
         "passes that take time need the interpreter",
         "With [pass_timing] in the device file each access to a table or register happens at a time of \
-         its own, and other packets and the control plane act in between. SwitchCore code runs a pass \
+         its own, and other packets and the control plane act in between. Machine code runs a pass \
          in one moment. Run with `--engine interp`, or leave the engine out.",
     ),
     entry(
@@ -98,6 +107,26 @@ pub static EXPLANATIONS: &[Explanation] = &[
          comes after one in a later stage, or different stages are given to accesses of one @atomic \
          block. Stages never decrease along a path of the program: correct the stage, or leave it \
          out, and the access stands behind all that come before it.",
+    ),
+    entry(
+        NO_SUCH_PROGRAM,
+        "a program is named that the device has not loaded",
+        "Programs of a device have numbers, which `Device::load` gives. A number is not given twice, so one of \
+         a program that was unloaded names nothing.",
+    ),
+    entry(
+        PROGRAM_IN_USE,
+        "a program cannot be unloaded as packets may still meet it",
+        "The admission rule names the program, or it is the device's main program, which targets without a \
+         number speak of. Change the rule first (`Device::admit`); packets that are under way then end with \
+         the program that they entered.",
+    ),
+    entry(
+        DIFFERENT_SHAPE,
+        "code cannot be replaced by code for other state",
+        "Entries, registers, counters, meters, profiles and value sets stay in place when a program's code is \
+         replaced, so the other program declares the same ones, with equal names, widths and sizes, in the \
+         same order. A program with other state can be loaded beside it, and be swapped in.",
     ),
     entry(
         ASSERTION_FAILED,

@@ -1,35 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Externs that a program calls and that its architecture's interface does not declare: a device provides none,
-//! so such programs are refused before their first packet.
+//! Externs that a program calls and that its architecture's interface does not declare: cells with an instance
+//! of each, by the providers that a device is given ([`crate::DeviceOptions::externs`]), or why the program
+//! cannot be loaded. What externs ask to be done with packets is in `extern_actions`.
 
-use crate::output::LoadError;
-use ir::{Operation, Program};
-use std::collections::BTreeSet;
+use crate::architecture::Architecture;
+use crate::output::{ExternProblem, LoadError};
+use crate::pass::Gress;
+use ir::{ExternAccess, Operation, Program};
+use state::Cells;
+use state::externs::ExternRegistry;
 
-/// Refuses a program that calls an extern which nothing provides.
-pub(crate) fn refuse_externs(program: &Program) -> Result<(), LoadError> {
-    let mut names = BTreeSet::new();
-    let instructions = program
-        .regions
-        .iter()
-        .flat_map(|region| &region.blocks)
-        .flat_map(|block| &block.instructions);
-    for instruction in instructions {
-        if let Operation::CallExtern { target, method, .. } = &instruction.operation
-            && let Some(called) = program.externs.get(target.index())
-        {
-            names.insert(match (called.instance.is_empty(), method.is_empty()) {
-                (true, true) => called.type_name.to_string(),
-                (true, false) => format!("{}.{method}", called.type_name),
-                (false, _) => {
-                    format!("{}.{method} (of {})", called.instance, called.type_name)
+/// Cells with instances of all externs that a program calls.
+pub(crate) fn provide(
+    program: &Program,
+    architecture: &dyn Architecture,
+    registry: &ExternRegistry,
+) -> Result<Cells, LoadError> {
+    let span = |origin: ir::OriginId| {
+        program.origins.get(origin.index()).map_or(source::Span::NONE, |origin| origin.span)
+    };
+    let cells = Cells::with_externs(program, registry).map_err(|errors| {
+        let problems = errors.into_iter().map(|error| ExternProblem {
+            name: error.name,
+            span: span(error.origin),
+            problem: error.problem,
+        });
+        LoadError::UnsupportedExterns(problems.collect())
+    })?;
+    // A packet is held, dropped or let go where a half of the pipeline ends, which is behind these blocks.
+    let halves = [Gress::Ingress, Gress::Egress].map(|gress| architecture.blocks(gress));
+    let mut problems: Vec<ExternProblem> = Vec::new();
+    for block in (0..program.blocks.len()).filter(|at| !halves.iter().any(|half| half.contains(at)))
+    {
+        for region in program.regions_of_block(block) {
+            let blocks = &program.regions[region.index()].blocks;
+            for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+                let Operation::CallExtern { target, method, effects, .. } = &instruction.operation
+                else {
+                    continue;
+                };
+                let called = &program.externs[target.index()];
+                let acts = registry
+                    .provider(&called.type_name)
+                    .is_some_and(|provider| provider.effects(method).acts_on_packets);
+                if acts && effects.access == ExternAccess::Any {
+                    problems.push(ExternProblem {
+                        name: called.type_name.to_string(),
+                        span: span(instruction.origin),
+                        problem: Some(format!(
+                            "it may drop, hold or emit packets, which it cannot in `{}`: call it in a \
+                             parser or control before",
+                            program.blocks[block].name
+                        )),
+                    });
                 }
-            });
+            }
         }
     }
-    if names.is_empty() {
-        Ok(())
-    } else {
-        Err(LoadError::UnsupportedExterns(names.into_iter().collect()))
+    match problems.is_empty() {
+        true => Ok(cells),
+        false => Err(LoadError::UnsupportedExterns(problems)),
     }
 }

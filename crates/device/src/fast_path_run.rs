@@ -10,7 +10,7 @@ use crate::environment::BlockEnvironment;
 use crate::fast_path::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftFastPath};
 use crate::loaded_program::{BurstParts, LoadedProgram};
 use crate::output::DeviceError;
-use crate::packet::{Arrival, Reception};
+use crate::packet::{Arrival, ProgramId, Reception};
 use crate::pass::PassInfo;
 use crate::switch::Switch;
 use crate::switch_core::SwitchCore;
@@ -68,7 +68,7 @@ pub(crate) fn run_fast_path(
     let (now_ps, timestamp) = (core.now_ps, core.timestamp());
     let run =
         Cell::new(PassInfo { packet: 0, pass_number: first_pass, counted_bytes: 0, pass: None });
-    // The environment is told places in the burst.
+    // The environment counts packets from the beginning of the burst.
     let base = first_number.wrapping_sub(packets.start as u64);
     let clock = Cell::new(now_ps);
     let mut environment = BlockEnvironment {
@@ -156,8 +156,12 @@ pub(crate) fn go_on(
 
 impl Switch {
     /// The fast path that packets of at most so many bytes may take now, one after the other.
-    pub(crate) fn fast_path_of_burst(&mut self, length_bytes: usize) -> Option<FastPathKind> {
-        let most_bytes = self.fits_fast_path(length_bytes, 0)?;
+    pub(crate) fn fast_path_of_burst(
+        &mut self,
+        id: ProgramId,
+        length_bytes: usize,
+    ) -> Option<FastPathKind> {
+        let most_bytes = self.fits_fast_path(id, length_bytes, 0)?;
         let traffic = &mut self.core.traffic;
         let now_ps = self.core.now_ps;
         if traffic.lets_through_at_once(most_bytes, now_ps) {
@@ -166,13 +170,18 @@ impl Switch {
         let is_gated = traffic.is_mostly_ideal()
             && traffic.next_ready().is_none()
             && traffic.opens_gates(most_bytes, now_ps)
-            && self.has_gated_code();
+            && self.has_gated_code(id);
         is_gated.then_some(FastPathKind::Gated(Passage::Gone))
     }
 
     /// The fast path that a packet of so many bytes may take now, in its pass of this number.
-    fn fast_path_of_one(&mut self, length_bytes: usize, pass: u64) -> Option<FastPathKind> {
-        let most_bytes = self.fits_fast_path(length_bytes, pass)?;
+    fn fast_path_of_one(
+        &mut self,
+        id: ProgramId,
+        length_bytes: usize,
+        pass: u64,
+    ) -> Option<FastPathKind> {
+        let most_bytes = self.fits_fast_path(id, length_bytes, pass)?;
         let traffic = &mut self.core.traffic;
         let now_ps = self.core.now_ps;
         if !traffic.has_gates()
@@ -181,21 +190,21 @@ impl Switch {
         {
             return Some(FastPathKind::Plain);
         }
-        let is_gated = traffic.opens_gates(most_bytes, now_ps) && self.has_gated_code();
+        let is_gated = traffic.opens_gates(most_bytes, now_ps) && self.has_gated_code(id);
         is_gated.then_some(FastPathKind::Gated(Passage::Prompt))
     }
 
-    pub(crate) fn has_gated_code(&mut self) -> bool {
-        match self.current.engine_mut() {
-            Engine::Jit(compiled) => compiled.fast_path(true).is_some(),
-            Engine::Interpreter(_) => false,
+    pub(crate) fn has_gated_code(&mut self, id: ProgramId) -> bool {
+        match self.programs.get_mut(id).map(LoadedProgram::engine_mut) {
+            Some(Engine::Jit(compiled)) => compiled.fast_path(true).is_some(),
+            Some(Engine::Interpreter(_)) | None => false,
         }
     }
 
-    /// Whether a packet of so many bytes in its pass of this number may go straight as far as queues and
+    /// Whether a packet of so many bytes in its pass of this number may take the fast path as far as queues and
     /// wires let it: the most bytes that it may have then.
-    fn fits_fast_path(&self, length_bytes: usize, pass: u64) -> Option<u64> {
-        let program = &self.current;
+    fn fits_fast_path(&self, id: ProgramId, length_bytes: usize, pass: u64) -> Option<u64> {
+        let program = self.programs.get(id)?;
         let has_code = match program.engine() {
             Engine::Jit(compiled) => compiled.has_fast_path(),
             Engine::Interpreter(_) => false,
@@ -213,13 +222,14 @@ impl Switch {
     /// its way round, or queued where it has to wait. Else it is handed back.
     pub(crate) fn receive_fast(
         &mut self,
+        id: ProgramId,
         mut arrival: Box<Arrival>,
     ) -> Result<Option<Box<Arrival>>, DeviceError> {
         let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
         if length > LARGEST_SINGLE_BYTES {
             return Ok(Some(arrival));
         }
-        let Some(kind) = self.fast_path_of_one(length, first_pass) else {
+        let Some(kind) = self.fast_path_of_one(id, length, first_pass) else {
             return Ok(Some(arrival));
         };
         let mut single = self.take_single();
@@ -227,7 +237,7 @@ impl Switch {
         // It is empty, and the length was looked at.
         let _ = single.push(arrival.port, &arrival.bytes);
         let number = arrival.reception.number;
-        let (program, core) = self.current_program_and_core();
+        let Some((program, core)) = self.program_and_core(id) else { return Ok(None) };
         let (sent_before, dropped_before) = (core.sent, core.fast_path.dropped_after_ingress());
         let left = run_fast_path(program, core, &mut single, 0..1, (number, first_pass), kind);
         let done = match left {
@@ -238,14 +248,14 @@ impl Switch {
             None => {
                 core.sent = sent_before;
                 let queue = single.last_queue();
-                // One at most leaves; what has none was dropped, and its passes are nobody's business
-                // unless it has copies, which count on.
+                // At most one leaves; without one the packet was dropped, and its passes matter to its copies
+                // only, which count on.
                 match single.outputs().next() {
                     Some(sent) => {
                         arrival.reception.add_passes(2);
                         arrival.bytes.clear();
                         arrival.bytes.extend_from_slice(sent.bytes);
-                        core.leave_fast_path(program.id(), sent.port, queue, arrival);
+                        core.leave_fast_path(id, sent.port, queue, arrival);
                     }
                     None => {
                         let is_after_ingress =
@@ -261,10 +271,10 @@ impl Switch {
     }
 
     /// Whether packets may take the fast path, whatever their queues do.
-    pub(crate) fn has_fast_path(&self) -> bool {
-        let has_code = match self.current.engine() {
-            Engine::Jit(compiled) => compiled.has_fast_path(),
-            Engine::Interpreter(_) => false,
+    pub(crate) fn has_fast_path(&self, id: ProgramId) -> bool {
+        let has_code = match self.programs.get(id).map(LoadedProgram::engine) {
+            Some(Engine::Jit(compiled)) => compiled.has_fast_path(),
+            Some(Engine::Interpreter(_)) | None => false,
         };
         has_code
             && self.core.tap.is_none()

@@ -5,7 +5,8 @@
 use crate::burst::Burst;
 use crate::fast_path_run::{FastPathKind, go_on, run_fast_path};
 use crate::output::DeviceError;
-use crate::switch::Switch;
+use crate::packet::ProgramId;
+use crate::switch::{Arrived, Switch};
 use std::ops::Range;
 
 impl Switch {
@@ -21,19 +22,32 @@ impl Switch {
     pub(crate) fn forward(&mut self, burst: &mut Burst) -> Result<(), DeviceError> {
         self.serve_waiting();
         while let Some(first) = burst.next() {
-            let last = match burst.first_beyond(first, self.current.largest_port()) {
+            let last = match burst.first_beyond(first, self.largest_port) {
                 Some(wrong) if wrong == first => {
                     burst.set_next(first + 1);
-                    let (port, largest) = (burst.port(first), self.current.largest_port());
+                    let (port, largest) = (burst.port(first), self.largest_port);
                     return Err(DeviceError::NoSuchPort { port, largest });
                 }
                 Some(wrong) => wrong,
                 None => burst.len(),
             };
             let last = self.first_at_mac(burst, first..last);
+            let id = match self.arrived(burst.port(first), burst.bytes(first)) {
+                Arrived::Meets(id) => id,
+                Arrived::Dropped(_) => {
+                    self.forward_slowly(burst, first)?;
+                    continue;
+                }
+            };
             let is_idle = last > first && self.core.is_idle() && !self.core.keeps_a_pace();
-            match self.fast_path_of_burst(burst.largest_bytes()).filter(|_| is_idle) {
-                Some(kind) => self.forward_fast(burst, first..last, kind)?,
+            match self.fast_path_of_burst(id, burst.largest_bytes()).filter(|_| is_idle) {
+                Some(kind) => {
+                    let last = match self.only {
+                        Some(_) => last,
+                        None => self.first_of_another(burst, first..last, id),
+                    };
+                    self.forward_fast(burst, first..last, id, kind)?;
+                }
                 None => self.forward_slowly(burst, first)?,
             }
         }
@@ -51,16 +65,27 @@ impl Switch {
         packets.find(ends_there).unwrap_or(last)
     }
 
+    /// The first packet of a range that does not meet a program, or the end of the range.
+    fn first_of_another(&self, burst: &Burst, packets: Range<usize>, id: ProgramId) -> usize {
+        let last = packets.end;
+        let meets_it =
+            |at: usize| self.arrived(burst.port(at), burst.bytes(at)) == Arrived::Meets(id);
+        packets.skip(1).find(|at| !meets_it(*at)).unwrap_or(last)
+    }
+
     fn forward_fast(
         &mut self,
         burst: &mut Burst,
         packets: Range<usize>,
+        id: ProgramId,
         kind: FastPathKind,
     ) -> Result<(), DeviceError> {
         let (first, first_number) = (packets.start, self.receptions);
         let last = packets.end;
-        let (program, core) = self.current_program_and_core();
+        let Some((program, core)) = self.program_and_core(id) else { return Ok(()) };
+        let sent_before = burst.sent_count();
         let left = run_fast_path(program, core, burst, packets, (first_number, 0), kind);
+        self.note_burst_outputs(sent_before, id);
         let Some(leaving) = left else {
             self.receptions += (last - first) as u64;
             burst.set_next(last);
@@ -71,9 +96,11 @@ impl Switch {
         let number = first_number + (packet - first) as u64;
         self.receptions = number + 1;
         let already = self.core.transmitted.len();
-        let (program, core) = self.current_program_and_core();
-        let done = go_on(program, core, burst, leaving, number, None);
-        let done = done.and_then(|()| self.run_to_completion());
+        let gone_on = match self.program_and_core(id) {
+            Some((program, core)) => go_on(program, core, burst, leaving, number, None),
+            None => Ok(()),
+        };
+        let done = gone_on.and_then(|()| self.run_to_completion());
         self.take_outputs(burst, packet, already);
         done
     }
@@ -92,6 +119,13 @@ impl Switch {
     /// Moves what was sent since then to the burst.
     fn take_outputs(&mut self, burst: &mut Burst, packet: usize, already: usize) {
         let mut taken = 0;
+        for at in 0..self.core.cpu_packets.len() {
+            let (place, program) = self.core.cpu_packets[at];
+            if let Some(behind) = place.checked_sub(already) {
+                self.note_burst_outputs(burst.sent_count() + behind, program);
+            }
+        }
+        self.core.cpu_packets.retain(|(place, _)| *place < already);
         while self.core.transmitted.len() > already + taken {
             let sent = &mut self.core.transmitted[already + taken];
             burst.send_copy(packet, sent.port, sent.queue, &sent.bytes);

@@ -11,17 +11,33 @@
 //! packets that leave queues and pauses, and before all packets that come, in the order in which their passes
 //! began.
 //!
+//! **A pass begins, runs and is finished.** An architecture begins the pass of a packet through ingress or egress
+//! (numbers, metadata), an executor runs its blocks, and the architecture finishes it (clones, groups, queues,
+//! wire). The device does so itself, or gives the [`Pass`], an owned value, to its caller ([`Device::begin`],
+//! [`Device::give_passes`]), whose [`Executor`]s run the blocks on cells of their own, on any thread and at any
+//! time; [`Device::finish`] finishes passes in the order of the calls.
+//!
+//! **Programs side by side**: a device has one program or several ([`Device::load`]), each with its own
+//! configuration, cells and target ([`Device::target_of`]); clock, ports, queues, packet generator, and the driver of
+//! controllers' batches are common. A rule ([`Admission`]) says which program a packet meets, by port, bytes and
+//! length. It is asked once for each packet, when ingress takes it; one that comes back by a loopback port is a
+//! new packet. Clones, copies, resubmitted and recirculated packets stay with the program, and the code, that
+//! they entered, whatever is changed meanwhile: the rule, the code of a program ([`Device::replace_code`]), a swap
+//! ([`Device::swap`]: a change of the rule with migration of state), or unloading, which ends when the last packet
+//! has left.
+//!
 //! **Two engines** run the blocks, chosen by [`DeviceOptions::engine`]; what comes out is the same. A
-//! packet goes block by block the slow path, with queues between, or, where nothing would show the
-//! difference, the fast path: from port to port by one function, in its own memory. [`Burst`]s and
+//! packet goes block by block on the slow path, with queues between, or, where nothing would show the
+//! difference, on the fast path: from port to port by one function, in its own memory. [`Burst`]s and
 //! single packets take it alike. What shows it is the packet's own queue: while others are paused or full,
-//! code with gates ([`jit::Gate`]) lets through whom nothing holds up.
+//! code with gates ([`jit::Gate`]) lets packets through that nothing holds up.
 //!
 //! **A run ends.** Every pass of a packet and its copies is counted against
 //! [`DeviceOptions::pass_limit`], and blocks have a step limit of their own.
 //!
 //! **A run repeats.** The same program, options, control writes and packets give the same outputs.
 
+mod admission;
 mod architecture;
 mod architectures;
 mod burst;
@@ -31,18 +47,22 @@ mod configuration_view;
 mod control_request;
 mod control_target;
 mod device;
+mod driven_passes;
 mod driver;
 mod drop_reason;
 mod engine;
 mod environment;
+mod event;
 mod event_loop;
 mod executor;
 mod explanation;
+mod extern_actions;
 mod externs;
 mod fast_path;
 mod fast_path_run;
 pub mod flow_control;
 mod forwarding;
+mod held_packets;
 mod loaded_program;
 mod loopback_bursts;
 pub mod options;
@@ -51,7 +71,9 @@ mod packet;
 pub mod packet_generator;
 mod pass;
 pub mod pass_timing;
-mod replica_run;
+mod program_changes;
+mod program_shape;
+mod programs;
 mod services;
 mod shared_switch;
 pub mod side_by_side;
@@ -65,6 +87,7 @@ pub mod trace;
 pub mod traffic_manager;
 mod wire;
 
+pub use admission::{Admission, AdmissionRule, Admitted, MaskedBytes};
 pub use architectures::SUPPORTED_ARCHITECTURES;
 pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
@@ -77,7 +100,7 @@ pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
-pub use output::{DeviceError, DigestMessage, LoadError, LogLine, Transmitted};
+pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
 pub use packet::{IngressSource, ProgramId};
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
@@ -86,7 +109,7 @@ pub use packet_generator::{
 pub use pass::{CallerPasses, Gress, Pass};
 pub use pass_timing::PassTiming;
 pub use statistics::{PortStatistics, Statistics};
-pub use tap::{EgressPacket, Tapped, TappedEvent};
+pub use tap::{EgressPacket, ExternDeed, Tapped, TappedEvent};
 pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, QueueStatistics};
 pub use wire::OutputPath;

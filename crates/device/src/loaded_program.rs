@@ -7,10 +7,12 @@ use crate::architecture::Architecture;
 use crate::architectures;
 use crate::compiled_program::{CompiledProgram, ProgramCode};
 use crate::configuration_view::ConfigurationView;
+use crate::control_request::Known;
 use crate::engine::{BlockRunner, Engine, RandomSource, StageNames};
 use crate::executor::Executor;
-use crate::externs::refuse_externs;
+use crate::externs;
 use crate::fast_path::LeftFastPath;
+use crate::held_packets::HeldPackets;
 use crate::options::{DeviceOptions, EngineChoice, Shape};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, ProgramId, QueuedPacket};
@@ -36,6 +38,8 @@ pub(crate) struct LoadedProgram {
     pub store: Arc<Store>,
     pub executor: Executor,
     pub membership: Membership,
+    /// What its externs hold.
+    pub held: HeldPackets,
     /// Where passes take time.
     pub schedule: Option<PassSchedule>,
     shape: Shape,
@@ -46,6 +50,14 @@ pub(crate) struct LoadedProgram {
     kept_tables: Option<ForwardingCache>,
     /// What packets on the fast path have in common; it goes with one that leaves it.
     pub fast_context: Option<PacketContext>,
+    /// What its targets know of it on other threads.
+    pub known: Arc<Known>,
+    /// Whether it is, or was, the main program.
+    pub is_of_main_line: bool,
+    /// Whether it goes when its last packet is done.
+    pub is_leaving: bool,
+    /// The code that has the program's cells, where this code was replaced.
+    pub borrows_cells_of: Option<ProgramId>,
 }
 
 /// What a burst needs of its program.
@@ -93,7 +105,7 @@ impl LoadedProgram {
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
         let architecture = architectures::describe(&program, options.drop_port)?;
-        refuse_externs(&program)?;
+        let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
             Some(_) if options.effective_engine() == EngineChoice::Jit => {
@@ -130,13 +142,18 @@ impl LoadedProgram {
             drop_slot: architecture.drop_slot(),
         };
         let random = RandomSource { seed: options.seed, device_id: options.device_id };
-        let lease = Arc::new(ProgramLease { id: ProgramId(0) });
+        let lease = Arc::new(ProgramLease { id: ProgramId(0), name: ProgramId(0) });
         let times_ps = match &schedule {
             Some(schedule) => (0, schedule.egress.duration_ps),
             None => (options.ingress_latency_ps, options.egress_latency_ps),
         };
+        let store = Arc::new(store);
         Ok(LoadedProgram {
-            store: Arc::new(store),
+            known: Arc::new(Known::new(program.clone(), store.clone())),
+            is_of_main_line: false,
+            is_leaving: false,
+            borrows_cells_of: None,
+            store,
             membership: Membership {
                 lease: lease.clone(),
                 in_flight: 0,
@@ -144,6 +161,7 @@ impl LoadedProgram {
                 time_to_queues_ps: times_ps.0,
                 time_to_wire_ps: times_ps.1,
             },
+            held: HeldPackets::default(),
             largest_port: architecture.largest_port(),
             schedule,
             shape: options.shape(),
@@ -151,21 +169,26 @@ impl LoadedProgram {
             kept_tables: None,
             fast_context: None,
             executor: Executor {
-                runner: BlockRunner::new(program, engine, stages, random),
+                runner: BlockRunner::new(program, engine, cells, stages, random),
                 architecture,
                 lease,
             },
         })
     }
 
-    /// Its number in its device.
+    /// The number of its code in its device, which packets carry.
     pub fn id(&self) -> ProgramId {
         self.membership.lease.id
     }
 
-    /// Gives it a number, before anything of it is under way.
-    pub fn set_id(&mut self, id: ProgramId) {
-        let lease = Arc::new(ProgramLease { id });
+    /// The number that users know the program by: that of its first code.
+    pub fn name(&self) -> ProgramId {
+        self.membership.lease.name
+    }
+
+    /// Gives it numbers, before anything of it is under way.
+    pub fn set_id(&mut self, id: ProgramId, name: ProgramId) {
+        let lease = Arc::new(ProgramLease { id, name });
         self.executor.lease = lease.clone();
         self.membership.lease = lease;
     }
@@ -230,13 +253,18 @@ impl LoadedProgram {
         self.membership.in_flight == 0 && Arc::strong_count(&self.membership.hold) == 1
     }
 
+    /// Whether it was to leave, and its last packet is done.
+    pub fn has_left(&self) -> bool {
+        self.is_leaving && self.is_done()
+    }
+
     /// Its architecture, and services of the device for it.
     pub fn with_services<'s>(
         &'s mut self,
         core: &'s mut SwitchCore,
     ) -> (&'s Arc<dyn Architecture>, Services<'s>) {
         let Executor { runner, architecture, .. } = &mut self.executor;
-        (architecture, Services { runner, core, membership: &mut self.membership })
+        (architecture, Services::new(runner, core, &mut self.membership))
     }
 
     pub fn ingress(&mut self, core: &mut SwitchCore, arrival: Arrival) -> Result<(), DeviceError> {
@@ -269,18 +297,18 @@ impl LoadedProgram {
         port: u32,
         packet: Dequeued<Box<QueuedPacket>>,
     ) -> Result<(), DeviceError> {
-        let (architecture, mut services) = self.with_services(core);
-        if let Some(tap) = &mut services.core.tap {
+        if let Some(tap) = &mut core.tap {
             let what = TappedEvent::Egress {
                 port,
                 queue: packet.queue,
                 enqueued_ps: packet.enqueued_ps,
                 depth_packets: packet.depth_packets,
-                packet: architecture.at_egress(&packet.item),
+                packet: self.executor.architecture.at_egress(&packet.item),
             };
             let reception = &packet.item.reception;
-            tap.at(reception.number, reception.passes()).note(services.core.now_ps, what);
+            tap.at(reception.number, reception.passes()).note(core.now_ps, what);
         }
+        let (architecture, mut services) = self.with_services(core);
         match architecture.begin_egress(&mut services, port, packet) {
             Some(pass) => self.start_pass(core, pass),
             None => Ok(()),
@@ -329,6 +357,10 @@ impl LoadedProgram {
         core.take_record(&mut pass);
         match pass.ended {
             None => {
+                if !pass.packet.context.actions.is_empty() {
+                    let actions = std::mem::take(&mut pass.packet.context.actions);
+                    return self.act_and_finish(core, pass, actions);
+                }
                 let (architecture, mut services) = self.with_services(core);
                 return architecture.finish(&mut services, pass);
             }
@@ -423,12 +455,17 @@ impl LoadedProgram {
 
     /// Takes over what has equal name and shape: see [`state::carry`].
     pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
-        let from = (&*other.store, other.cells(), &**other.program());
-        // Nobody else has the store of a program that has not run yet.
+        let known = (other.known.clone(), self.known.clone());
+        // Other threads write neither store meanwhile, and this is the only share of the one that is written.
+        let (_before, mut now) = (known.0.current_mut(), known.1.current_mut());
+        now.store = other.store.clone();
+        self.forget_tables();
         if let Some(store) = Arc::get_mut(&mut self.store) {
+            let from = (&*other.store, other.cells(), &**other.program());
             let BlockRunner { cells, program, .. } = &mut self.executor.runner;
             state::carry(from, (store, cells, program));
         }
+        now.store = self.store.clone();
     }
 }
 

@@ -7,13 +7,14 @@ use crate::compiled_program::BoundFastPath;
 use crate::configuration_view::ConfigurationView;
 use crate::engine::{BlockRunner, Engine};
 use crate::environment::BlockEnvironment;
+use crate::event::NextEvent;
 use crate::fast_path::INPUT_TIME;
 use crate::fast_path_run::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
 use crate::pass::PassInfo;
 use crate::switch::Switch;
-use crate::switch_core::{NextEvent, SwitchCore};
+use crate::switch_core::SwitchCore;
 use crate::traffic_manager::Passage;
 use std::cell::Cell;
 
@@ -75,15 +76,16 @@ impl Switch {
             let next = core.next_event();
             next.is_some_and(|(key, next)| key.0 <= until_ps && next != NextEvent::Listed)
         };
-        if !is_next(&self.core) || !self.has_fast_path() {
+        // Where a rule chooses, each packet is asked for by itself.
+        let Some(id) = self.only.filter(|id| is_next(&self.core) && self.has_fast_path(*id)) else {
             return Ok(());
-        }
+        };
         // Where queues are paused now and then, all rounds look at gates.
         let traffic = &mut self.core.traffic;
         let gated = (traffic.has_gates() || !traffic.has_open_ports(self.core.now_ps))
-            && self.has_gated_code();
+            && self.has_gated_code(id);
         let mut single = self.take_single();
-        let (program, core) = self.current_program_and_core();
+        let Some((program, core)) = self.program_and_core(id) else { return Ok(()) };
         program.prepare_fast_context();
         let (most_header_bytes, largest_port) =
             (program.most_header_bytes(), program.largest_port());
@@ -92,7 +94,6 @@ impl Switch {
         let clock = Cell::new(core.now_ps);
         let run = Cell::new(PassInfo { packet: 0, pass_number: 0, counted_bytes: 0, pass: None });
         let mut left = None;
-        let id = program.id();
         let BlockRunner { engine, cells, .. } = &mut program.executor.runner;
         if let Engine::Jit(compiled) = engine
             && let Some(BoundFastPath { bound, .. }) = compiled.fast_path(gated)

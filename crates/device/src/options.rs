@@ -7,6 +7,7 @@ use crate::packet_generator::{GeneratorApplication, PacketTrain};
 use crate::pass_timing::PassTiming;
 use crate::wire::OutputPath;
 use control::latency::LatencyModel;
+use state::externs::ExternRegistry;
 use std::collections::BTreeMap;
 
 /// When a queue asks senders to pause, in packets.
@@ -171,7 +172,7 @@ pub const DEFAULT_PASS_LIMIT: u32 = 100_000;
 /// What runs the blocks of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// SwitchCore code, made when the program is loaded.
+    /// Machine code, made when the program is loaded.
     #[default]
     Jit,
     /// The reference semantics, one instruction at a time.
@@ -250,6 +251,8 @@ pub struct DeviceOptions {
     /// Whether passes take time, so that each access sees the state of its own moment. Only the interpreter
     /// runs such passes.
     pub pass_timing: Option<PassTiming>,
+    /// Providers of externs that the architecture's interface does not declare.
+    pub externs: ExternRegistry,
     /// Whether a trace of every packet is kept.
     pub trace: bool,
     /// Whether what happens to packets is kept for [`crate::Device::drain_taps`]; no packet takes the
@@ -275,6 +278,7 @@ impl Default for DeviceOptions {
             ingress_latency_ps: 0,
             egress_latency_ps: 0,
             pass_timing: None,
+            externs: ExternRegistry::new(),
             trace: false,
             tap: false,
         }

@@ -2,8 +2,9 @@
 //! What comes out of a device: packets, digests, log lines, and the error that stops a run.
 
 use crate::explanation;
+use crate::packet::ProgramId;
 use ir::{Bits, OriginId};
-use source::Code;
+use source::{Code, Diagnostic, Diagnostics, Span};
 use state::UpdateError;
 use std::fmt;
 use std::sync::Arc;
@@ -152,6 +153,17 @@ impl fmt::Display for DeviceError {
 
 impl std::error::Error for DeviceError {}
 
+/// An extern that a device cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternProblem {
+    /// The extern, with the method that is called.
+    pub name: String,
+    /// The call, or the extern's declaration.
+    pub span: Span,
+    /// What is wrong; `None` when there is no provider.
+    pub problem: Option<String>,
+}
+
 /// Why a program cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
@@ -162,8 +174,8 @@ pub enum LoadError {
         /// What there is.
         supported: &'static [&'static str],
     },
-    /// The program uses externs that this device does not provide.
-    UnsupportedExterns(Vec<String>),
+    /// The program calls externs that this device has no provider of, or that do not fit it.
+    UnsupportedExterns(Vec<ExternProblem>),
     /// The program asks for something the architecture does not do.
     UnsupportedRequest(Arc<str>),
     /// A block of the architecture is missing.
@@ -181,6 +193,12 @@ pub enum LoadError {
     PassTimingOnJit,
     /// The stages that passes are to have do not fit the program: why, in a sentence.
     PassTiming(String),
+    /// No program of this number is loaded.
+    NoSuchProgram(ProgramId),
+    /// The program cannot be unloaded: it is the main program, or the admission rule names it.
+    ProgramInUse(ProgramId),
+    /// Code cannot be replaced by that of a program with other state: what differs first, in a sentence.
+    DifferentShape(String),
 }
 
 impl LoadError {
@@ -195,7 +213,35 @@ impl LoadError {
             LoadError::InitialState(_) => explanation::INITIAL_STATE,
             LoadError::PassTimingOnJit => explanation::PASS_TIMING_ON_JIT,
             LoadError::PassTiming(_) => explanation::PASS_TIMING,
+            LoadError::NoSuchProgram(_) => explanation::NO_SUCH_PROGRAM,
+            LoadError::ProgramInUse(_) => explanation::PROGRAM_IN_USE,
+            LoadError::DifferentShape(_) => explanation::DIFFERENT_SHAPE,
         }
+    }
+}
+
+impl LoadError {
+    /// What is wrong with which place of the program, each with advice; empty for an error that is about no
+    /// place.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        let LoadError::UnsupportedExterns(problems) = self else { return found };
+        for ExternProblem { name, span, problem } in problems {
+            let diagnostic = match problem {
+                None => Diagnostic::error(
+                    self.code(),
+                    *span,
+                    format!("the device does not provide the extern `{name}`"),
+                )
+                .help("give the device a provider of it, or take the call out"),
+                Some(problem) => {
+                    let message = format!("the extern `{name}` cannot run: {problem}");
+                    Diagnostic::error(self.code(), *span, message)
+                }
+            };
+            found.push(diagnostic);
+        }
+        found
     }
 }
 
@@ -207,11 +253,30 @@ impl fmt::Display for LoadError {
                 "no device runs programs for `{architecture}`; there are devices for: {}",
                 supported.join(", ")
             ),
-            LoadError::UnsupportedExterns(names) => write!(
-                formatter,
-                "the device does not provide these externs, which the program calls: {}",
-                names.join(", ")
-            ),
+            LoadError::UnsupportedExterns(problems) => {
+                let missing: Vec<&str> = problems
+                    .iter()
+                    .filter(|problem| problem.problem.is_none())
+                    .map(|problem| problem.name.as_str())
+                    .collect();
+                let wrong: Vec<String> = problems
+                    .iter()
+                    .filter_map(|it| Some(format!("`{}`: {}", it.name, it.problem.as_ref()?)))
+                    .collect();
+                let mut separator = "";
+                if !missing.is_empty() {
+                    let names = missing.join(", ");
+                    write!(
+                        formatter,
+                        "the device does not provide these externs, which the program calls: {names}"
+                    )?;
+                    separator = "; ";
+                }
+                if !wrong.is_empty() {
+                    write!(formatter, "{separator}these externs cannot run: {}", wrong.join("; "))?;
+                }
+                Ok(())
+            }
             LoadError::UnsupportedRequest(name) => {
                 write!(formatter, "the program asks for `{name}`, which the device does not do")
             }
@@ -233,6 +298,17 @@ impl fmt::Display for LoadError {
             LoadError::PassTiming(message) => {
                 write!(formatter, "the times of passes do not fit the program: {message}")
             }
+            LoadError::NoSuchProgram(program) => write!(formatter, "{program} is not loaded"),
+            LoadError::ProgramInUse(program) => write!(
+                formatter,
+                "{program} cannot be unloaded: it is the device's main program, or its admission \
+                 rule names it"
+            ),
+            LoadError::DifferentShape(difference) => write!(
+                formatter,
+                "the program's code cannot be replaced, as the programs' state is not equal: \
+                 {difference}"
+            ),
         }
     }
 }

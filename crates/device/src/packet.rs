@@ -62,11 +62,13 @@ pub(crate) struct PassEpoch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressSource {
     /// By a port, from outside.
-    Port,
+    Wire,
     /// By a loopback port.
     Loopback,
     /// From the packet generator, by a port.
     Generator,
+    /// From an extern, as if by a port.
+    Extern,
     /// By the resubmission path.
     Resubmission,
     /// By the recirculation path.
@@ -77,7 +79,10 @@ impl IngressSource {
     /// Whether it is a new arrival at a numbered port, not a further pass of the internal paths.
     pub fn is_port(self) -> bool {
         match self {
-            IngressSource::Port | IngressSource::Loopback | IngressSource::Generator => true,
+            IngressSource::Wire
+            | IngressSource::Loopback
+            | IngressSource::Generator
+            | IngressSource::Extern => true,
             IngressSource::Resubmission | IngressSource::Recirculation => false,
         }
     }
@@ -136,6 +141,16 @@ pub(crate) struct QueuedPacket {
     pub time_to_queues_ps: u64,
 }
 
+/// A packet that an extern made.
+#[derive(Debug)]
+pub(crate) struct EmittedPacket {
+    /// That of the packet whose pass made it.
+    pub reception: Arc<Reception>,
+    pub bytes: Vec<u8>,
+    /// The pass that made it.
+    pub parent: Option<PassId>,
+}
+
 /// What stands in a queue.
 #[derive(Debug)]
 pub(crate) enum Queued {
@@ -143,4 +158,6 @@ pub(crate) enum Queued {
     Packet(ProgramId, Box<QueuedPacket>),
     /// On its way back to ingress.
     Arrival(ProgramId, Box<Arrival>),
+    /// On its way to the wire, without egress.
+    Emitted(ProgramId, Box<EmittedPacket>),
 }

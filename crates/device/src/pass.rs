@@ -83,7 +83,10 @@ pub(crate) struct Departure {
 /// The loading of a program: equal for its passes and executors, and held by them as long as they are there.
 #[derive(Debug)]
 pub(crate) struct ProgramLease {
+    /// The number of the code.
     pub id: ProgramId,
+    /// The number that users know the program by.
+    pub name: ProgramId,
 }
 
 /// What all passes of a program hold that are in a caller's hands.
@@ -167,7 +170,7 @@ impl Pass {
 
     /// The program that it meets.
     pub fn program(&self) -> ProgramId {
-        self.lease.id
+        self.lease.name
     }
 
     /// When it began, in picoseconds.

@@ -3,18 +3,22 @@
 //! send, copy, drop, note. It is made of disjoint parts of a loaded program and of the switch core, and decides
 //! nothing itself.
 
+pub(crate) mod replica_run;
+
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::engine::{BlockOutputs, BlockRunner};
+use crate::event::Event;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, DigestMessage};
 use crate::packet::{Arrival, PassEpoch, Queued, QueuedPacket, Reception};
 use crate::pass::{Departure, PassHold, PassInfo, ProgramLease};
-use crate::switch_core::{Event, SwitchCore};
+use crate::switch_core::SwitchCore;
+use crate::tap::Tap;
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::{Outcome, PacketContext};
-use ir::Program;
+use ir::{Bits, Program, RequestId};
 use std::sync::Arc;
 
 /// A loaded program's packets inside the device, and what a pass of it takes.
@@ -34,9 +38,20 @@ pub(crate) struct Membership {
 /// Services of the device for one program.
 #[derive(Debug)]
 pub(crate) struct Services<'s> {
-    pub runner: &'s mut BlockRunner,
-    pub core: &'s mut SwitchCore,
-    pub membership: &'s mut Membership,
+    runner: &'s mut BlockRunner,
+    core: &'s mut SwitchCore,
+    membership: &'s mut Membership,
+}
+
+impl<'s> Services<'s> {
+    /// The services of a switch core for a program.
+    pub fn new(
+        runner: &'s mut BlockRunner,
+        core: &'s mut SwitchCore,
+        membership: &'s mut Membership,
+    ) -> Services<'s> {
+        Services { runner, core, membership }
+    }
 }
 
 impl Services<'_> {
@@ -118,6 +133,33 @@ impl Services<'_> {
         node: impl FnOnce() -> TraceNode,
     ) -> Option<PassId> {
         self.core.begin_pass(packet, number, origin, node)
+    }
+
+    /// What a pass records for a tap, where there is one.
+    pub fn tap_of(&self, run: &PassInfo) -> Option<Tap> {
+        self.core.tap.as_ref().map(|_| {
+            let mut tap = Tap::default();
+            tap.at(run.packet, run.pass_number);
+            tap
+        })
+    }
+
+    /// What a request for a digest sends, noted in the trace of the pass.
+    pub fn digest(
+        &mut self,
+        run: &PassInfo,
+        request: RequestId,
+        values: Vec<Bits>,
+    ) -> DigestMessage {
+        let declared = &self.runner.program.requests[request.index()];
+        let names = declared.fields.iter().map(|field| field.0.clone());
+        self.core.note(run.pass, || TraceNode::new("digest", declared.label.to_string()));
+        DigestMessage {
+            time_ps: self.core.now_ps,
+            name: declared.label.clone(),
+            fields: names.zip(values).collect(),
+            packet: run.packet,
+        }
     }
 
     /// Adds a step to a pass of the trace.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lock around a switch that its device and its targets share. Requests that came while somebody had the
-//! switch are served when it is given back.
+//! The lock around a switch that its device and its targets share. Requests that arrive while the switch is
+//! in use are served when it is given back.
 
 use crate::control_request::{Entry, try_lock};
 use crate::switch::Switch;
@@ -21,13 +21,13 @@ impl Shared {
         Shared { switch: Mutex::new(switch), entry }
     }
 
-    /// The switch, as soon as nobody else has it.
+    /// The switch, as soon as it is free.
     pub fn run(&self) -> Running<'_> {
         let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
         Running { shared: self, switch: Some(switch) }
     }
 
-    /// The switch, if nobody else has it.
+    /// The switch, if it is free.
     pub fn try_run(&self) -> Option<Running<'_>> {
         try_lock(&self.switch).map(|switch| Running { shared: self, switch: Some(switch) })
     }
@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// The switch in somebody's hands. When it is given back, requests that came meanwhile have been served.
+/// The switch in use. When it is given back, requests that arrived meanwhile are served.
 pub(crate) struct Running<'s> {
     shared: &'s Shared,
     /// `None` only while it is given back.

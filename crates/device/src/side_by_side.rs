@@ -8,7 +8,7 @@ use crate::statistics::Statistics;
 use crate::trace::{PacketTrace, TraceNode};
 use crate::{Device, OutputPath};
 use interpreter::trace::TraceValue;
-use ir::{CounterId, Program, RegisterId};
+use ir::{CounterId, ExternId, Program, RegisterId};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -297,6 +297,17 @@ impl SideBySide {
                     let what = format!("in counter {}[{index}]:", declared.name);
                     return Some(self.account(None, what, texts));
                 }
+            }
+        }
+        for (at, declared) in program.externs.iter().enumerate() {
+            let id = ExternId(at as u32);
+            let states = [one.extern_snapshot(id), other.extern_snapshot(id)];
+            if states[0] != states[1] {
+                let texts = states.map(|state| format!("{:02x?}", state.unwrap_or_default()));
+                let name = [&declared.instance, &declared.type_name];
+                let name = name.into_iter().find(|name| !name.is_empty());
+                let what = format!("in extern {}:", name.map_or("", |name| &**name));
+                return Some(self.account(None, what, texts));
             }
         }
         None

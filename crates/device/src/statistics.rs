@@ -36,6 +36,12 @@ pub struct Statistics {
     pub cloned: u64,
     /// Copies made by multicast groups.
     pub replicated: u64,
+    /// Packets that externs held.
+    pub held: u64,
+    /// Packets that externs held and let go on.
+    pub released: u64,
+    /// Packets that externs made.
+    pub emitted: u64,
     /// Digests sent to the control plane.
     pub digests: u64,
     /// Frames of flow control that ended in the MAC of a port.
@@ -106,7 +112,7 @@ impl Tally {
     }
 }
 
-/// What is counted of packets that go straight through: arrays, to be added to [`Statistics`] when
+/// What is counted of packets on the fast path: arrays, to be added to [`Statistics`] when
 /// somebody asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastPathStatistics {

@@ -4,17 +4,15 @@
 
 use crate::control_request::ControlWork;
 use crate::drop_reason::DropReason;
+use crate::event::{ADMISSION_CLASS, Event, EventKey, LOOPBACK_CLASS, NextEvent};
 use crate::flow_control::{PauseFrame, pause_end_ps};
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{
-    Arrival, IngressSource, PassEpoch, ProgramId, Queued, QueuedPacket, Reception,
-};
+use crate::packet::{Arrival, IngressSource, PassEpoch, ProgramId, Queued, Reception};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
 use crate::pass::{CallerPasses, Departure, Gress, Pass};
 use crate::statistics::{FastPathStatistics, Statistics};
 use crate::tap::{Tap, TappedEvent};
-use crate::timed_pass::TimedPass;
 use crate::trace::{Cause, PassId, PassRecorder, TraceNode};
 use crate::traffic_manager::{Refusal, TrafficManager};
 use crate::wire::OutputPath;
@@ -24,57 +22,6 @@ use std::sync::{Arc, Weak};
 
 /// Packet buffers kept for reuse.
 const PACKET_POOL_SIZE: usize = 64;
-
-/// Something that happens at a time.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// The driver has something to do for a controller.
-    Control(ControlWork),
-    /// A neighbour, or a user, pauses a queue or lets it go on.
-    FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
-    /// Ingress is over; the packet comes to the queues of a port.
-    IngressDone { program: ProgramId, port: u32, packet: Box<QueuedPacket> },
-    /// A packet comes back to ingress by an internal path.
-    Reentry { program: ProgramId, arrival: Box<Arrival> },
-    /// A packet comes back by the port that it was sent by, to whatever program runs then.
-    Loopback(Box<Arrival>),
-    /// The next of a source of the packet generator is due.
-    Generation(usize),
-    /// A packet comes from a port, to whatever program runs then.
-    Reception(Box<Arrival>),
-    /// A pass that takes time has its next moment, or ends.
-    Pass { program: ProgramId, pass: Box<TimedPass> },
-    /// The time of a flow control frame is over.
-    FlowControlEnd { path: OutputPath, queue: u32 },
-}
-
-/// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
-/// sequence.
-pub(crate) type EventKey = (u64, u8, u32, u64);
-
-/// The class of controllers' items: before everything else of their time, packets leaving queues included.
-pub(crate) const CONTROL_CLASS: u8 = 0;
-
-/// The class of packets that come back to ingress. The classes of the others stand in
-/// [`SwitchCore::schedule`].
-const LOOPBACK_CLASS: u8 = 4;
-
-/// The class of passes that take time: behind flow control, before packets that come.
-const PASS_CLASS: u8 = 2;
-
-/// The class of the admission of the next packet that waits for ingress.
-const ADMISSION_CLASS: u8 = 7;
-
-/// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NextEvent {
-    /// What stands in [`SwitchCore::events`].
-    Listed,
-    /// A packet comes back by a loopback port.
-    ComingBack,
-    /// Ingress may take the next of the packets that wait for it.
-    Admission,
-}
 
 #[derive(Debug)]
 pub(crate) struct SwitchCore {
@@ -86,7 +33,11 @@ pub(crate) struct SwitchCore {
     /// What is counted of packets on the fast path.
     pub fast_path: FastPathStatistics,
     pub transmitted: Vec<Transmitted>,
+    /// Places in [`SwitchCore::transmitted`] of packets for the CPU port, with the programs that sent them.
+    pub cpu_packets: Vec<(usize, ProgramId)>,
     pub digests: Vec<DigestMessage>,
+    /// The programs that sent the digests.
+    pub digest_programs: Vec<ProgramId>,
     pub log: Vec<LogLine>,
     pub recorder: Option<PassRecorder>,
     pub tap: Option<Tap>,
@@ -139,7 +90,9 @@ impl SwitchCore {
             statistics: Statistics::default(),
             fast_path: FastPathStatistics::default(),
             transmitted: Vec::new(),
+            cpu_packets: Vec::new(),
             digests: Vec::new(),
+            digest_programs: Vec::new(),
             log: Vec::new(),
             caller_passes: CallerPasses::default(),
             awaited_packet: None,
@@ -208,18 +161,19 @@ impl SwitchCore {
     }
 
     pub fn schedule(&mut self, time_ps: u64, event: Event) {
-        let (class, port) = match &event {
-            Event::Control(_) => (CONTROL_CLASS, 0),
-            Event::FlowControl { .. } => (1, 0),
-            Event::IngressDone { port, .. } => (3, *port),
-            Event::Reentry { arrival, .. } | Event::Loopback(arrival) => {
-                (LOOPBACK_CLASS, arrival.port)
-            }
-            Event::Generation(source) => (5, self.generator.port(*source)),
-            Event::Reception(arrival) => (6, arrival.port),
-            Event::FlowControlEnd { .. } => (8, 0),
-            Event::Pass { .. } => (PASS_CLASS, 0),
+        let port = match &event {
+            Event::IngressDone { port, .. } | Event::Emission { port, .. } => *port,
+            Event::Reentry { arrival, .. }
+            | Event::Loopback(arrival)
+            | Event::Reception(arrival) => arrival.port,
+            Event::Generation(source) => self.generator.port(*source),
+            Event::Control(_)
+            | Event::FlowControl { .. }
+            | Event::Pass { .. }
+            | Event::Release { .. }
+            | Event::FlowControlEnd { .. } => 0,
         };
+        let class = event.class();
         let sequence = match &event {
             Event::Pass { pass, .. } => pass.order,
             _ => self.next_sequence(),
@@ -512,6 +466,7 @@ impl SwitchCore {
         let pass = match item {
             Queued::Packet(_, packet) => packet.parent,
             Queued::Arrival(_, arrival) => arrival.parent,
+            Queued::Emitted(_, packet) => packet.parent,
         };
         self.drop_packet(reason, pass);
         false
@@ -555,7 +510,9 @@ impl SwitchCore {
         packet: u64,
         queue: u32,
     ) {
-        let _ = program;
+        if self.options.cpu_port == Some(port) {
+            self.cpu_packets.push((self.transmitted.len(), program));
+        }
         let sequence = self.sent;
         self.sent += 1;
         self.transmitted.push(Transmitted { port, time_ps, bytes, packet, queue, sequence });
@@ -563,8 +520,8 @@ impl SwitchCore {
 
     /// Lists a digest.
     pub fn send_digest(&mut self, program: ProgramId, digest: DigestMessage) {
-        let _ = program;
         self.digests.push(digest);
+        self.digest_programs.push(program);
     }
 
     /// A packet will come back by its port when it has arrived.

@@ -6,6 +6,8 @@
 use crate::drop_reason::DropReason;
 use crate::packet::IngressSource;
 use crate::wire::OutputPath;
+use state::externs::EmitTo;
+use std::sync::Arc;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +86,37 @@ pub enum TappedEvent {
     Dropped {
         /// Why.
         reason: DropReason,
+    },
+    /// An extern that the block before called does something with it.
+    Extern {
+        /// The instance's control-plane name; of a function its name.
+        name: Arc<str>,
+        /// What.
+        deed: ExternDeed,
+    },
+}
+
+/// What an extern may do with a packet, but for drops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExternDeed {
+    /// It holds the packet.
+    Held {
+        /// Its number for it.
+        ticket: u64,
+        /// At most until this time, in picoseconds.
+        until_ps: Option<u64>,
+    },
+    /// It lets the packet go on.
+    Released {
+        /// Its number for it.
+        ticket: u64,
+    },
+    /// It makes another packet of it.
+    Emitted {
+        /// Where the new one goes.
+        to: EmitTo,
+        /// The new one.
+        bytes: Vec<u8>,
     },
 }
 

@@ -4,10 +4,11 @@
 //! in which they began.
 
 use crate::engine::{BlockOutputs, Engine};
+use crate::event::Event;
 use crate::loaded_program::LoadedProgram;
 use crate::output::DeviceError;
 use crate::pass::{Half, Pass};
-use crate::switch_core::{Event, SwitchCore};
+use crate::switch_core::SwitchCore;
 use crate::timed_pass::TimedPass;
 use crate::wire::OutputPath;
 use interpreter::{BlockRun, Observer, Progress, StopAfter};

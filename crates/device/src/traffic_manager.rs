@@ -67,7 +67,7 @@ pub struct TrafficManager<T> {
     /// The most bytes so far that stayed for a time.
     most_buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
-    /// Whether every port lets packets straight through; `None` when that is to be found out again.
+    /// Whether every port lets packets through at once; `None` when that is to be found out again.
     ports_are_ideal: Option<bool>,
     /// Whether every port lets a packet through at once that comes when nothing else is there; `None` as
     /// above.

@@ -65,6 +65,19 @@ pub trait Frontend: Sync {
     /// What is wrong with the program.
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure>;
 
+    /// What each statement reads and writes, what guards it, which state it accesses and what is live after
+    /// it, as text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the program, or that the language has no such report.
+    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        Err(Failure::Message(format!(
+            "`--effects` is for P4 programs, and `{}` is none: `plane emit` compiles it to one",
+            program.path.display()
+        )))
+    }
+
     /// The program as a problem of laying out stages. Warnings are printed.
     ///
     /// # Errors

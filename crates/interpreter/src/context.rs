@@ -5,7 +5,8 @@
 use crate::bit_string::BitString;
 use crate::observer::Slots;
 use crate::random::DrawCounts;
-use ir::{Bits, Program, RequestId, SlotId, StorageLayout};
+use ir::{Bits, ExternId, Program, RequestId, SlotId, StorageLayout};
+use state::externs::PacketAction;
 use std::sync::Arc;
 
 /// A packet in flight. It can be used again for the next packet, which saves its memory.
@@ -24,6 +25,8 @@ pub struct PacketContext {
     pub emitted: BitString,
     /// What the program asked of the device, in order.
     pub requests: Vec<(RequestId, Vec<Bits>)>,
+    /// What externs ask to be done with packets, in order.
+    pub actions: Vec<(ExternId, PacketAction)>,
     /// How many random numbers were drawn in this pass.
     pub draws: DrawCounts,
     /// Temporaries of the running regions, the innermost last.
@@ -47,6 +50,7 @@ impl PacketContext {
             cursor_bits: 0,
             emitted: BitString::new(),
             requests: Vec::new(),
+            actions: Vec::new(),
             draws: DrawCounts::default(),
             temps: Vec::new(),
             keys: Vec::new(),
@@ -66,6 +70,7 @@ impl PacketContext {
         self.cursor_bits = 0;
         self.emitted.clear();
         self.requests.clear();
+        self.actions.clear();
         self.draws.clear();
     }
 

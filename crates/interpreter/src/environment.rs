@@ -2,7 +2,7 @@
 //! What a running block asks of its surroundings. The device implements it; nothing here keeps state.
 
 use crate::random::RandomKey;
-use ir::{Bits, Extern, ExternId};
+use ir::{Bits, CallEffects, Extern, ExternId};
 
 /// A call of an extern that no architecture explains.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,10 @@ pub struct ExternCall<'a> {
     pub arguments: &'a [Bits],
     /// Widths in bits of the results: the return value, then `inout` and `out` arguments.
     pub result_widths_bits: &'a [u32],
+    /// What the declaration lets the call do.
+    pub effects: &'a CallEffects,
+    /// The packet as it came into the parser of this pass.
+    pub packet: &'a [u8],
 }
 
 /// The surroundings of one pass of one packet.
@@ -42,7 +46,7 @@ pub trait Environment {
     /// Takes a line for the log.
     fn log_line(&mut self, line: &str);
 
-    /// Calls an extern: one result for each of `result_widths_bits`. An error is a sentence for the
-    /// user; it ends the block.
+    /// Calls an extern that has no instance in the cells: one result for each of `result_widths_bits`. An error
+    /// is a sentence for the user; it ends the block.
     fn call_extern(&mut self, call: ExternCall<'_>) -> Result<Vec<Bits>, String>;
 }

@@ -6,12 +6,13 @@ use crate::bit_string::{BitString, read_bits};
 use crate::context::in_width;
 use crate::engine::{Frame, Outcome, Run, Site};
 use crate::environment::ExternCall;
+use crate::externs::call_extern;
 use crate::hash::hash;
 use crate::observer::Event;
 use crate::random::draw_between;
 use ir::{
-    Bits, CounterId, ExternId, MeterId, Operand, Operation, OriginId, RandomSite, RegisterId,
-    RegisterUpdate, Temp,
+    Bits, CounterId, MeterId, Operand, Operation, OriginId, RandomSite, RegisterId, RegisterUpdate,
+    Temp,
 };
 use state::Colour;
 
@@ -131,9 +132,7 @@ impl<'r> Run<'r> {
                     return Err(Outcome::AssertionFailed { origin, is_assume: *is_assume });
                 }
             }
-            Operation::CallExtern { target, method, arguments, results } => {
-                self.call_extern(frame, *target, method, arguments, results, site)?;
-            }
+            Operation::CallExtern { .. } => self.call_extern(frame, operation, origin)?,
         }
         Ok(())
     }
@@ -285,31 +284,31 @@ impl<'r> Run<'r> {
     fn call_extern(
         &mut self,
         frame: Frame<'_>,
-        target: ExternId,
-        method: &str,
-        arguments: &[Operand],
-        results: &[Temp],
-        site: Site,
+        operation: &Operation,
+        origin: OriginId,
     ) -> Result<(), Outcome> {
+        let Operation::CallExtern { target, method, arguments, results, effects } = operation
+        else {
+            return Ok(());
+        };
+        let target = *target;
         let arguments = self.values(frame, arguments);
         let result_widths_bits: Vec<u32> =
             results.iter().map(|&result| self.temp_width_bits(frame, result)).collect();
         let failed = |message| Outcome::ExternFailed { target, message };
-        let values = self
-            .environment
-            .call_extern(ExternCall {
-                id: target,
-                declaration: &self.program.externs[target.index()],
-                method,
-                arguments: &arguments,
-                result_widths_bits: &result_widths_bits,
-            })
-            .map_err(failed)?;
-        if values.len() != results.len() {
-            let (expected, given) = (results.len(), values.len());
-            return Err(failed(format!("it gave {given} results instead of {expected}")));
-        }
-        self.tell(Some(site.origin), |_| Event::ExternCalled {
+        let call = ExternCall {
+            id: target,
+            declaration: &self.program.externs[target.index()],
+            method,
+            arguments: &arguments,
+            result_widths_bits: &result_widths_bits,
+            effects,
+            packet: &self.context.packet,
+        };
+        let (draws, actions) = (&mut self.context.draws, &mut self.context.actions);
+        let values = call_extern(call, self.cells, self.environment, draws, actions);
+        let values = values.map_err(failed)?;
+        self.tell(Some(origin), |_| Event::ExternCalled {
             target,
             method,
             arguments: &arguments,

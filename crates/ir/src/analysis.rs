@@ -15,7 +15,7 @@ mod region_facts;
 mod statement_tree;
 mod statements;
 
-pub use accesses::{CellIndex, StateAccess};
+pub use accesses::{AccessSlices, CellIndex, StateAccess};
 pub use dependence::Slice;
 pub use liveness::Liveness;
 pub use points::{Point, Use};
@@ -50,6 +50,7 @@ pub struct Analysis<'p> {
     owners: OnceCell<Vec<Owner>>,
     liveness: OnceCell<Liveness<'p>>,
     accesses: OnceCell<Vec<StateAccess>>,
+    access_slices: OnceCell<Vec<AccessSlices>>,
 }
 
 impl<'p> Analysis<'p> {
@@ -68,6 +69,7 @@ impl<'p> Analysis<'p> {
             owners: OnceCell::new(),
             liveness: OnceCell::new(),
             accesses: OnceCell::new(),
+            access_slices: OnceCell::new(),
         }
     }
 
@@ -210,6 +212,16 @@ impl<'p> Analysis<'p> {
         statements::statement(self.program, self.regions(), nodes)
     }
 
+    /// The statements of a region with what their own code does; nested statements stand for themselves, and an
+    /// `if` is its condition. They come in the order of their first instructions.
+    pub fn statements_of_region(
+        &self,
+        region: RegionId,
+        tree: &StatementTree,
+    ) -> Vec<(u32, StatementInstance)> {
+        statements::of_region(self.program, self.regions(), tree, region)
+    }
+
     /// The conditions under which control comes to a point.
     pub fn guards(&self, at: Point) -> Vec<Condition> {
         statements::guards(self.program, self.regions(), at.region, [at].iter())
@@ -238,21 +250,23 @@ impl<'p> Analysis<'p> {
         self.accesses().iter().filter(move |access| access.names.iter().any(|it| it == name))
     }
 
-    /// For each of [`Analysis::accesses`] the slices of its index and of its guard: of what decides that the
-    /// access happens. An access at an entry depends by its index on what chose the entry.
-    pub fn access_slices(&self) -> Vec<(Slice, Slice)> {
-        self.with_dependences(|dependences| {
-            let slices = self.accesses().iter().map(|access| {
-                let index = match &access.index {
-                    CellIndex::Operand(operand) => {
-                        dependences.slice(&[Use::Operand(access.at, operand.clone())])
-                    }
-                    CellIndex::Entry => dependences.slice(&self.entry_uses(access)),
-                    CellIndex::Whole => Slice::default(),
-                };
-                (index, dependences.slice(&[Use::Reached(access.at)]))
-            });
-            slices.collect()
+    /// For each of [`Analysis::accesses`] what it depends on.
+    pub fn access_slices(&self) -> &[AccessSlices] {
+        self.access_slices.get_or_init(|| {
+            self.with_dependences(|dependences| {
+                let slices = self.accesses().iter().map(|access| {
+                    let index = match &access.index {
+                        CellIndex::Operand(operand) => {
+                            dependences.slice(&[Use::Operand(access.at, operand.clone())])
+                        }
+                        CellIndex::Entry => dependences.slice(&self.entry_uses(access)),
+                        CellIndex::Whole => Slice::default(),
+                    };
+                    let guard = dependences.slice(&[Use::Reached(access.at)]);
+                    AccessSlices { index, guard }
+                });
+                slices.collect()
+            })
         })
     }
 

@@ -7,8 +7,9 @@
 //! value numbering, move reads from one statement to another: ask for statements before they run.
 
 use crate::{
-    ActionProfileId, CounterId, ExternId, HeaderId, HeaderRef, MeterId, Operation, OriginId, Place,
-    Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId, Terminator, ValueSetId,
+    ActionProfileId, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef, MeterId, Operation,
+    OriginId, Place, Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId,
+    Terminator, ValueSetId,
 };
 use std::collections::BTreeSet;
 
@@ -251,7 +252,19 @@ pub fn of_operation(program: &Program, operation: &Operation) -> Effects {
         Operation::Assert { .. } => {
             effects.both(Location::Log);
         }
-        Operation::CallExtern { target, .. } => effects.both(Location::Extern(*target)),
+        Operation::CallExtern { target, effects: declared, .. } => {
+            match declared.access {
+                ExternAccess::Pure => {}
+                ExternAccess::Reads => effects.read(Location::Extern(*target)),
+                ExternAccess::Any => {
+                    effects.both(Location::Extern(*target));
+                    effects.both(Location::Requests);
+                }
+            }
+            if declared.random.is_some() {
+                effects.both(Location::Random);
+            }
+        }
     }
     effects
 }

@@ -422,8 +422,8 @@ pub enum Operation {
         /// Whether it was `assume`.
         is_assume: bool,
     },
-    /// Calls an extern that no description explains. A device that does not provide it refuses the
-    /// program when it is loaded.
+    /// Calls an extern that no description explains. A device runs the program if it has a provider of the
+    /// extern, and refuses to load it otherwise.
     CallExtern {
         /// Which.
         target: ExternId,
@@ -433,7 +433,31 @@ pub enum Operation {
         arguments: Vec<Operand>,
         /// Results: the return value, then `inout` and `out` arguments.
         results: Vec<Temp>,
+        /// What the declaration lets the call do.
+        effects: CallEffects,
     },
+}
+
+/// What a call of an extern may do besides computing its results, as the annotations of the declaration
+/// say. A device holds providers to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallEffects {
+    /// What it may do with the extern's state and with packets.
+    pub access: ExternAccess,
+    /// The call site, when the declaration says `@random`: the extern may draw random numbers.
+    pub random: Option<RandomSite>,
+}
+
+/// How a call of an extern uses the state that the extern keeps (P4_16 v1.2.5 §20.3.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ExternAccess {
+    /// `@pure`: results depend on the arguments alone.
+    Pure,
+    /// `@noSideEffects`: results may depend on state, the packet and time, and nothing changes.
+    Reads,
+    /// The call may change the extern's state, and drop, hold, release and emit packets.
+    #[default]
+    Any,
 }
 
 /// How a basic block ends.

@@ -36,12 +36,14 @@
 //! # Around it
 //!
 //! [`text`] prints and parses programs, [`verify()`] checks the invariants that everybody relies on,
-//! [`effects`] knows reads and writes, [`passes`] simplify, [`transactions`] make single transactions of
+//! [`effects`] knows reads and writes of operations, [`analysis`] what statements do and what depends on what,
+//! [`passes`] simplify, [`transactions`] make single transactions of
 //! register accesses and tell on what state they depend, [`moments`] orders accesses to state in stages,
 //! [`lowering`] makes programs from typed P4, [`ready`] runs lowering and passes in the one order that tools
 //! use.
 
 pub mod analysis;
+pub mod analysis_report;
 pub mod architecture;
 pub mod bits;
 pub mod codes;

@@ -14,7 +14,7 @@
 //! What stands between two moments touches nothing but the packet, so it may happen with either.
 
 use crate::control_flow::reverse_postorder;
-use crate::{HashAlgorithm, Operation, Program, RegionId};
+use crate::{ExternAccess, HashAlgorithm, Operation, Program, RegionId};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, HashMap};
@@ -96,8 +96,8 @@ pub fn is_moment(operation: &Operation) -> bool {
         | Operation::Meter { .. }
         | Operation::CountDirect { .. }
         | Operation::MeterDirect { .. }
-        | Operation::ValueSetContains { .. }
-        | Operation::CallExtern { .. } => true,
+        | Operation::ValueSetContains { .. } => true,
+        Operation::CallExtern { effects, .. } => effects.access != ExternAccess::Pure,
         Operation::Hash { algorithm, .. } => matches!(algorithm, HashAlgorithm::Custom(_)),
         Operation::Unary { .. }
         | Operation::Binary { .. }

@@ -20,6 +20,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc};
 use interpreter::{Environment, Outcome, PacketContext};
+use ir::analysis::Analysis;
 use ir::{ExternId, OriginId, Program, StorageLayout};
 use state::Cells;
 use state::forwarding::ForwardingState;
@@ -335,9 +336,11 @@ impl Runs<'_> {
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         std::mem::swap(&mut context.draws, &mut around.left.draws);
+        std::mem::swap(&mut context.actions, &mut around.left.actions);
         let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
         std::mem::swap(&mut context.draws, &mut around.left.draws);
+        std::mem::swap(&mut context.actions, &mut around.left.actions);
         std::mem::swap(&mut context.requests, &mut around.left.requests);
         std::mem::swap(&mut context.emitted, &mut around.left.emitted);
         Ending::new(code, pass, &mut around.left.message)
@@ -367,8 +370,10 @@ fn define(
     let mut function_context = FunctionBuilderContext::new();
     let mut code_bytes = 0;
     let seldom = define_seldom_calls(module, &mut context, &mut function_context)?;
+    let analysis = Analysis::of(program);
     let around = Around {
         program,
+        analysis: &analysis,
         layout,
         call_conv: module.isa().default_call_conv(),
         seldom: &seldom,

@@ -3,6 +3,7 @@
 //! does between them) with its exits. Architectures describe units; nothing here knows one.
 
 use crate::codegen::facts::Facts;
+use ir::analysis::Analysis;
 use ir::{Program, SlotId};
 
 /// Exits are numbered from 1; those from here on leave nothing in storage, for packets that end there,
@@ -97,8 +98,8 @@ pub struct Unit {
     pub steps: Vec<Step>,
     /// Where slots are before and after.
     pub storage: Storage,
-    /// Slots that whoever goes on after an exit reads, beyond what the unit's later steps read and
-    /// beyond the program's field lists. The others may hold anything then.
+    /// Slots that whoever goes on after an exit reads, beyond those that are live there as
+    /// [`ir::analysis`] says. The others may hold anything then.
     pub observed: Vec<SlotId>,
     /// Whether the last block is a deparser whose headers go straight into the packet's memory: the
     /// function then tells where the outgoing packet starts and how long it is. Else what it emits
@@ -119,7 +120,7 @@ impl Unit {
     /// Whether the deparser of this unit can work in place, where [`Unit::in_place`] asks for that. Code
     /// that cannot appends what it emits to the outgoing bits.
     pub fn can_deparse_in_place(&self, program: &Program) -> bool {
-        Facts::new(program, self, &[]).in_place
+        Facts::new(&Analysis::of(program), self, &[]).in_place
     }
 
     /// One block alone, on storage in memory.

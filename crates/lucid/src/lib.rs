@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lucid (SIGCOMM 2021): events, handlers and ordered persistent state in the data plane.
+//! Lucid (SIGCOMM 2021): events, handlers and ordered persistent state in the data plane. This crate is the
+//! language; what runs or compiles its programs stands on it.
 //!
 //! `syntax` reads text, `check` finds types, `memop` and `order` hold programs to what one pass of a
-//! pipeline can do, `elaborate` makes a flat core program of a checked one, `interpreter` runs its
-//! handlers, `simulation` runs networks of switches, `specification` reads what a run should be, and
-//! `report` tells what happened. `front` is the way from text to a core program in one call. Nothing
-//! here reads files, except through loaders handed in.
+//! pipeline can do, `elaborate` makes a flat core program of a checked one; `core` says what that means, down
+//! to the bits of hashes. `front` is the way from text to a core program in one call. Nothing here reads
+//! files, except through loaders handed in.
 
 pub mod check;
-pub mod compile;
-pub mod compiled;
 pub mod core;
 pub mod elaborate;
-pub mod figures;
 pub mod front;
-pub mod interpreter;
 pub mod memop;
 pub mod order;
-pub mod report;
-pub mod simulation;
-pub mod specification;
 pub mod syntax;
 
 /// What `plane explain` says about this crate's codes.
@@ -30,12 +23,6 @@ pub fn explanations() -> impl Iterator<Item = &'static source::Explanation> {
         memop::codes::EXPLANATIONS,
         order::codes::EXPLANATIONS,
         elaborate::EXPLANATIONS,
-        specification::EXPLANATIONS,
-        simulation::codes::EXPLANATIONS,
-        compile::codes::EXPLANATIONS,
-        compile::atomic::codes::EXPLANATIONS,
-        compile::v1model::EXPLANATIONS,
-        compile::tna::codes::EXPLANATIONS,
     ]
     .into_iter()
     .flatten()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Call sites that draw random numbers: which calls may draw, and the label of each. The random key of a draw
 //! is the path of labels from the block, action or table in which the chain of calls begins, so it does not
-//! depend on spans, on names of variables, or on what a pass makes of the code. A rewriter that copies or
-//! moves code first writes the labels into the tree with [`annotate`], and gives the body of a call that it
-//! inlines the call's label with [`prefix`].
+//! depend on spans, on names of variables, or on what a pass makes of the code. A rewriter that copies, moves
+//! or renames code takes the labels before ([`RandomSites::explicit`]), notes calls that it copies
+//! ([`RandomSites::copied`]), and writes the labels into the tree in the end ([`RandomSites::write`]).
+//! One that copies whole statements only may write them before ([`annotate`]) and [`prefix`] the bodies of calls.
 //!
 //! # Labels
 //!
@@ -33,9 +34,10 @@ pub use annotate::{annotate, prefix, prefix_annotations};
 use crate::ast::*;
 use crate::token::TokenKind;
 use crate::typed::{Callee, TypedProgram};
+use scopes::{Scoped, scopes};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use walk::{Step, units, walk_unit};
+use walk::{Step, units, walk_statements, walk_unit};
 
 /// The name of the annotation that gives labels.
 pub const ANNOTATION: &str = "random_site";
@@ -50,6 +52,8 @@ pub const DRAWING_ANNOTATION: &str = "random";
 #[derive(Clone, Debug, Default)]
 pub struct RandomSites {
     labels: HashMap<NodeId, Arc<str>>,
+    /// Scopes of actions that are called and run by tables; only of [`RandomSites::explicit`].
+    action_scopes: HashMap<NodeId, Arc<str>>,
 }
 
 impl RandomSites {
@@ -74,7 +78,65 @@ impl RandomSites {
                 Step::Call(_) => {}
             });
         }
-        RandomSites { labels }
+        RandomSites { labels, action_scopes: HashMap::new() }
+    }
+
+    /// The same, with labels that are whole keys where a call is reached in one way only: then they hold in
+    /// other declarations, too, and under other names.
+    pub fn explicit(typed: &TypedProgram) -> RandomSites {
+        let mut sites = RandomSites::of(typed);
+        if sites.is_empty() {
+            return sites;
+        }
+        for Scoped { declaration, scope, is_called } in scopes(typed) {
+            let mut draws = false;
+            walk_unit(declaration, &mut |step| {
+                let Step::Call(call) = step else { return };
+                let Some(label) = sites.labels.get_mut(&call.id) else { return };
+                draws = true;
+                if !is_called {
+                    *label = format!("/{}", join(&scope, label)).into();
+                }
+            });
+            if draws && is_called && !has_annotation(&declaration.annotations, SCOPE_ANNOTATION) {
+                sites.action_scopes.insert(declaration.id, scope.into());
+            }
+        }
+        sites
+    }
+
+    /// Notes that a call was copied. `through` is the label of the call that the copy's surroundings take the
+    /// place of, when a body was inlined; so labels of calls within calls add up, in whichever order they are
+    /// inlined.
+    pub fn copied(&mut self, from: NodeId, to: NodeId, through: Option<&str>) {
+        if let Some(label) = self.labels.get(&from) {
+            let label = match through {
+                Some(outer) => below(outer, label),
+                None => label.clone(),
+            };
+            self.labels.insert(to, label);
+        }
+    }
+
+    /// [`RandomSites::copied`] for all calls in statements and in a copy of equal form.
+    pub fn copied_statements(
+        &mut self,
+        from: &[Statement],
+        to: &[Statement],
+        through: Option<&str>,
+    ) {
+        let calls = |statements| {
+            let mut found = Vec::new();
+            walk_statements(statements, &mut |step| {
+                if let Step::Call(call) = step {
+                    found.push(call.id);
+                }
+            });
+            found
+        };
+        for (from, to) in calls(from).into_iter().zip(calls(to)) {
+            self.copied(from, to, through);
+        }
     }
 
     /// The label of a call expression; `None` when it draws nothing.
@@ -88,12 +150,31 @@ impl RandomSites {
     }
 }
 
+/// The calls that a declaration (function, action, table, parser or control) evaluates, in the order of the
+/// text; those of actions and tables within a control are not among them.
+pub fn calls_of(tree: &Program, declaration: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    for unit in units(tree).into_iter().filter(|unit| unit.id == declaration) {
+        walk_unit(unit, &mut |step| {
+            if let Step::Call(call) = step {
+                found.push(call.id);
+            }
+        });
+    }
+    found
+}
+
 /// The key of a call with this label in this scope.
 pub fn join(scope: &str, label: &str) -> Arc<str> {
     match label.strip_prefix('/') {
         Some(whole) => whole.into(),
         None => format!("{scope}/{label}").into(),
     }
+}
+
+/// The label of a call in a body that takes the place of a call with this label.
+fn below(outer: &str, label: &Arc<str>) -> Arc<str> {
+    if label.starts_with('/') { label.clone() } else { format!("{outer}/{label}").into() }
 }
 
 /// The labels that annotations give.

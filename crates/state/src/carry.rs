@@ -35,6 +35,7 @@ fn same_selector(one: (&Program, &ActionProfile), other: (&Program, &ActionProfi
 /// Takes over what has equal name and shape in both programs:
 ///
 /// - registers, counters and configured meters with their contents;
+/// - externs of equal type, name and constructor arguments with their states;
 /// - entries of tables whose keys and actions (names and widths of parameters) are equal, with their
 ///   cells of direct counters and meters, the times of their last hits, and the default actions;
 /// - members and groups of action profiles, members of value sets;
@@ -76,7 +77,7 @@ fn named<T>(items: &[T], name: impl Fn(&T) -> &Arc<str>, wanted: &Arc<str>) -> O
     items.iter().position(|item| name(item) == wanted)
 }
 
-/// Registers, counters and meters.
+/// Registers, counters, meters and externs.
 fn carry_arrays(from: (&Cells, &Program), to: (&mut Cells, &Program)) {
     let ((from, from_program), (to, to_program)) = (from, to);
     for (at, register) in to_program.registers.iter().enumerate() {
@@ -108,6 +109,7 @@ fn carry_arrays(from: (&Cells, &Program), to: (&mut Cells, &Program)) {
             to.copy_meter(MeterId(at as u32), from, MeterId(before as u32));
         }
     }
+    to.carry_externs(to_program, (from, from_program));
 }
 
 fn widths_bits<'a>(program: &'a Program, action: ActionId) -> impl Iterator<Item = u32> + 'a {

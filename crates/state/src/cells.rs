@@ -4,9 +4,12 @@
 
 use crate::counter::{CounterCells, CounterValue};
 use crate::entry_cells::{EntryCells, EntryIdentity, Snapshot};
+use crate::externs::{
+    CallServices, ExternError, ExternInstances, ExternRegistry, InstanceCall, PacketAction,
+};
 use crate::meter::{Colour, MeterCell, MeterCells, MeterConfiguration, metered_units};
 use crate::{Configuration, EntryRecord, RegisterCells};
-use ir::{CountUnit, CounterId, MeterId, Program, RegisterId, TableId};
+use ir::{Bits, CountUnit, CounterId, ExternId, MeterId, Program, RegisterId, TableId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +42,7 @@ impl Clone for Identity {
     }
 }
 
-/// Registers, counters, meters and hit times of one pipeline instance.
+/// Registers, counters, meters, hit times and externs of one pipeline instance.
 #[derive(Clone, Debug)]
 pub struct Cells {
     identity: Identity,
@@ -50,10 +53,61 @@ pub struct Cells {
     direct_meters: Vec<EntryCells<Option<MeterCell>>>,
     /// `None` for tables whose entries cannot time out.
     last_hits: Vec<Option<EntryCells<LastHit>>>,
+    externs: ExternInstances,
 }
 
 impl Cells {
-    /// Cells with their first values.
+    /// Cells with their first values, and an instance of each extern that the program calls.
+    ///
+    /// # Errors
+    ///
+    /// Externs without a provider, and those that do not fit their provider.
+    pub fn with_externs(
+        program: &Program,
+        registry: &ExternRegistry,
+    ) -> Result<Cells, Vec<ExternError>> {
+        let externs = ExternInstances::new(program, registry)?;
+        Ok(Cells { externs, ..Cells::new(program) })
+    }
+
+    /// Cells of the same program in their initial state, with fresh instances of the same externs.
+    pub fn another(&self, program: &Program) -> Cells {
+        Cells { externs: self.externs.fresh(), ..Cells::new(program) }
+    }
+
+    /// Whether an extern has an instance here.
+    pub fn has_extern(&self, id: ExternId) -> bool {
+        self.externs.has(id)
+    }
+
+    /// Runs a call of an extern; `None` when it has no instance here. What it asks to be done with packets goes
+    /// to `actions`.
+    pub fn call_extern(
+        &mut self,
+        id: ExternId,
+        call: InstanceCall<'_>,
+        services: &mut dyn CallServices,
+        actions: &mut Vec<(ExternId, PacketAction)>,
+    ) -> Option<Result<Vec<Bits>, String>> {
+        self.externs.call(id, call, services, actions)
+    }
+
+    /// The state of an extern as bytes; `None` when it has no instance here.
+    pub fn extern_snapshot(&self, id: ExternId) -> Option<Vec<u8>> {
+        self.externs.snapshot(id)
+    }
+
+    /// Sets the state of an extern; `None` when it has no instance here.
+    pub fn restore_extern(&mut self, id: ExternId, snapshot: &[u8]) -> Option<Result<(), String>> {
+        self.externs.restore(id, snapshot)
+    }
+
+    /// Takes over states of externs of another program's cells.
+    pub(crate) fn carry_externs(&mut self, program: &Program, from: (&Cells, &Program)) {
+        self.externs.carry(program, (&from.0.externs, from.1));
+    }
+
+    /// Cells with their first values; externs have no instances.
     pub fn new(program: &Program) -> Cells {
         Cells {
             identity: Identity::fresh(),
@@ -75,6 +129,7 @@ impl Cells {
                 .iter()
                 .map(|table| table.idle_timeout.then(EntryCells::default))
                 .collect(),
+            externs: ExternInstances::default(),
         }
     }
 

@@ -15,7 +15,7 @@
 //! for another thread than that of the packets, which leaves cells alone; [`Store::write_batch_in_place`] for
 //! whoever has the store alone. **A batch is visible to packets as a whole or not at all**, in every
 //! atomicity mode; the modes differ in what a failing update does to the others. A failed update leaves
-//! what it named as it was.
+//! what it named as it was. [`Store::subscribe`] tells that chosen tables changed.
 //!
 //! # What is deliberately absent
 //!
@@ -34,6 +34,7 @@ mod draft;
 mod entry;
 mod entry_cells;
 mod error;
+pub mod externs;
 pub mod forwarding;
 mod meter;
 mod profile;
@@ -42,6 +43,7 @@ mod register;
 mod replication;
 mod sharing;
 mod store;
+mod subscription;
 mod table;
 mod tuple_space;
 mod update;
@@ -65,11 +67,12 @@ pub use replication::{
     CloneSession, Exclusions, MulticastGroup, PacketExclusion, Replica, Replication,
 };
 pub use store::Store;
+pub use subscription::{Subscription, TableChange};
 pub use table::{DefaultAction, TableState};
 pub use update::{
     Atomicity, Batch, BatchItem, BatchOutcome, EntryReference, EntryTarget, EntryWithCells, Read,
     Reply, Update,
 };
-pub use validation::entry_keys;
+pub use validation::{entry_keys, value_set_member};
 pub use value_set::ValueSetState;
 pub use versions::VersionStatistics;

@@ -6,6 +6,7 @@
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState, Publication};
+use crate::subscription::{Subscription, Subscriptions};
 use crate::table::TableState;
 use crate::validation::{allowed_action, declared_keys};
 use crate::versions::{Ledger, VersionToken};
@@ -13,7 +14,7 @@ use crate::{
     ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
     DefaultAction, NewEntry, Reply, UpdateError, VersionStatistics,
 };
-use ir::{ActionCall, Program, Table};
+use ir::{ActionCall, Program, Table, TableId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -36,6 +37,7 @@ pub struct Store {
     current: RwLock<Arc<Configuration>>,
     forwarding: Publication,
     versions: Arc<Ledger>,
+    subscriptions: Arc<Subscriptions>,
     has_concurrent_writers: AtomicBool,
 }
 
@@ -92,6 +94,7 @@ impl Store {
             current: RwLock::new(Arc::new(configuration)),
             forwarding: Publication::new(versions.clone()),
             versions,
+            subscriptions: Arc::default(),
             has_concurrent_writers: AtomicBool::new(false),
         })
     }
@@ -161,6 +164,11 @@ impl Store {
     /// possibly within a call to the store, so it may wake a thread but must not use the store.
     pub fn on_release(&self, callback: impl Fn() + Send + Sync + 'static) {
         self.versions.set_callback(Arc::new(callback));
+    }
+
+    /// Begins to tell of changes of these tables. Writers of other tables, and lookups, are as fast as without.
+    pub fn subscribe(&self, tables: impl IntoIterator<Item = TableId>) -> Subscription {
+        self.subscriptions.subscribe(tables)
     }
 
     /// Waits until a batch would not be refused for pinned versions, at most for this time. Returns whether
@@ -270,6 +278,10 @@ impl Store {
         let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
         let configuration = Arc::make_mut(current);
         configuration.advance();
+        if self.subscriptions.exist() {
+            let tables = (0..configuration.tables.len() as u32).map(TableId);
+            self.subscriptions.mark(tables, configuration.version());
+        }
         change(configuration)
     }
 
@@ -302,8 +314,17 @@ impl Store {
         }
         // It cannot come into being meanwhile, as that takes the lock.
         let logs = self.forwarding.exists();
+        let subscriptions = Some(&self.subscriptions).filter(|list| list.exist());
+        let candidates = subscriptions.map(|list| list.candidates(current.program(), &batch));
         let carried = carry_out(&mut current, cells, batch, logs);
         let version = current.version();
+        if let (Some(list), true) = (candidates.filter(|list| !list.is_empty()), carried.is_changed)
+        {
+            // Before anybody sees the version.
+            let results = &carried.outcome.results;
+            let changed = list.iter().filter(|(at, _)| results.get(*at).is_some_and(Result::is_ok));
+            self.subscriptions.mark(changed.map(|(_, table)| *table), version);
+        }
         let copied_tables = match (carried.changes.is_empty(), place) {
             (true, _) => 0,
             (false, Place::Copy) => self.forwarding.publish(carried.changes, version),

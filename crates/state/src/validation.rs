@@ -303,6 +303,14 @@ pub(crate) fn keys_text(keys: &[KeyPattern]) -> String {
     format!("({})", keys.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
+/// A member of a value set in canonical form, as [`crate::ValueSetState::members`] has it.
+pub fn value_set_member(
+    set: &ir::ValueSet,
+    member: &[KeyPattern],
+) -> Result<Vec<KeyPattern>, UpdateError> {
+    canonical_keys(&set.name, set.components.iter(), member)
+}
+
 /// The keys of an entry in canonical form, as [`crate::EntryRecord::keys`] has them: two entries with equal
 /// ones, and equal priorities where the table has priorities, are one. An error says which key does not fit.
 pub fn entry_keys(table: &Table, keys: &[KeyPattern]) -> Result<Vec<KeyPattern>, UpdateError> {

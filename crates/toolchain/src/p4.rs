@@ -6,6 +6,7 @@ use frontend::{
     Architecture, Checked, Compiled, Console, CorpusJudge, Failure, Frontend, LayoutProblem,
     Outcome, PrintForm, ProgramFile,
 };
+use ir::analysis::{Analysis, StatementTree};
 use ir::ready::ReadyProgram;
 use p4::ast::{Expression, ExpressionKind, NodeId};
 use p4::compile::Compilation;
@@ -49,6 +50,13 @@ fn accepted(program: &ProgramFile<'_>) -> Result<(Compilation, Option<ReadyProgr
         true => Err(Failure::Found(compiled.map, compiled.diagnostics)),
         false => Ok((compiled, ready)),
     }
+}
+
+fn no_main(program: &ProgramFile<'_>) -> Failure {
+    Failure::Message(format!(
+        "`{}` has no `main`, so there is nothing to run: instantiate a package",
+        program.path.display()
+    ))
 }
 
 impl Frontend for P4 {
@@ -127,10 +135,18 @@ impl Frontend for P4 {
     fn ir(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
         match accepted(program)? {
             (_, Some(ready)) => Ok(ir::text::print(ready.program())),
-            (_, None) => Err(Failure::Message(format!(
-                "`{}` has no `main`, so there is nothing to run: instantiate a package",
-                program.path.display()
-            ))),
+            (_, None) => Err(no_main(program)),
+        }
+    }
+
+    fn effects(&self, program: &ProgramFile<'_>) -> Result<String, Failure> {
+        match accepted(program)? {
+            (compiled, Some(ready)) => {
+                let analysis = Analysis::of(ready.lowered());
+                let tree = StatementTree::of(&ready.typed().program);
+                Ok(ir::analysis_report::report(&analysis, &tree, &compiled.map))
+            }
+            (_, None) => Err(no_main(program)),
         }
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane bench lucid`: figures of the Lucid paper, measured again, and what compiling takes. What is
-//! measured and how is in `lucid::figures`.
+//! measured and how is in `figures::lucid`.
 
 use super::measured;
 use crate::arguments::{Bench, System};
 use crate::output;
+use figures::lucid::{self as paper, Application, Measuring, Table, Way};
 use frontend::{Console, ExitStatus, Failure};
 use indicatif::{ProgressBar, ProgressStyle};
 use lucid::core::Program;
-use lucid::figures::{self, Application, Measuring, Table, Way};
-use lucid::simulation::Setup;
+use lucid_reference::simulation::Setup;
 use source::{Diagnostics, FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,20 +31,20 @@ type Measure = fn(&mut Measuring<'_>, &Given<'_>) -> Result<Table, Failure>;
 /// The figures, by their numbers in the paper.
 const FIGURES: &[(u32, Measure)] = &[
     (9, |measuring, given| {
-        stages(given.folder, |list| figures::figure_9(measuring, list, given.most_exact))
+        stages(given.folder, |list| paper::figure_9(measuring, list, given.most_exact))
     }),
-    (10, |measuring, given| stages(given.folder, |list| figures::figure_10(measuring, list))),
-    (12, |measuring, given| stages(given.folder, |list| figures::figure_12(measuring, list))),
-    (13, |measuring, given| stages(given.folder, |list| figures::figure_13(measuring, list))),
+    (10, |measuring, given| stages(given.folder, |list| paper::figure_10(measuring, list))),
+    (12, |measuring, given| stages(given.folder, |list| paper::figure_12(measuring, list))),
+    (13, |measuring, given| stages(given.folder, |list| paper::figure_13(measuring, list))),
     (14, |measuring, _| {
-        figures::figure_14(measuring).map_err(|(map, found)| Failure::Found(map, found))
+        paper::figure_14(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
-    (15, |measuring, given| Ok(figures::figure_15(measuring, &applications(given.folder)?))),
+    (15, |measuring, given| Ok(paper::figure_15(measuring, &applications(given.folder)?))),
     (16, |measuring, _| {
-        figures::figure_16(measuring).map_err(|(map, found)| Failure::Found(map, found))
+        paper::figure_16(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
     (17, |measuring, _| {
-        figures::figure_17(measuring).map_err(|(map, found)| Failure::Found(map, found))
+        paper::figure_17(measuring).map_err(|(map, found)| Failure::Found(map, found))
     }),
 ];
 
@@ -149,7 +149,7 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
             Ok((name, path))
         })
         .collect::<Result<_, Failure>>()?;
-    found.sort_by_key(|(name, _)| figures::place_in_paper(name));
+    found.sort_by_key(|(name, _)| paper::place_in_paper(name));
     Ok(found)
 }
 
@@ -172,14 +172,14 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         (None, []) if arguments.compile => with_bar(quiet, |progress| {
             let programs = program_files(&arguments.applications)?;
             let found = measured::all(&programs, &Way::ALL, most_exact, progress)?;
-            Ok(figures::compile_table(&found))
+            Ok(paper::compile_table(&found))
         }),
         (None, []) => return all_figures(arguments, most_exact, console),
         (None, folders) => with_bar(quiet, |progress| {
             let programs = measured::programs_in(folders)?;
             let ways = [Way::V1Model, Way::Greedy];
             let found = measured::all(&programs, &ways, most_exact, progress)?;
-            Ok(figures::corpus_table(&found))
+            Ok(paper::corpus_table(&found))
         }),
     };
     ended(done, console)

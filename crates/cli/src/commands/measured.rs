@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `plane bench lucid --compile` and `--corpus`: each compilation in a process of its own, this program
-//! started again with the hidden option `--one`. What is measured is `lucid::figures`'.
+//! started again with the hidden option `--one`. What is measured is `figures::lucid`'.
 
 use crate::output;
+use figures::lucid::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
 use frontend::{Failure, Frontend};
-use lucid::figures::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
 use source::{Diagnostics, SourceMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -43,6 +43,7 @@ fn exit_statuses() {
         ("explain --list", 0),
         ("--help", 0),
         ("help run", 0),
+        ("ir examples/router/router.p4 --effects", 0),
         ("check nowhere.p4", 1),
         ("check examples", 1),
         ("explain P4-E9999", 1),
@@ -204,4 +205,13 @@ fn passes_that_take_time_run_on_the_interpreter() {
     let (status, _, noted) = run("[pass_timing]\nstages = { nothing = 3 }\n", "");
     assert_eq!(status, Some(1), "{noted}");
     assert!(noted.contains("DV-E0108") && noted.contains("`nothing` is given a stage"), "{noted}");
+}
+
+#[test]
+fn effects_are_printed_for_each_statement() {
+    let printed =
+        text(&plane("ir examples/stateful_firewall/stateful_firewall.p4 --effects").stdout);
+    for wanted in ["live at start", "reads", "writes", "live after", "accesses", "index: "] {
+        assert!(printed.contains(wanted), "no `{wanted}` in\n{printed}");
+    }
 }

@@ -79,6 +79,14 @@ fn action(choices: &mut Choices, program: &Program, table: TableId) -> BoundActi
     BoundAction { action, arguments }
 }
 
+/// An action of a table that takes no arguments.
+pub fn bound(program: &Program, table: TableId, name: &str) -> BoundAction {
+    let listed = program.tables[table.index()].actions.iter().map(|listed| listed.action);
+    let is_it = |action: &ActionId| program.actions[action.index()].name.ends_with(name);
+    let action = { listed }.find(is_it).unwrap_or_else(|| panic!("no action `{name}`"));
+    BoundAction { action, arguments: Vec::new() }
+}
+
 fn new_entry(choices: &mut Choices, program: &Program, table: TableId) -> NewEntry {
     let declared = &program.tables[table.index()];
     let key = |key: &ir::Key| pattern(choices, &key.match_kind, key.width_bits);

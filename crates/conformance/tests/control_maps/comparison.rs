@@ -9,7 +9,7 @@ use control::target::{
 };
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::{Program, TableId};
-use state::{EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply};
+use state::{Atomicity, EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -85,6 +85,8 @@ pub struct Course {
     pub device_of: fn(&[u8], usize) -> usize,
     /// Whether places of entries are compared too.
     pub compares_places: bool,
+    /// Whether batches ask to be seen by packets at one moment.
+    pub asks_for_moments: bool,
 }
 
 /// The only device.
@@ -106,7 +108,10 @@ pub fn compare(
         let state = subjects[0].devices[0].configuration();
         let batch = batches::batch(choices, &program, &state);
         let made_for = choices.chance(30).then(|| program.clone());
-        let batch = Batch { program: made_for, ..batch };
+        let mut batch = Batch { program: made_for, ..batch };
+        if !course.asks_for_moments && batch.atomicity == Atomicity::DataplaneAtomic {
+            batch.atomicity = Atomicity::RollbackOnError;
+        }
         exchange(subjects, |_| Ok(batch.clone()), course, &mut compared, &mut log)?;
         if choices.chance(30) {
             prepare(choices, subjects, &program, &mut log);
@@ -152,7 +157,8 @@ pub fn compare(
     Ok(compared)
 }
 
-fn packet(choices: &mut Choices) -> Vec<u8> {
+/// A random packet.
+pub fn packet(choices: &mut Choices) -> Vec<u8> {
     let mut bytes = Vec::new();
     for width_bits in [8, 8, 16, 8, 8, 8, 8, 8] {
         bytes.extend(choices.value(width_bits, batches::PALETTE).to_bytes_be());

@@ -4,8 +4,10 @@
 //! environment variable `PLANEWRIGHT_CASES`.
 
 mod batches;
+mod checkpoints;
 mod comparison;
 mod generator;
+mod instances;
 mod maps;
 mod specification;
 
@@ -25,7 +27,8 @@ fn cases(otherwise: u64) -> u64 {
     given.and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-const COURSE: Course = Course { steps: 12, device_of: first_device, compares_places: true };
+const COURSE: Course =
+    Course { steps: 12, device_of: first_device, compares_places: true, asks_for_moments: true };
 
 fn engine(seed: u64) -> EngineChoice {
     match seed % 2 {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The seams under verbs to come, tried by small programs and maps of the tests' own: control maps that keep
 //! updates of several tables whole (`react`), programs that share a target (`share`, `portions`), and drivers that
-//! take time (`latency`). Each trial has mutations that make it fail.
+//! take time (`latency`), instances of one program that share tables (`scale`),
+//! programs that a device runs side by side (`side_by_side`), and a control cut in two (`split`). Each trial has mutations that make it fail.
 
 mod latency;
 mod portions;
 mod react;
+mod scale;
 mod share;
+mod side_by_side;
+mod split;
+mod tenants;
 
 use control::target::{Outcome, Target, Ticket};
 use device::Device;

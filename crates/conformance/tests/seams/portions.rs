@@ -5,14 +5,16 @@
 use crate::share::{IDS, NAMES, PROGRAMS};
 use crate::{answer, bound, entry, table};
 use control::latency::LatencyModel;
-use control::map::{IdRanges, Portion, SharedTarget};
+use control::map::{CellArray, IdRanges, Portion, SharedTarget};
 use control::state_target::StateTarget;
 use control::target::{Batch, Fault, Notification, Outcome, Reply, Target};
 use device::{Device, DeviceOptions, EngineChoice};
-use ir::TableId;
+use ir::{Bits, CalculationId, KeyPattern, Program, TableId, ValueSetId};
 use state::{
-    ActionData, Atomicity, CounterValue, EntryHandle, EntryReference, NewEntry, Read, Update,
+    ActionData, Atomicity, CellRange, CounterValue, EntryHandle, EntryReference, NewEntry, Read,
+    Update,
 };
+use std::sync::Arc;
 
 /// Two portions of a target of the first program as written, and its tables.
 fn portions(target: Box<dyn Target>) -> ([Portion; 2], [TableId; 2]) {
@@ -192,4 +194,177 @@ fn an_entry_that_was_given_a_timeout_too_late_idles_at_once() {
     device.advance(20_000_000).expect("no assertion fails");
     let times: Vec<u64> = target.notifications().iter().map(Notification::time_ps).collect();
     assert_eq!(times, [5_000_000]);
+}
+
+#[test]
+fn changes_of_a_device_s_tables_are_told_until_its_program_is_swapped() {
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    let mut device = Device::new(PROGRAMS.written[0].clone(), options).expect("it loads");
+    let ([mut one, mut two], [acl, forward]) = portions(Box::new(device.target()));
+    let subscription = one.subscribe(&[acl]).expect("a device can tell");
+    let insert = Update::InsertEntry { table: acl, entry: acl_entry(1, 1, 0) };
+    assert!(two.execute(Batch::of([Update::ClearEntries { table: forward }])).is_ok());
+    assert!(!subscription.has_changed());
+    assert!(two.execute(Batch::one(insert)).is_ok());
+    let version = device.configuration().version();
+    let changes = subscription.take();
+    assert_eq!(changes, [state::TableChange { table: acl, version }]);
+    assert!(!subscription.is_over());
+    device.load_second(PROGRAMS.written[1].clone()).expect("it loads");
+    assert!(device.swap());
+    device.advance(1_000).expect("no assertion fails");
+    assert!(subscription.is_over());
+}
+
+#[test]
+fn a_portion_that_waits_does_not_hold_up_another() {
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    let device = Device::new(PROGRAMS.written[0].clone(), options).expect("it loads");
+    let ([mut one, mut two], [acl, _]) = portions(Box::new(device.target()));
+    let insert = |key| Update::InsertEntry { table: acl, entry: acl_entry(key, key, 0) };
+    // A reservation of another controller keeps writes out; reads go on.
+    let mut third = device.target();
+    let reservation = third.reserve(Batch::one(insert(9)), 0);
+    assert!(third.wait(reservation).is_ok());
+    let held = one.submit(Batch::one(insert(1)), 0);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| one.wait(held));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let is_waiting = !waiting.is_finished();
+        // The target answers its requests in their order, but takes them.
+        let theirs = two.submit(Batch::one(insert(2)), 0);
+        let early = two.poll(theirs);
+        let heard = two.notifications().len();
+        third.release(reservation);
+        assert!(waiting.join().expect("it returns").is_ok());
+        assert!(two.wait(theirs).is_ok());
+        assert_eq!((is_waiting, early, heard), (true, None, 0));
+    });
+    assert_eq!(values(&mut one, acl), [1]);
+}
+
+/// A program with a value set, a custom CRC and arrays of cells.
+fn everything() -> Arc<Program> {
+    crate::program(include_str!("../control_maps/everything.p4"))
+}
+
+#[test]
+fn value_sets_calculations_and_cells_are_divided() {
+    let program = everything();
+    let target = StateTarget::new(program.clone()).expect("the program is whole");
+    let shared = SharedTarget::new(Box::new(target));
+    let sums = crate::register(&program, "sums");
+    let [mut one, mut two] = [0_u32, 1].map(|number| {
+        let ids = IdRanges::same(number * IDS..(number + 1) * IDS);
+        let first = u64::from(number) * 2;
+        shared.portion_with_cells(ids, [(CellArray::Register(sums), first..first + 2)])
+    });
+    let set = ValueSetId(0);
+    let member = |value| vec![KeyPattern::Exact(Bits::from_u64(8, value))];
+    let insert = |value| Update::InsertValueSetMember { set, member: member(value) };
+    let delete = |value| Update::DeleteValueSetMember { set, member: member(value) };
+    let replace = |values: &[u64]| {
+        let members = values.iter().map(|value| member(*value)).collect();
+        Update::SetValueSet { set, members }
+    };
+    let members = |portion: &mut Portion| -> Vec<u64> {
+        match portion.execute(Batch::one(Read::ValueSet { set })).into_reply() {
+            Ok(state::Reply::ValueSet(list)) => { list.iter() }
+                .map(|member| match &member[0] {
+                    KeyPattern::Exact(value) => value.low_u64(),
+                    other => panic!("{other:?}"),
+                })
+                .collect(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(one.execute(Batch::of([insert(1), insert(2)])).is_ok());
+    let outcome = two.execute(Batch::of([insert(1), insert(3), delete(2), replace(&[2, 4])]));
+    assert_eq!(codes(&outcome), ["ST-E31", "ok", "ST-E32", "ST-E31"]);
+    assert!(two.execute(Batch::one(replace(&[4, 5]))).is_ok());
+    // The set has room for four; what is refused claims nothing.
+    assert_eq!(codes(&one.execute(Batch::of([insert(6), replace(&[1, 2, 6])]))), ["ST-E30"; 2]);
+    assert_eq!((members(&mut one), members(&mut two)), (vec![1, 2], vec![4, 5]));
+    assert!(one.execute(Batch::one(replace(&[]))).is_ok());
+    assert!(two.execute(Batch::one(replace(&[4, 6, 1]))).is_ok());
+    assert_eq!((members(&mut one), members(&mut two)), (vec![], vec![4, 6, 1]));
+
+    let calculation = CalculationId(0);
+    let parameters = program.calculations[0].parameters;
+    let crc = |parameters| Update::SetCrcParameters { calculation, parameters };
+    assert!(one.execute(Batch::one(crc(Some(parameters)))).is_ok());
+    assert!(!two.execute(Batch::one(crc(None))).is_ok());
+    assert!(one.execute(Batch::one(crc(None))).is_ok());
+    assert!(two.execute(Batch::one(crc(Some(parameters)))).is_ok());
+
+    let write = |cells, value| Update::WriteRegister {
+        register: sums,
+        cells,
+        values: Bits::from_u64(16, value).into(),
+    };
+    assert!(one.execute(Batch::one(write(CellRange::range(0, 2), 7))).is_ok());
+    assert!(two.execute(Batch::one(write(CellRange { first: 2, count: None }, 8))).is_ok());
+    let read = |cells| Read::Register { register: sums, cells };
+    for cells in [CellRange::all(), CellRange::one(2), CellRange::range(1, 2)] {
+        let outcomes =
+            [one.execute(Batch::one(read(cells))), one.execute(Batch::one(write(cells, 9)))];
+        for outcome in outcomes {
+            let told = codes(&outcome).remove(0);
+            assert!(told.contains("cells this controller has 0 to 1"), "{told}");
+        }
+    }
+    // Outside the array the store says what is wrong.
+    assert_eq!(codes(&one.execute(Batch::one(read(CellRange::one(4))))), ["ST-E33"]);
+    let replies = [
+        one.execute(Batch::one(read(CellRange::range(0, 2)))),
+        two.execute(Batch::one(read(CellRange::range(2, 2)))),
+    ];
+    for (outcome, value) in replies.into_iter().zip([7, 8]) {
+        let cells = vec![Bits::from_u64(16, value); 2];
+        assert_eq!(outcome.into_reply(), Ok(state::Reply::Registers(cells)));
+    }
+}
+
+#[test]
+fn claims_go_over_to_the_program_that_was_swapped_in() {
+    let before = everything();
+    let text = include_str!("../control_maps/everything.p4");
+    let after = crate::program(&format!("#define OTHER_ORDER\n{text}"));
+    let options = DeviceOptions { engine: EngineChoice::Interpreter, ..DeviceOptions::default() };
+    let mut device = Device::new(before.clone(), options).expect("it loads");
+    let shared = SharedTarget::new(Box::new(device.target()));
+    let [mut one, mut two] = [0, IDS].map(|base| shared.portion(IdRanges::same(base..base + IDS)));
+    let painted = |program: &Program| table(program, "painted");
+    let insert = |program: &Program, key: u64| {
+        let value = Bits::from_u64(8, key);
+        let keys = vec![KeyPattern::Exact(value), KeyPattern::Any];
+        let action = bound(program, painted(program), "paint", &[key]);
+        Update::InsertEntry { table: painted(program), entry: NewEntry::direct(keys, 1, action) }
+    };
+    let entries = |portion: &mut Portion, program: &Program| match portion
+        .execute(Batch::one(Read::Entries { table: painted(program) }))
+        .into_reply()
+    {
+        Ok(state::Reply::Entries(list)) => list,
+        other => panic!("{other:?}"),
+    };
+    assert!(one.execute(Batch::of([insert(&before, 1), insert(&before, 2)])).is_ok());
+    assert!(two.execute(Batch::one(insert(&before, 3))).is_ok());
+    // The answer to this one is taken after the swap.
+    let late = one.submit(Batch::one(insert(&before, 4)), 0);
+    device.load_second(after.clone()).expect("it loads");
+    assert!(device.swap());
+    assert!(one.wait(late).is_ok());
+    assert_eq!((entries(&mut one, &after).len(), entries(&mut two, &after).len()), (2, 1));
+    assert_eq!(codes(&two.execute(Batch::one(insert(&after, 1)))), [ENTRY_EXISTS]);
+    let own = entries(&mut one, &after);
+    let place = |at: usize| Update::DeleteEntryAt {
+        table: painted(&after),
+        handle: own[at].handle,
+        generation: own[at].generation,
+    };
+    assert_eq!(codes(&two.execute(Batch::one(place(0)))), [ENTRY_CHANGED]);
+    assert_eq!(codes(&one.execute(Batch::of([place(0), place(1)]))), ["ok"; 2]);
+    assert!(two.execute(Batch::one(insert(&after, 1))).is_ok());
+    assert_eq!((entries(&mut one, &after).len(), entries(&mut two, &after).len()), (0, 2));
 }

@@ -3,7 +3,8 @@
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};
 use crate::target::{Batch, Notification, Outcome, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
+use state::Subscription;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -185,6 +186,10 @@ impl<O: ControlMap, I: ControlMap> ControlMap for Composed<O, I> {
             }
             Some(Asks::Outer) | None => self.outer.background_answer(outcome),
         }
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.outer.subscribe(tables)
     }
 
     fn absence(&self) -> Absence {

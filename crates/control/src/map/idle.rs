@@ -2,14 +2,12 @@
 //! Idle timeouts of entries that stand for several rows below: an entry has idled when all of its rows have.
 //! Whose rows they are is the map's knowledge.
 
+use super::rows::EntryName;
 use crate::target::{Batch, Notification, Outcome, Reply};
-use ir::{KeyPattern, TableId};
+use ir::TableId;
 use state::{EntryRecord, EntryReference, EntryTarget, EntryWithCells, Read, Reply as StateReply};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The name of an entry: table, keys, priority.
-type EntryName = (TableId, Vec<KeyPattern>, i64);
 
 /// Entries of a program as written of which some row has idled.
 ///

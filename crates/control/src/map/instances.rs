@@ -2,7 +2,7 @@
 //! Several instances of one program as one target: configuration goes to all of them, registers and meters have
 //! owners, counters are summed, and an entry idles when it idles everywhere.
 
-use super::{IdleEntries, Physical, TargetIndex, Translation};
+use super::{Absence, IdleEntries, Physical, TargetIndex, Translation};
 use crate::target::{Batch, DeviceItem, Fault, Notification, Outcome, Visibility};
 use ir::{Bits, Program};
 use state::{
@@ -50,12 +50,19 @@ pub struct Instances {
     count: usize,
     owner: Owner,
     idle: IdleEntries,
+    absence: Absence,
 }
 
 impl Instances {
     /// So many instances of a program.
     pub fn new(program: Arc<Program>, count: usize, owner: Owner) -> Instances {
-        Instances { program, count, owner, idle: IdleEntries::default() }
+        let absence = Absence::default();
+        Instances { program, count, owner, idle: IdleEntries::default(), absence }
+    }
+
+    /// The same, which does this while an instance is not there.
+    pub fn with_absence(self, absence: Absence) -> Instances {
+        Instances { absence, ..self }
     }
 
     fn all(&self) -> impl Iterator<Item = TargetIndex> + use<> {
@@ -230,7 +237,9 @@ impl Translation for Instances {
 
     fn device(&mut self, item: &DeviceItem) -> Result<Vec<Physical>, Fault> {
         Ok(match item {
-            DeviceItem::ReadQueue { .. } => vec![Physical::at(TargetIndex(0), item.clone())],
+            DeviceItem::ReadQueue { .. } | DeviceItem::ReadSettings => {
+                vec![Physical::at(TargetIndex(0), item.clone())]
+            }
             item => self.all().map(|target| Physical::at(target, item.clone())).collect(),
         })
     }
@@ -246,6 +255,10 @@ impl Translation for Instances {
         };
         self.idle.suspect(*table, entry, *time_ps);
         Vec::new()
+    }
+
+    fn absence(&self) -> Absence {
+        self.absence
     }
 
     fn background(&mut self) -> Option<Batch> {

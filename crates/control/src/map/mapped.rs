@@ -4,12 +4,15 @@
 //! `reconcile`.
 
 mod plans;
+mod restoring;
 
 use super::reconcile::Record;
 use super::{Absence, Added, ControlMap, TargetIndex};
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
 use plans::Running;
+use restoring::Restoring;
+use state::Subscription;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,6 +25,10 @@ struct Below {
     program: Arc<Program>,
     /// What was written to it, for maps that go on without it.
     record: Option<Record>,
+    /// It is back, and being brought up to date; plans wait for that.
+    restoring: Option<Restoring>,
+    /// The first request since it came back.
+    first_ticket: Ticket,
 }
 
 /// A request that waits for plans before it.
@@ -105,7 +112,13 @@ impl<M: ControlMap> Mapped<M> {
         let program = target.program();
         let goes_on = self.map.absence() == Absence::GoOn;
         let record = goes_on.then(|| Record::new(program.clone())).flatten();
-        self.below.push(Below { target: Some(target), program, record });
+        self.below.push(Below {
+            target: Some(target),
+            program,
+            record,
+            restoring: None,
+            first_ticket: Ticket(0),
+        });
         TargetIndex(self.below.len() - 1)
     }
 
@@ -119,20 +132,23 @@ impl<M: ControlMap> Mapped<M> {
     }
 
     /// A target is back, with whatever state it has now. Where the map goes on without its targets, what it
-    /// lacks is written to it first; the target answers that without simulated time. The outcome is that of
-    /// those writes.
-    pub fn attach(&mut self, index: TargetIndex, mut target: Box<dyn Target>) -> Outcome {
+    /// lacks is written to it first, in the time that it takes; plans that need it wait for that. The outcome for
+    /// the ticket is that of those writes. What a target was asked before it went, and did, is not asked again when
+    /// it is the same target that is back.
+    pub fn attach(&mut self, index: TargetIndex, mut target: Box<dyn Target>) -> Ticket {
+        let (ticket, now_ps) = (self.ticket(), target.now_ps());
         let Some(below) = self.below.get_mut(index.0) else {
-            return Outcome::failed(1, Fault::Gone, target.now_ps());
+            self.answer(ticket, Outcome::failed(1, Fault::Gone, now_ps));
+            return ticket;
         };
         below.program = target.program();
-        let outcome = match &mut below.record {
-            Some(record) => record.bring_up_to_date(&mut *target),
-            None => Outcome::empty(target.now_ps()),
-        };
+        // When this is answered, so is what the target was asked before it went.
+        let reads = below.record.as_ref().map(Record::reads).unwrap_or_default();
+        below.first_ticket = target.submit(reads.made_for(below.program.clone()), now_ps);
+        below.restoring = Some(Restoring::new(ticket, below.first_ticket));
         below.target = Some(target);
         self.drive();
-        outcome
+        ticket
     }
 
     /// Whether a target is there.
@@ -153,6 +169,18 @@ impl<M: ControlMap> Mapped<M> {
     /// How many plans run, and how many requests wait behind them.
     pub fn backlog(&self) -> (usize, usize) {
         (self.running.len(), self.queue.len())
+    }
+
+    /// The first answer from below that is missing.
+    fn missing(&self) -> Option<(TargetIndex, Ticket)> {
+        let passing = self.passing.front().map(|first| (first.below, first.below_ticket));
+        let restoring = || {
+            let mut below = self.below.iter().enumerate();
+            below.find_map(|(at, below)| {
+                Some((TargetIndex(at), below.restoring.as_ref()?.below_ticket()))
+            })
+        };
+        { passing.or_else(|| self.running.iter().find_map(Running::missing)) }.or_else(restoring)
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -181,7 +209,7 @@ impl<M: ControlMap> Mapped<M> {
     /// Begins with a batch that nothing holds up.
     fn start(&mut self, ticket: Ticket, mut batch: Batch, at_ps: u64) {
         if let Some(index) = self.map.passes_to(&batch)
-            && let Some(Below { target: Some(target), program, record: None }) =
+            && let Some(Below { target: Some(target), program, record: None, .. }) =
                 self.below.get_mut(index.0)
         {
             self.map.pass(&mut batch);
@@ -224,6 +252,7 @@ impl<M: ControlMap> Mapped<M> {
                 false => at += 1,
             }
         }
+        has_moved |= self.take_restoring();
         has_moved |= self.take_passing();
         has_moved |= self.take_barriers();
         has_moved |= self.take_queued();
@@ -324,6 +353,10 @@ impl<M: ControlMap> Mapped<M> {
         for running in &mut self.running {
             running.lose(index);
         }
+        let restoring = self.below.get_mut(index.0).and_then(|below| below.restoring.take());
+        if let Some(restoring) = restoring {
+            self.answer(restoring.ticket(), Outcome::failed(1, Fault::Away, 0));
+        }
     }
 }
 
@@ -400,7 +433,9 @@ impl<M: ControlMap> Target for Mapped<M> {
     }
 
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
-        if self.answers.is_empty() || !self.running.is_empty() {
+        // Other answers may wait to be taken for long.
+        let is_there = self.answers.iter().any(|(of, _)| *of == ticket);
+        if !is_there || !self.running.is_empty() {
             self.drive();
         }
         let at = self.answers.iter().position(|(of, _)| *of == ticket)?;
@@ -430,16 +465,23 @@ impl<M: ControlMap> Target for Mapped<M> {
         found
     }
 
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.map.subscribe(tables)
+    }
+
+    fn takes_time(&mut self, _: Ticket) -> bool {
+        let Some((index, below_ticket)) = self.missing() else { return true };
+        let target = self.below[index.0].target.as_mut();
+        target.is_none_or(|target| target.takes_time(below_ticket))
+    }
+
     /// Blocks where a target below does.
     fn wait(&mut self, ticket: Ticket) -> Outcome {
         loop {
             if let Some(outcome) = self.poll(ticket) {
                 return outcome;
             }
-            // The first answer from below that is missing.
-            let passing = self.passing.front().map(|first| (first.below, first.below_ticket));
-            let missing = passing.or_else(|| self.running.iter().find_map(Running::missing));
-            let Some((index, below_ticket)) = missing else {
+            let Some((index, below_ticket)) = self.missing() else {
                 return Outcome::failed(1, Fault::TakesTime, self.now_ps());
             };
             let Some(target) = &mut self.below[index.0].target else {
@@ -461,7 +503,7 @@ impl<M: ControlMap> Target for Mapped<M> {
             && self.reserved.is_none()
             && !self.is_misfit(&batch)
             && let Some(index) = self.map.passes_to(&batch)
-            && let Some(Below { target: Some(target), program, record: None }) =
+            && let Some(Below { target: Some(target), program, record: None, .. }) =
                 self.below.get_mut(index.0)
         {
             self.map.pass(&mut batch);

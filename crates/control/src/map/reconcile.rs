@@ -4,7 +4,9 @@
 
 use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Outcome, Reply, Target};
-use ir::{ActionProfileId, CalculationId, KeyPattern, Program, TableId, ValueSetId};
+use ir::{
+    ActionProfileId, CalculationId, KeyPattern, MatchKind, Program, Table, TableId, ValueSetId,
+};
 use state::{ActionData, BatchItem, EntryRecord, Exclusions, Read, Reply as StateReply, Update};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -171,12 +173,21 @@ impl Reconciliation {
             (&entry.keys, entry.priority)
         }
         let wanted_names: HashSet<Name<'_>> = wanted.iter().map(|entry| name(entry)).collect();
-        for entry in has.iter().filter(|entry| !wanted_names.contains(&name(entry))) {
+        let mut stay: Vec<&Arc<EntryRecord>> =
+            has.iter().filter(|entry| wanted_names.contains(&name(entry))).collect();
+        if has_priorities(&self.program.tables[table.index()]) {
+            // Of equal priorities the older one wins, so the order has to be the same.
+            let pairs = stay.iter().zip(wanted);
+            let in_order = pairs.take_while(|(one, other)| name(one) == name(other)).count();
+            stay.truncate(in_order);
+        }
+        let has_now: HashMap<Name<'_>, &EntryRecord> =
+            stay.into_iter().map(|entry| (name(entry), &**entry)).collect();
+        for entry in has.iter().filter(|entry| !has_now.contains_key(&name(entry))) {
             let (keys, priority) = (entry.keys.clone(), entry.priority);
             changes.push(Update::DeleteEntry { table, keys, priority });
         }
-        let has: HashMap<Name<'_>, &EntryRecord> =
-            has.iter().map(|entry| (name(entry), &**entry)).collect();
+        let has = has_now;
         for entry in wanted {
             let content = |entry: &EntryRecord| -> (ActionData, u64, Vec<u8>, u64) {
                 let EntryRecord { action, idle_timeout_ns, metadata, cookie, .. } = entry;
@@ -193,6 +204,12 @@ impl Reconciliation {
             }
         }
     }
+}
+
+fn has_priorities(table: &Table) -> bool {
+    let is_exact =
+        |kind: &MatchKind| matches!(kind, MatchKind::Exact | MatchKind::Lpm | MatchKind::Selector);
+    !table.keys.iter().all(|key| is_exact(&key.match_kind))
 }
 
 fn exclusions(has: &Exclusions, wanted: &Exclusions, changes: &mut Vec<Update>) {
@@ -292,8 +309,13 @@ impl Record {
         Outcome { applied_ps: now_ps, known_ps: now_ps, ..outcome }
     }
 
-    /// Writes to a target that is back what it lacks.
-    pub fn bring_up_to_date(&mut self, target: &mut dyn Target) -> Outcome {
+    /// What a target that is back is asked first.
+    pub fn reads(&self) -> Batch {
+        self.reconciliation.reads()
+    }
+
+    /// What a target lacks that answered [`Record::reads`]; else why that is not known.
+    pub fn lacks(&mut self, has: Outcome) -> Result<Batch, Outcome> {
         let replies = |outcome: Outcome| -> Result<Vec<StateReply>, Outcome> {
             if !outcome.is_ok() {
                 return Err(outcome);
@@ -301,17 +323,15 @@ impl Record {
             let results = outcome.results.into_iter();
             Ok(results.filter_map(|result| result.ok().and_then(Reply::into_state)).collect())
         };
-        let has = match replies(target.execute(self.reconciliation.reads())) {
-            Ok(has) => has,
-            Err(outcome) => return outcome,
-        };
-        let wanted = match replies(self.written.execute(self.reconciliation.reads())) {
-            Ok(wanted) => wanted,
-            Err(outcome) => return outcome,
-        };
+        let has = replies(has)?;
+        let wanted = replies(self.written.execute(self.reconciliation.reads()))?;
         let updates = self.reconciliation.updates(&has, &wanted).into_iter().map(Item::from);
-        let items: Vec<Item> = updates.chain(self.missed.drain(..)).collect();
-        target.execute(Batch::of(items))
+        Ok(Batch::of(updates.chain(self.missed.iter().cloned())))
+    }
+
+    /// A target has done what it lacked.
+    pub fn is_up_to_date(&mut self) {
+        self.missed.clear();
     }
 }
 

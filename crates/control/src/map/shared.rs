@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Several controllers, or maps, before one target. Each has a [`Portion`]: it owns the entries that it wrote,
 //! takes numbers of members, groups and sessions from ranges of its own, and neither sees nor reaches what
-//! belongs to another. Who owns what is in `claims`.
+//! belongs to another. Who owns what is in `claims`, what becomes of items in `requests` and `outcomes`.
 
 mod claims;
+mod outcomes;
+mod requests;
 
-use crate::target::{Batch, Fault, Item, Notification, Outcome, Reply, Target, Ticket, Visibility};
+use crate::target::{Batch, Fault, Notification, Outcome, Reply, Target, Ticket, Visibility};
 use claims::{Claims, Object, entry_name};
-use ir::{KeyPattern, Program, TableId};
-use state::{
-    BatchItem, EntryHandle, EntryRecord, EntryReference, EntryTarget, Read, Reply as StateReply,
-    Update, UpdateError,
-};
+use ir::{CounterId, MeterId, Program, RegisterId, TableId, ValueSetId};
+use state::{EntryRecord, Read, Reply as StateReply, Subscription};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a portion that waits looks whether its answer is there.
+const LOOK: Duration = Duration::from_micros(200);
 
 /// Numbers that a portion may give to objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +44,29 @@ impl IdRanges {
     }
 }
 
+/// An array of cells that may be divided between portions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CellArray {
+    /// A register.
+    Register(RegisterId),
+    /// A counter that is not direct.
+    Counter(CounterId),
+    /// A meter that is not direct.
+    Meter(MeterId),
+}
+
 #[derive(Debug)]
 struct Inner {
     target: Box<dyn Target>,
+    /// The program that claims speak of.
+    program: Arc<Program>,
+    /// How often the program was swapped.
+    epoch: u64,
     claims: Claims,
-    /// What is to be told each portion.
-    notifications: Vec<VecDeque<Notification>>,
+    /// Who has which cells of arrays that are divided.
+    division: HashMap<CellArray, Vec<(usize, Range<u64>)>>,
+    /// What is to be told each portion; `None` for one that is gone.
+    notifications: Vec<Option<VecDeque<Notification>>>,
 }
 
 impl Inner {
@@ -60,16 +80,23 @@ impl Inner {
     /// Takes what the target has to tell to those whom it concerns.
     fn route_notifications(&mut self) {
         for notification in self.target.notifications() {
-            let owner = match &notification {
-                Notification::IdleTimeout { table, entry, .. } => {
-                    Some(self.owner_of(*table, entry))
-                }
-                _ => None,
-            };
-            for (number, mailbox) in self.notifications.iter_mut().enumerate() {
-                if owner.is_none_or(|owner| owner == Some(number)) {
-                    mailbox.push_back(notification.clone());
-                }
+            self.deliver(notification);
+        }
+    }
+
+    fn deliver(&mut self, notification: Notification) {
+        if matches!(notification, Notification::Swapped { .. }) {
+            self.renew();
+        }
+        let owner = match &notification {
+            Notification::IdleTimeout { table, entry, .. } => Some(self.owner_of(*table, entry)),
+            _ => None,
+        };
+        for (number, mailbox) in self.notifications.iter_mut().enumerate() {
+            if let Some(mailbox) = mailbox
+                && owner.is_none_or(|owner| owner == Some(number))
+            {
+                mailbox.push_back(notification.clone());
             }
         }
     }
@@ -79,10 +106,43 @@ impl Inner {
         for plan in plans {
             let Plan::Below(list) = plan else { continue };
             for after in list {
-                if let After::Own(object) | After::Disown(object) = after {
-                    self.claims.settle(object, None);
-                }
+                let objects = match after {
+                    After::Own(object) | After::Disown(object) => std::slice::from_ref(object),
+                    After::Replace { there, gone } => {
+                        gone.iter().for_each(|object| self.claims.settle(object, None));
+                        there
+                    }
+                    After::Keep | After::Filter(_) | After::FilterMembers(_) => continue,
+                };
+                objects.iter().for_each(|object| self.claims.settle(object, None));
             }
+        }
+    }
+
+    /// Claims are about the program that runs now. Objects of equal names keep their owners; where the target
+    /// answers at once, only as far as the target has them still.
+    fn renew(&mut self) {
+        let program = self.target.program();
+        if Arc::ptr_eq(&program, &self.program) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.program, program.clone());
+        self.epoch += 1;
+        self.claims = std::mem::take(&mut self.claims).renewed(&before, &program);
+        let division = std::mem::take(&mut self.division);
+        let renewed = division.into_iter().filter_map(|(array, shares)| {
+            Some((claims::renewed_array(array, &before, &program)?, shares))
+        });
+        self.division = renewed.collect();
+        for table in (0..program.tables.len() as u32).map(TableId) {
+            let read = Batch::one(Read::Entries { table }).made_for(program.clone());
+            let Ok(StateReply::Entries(list)) = self.target.execute(read).into_reply() else {
+                continue;
+            };
+            let names = list.iter().map(|entry| {
+                (entry_name(&program, table, &entry.keys, entry.priority), entry.handle)
+            });
+            self.claims.keep_entries(table, names.collect());
         }
     }
 }
@@ -95,8 +155,32 @@ impl SharedTarget {
     /// A target to be shared. Its controllers write by portions only; entries of its program's own belong to
     /// nobody.
     pub fn new(target: Box<dyn Target>) -> SharedTarget {
-        let claims = Claims::of_program(&target.program());
-        SharedTarget(Arc::new(Mutex::new(Inner { target, claims, notifications: Vec::new() })))
+        let program = target.program();
+        let claims = Claims::of_program(&program);
+        SharedTarget(Arc::new(Mutex::new(Inner {
+            target,
+            program,
+            epoch: 0,
+            claims,
+            division: HashMap::new(),
+            notifications: Vec::new(),
+        })))
+    }
+
+    /// One more portion, with numbers and cells of its own. An array of which some portion has cells is divided:
+    /// each reaches its own cells only.
+    pub fn portion_with_cells(
+        &self,
+        ids: IdRanges,
+        cells: impl IntoIterator<Item = (CellArray, Range<u64>)>,
+    ) -> Portion {
+        let portion = self.portion(ids);
+        let mut inner = self.inner();
+        for (array, range) in cells {
+            inner.division.entry(array).or_default().push((portion.number, range));
+        }
+        drop(inner);
+        portion
     }
 
     /// One more portion, with numbers of its own.
@@ -104,7 +188,7 @@ impl SharedTarget {
         let mut inner = self.inner();
         // The first call of a target's notifications begins to listen.
         let _ = inner.target.notifications();
-        inner.notifications.push(VecDeque::new());
+        inner.notifications.push(Some(VecDeque::new()));
         let number = inner.notifications.len() - 1;
         drop(inner);
         Portion {
@@ -120,6 +204,13 @@ impl SharedTarget {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The same, with claims about the program that runs now.
+    fn current(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.inner();
+        inner.renew();
+        inner
+    }
 }
 
 /// What is done to the result of an item below.
@@ -131,8 +222,12 @@ enum After {
     Own(Object),
     /// It removed an object of this portion.
     Disown(Object),
+    /// It put objects of this portion there, and removed others.
+    Replace { there: Vec<Object>, gone: Vec<Object> },
     /// Others' objects are left out; entries are of this table.
     Filter(Option<TableId>),
+    /// Others' members of this value set are left out.
+    FilterMembers(ValueSetId),
 }
 
 /// An item of a batch: refused here, or so many items below.
@@ -147,6 +242,8 @@ enum Plan {
 struct UnderWay {
     ticket: Ticket,
     plans: Vec<Plan>,
+    /// [`Inner::epoch`] of its items.
+    epoch: u64,
     /// Whether an item that fails undoes the others.
     stops_on_error: bool,
     /// Whether it is checked only, and kept to be committed.
@@ -154,8 +251,10 @@ struct UnderWay {
 }
 
 /// One controller's share of a target. Numbers outside its ranges and entries that it did not write do not
-/// exist for it; the first to set a table's default action owns that. Default actions, value sets and cells of
-/// registers, counters and meters that belong to no entry are seen by all.
+/// exist for it, and neither do members of value sets that it did not put there; the first to set a table's default
+/// action, or the parameters of a calculation, owns that. Default actions, CRC parameters and cells of arrays that
+/// are not divided are seen by all. After a swap of the program what has equal names keeps its owner. What a portion
+/// owned that was dropped stays where it is, out of reach for the others.
 #[derive(Debug)]
 pub struct Portion {
     shared: SharedTarget,
@@ -181,320 +280,6 @@ impl Portion {
         (plans, Batch { items, atomicity: batch.atomicity, program: batch.program })
     }
 
-    /// The items below of one item here, and what to do with their results. A refused item leaves nothing.
-    fn items(
-        &self,
-        inner: &mut Inner,
-        item: Item,
-        items: &mut Vec<Item>,
-    ) -> Result<Vec<After>, Fault> {
-        let program = inner.target.program();
-        let one = |items: &mut Vec<Item>, item: Item, after| {
-            items.push(item);
-            Ok(vec![after])
-        };
-        let Item::State(state) = item else {
-            return one(items, item, After::Keep);
-        };
-        match state {
-            BatchItem::Update(Update::InsertEntry { table, entry }) => {
-                let name = entry_name(&program, table, &entry.keys, entry.priority);
-                let object = Object::Entry(name);
-                if inner.claims.is_foreign(&object, self.number) {
-                    let (table, entry) = (table_name(&program, table), keys_text(&entry.keys));
-                    return Err(Fault::Refused(UpdateError::EntryExists { table, entry }));
-                }
-                inner.claims.claim(object.clone(), self.number, true);
-                one(items, Update::InsertEntry { table, entry }.into(), After::Own(object))
-            }
-            BatchItem::Update(Update::ModifyEntry { table, entry }) => {
-                self.check_entry(inner, table, &entry.keys, entry.priority)?;
-                one(items, Update::ModifyEntry { table, entry }.into(), After::Keep)
-            }
-            BatchItem::Update(Update::DeleteEntry { table, keys, priority }) => {
-                let object = self.check_entry(inner, table, &keys, priority)?;
-                inner.claims.claim(object.clone(), self.number, false);
-                let update = Update::DeleteEntry { table, keys, priority };
-                one(items, update.into(), After::Disown(object))
-            }
-            BatchItem::Update(update @ Update::ModifyEntryAt { table, handle, generation, .. }) => {
-                self.check_place(inner, table, handle, generation)?;
-                one(items, update.into(), After::Keep)
-            }
-            BatchItem::Update(update @ Update::DeleteEntryAt { table, handle, generation }) => {
-                let object = self.check_place(inner, table, handle, generation)?;
-                inner.claims.claim(object.clone(), self.number, false);
-                one(items, update.into(), After::Disown(object))
-            }
-            BatchItem::Update(Update::ClearEntries { table }) => {
-                let own = inner.claims.entries_to_be(table, self.number);
-                let mut list = Vec::with_capacity(own.len());
-                for name in own {
-                    let (keys, priority) = (name.1.clone(), name.2);
-                    items.push(Update::DeleteEntry { table, keys, priority }.into());
-                    let object = Object::Entry(name);
-                    inner.claims.claim(object.clone(), self.number, false);
-                    list.push(After::Disown(object));
-                }
-                Ok(list)
-            }
-            BatchItem::Update(Update::SetDefaultAction { table, action }) => {
-                let object = Object::Default(table);
-                if inner.claims.is_foreign(&object, self.number) {
-                    return Err(Fault::Unsupported(format!(
-                        "table `{}`: its default action belongs to another controller",
-                        table_name(&program, table)
-                    )));
-                }
-                let is_set = action.is_some();
-                inner.claims.claim(object.clone(), self.number, is_set);
-                let after = if is_set { After::Own(object) } else { After::Disown(object) };
-                one(items, Update::SetDefaultAction { table, action }.into(), after)
-            }
-            BatchItem::Update(update) => {
-                self.check_numbers(&update)?;
-                self.check_references(inner, &update)?;
-                one(items, update.into(), After::Keep)
-            }
-            BatchItem::Read(Read::Entry { table, keys, priority }) => {
-                self.check_entry(inner, table, &keys, priority)?;
-                one(items, Read::Entry { table, keys, priority }.into(), After::Keep)
-            }
-            BatchItem::Read(read) => {
-                self.check_read(inner, &read)?;
-                let table = match &read {
-                    Read::Entries { table } | Read::EntriesWithCells { table, .. } => Some(*table),
-                    Read::DirectCounter { counter, .. } => {
-                        table_with(&program, |table| table.direct_counters.contains(counter))
-                    }
-                    Read::DirectMeter { meter, .. } => {
-                        table_with(&program, |table| table.direct_meters.contains(meter))
-                    }
-                    _ => None,
-                };
-                one(items, read.into(), After::Filter(table))
-            }
-        }
-    }
-
-    /// An entry by its name, if it is this portion's.
-    fn check_entry(
-        &self,
-        inner: &Inner,
-        table: TableId,
-        keys: &[KeyPattern],
-        priority: i64,
-    ) -> Result<Object, Fault> {
-        let program = inner.target.program();
-        let object = Object::Entry(entry_name(&program, table, keys, priority));
-        match inner.claims.owner(&object) == Some(self.number) {
-            true => Ok(object),
-            false => {
-                let (table, entry) = (table_name(&program, table), keys_text(keys));
-                Err(Fault::Refused(UpdateError::NoSuchEntry { table, entry }))
-            }
-        }
-    }
-
-    /// An entry by its place, if it is this portion's.
-    fn check_place(
-        &self,
-        inner: &Inner,
-        table: TableId,
-        handle: EntryHandle,
-        generation: u64,
-    ) -> Result<Object, Fault> {
-        let name = inner.claims.at(table, handle);
-        let is_own = |object: &Object| inner.claims.owner(object) == Some(self.number);
-        let own = name.map(Object::Entry).filter(is_own);
-        own.ok_or_else(|| {
-            let table = table_name(&inner.target.program(), table);
-            Fault::Refused(UpdateError::EntryChanged { table, place: handle.0, generation })
-        })
-    }
-
-    fn check_numbers(&self, update: &Update) -> Result<(), Fault> {
-        let (number, range, what) = match update {
-            Update::InsertMember { member, .. }
-            | Update::ModifyMember { member, .. }
-            | Update::DeleteMember { member, .. } => (member.0, &self.ids.members, "member"),
-            Update::InsertGroup { group, .. }
-            | Update::ModifyGroup { group, .. }
-            | Update::DeleteGroup { group, .. } => (group.0, &self.ids.groups, "group"),
-            Update::InsertMulticastGroup { group, .. }
-            | Update::ModifyMulticastGroup { group, .. }
-            | Update::DeleteMulticastGroup { group } => {
-                (*group, &self.ids.multicast_groups, "multicast group")
-            }
-            Update::InsertCloneSession { session, .. }
-            | Update::ModifyCloneSession { session, .. }
-            | Update::DeleteCloneSession { session } => {
-                (*session, &self.ids.clone_sessions, "clone session")
-            }
-            _ => return Ok(()),
-        };
-        match range.contains(&number) {
-            true => Ok(()),
-            false => Err(Fault::Unsupported(format!(
-                "{what} {number} is not one of this controller's, {} to {}",
-                range.start,
-                range.end.saturating_sub(1)
-            ))),
-        }
-    }
-
-    /// Whether an entry that is referred to belongs to this portion.
-    fn check_reference(
-        &self,
-        inner: &Inner,
-        table: Option<TableId>,
-        entry: &EntryReference,
-    ) -> Result<(), Fault> {
-        match (entry, table) {
-            (EntryReference::Entry { keys, priority }, Some(table)) => {
-                self.check_entry(inner, table, keys, *priority).map(drop)
-            }
-            (EntryReference::At { handle, generation }, Some(table)) => {
-                self.check_place(inner, table, *handle, *generation).map(drop)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_references(&self, inner: &Inner, update: &Update) -> Result<(), Fault> {
-        let program = inner.target.program();
-        match update {
-            Update::WriteDirectCounter { counter, entry, .. } => {
-                let table = table_with(&program, |table| table.direct_counters.contains(counter));
-                self.check_reference(inner, table, entry)
-            }
-            Update::WriteDirectMeter { meter, entry, .. } => {
-                let table = table_with(&program, |table| table.direct_meters.contains(meter));
-                self.check_reference(inner, table, entry)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_read(&self, inner: &Inner, read: &Read) -> Result<(), Fault> {
-        let program = inner.target.program();
-        match read {
-            Read::DirectCounter { counter, entry: Some(entry) } => {
-                let table = table_with(&program, |table| table.direct_counters.contains(counter));
-                self.check_reference(inner, table, entry)
-            }
-            Read::DirectMeter { meter, entry: Some(entry) } => {
-                let table = table_with(&program, |table| table.direct_meters.contains(meter));
-                self.check_reference(inner, table, entry)
-            }
-            Read::EntriesWithCells { table, entry: Some(entry) } => {
-                self.check_reference(inner, Some(*table), entry)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The outcome of a batch here from that below.
-    fn outcome(
-        &self,
-        inner: &mut Inner,
-        plans: Vec<Plan>,
-        below: Outcome,
-        is_check: bool,
-    ) -> Outcome {
-        let mut results = below.results.into_iter();
-        let mut own = Vec::with_capacity(plans.len());
-        for plan in plans {
-            let list = match plan {
-                Plan::Refused(fault) => {
-                    own.push(Err(fault));
-                    continue;
-                }
-                Plan::Below(list) => list,
-            };
-            let mut whole = Ok(Reply::State(StateReply::Done));
-            for after in list {
-                let result = results.next().unwrap_or(Err(Fault::Gone));
-                let is_done = !is_check && result.is_ok() && !below.rolled_back;
-                match &after {
-                    After::Own(object) => {
-                        if let (true, Object::Entry(name), Ok(Reply::State(reply))) =
-                            (is_done, object, &result)
-                            && let StateReply::Inserted(handle) = reply
-                        {
-                            inner.claims.note_place(*handle, name);
-                        }
-                        if !is_check {
-                            inner.claims.settle(object, is_done.then_some(true));
-                        }
-                    }
-                    After::Disown(object) => {
-                        if let (true, Object::Entry(name)) = (is_done, object) {
-                            inner.claims.forget_place(name);
-                        }
-                        if !is_check {
-                            inner.claims.settle(object, is_done.then_some(false));
-                        }
-                    }
-                    After::Keep | After::Filter(_) => {}
-                }
-                if whole.is_ok() {
-                    whole = match (after, result) {
-                        (After::Filter(table), Ok(Reply::State(reply))) => {
-                            Ok(Reply::State(self.filtered(inner, table, reply)))
-                        }
-                        (_, result) => result,
-                    };
-                }
-            }
-            own.push(whole);
-        }
-        Outcome { results: own, ..below }
-    }
-
-    /// A reply without what belongs to others.
-    fn filtered(&self, inner: &Inner, table: Option<TableId>, reply: StateReply) -> StateReply {
-        let is_own = |record: &EntryRecord| {
-            table.is_some_and(|table| inner.owner_of(table, record) == Some(self.number))
-        };
-        let is_own_target = |target: &EntryTarget| target.entry().is_none_or(is_own);
-        match reply {
-            StateReply::Entries(mut list) => {
-                list.retain(|entry| is_own(entry));
-                StateReply::Entries(list)
-            }
-            StateReply::EntriesWithCells(mut list) => {
-                list.retain(|cells| is_own_target(&cells.target));
-                StateReply::EntriesWithCells(list)
-            }
-            StateReply::DirectCounters(mut list) => {
-                list.retain(|(target, _)| is_own_target(target));
-                StateReply::DirectCounters(list)
-            }
-            StateReply::DirectMeters(mut list) => {
-                list.retain(|(target, _)| is_own_target(target));
-                StateReply::DirectMeters(list)
-            }
-            StateReply::Members(mut list) => {
-                list.retain(|(member, _)| self.ids.members.contains(&member.0));
-                StateReply::Members(list)
-            }
-            StateReply::Groups(mut list) => {
-                list.retain(|(group, _)| self.ids.groups.contains(&group.0));
-                StateReply::Groups(list)
-            }
-            StateReply::MulticastGroups(mut list) => {
-                list.retain(|(group, _)| self.ids.multicast_groups.contains(group));
-                StateReply::MulticastGroups(list)
-            }
-            StateReply::CloneSessions(mut list) => {
-                list.retain(|(session, _)| self.ids.clone_sessions.contains(session));
-                StateReply::CloneSessions(list)
-            }
-            other => other,
-        }
-    }
-
     fn send(
         &mut self,
         batch: Batch,
@@ -502,7 +287,7 @@ impl Portion {
         send: impl FnOnce(&mut dyn Target, Batch) -> Ticket,
     ) -> Ticket {
         let shared = self.shared.clone();
-        let mut inner = shared.inner();
+        let mut inner = shared.current();
         let stops_on_error = batch.stops_on_error();
         let (plans, below) = self.plan(&mut inner, batch);
         let refused = plans.iter().enumerate().find_map(|(at, plan)| match plan {
@@ -518,7 +303,8 @@ impl Portion {
             return ticket;
         }
         let ticket = send(&mut *inner.target, below);
-        self.under_way.push_back(UnderWay { ticket, plans, stops_on_error, is_reservation });
+        let epoch = inner.epoch;
+        self.under_way.push_back(UnderWay { ticket, plans, epoch, stops_on_error, is_reservation });
         ticket
     }
 
@@ -540,7 +326,11 @@ impl Portion {
         let mut inner = shared.inner();
         // An entry that was removed may have been reported before.
         inner.route_notifications();
-        let UnderWay { plans, stops_on_error, is_reservation, .. } = under_way.clone();
+        let UnderWay { plans, epoch, stops_on_error, is_reservation, .. } = under_way.clone();
+        if epoch != inner.epoch {
+            // Its program is gone, and what it claimed there.
+            return outcome_of_before(plans, outcome);
+        }
         if is_reservation {
             match outcome.is_ok() {
                 true => drop(self.reserved.insert(ticket, under_way)),
@@ -566,17 +356,24 @@ impl Portion {
     }
 }
 
-fn table_name(program: &Program, table: TableId) -> Arc<str> {
-    program.tables.get(table.index()).map_or_else(|| "?".into(), |table| table.name.clone())
+/// The outcome of a batch whose program was swapped meanwhile: one result an item.
+fn outcome_of_before(plans: Vec<Plan>, below: Outcome) -> Outcome {
+    let mut results = below.results.into_iter();
+    let result = |plan| match plan {
+        Plan::Refused(fault) => Err(fault),
+        Plan::Below(list) => {
+            let last = { results.by_ref() }.take(list.len()).reduce(|one, other| one.and(other));
+            last.unwrap_or(Ok(Reply::State(StateReply::Done)))
+        }
+    };
+    Outcome { results: plans.into_iter().map(result).collect(), ..below }
 }
 
-fn keys_text(keys: &[KeyPattern]) -> String {
-    let keys: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
-    keys.join(", ")
-}
-
-fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<TableId> {
-    program.tables.iter().position(is_it).map(|at| TableId(at as u32))
+impl Drop for Portion {
+    fn drop(&mut self) {
+        // Nobody takes what would come.
+        self.shared.inner().notifications[self.number] = None;
+    }
 }
 
 impl Target for Portion {
@@ -627,18 +424,67 @@ impl Target for Portion {
         Some(self.take(ticket, outcome))
     }
 
+    /// Of changes that other portions make too.
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.shared.inner().target.subscribe(tables)
+    }
+
     fn notifications(&mut self) -> Vec<Notification> {
         let mut inner = self.shared.inner();
         inner.route_notifications();
-        inner.notifications[self.number].drain(..).collect()
+        inner.notifications[self.number].iter_mut().flat_map(|mailbox| mailbox.drain(..)).collect()
     }
 
+    fn takes_time(&mut self, ticket: Ticket) -> bool {
+        self.shared.inner().target.takes_time(ticket)
+    }
+
+    /// Other portions go on meanwhile.
     fn wait(&mut self, ticket: Ticket) -> Outcome {
-        let outcome = self.shared.inner().target.wait(ticket);
-        match outcome.first_fault() {
-            // It is still under way.
-            Some((_, Fault::TakesTime)) => outcome,
-            _ => self.take(ticket, outcome),
+        loop {
+            if let Some(outcome) = self.poll(ticket) {
+                return outcome;
+            }
+            let mut inner = self.shared.inner();
+            if inner.target.takes_time(ticket) {
+                // Unless it has just come.
+                let answer = inner.target.poll(ticket);
+                let now_ps = inner.target.now_ps();
+                drop(inner);
+                return match answer {
+                    Some(outcome) => self.take(ticket, outcome),
+                    None => Outcome::failed(1, Fault::TakesTime, now_ps),
+                };
+            }
+            drop(inner);
+            std::thread::sleep(LOOK);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state_target::StateTarget;
+
+    #[test]
+    fn nothing_is_kept_for_a_portion_that_was_dropped() {
+        let program = Arc::new(ir::text::parse("ir test\norigin @0\n").expect("it is sound"));
+        let target = StateTarget::new(program).expect("it is sound");
+        let shared = SharedTarget::new(Box::new(target));
+        let [one, two] = [0, 1].map(|base| shared.portion(IdRanges::same(base..base + 1)));
+        let tell = || {
+            let time_ps = 1;
+            let mut inner = shared.inner();
+            inner.deliver(Notification::Link { time_ps, port: 1, is_up: true });
+            let kept =
+                inner.notifications.iter().map(|mailbox| mailbox.as_ref().map(VecDeque::len));
+            kept.collect::<Vec<_>>()
+        };
+        assert_eq!(tell(), [Some(1), Some(1)]);
+        drop(one);
+        assert_eq!(tell(), [None, Some(2)]);
+        drop(two);
+        assert_eq!(tell(), [None, None]);
     }
 }

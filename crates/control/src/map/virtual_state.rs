@@ -5,13 +5,14 @@
 
 mod inverse;
 mod plan;
+mod wording;
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};
 use crate::state_target::StateTarget;
 use crate::target::{Batch, Fault, Item, Notification, Outcome, Target, Visibility};
-use ir::Program;
+use ir::{Program, TableId};
 pub use plan::VirtualPlan;
-use state::{Configuration, EntryReference, Read, Update, UpdateError};
+use state::{Configuration, EntryReference, Read, Subscription, Update, UpdateError};
 use std::sync::Arc;
 
 /// An item for a program as run.
@@ -42,13 +43,20 @@ impl Physical {
 /// Updates come normalised: entries by keys and priority as the table has them, with everything that they hold
 /// afterwards; tables are cleared entry by entry. A batch is done in phases. Items of phase 0 take effect first; when the batch asked
 /// to be atomic, either all of them do or none. Reads of cells belong to phase 0. Updates that undo others, after
-/// a failure in phase 0, are translated like others; of their items those of phase 0 are done.
+/// a failure in phase 0, come to [`Translation::undo`]; of their items those of phase 0 are done.
 pub trait Translation: Send {
     /// The program as written.
     fn program(&self) -> Arc<Program>;
 
     /// The items that do an update. `before` is the configuration of the program as written before it.
     fn update(&mut self, update: &Update, before: &Configuration) -> Result<Vec<Physical>, Fault>;
+
+    /// The items that undo an update: `update` is its inverse, and `state` the configuration before that. The
+    /// default translates the inverse like any update; maps that name rows by when entries came give them their old
+    /// names back.
+    fn undo(&mut self, update: &Update, state: &Configuration) -> Result<Vec<Physical>, Fault> {
+        self.update(update, state)
+    }
 
     /// The reads that answer a question about cells: of one register, counter or meter, or of one entry's
     /// direct cells.
@@ -230,7 +238,7 @@ impl<T: Translation> Virtual<T> {
 
 fn entry_of(
     configuration: &Configuration,
-    table: ir::TableId,
+    table: TableId,
     keys: &[ir::KeyPattern],
     priority: i64,
 ) -> Option<Arc<state::EntryRecord>> {
@@ -238,8 +246,8 @@ fn entry_of(
     configuration.table(table)?.shared_entry(handle)
 }
 
-fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<ir::TableId> {
-    program.tables.iter().position(is_it).map(|at| ir::TableId(at as u32))
+fn table_with(program: &Program, is_it: impl Fn(&ir::Table) -> bool) -> Option<TableId> {
+    program.tables.iter().position(is_it).map(|at| TableId(at as u32))
 }
 
 impl<T: Translation> ControlMap for Virtual<T> {
@@ -285,6 +293,10 @@ impl<T: Translation> ControlMap for Virtual<T> {
 
     fn background_answer(&mut self, outcome: Outcome) -> Vec<Notification> {
         self.translation.background_answer(outcome)
+    }
+
+    fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
+        self.state.subscribe(tables)
     }
 
     fn absence(&self) -> Absence {

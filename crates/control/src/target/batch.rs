@@ -19,7 +19,11 @@ pub enum Item {
 impl Item {
     /// Whether it changes nothing.
     pub fn is_read(&self) -> bool {
-        matches!(self, Item::State(BatchItem::Read(_)) | Item::Device(DeviceItem::ReadQueue { .. }))
+        matches!(
+            self,
+            Item::State(BatchItem::Read(_))
+                | Item::Device(DeviceItem::ReadQueue { .. } | DeviceItem::ReadSettings)
+        )
     }
 }
 
@@ -84,6 +88,8 @@ pub enum DeviceItem {
         /// Priority.
         priority: u32,
     },
+    /// The items that set queues and packet generator as they are: [`Reply::Settings`].
+    ReadSettings,
     /// Sets an application of the packet generator, and starts its timer.
     GeneratorTimer(GeneratorTimer),
     /// Stops an application of the packet generator.
@@ -180,6 +186,8 @@ pub enum Reply {
     Done,
     /// What a queue holds.
     Queue(QueueState),
+    /// Updates of queues and packet generator through targets that are in force, in the order of their effect.
+    Settings(Vec<DeviceItem>),
 }
 
 impl Reply {
@@ -187,7 +195,7 @@ impl Reply {
     pub fn into_state(self) -> Option<state::Reply> {
         match self {
             Reply::State(reply) => Some(reply),
-            Reply::Done | Reply::Queue(_) => None,
+            Reply::Done | Reply::Queue(_) | Reply::Settings(_) => None,
         }
     }
 }
@@ -295,7 +303,7 @@ impl Outcome {
     pub fn into_reply(self) -> Result<state::Reply, Fault> {
         match self.results.into_iter().next() {
             Some(Ok(Reply::State(reply))) => Ok(reply),
-            Some(Ok(Reply::Done | Reply::Queue(_))) | None => Ok(state::Reply::Done),
+            Some(Ok(_)) | None => Ok(state::Reply::Done),
             Some(Err(fault)) => Err(fault),
         }
     }

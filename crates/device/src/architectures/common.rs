@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is the same in every architecture: finding blocks and requests, beginning a pass of either half, digests,
-//! clone sessions, and the packet's move to a queue or back to ingress. What each stands for is the
+//! What is the same in every architecture: finding blocks and requests, beginning a pass of either half, clone
+//! sessions, and the packet's move to a queue or back to ingress. What each stands for is the
 //! architecture's.
 
 use crate::architecture::Architecture;
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
-use crate::output::{DigestMessage, LoadError};
+use crate::output::LoadError;
 use crate::packet::{Arrival, IngressSource, PendingRequests, QueuedPacket, Reception};
 use crate::pass::{Gress, Half, Pass, PassInfo, PassRecord};
 use crate::services::Services;
-use crate::tap::Tap;
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::PacketContext;
-use ir::{Bits, Program, Request, RequestId, SlotId};
+use ir::{Bits, Program, Request, SlotId};
 use state::CloneSession;
 use std::sync::Arc;
 
@@ -41,9 +40,10 @@ pub(super) fn request_kinds<K>(
 /// Why a packet that comes to ingress is there.
 fn cause(source: IngressSource) -> Cause {
     match source {
-        IngressSource::Port => Cause::Port,
+        IngressSource::Wire => Cause::Port,
         IngressSource::Loopback => Cause::Loopback,
         IngressSource::Generator => Cause::Generator,
+        IngressSource::Extern => Cause::Extern,
         IngressSource::Resubmission => Cause::Resubmission,
         IngressSource::Recirculation => Cause::Recirculation,
     }
@@ -131,11 +131,7 @@ fn begin(
     run: PassInfo,
     packet: Box<QueuedPacket>,
 ) -> Pass {
-    let tap = services.core.tap.as_ref().map(|_| {
-        let mut tap = Tap::default();
-        tap.at(run.packet, run.pass_number);
-        tap
-    });
+    let tap = services.tap_of(&run);
     Pass {
         half,
         run,
@@ -160,24 +156,6 @@ pub(super) fn gress_of(block: usize, egress: &[usize]) -> Gress {
 /// A step of a trace that is about a queue of a port: `enqueue`, `egress`.
 fn queue_step(name: &'static str, port: u32, queue: u32) -> TraceNode {
     TraceNode::new(name, "").with("port", u64::from(port)).with("queue", u64::from(queue))
-}
-
-/// What a request for a digest sends, noted in the trace of the pass.
-pub(super) fn digest(
-    services: &mut Services<'_>,
-    run: &PassInfo,
-    request: RequestId,
-    values: Vec<Bits>,
-) -> DigestMessage {
-    let declared = &services.runner.program.requests[request.index()];
-    let names = declared.fields.iter().map(|field| field.0.clone());
-    services.core.note(run.pass, || TraceNode::new("digest", declared.label.to_string()));
-    DigestMessage {
-        time_ps: services.core.now_ps,
-        name: declared.label.clone(),
-        fields: names.zip(values).collect(),
-        packet: run.packet,
-    }
 }
 
 /// A session to clone to, with its step in the trace; the drop of the clone is counted if it does not exist.

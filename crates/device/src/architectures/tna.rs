@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One pipe of Tofino 1: ingress parser, ingress, ingress deparser, traffic manager, egress parser, egress,
-//! egress deparser; and what becomes of mirrored, resubmitted, multicast and dropped packets between them.
+//! egress deparser; and how it handles mirrored, resubmitted, multicast and dropped packets between them.
 //! Only bytes go from ingress to egress. Queues and wires are the traffic manager's.
 //!
 //! **In front of a packet** for the ingress parser stand 64 bits of intrinsic metadata and 64 bits of port

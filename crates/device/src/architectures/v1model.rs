@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! v1model as BMv2's `simple_switch` runs it: parser, checksum verification, ingress, queues,
-//! egress, checksum computation, deparser; and what becomes of clones, digests, resubmission,
+//! egress, checksum computation, deparser; and how it handles clones, digests, resubmission,
 //! multicast, drops and recirculation between them. Queues and wires are the traffic manager's.
 //!
 //! **After ingress**, in this order: the last `clone` is made, digests are sent, then the first of
@@ -12,7 +12,7 @@
 //! is the packet as it came to ingress, parsed again; one made in egress is the packet at the end
 //! of egress, neither deparsed nor parsed. Clones, resubmitted and recirculated packets begin with
 //! zero metadata, but for the fields of their field list: `ingress_port` too is 0 unless
-//! preserved. A wish (resubmit, recirculate) stays with the packet until it is granted, so
+//! preserved. A request (resubmit, recirculate) stays with the packet until it is done, so
 //! `recirculate` called in ingress acts after egress. Where this differs from `simple_switch`:
 //! every digest is sent, not only the last; `packet_length` in egress counts all headers added and
 //! removed, not only those by `setValid` and `setInvalid`; a clone session's class of service is

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Controllers that listen for notifications. What they are told is in `notifying`.
+//! Controllers that listen for notifications. Sending is decided in `notifying`.
 
-use crate::control_request::Mailbox;
+use crate::control_request::{Mailbox, TargetProgram};
 use control::target::Notification;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 /// Controllers that listen, and what they have seen.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    pub mailboxes: Vec<Weak<Mailbox>>,
+    /// With the program that each listens to.
+    mailboxes: Vec<(TargetProgram, Weak<Mailbox>)>,
     pub digests_seen: usize,
     pub packets_seen: usize,
     /// When entries are looked at next.
@@ -16,11 +17,29 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Sends a notification to all of them that are still there.
-    pub fn notify(&mut self, notification: &Notification) {
-        self.mailboxes.retain(|mailbox| match mailbox.upgrade() {
+    /// Adds a controller that listens to a program.
+    pub fn add(&mut self, of: TargetProgram, mailbox: &Arc<Mailbox>) {
+        self.mailboxes.push((of, Arc::downgrade(mailbox)));
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.mailboxes.is_empty()
+    }
+
+    /// Whether a controller listens to one of these programs.
+    pub fn any(&self, is_one: impl Fn(TargetProgram) -> bool) -> bool {
+        self.mailboxes.iter().any(|(of, _)| is_one(*of))
+    }
+
+    /// Sends a notification to those that listen to one of these programs and are still there.
+    pub fn notify(&mut self, notification: &Notification, is_one: impl Fn(TargetProgram) -> bool) {
+        self.mailboxes.retain(|(of, mailbox)| match mailbox.upgrade() {
             Some(mailbox) => {
-                mailbox.notify(notification.clone());
+                if is_one(*of) {
+                    mailbox.notify(notification.clone());
+                }
                 true
             }
             None => false,

@@ -2,6 +2,7 @@
 //! Items of batches about the device itself: its queues and its packet generator. Rates, depths and
 //! generators are kept by the traffic manager and by `packet_generator`.
 
+use crate::control_request::TargetProgram;
 use crate::packet_generator::{
     GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
 };
@@ -16,19 +17,32 @@ fn refused(why: impl Into<String>) -> Fault {
 
 impl Switch {
     /// Applies an item, or says what does not exist or is not possible.
-    pub(super) fn apply_to_device(&mut self, item: DeviceItem) -> Result<Reply, Fault> {
-        self.check_on_device(&item)?;
+    pub(super) fn apply_to_device(
+        &mut self,
+        of: TargetProgram,
+        item: DeviceItem,
+    ) -> Result<Reply, Fault> {
+        self.check_on_device(of, &item)?;
+        let ports = |port| self.program_of(of).map_or(0..=0, |program| program.ports(port));
+        let ports = match &item {
+            DeviceItem::QueueRate { port, .. } | DeviceItem::QueueDepth { port, .. } => {
+                ports(*port)
+            }
+            _ => 0..=0,
+        };
+        let setting = item.clone();
         let traffic = &mut self.core.traffic;
         match item {
-            DeviceItem::QueueRate { packets_per_second, port, priority } => {
-                for number in self.current.ports(port) {
+            DeviceItem::ReadSettings => return Ok(Reply::Settings(self.driver.settings.clone())),
+            DeviceItem::QueueRate { packets_per_second, priority, .. } => {
+                for number in ports {
                     let path = OutputPath::Port(number);
                     traffic.set_queue_rate(path, priority, packets_per_second);
                 }
             }
-            DeviceItem::QueueDepth { packets, port, priority } => {
+            DeviceItem::QueueDepth { packets, priority, .. } => {
                 let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-                for number in self.current.ports(port) {
+                for number in ports {
                     traffic.set_depth_limit(OutputPath::Port(number), priority, packets);
                 }
             }
@@ -47,22 +61,29 @@ impl Switch {
                 self.core.stop_generator_application(application_id(application)?);
             }
         }
+        note_setting(&mut self.driver.settings, setting);
         Ok(Reply::Done)
     }
 
     /// Whether an item is possible.
-    pub(super) fn check_on_device(&self, item: &DeviceItem) -> Result<(), Fault> {
+    pub(super) fn check_on_device(
+        &self,
+        of: TargetProgram,
+        item: &DeviceItem,
+    ) -> Result<(), Fault> {
+        let program = self.program_of(of).ok_or(Fault::Gone)?;
         match item {
+            DeviceItem::ReadSettings => Ok(()),
             DeviceItem::QueueRate { port, priority, .. }
             | DeviceItem::QueueDepth { port, priority, .. } => {
-                self.check_queues(self.current.ports(*port), *priority)
+                self.check_queues(program.ports(*port), *priority)
             }
             DeviceItem::ReadQueue { port, priority } => {
                 self.check_queues(*port..=*port, Some(*priority))
             }
             DeviceItem::GeneratorTimer(timer) => {
                 let application = application(timer.clone())?;
-                let (port, largest) = (application.port, self.current.largest_port());
+                let (port, largest) = (application.port, program.largest_port());
                 match port > largest {
                     true => {
                         Err(refused(format!("there is no port {port}: the largest is {largest}")))
@@ -93,6 +114,30 @@ impl Switch {
             Some(port) => Err(refused(format!("port {port} has no queue of priority {priority}"))),
             None => Ok(()),
         }
+    }
+}
+
+/// Adds a setting that is in force now, instead of those that it replaces.
+fn note_setting(settings: &mut Vec<DeviceItem>, new: DeviceItem) {
+    let covers = |of: Option<u32>, other: Option<u32>| of.is_none() || of == other;
+    settings.retain(|old| match (&new, old) {
+        (
+            DeviceItem::QueueRate { port, priority, .. },
+            DeviceItem::QueueRate { port: of, priority: class, .. },
+        )
+        | (
+            DeviceItem::QueueDepth { port, priority, .. },
+            DeviceItem::QueueDepth { port: of, priority: class, .. },
+        ) => !(covers(*port, *of) && covers(*priority, *class)),
+        (
+            DeviceItem::GeneratorTimer(control::target::GeneratorTimer { application, .. })
+            | DeviceItem::GeneratorStop { application },
+            DeviceItem::GeneratorTimer(of),
+        ) => of.application != *application,
+        _ => true,
+    });
+    if !matches!(new, DeviceItem::GeneratorStop { .. }) {
+        settings.push(new);
     }
 }
 

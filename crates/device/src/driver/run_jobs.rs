@@ -5,8 +5,9 @@
 use super::job::{Cells, Job, join};
 use super::serve::Served;
 use crate::control_request::{ControlWork, Request};
+use crate::event::Event;
+use crate::loaded_program::LoadedProgram;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use control::latency::cell_item;
 use control::target::{Batch, Fault, Outcome, Reply};
 use state::Atomicity;
@@ -16,8 +17,10 @@ impl Switch {
     pub(super) fn begin_job(&mut self, request: Request, batch: Batch) -> Served {
         let now_ps = self.core.now_ps;
         let Some(model) = &self.driver.model else { return None };
-        let program = self.current.program();
         let count = batch.items.len();
+        let Some(program) = self.program_of(request.of).map(LoadedProgram::program) else {
+            return Some((request, Outcome::failed(count, Fault::Gone, now_ps)));
+        };
         let is_one_moment = model.is_atomic
             || count <= 1
                 && batch
@@ -32,7 +35,7 @@ impl Switch {
         }
         let number = self.driver.next_job;
         self.driver.next_job += 1;
-        let batch = batch.made_for(self.current.program().clone());
+        let batch = self.made_for_now(request.of, batch);
         let is_write = !batch.only_reads();
         let job = Job { request, batch, is_write, number, item: 0, cell: 0, results: Vec::new() };
         self.driver.jobs.push_back(job);
@@ -47,7 +50,8 @@ impl Switch {
         let (Some(model), Some(job)) = (&self.driver.model, self.driver.jobs.front()) else {
             return;
         };
-        let (seed, program) = (self.driver.seed, self.current.program());
+        let seed = self.driver.seed;
+        let Some(program) = job.batch.program.as_deref() else { return };
         let count = job.batch.items.len();
         let begin_ps =
             self.core.now_ps.saturating_add(model.batch.draw(job.random(seed, u64::MAX)));
@@ -82,31 +86,33 @@ impl Switch {
         let is_atomic = self.driver.model.as_ref().is_none_or(|model| model.is_atomic);
         let now_ps = self.core.now_ps;
         let count = job.batch.items.len();
-        if let Some(fault) = self.misfit(&job.batch) {
+        let of = job.request.of;
+        if let Err(fault) = self.code_for(of, &job.batch) {
             return self.end_job(job, Outcome::failed(count, fault, now_ps));
         }
         if is_atomic || count == 0 {
             let batch = std::mem::take(&mut job.batch);
-            return match self.apply(batch) {
+            return match self.apply(of, batch) {
                 Ok(outcome) => self.end_job(job, outcome),
                 Err(batch) => self.hold_job(job, batch),
             };
         }
         if (job.item, job.cell) == (0, 0) && job.batch.stops_on_error() {
             // The driver has the device's state for itself, so what is possible now stays so.
-            let checked = self.check(&job.batch);
+            let checked = self.check(of, &job.batch);
             if !checked.is_ok() {
                 return self.end_job(job, checked);
             }
         }
-        let cells = Cells::of(self.current.program(), &job.batch.items[job.item]);
+        let program = job.batch.program.as_deref();
+        let cells = program.and_then(|program| Cells::of(program, &job.batch.items[job.item]));
         let cells = cells.filter(|cells| cells.count > 0);
         let item = &job.batch.items[job.item];
         let piece = match cells {
             Some(cells) => cell_item(item, job.cell as usize, cells.first + job.cell),
             None => item.clone(),
         };
-        let outcome = match self.apply(Batch::one(piece)) {
+        let outcome = match self.apply(of, Batch::one(piece)) {
             Ok(outcome) => outcome,
             Err(_) => {
                 let batch = std::mem::take(&mut job.batch);
@@ -136,7 +142,8 @@ impl Switch {
 
     fn schedule_piece(&mut self, job: Job) {
         let Some(model) = &self.driver.model else { return };
-        let piece_ps = job.piece_ps(model, self.driver.seed, self.current.program());
+        let Some(program) = job.batch.program.as_deref() else { return };
+        let piece_ps = job.piece_ps(model, self.driver.seed, program);
         let due_ps = self.core.now_ps.saturating_add(piece_ps);
         self.core.schedule(due_ps, Event::Control(ControlWork::Piece(job.number)));
         self.driver.jobs.push_front(job);

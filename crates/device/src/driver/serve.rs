@@ -2,10 +2,14 @@
 //! Serves controllers' requests between two packets: batches, reservations and barriers. Batches that take time
 //! go on in `run_jobs`.
 
-use crate::control_request::{ControlWork, Mailbox, Request, Wanted, outcome_of, state_batch};
+use crate::control_request::{
+    ControlWork, Mailbox, Request, TargetProgram, Wanted, outcome_of, state_batch,
+};
 use crate::driver::{Barrier, Reservation};
+use crate::event::Event;
+use crate::loaded_program::LoadedProgram;
+use crate::packet::ProgramId;
 use crate::switch::Switch;
-use crate::switch_core::Event;
 use control::latency::BarrierKind;
 use control::target::{Batch, Fault, Item, Outcome, Reply, Ticket};
 use ir::Program;
@@ -52,10 +56,34 @@ impl Switch {
         self.begin_request(request)
     }
 
+    /// The code of the program that a target speaks of, unless that was unloaded.
+    pub(super) fn code_of(&self, of: TargetProgram) -> Option<ProgramId> {
+        match of {
+            TargetProgram::Main => Some(self.programs.main_id()),
+            TargetProgram::Loaded(name) => self.programs.code_of(name),
+        }
+    }
+
+    /// The program that a target speaks of.
+    pub(super) fn program_of(&self, of: TargetProgram) -> Option<&LoadedProgram> {
+        self.programs.get(self.code_of(of)?)
+    }
+
+    /// The batch, made for the program that it meets now.
+    pub(super) fn made_for_now(&self, of: TargetProgram, batch: Batch) -> Batch {
+        match self.program_of(of).map(|program| program.program().clone()) {
+            Some(program) => batch.made_for(program),
+            None => batch,
+        }
+    }
+
     /// Keeps a request until nothing holds it up. Its items are of the program that runs now.
     fn hold(&mut self, mut request: Request) {
-        if let Wanted::Batch(batch) | Wanted::Reserve(batch) = &mut request.wanted {
-            batch.program.get_or_insert_with(|| self.current.program().clone());
+        let now = self.program_of(request.of).map(|program| program.program().clone());
+        if let Wanted::Batch(batch) | Wanted::Reserve(batch) = &mut request.wanted
+            && batch.program.is_none()
+        {
+            batch.program = now;
         }
         self.driver.held.push_back(request);
     }
@@ -106,10 +134,10 @@ impl Switch {
         match wanted {
             Wanted::Batch(batch) => self.begin_batch(request, batch),
             Wanted::Reserve(batch) => {
-                let outcome = self.check(&batch);
+                let outcome = self.check(request.of, &batch);
                 if outcome.is_ok() {
                     let (mailbox, ticket) = (request.mailbox.clone(), request.ticket);
-                    let batch = batch.made_for(self.current.program().clone());
+                    let batch = self.made_for_now(request.of, batch);
                     self.driver.reservation = Some(Reservation { mailbox, ticket, batch });
                     self.watch_all_writes();
                 }
@@ -139,10 +167,10 @@ impl Switch {
         if self.driver.model.is_some() {
             return self.begin_job(request, batch);
         }
-        match self.apply(batch) {
+        match self.apply(request.of, batch) {
             Ok(outcome) => Some((request, outcome)),
             Err(batch) => {
-                request.wanted = Wanted::Batch(batch.made_for(self.current.program().clone()));
+                request.wanted = Wanted::Batch(self.made_for_now(request.of, batch));
                 request.at_ps = now_ps;
                 // In front: later ones were held up because of it, or come after it.
                 self.driver.held.push_front(request);
@@ -178,24 +206,30 @@ impl Switch {
     pub fn watch_all_writes(&mut self) {
         let sees_all_writes = self.driver.reservation.is_some()
             || !self.driver.held.is_empty()
-            || self.driver.model.is_some()
-            || self.listens_for_idle_entries();
-        self.driver.entry.current_mut().sees_all_writes = sees_all_writes;
+            || self.driver.model.is_some();
+        for program in self.programs.iter().filter(|program| !program.is_leaving) {
+            let sees_all_writes = sees_all_writes || self.listens_for_idle_entries(program.id());
+            program.known.current_mut().sees_all_writes = sees_all_writes;
+            if program.id() == self.programs.main_id() {
+                self.driver.entry.main.current_mut().sees_all_writes = sees_all_writes;
+            }
+        }
     }
 
     /// Applies a batch now. It is handed back while too many versions are pinned.
-    pub(super) fn apply(&mut self, batch: Batch) -> Result<Outcome, Batch> {
+    pub(super) fn apply(&mut self, of: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
         let now_ps = self.core.now_ps;
         let count = batch.items.len();
-        if let Some(fault) = self.misfit(&batch) {
-            return Ok(Outcome::failed(count, fault, now_ps));
-        }
+        let id = match self.code_for(of, &batch) {
+            Ok(id) => id,
+            Err(fault) => return Ok(Outcome::failed(count, fault, now_ps)),
+        };
         if batch.items.iter().any(|item| matches!(item, Item::Device(_))) {
-            return self.apply_mixed(batch);
+            return self.apply_mixed(of, batch);
         }
-        let idle_ps = self.earliest_timeout_ps(&batch);
+        let idle_ps = self.earliest_timeout_ps(id, &batch);
         let program = batch.program.clone();
-        let written = self.write(state_batch(batch, now_ps));
+        let written = self.write(id, state_batch(batch, now_ps));
         let outcome = outcome_of(written.map_err(|batch| Batch { program, ..batch })?, now_ps);
         if let Some(idle_ps) = idle_ps {
             self.check_idle_entries_at(idle_ps);
@@ -203,39 +237,45 @@ impl Switch {
         Ok(outcome)
     }
 
-    /// Why a batch does not fit what runs here.
-    pub(super) fn misfit(&self, batch: &Batch) -> Option<Fault> {
-        let is_other = |program: &Arc<Program>| !Arc::ptr_eq(program, self.current.program());
-        batch.program.as_ref().is_some_and(is_other).then_some(Fault::Swapped)
+    /// The code of the program that a batch is for, or why it does not fit what runs here.
+    pub(super) fn code_for(&self, of: TargetProgram, batch: &Batch) -> Result<ProgramId, Fault> {
+        let program = self.program_of(of).ok_or(Fault::Gone)?;
+        let is_other = |made_for: &Arc<Program>| !Arc::ptr_eq(made_for, program.program());
+        match batch.program.as_ref().is_some_and(is_other) {
+            true => Err(Fault::Swapped),
+            false => Ok(program.id()),
+        }
     }
 
-    fn write(&mut self, batch: state::Batch) -> Result<BatchOutcome, Batch> {
-        self.current.forget_tables();
-        let (store, cells) = self.current.state_mut();
-        store.try_write_batch_in_place(cells, batch).map_err(|batch| {
+    fn write(&mut self, id: ProgramId, batch: state::Batch) -> Result<BatchOutcome, Batch> {
+        let handed_back = |batch: state::Batch| {
             let atomicity = batch.atomicity;
             Batch::of(batch.items).with(atomicity)
-        })
+        };
+        let Some(program) = self.programs.get_mut(id) else { return Err(handed_back(batch)) };
+        program.forget_tables();
+        let (store, cells) = program.state_mut();
+        store.try_write_batch_in_place(cells, batch).map_err(handed_back)
     }
 
     /// Applies a batch with items about the device: those about state first, together. In the atomic modes
     /// everything is checked before anything is done.
-    fn apply_mixed(&mut self, batch: Batch) -> Result<Outcome, Batch> {
+    fn apply_mixed(&mut self, of: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
         let now_ps = self.core.now_ps;
         if batch.atomicity != Atomicity::ContinueOnError {
-            let checked = self.check(&batch);
+            let checked = self.check(of, &batch);
             if !checked.is_ok() {
                 return Ok(checked);
             }
         }
         let of_state = batch.items.iter().filter(|item| matches!(item, Item::State(_))).cloned();
         let of_state = Batch::of(of_state).with(batch.atomicity);
-        let Ok(state) = self.apply(of_state) else { return Err(batch) };
+        let Ok(state) = self.apply(of, of_state) else { return Err(batch) };
         let mut results = state.results.into_iter();
         let mut outcome = Outcome::empty(now_ps);
         for item in batch.items {
             let result = match item {
-                Item::Device(item) => self.apply_to_device(item),
+                Item::Device(item) => self.apply_to_device(of, item),
                 Item::State(_) => results.next().unwrap_or(Ok(Reply::Done)),
             };
             outcome.results.push(result);
@@ -244,20 +284,21 @@ impl Switch {
     }
 
     /// What a batch would answer. Nothing changes.
-    pub(super) fn check(&mut self, batch: &Batch) -> Outcome {
+    pub(super) fn check(&mut self, of: TargetProgram, batch: &Batch) -> Outcome {
         let now_ps = self.core.now_ps;
-        if let Some(fault) = self.misfit(batch) {
-            return Outcome::failed(batch.items.len(), fault, now_ps);
-        }
+        let id = match self.code_for(of, batch) {
+            Ok(id) => id,
+            Err(fault) => return Outcome::failed(batch.items.len(), fault, now_ps),
+        };
         let state = |item: &Item| match item {
             Item::State(item) => Some(item.clone()),
             Item::Device(_) => None,
         };
         let items: Vec<BatchItem> = batch.items.iter().filter_map(state).collect();
         let state_batch = state::Batch { items, atomicity: Atomicity::ContinueOnError, now_ps };
-        let (store, cells) = self.current.state_mut();
-        let checked = store.check_batch(cells, state_batch);
-        let mut checked = checked.results.into_iter();
+        let program = self.programs.get_mut(id).map(LoadedProgram::state_mut);
+        let checked = program.map(|(store, cells)| store.check_batch(cells, state_batch).results);
+        let mut checked = checked.unwrap_or_default().into_iter();
         let mut results = Vec::with_capacity(batch.items.len());
         for item in &batch.items {
             results.push(match item {
@@ -266,7 +307,7 @@ impl Switch {
                     Some(Err(error)) => Err(Fault::Refused(error)),
                     None => Ok(Reply::Done),
                 },
-                Item::Device(item) => self.check_on_device(item).map(|()| Reply::Done),
+                Item::Device(item) => self.check_on_device(of, item).map(|()| Reply::Done),
             });
         }
         let failed = results.iter().position(Result::is_err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a packet generator makes next: its trains and applications by number, and how far each has come.
-//! When an event is due is the machine's business.
+//! Their events are in `switch_core`.
 
 use super::application::{GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer};
 use super::train::{PacketTrain, TrainTarget, packet_number};

@@ -13,7 +13,7 @@ pub(crate) const GATE_ROWS: u32 = 512;
 /// Queues from here on have no gates.
 const GATE_BITS: usize = u64::BITS as usize;
 
-/// What a packet has to find at its queue's port to go straight.
+/// What a packet has to find at its queue's port to stay on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// An idle wire, whatever it does then.

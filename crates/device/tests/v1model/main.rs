@@ -7,8 +7,8 @@ mod program;
 use control::target::{Batch, DeviceItem};
 use device::trace::{PASSES_KEPT_PER_PACKET, TraceNode, json, text};
 use device::{
-    Device, DeviceError, DeviceOptions, DropReason, EngineChoice, LoadError, OutputPath,
-    PortOptions, TrafficManagerOptions,
+    Device, DeviceError, DeviceOptions, DropReason, EngineChoice, ExternProblem, LoadError,
+    OutputPath, PortOptions, TrafficManagerOptions,
 };
 use ir::{Bits, Program, RegisterId};
 use program::{CLONE, Code, DIGEST, RECIRCULATE, RESUBMIT, TRUNCATE, program};
@@ -566,20 +566,23 @@ fn programs_without_a_device_are_refused() {
                 method: "work".into(),
                 arguments: Vec::new(),
                 results: Vec::new(),
+                effects: ir::CallEffects::default(),
             });
         };
         let mut other = (*program(calls, nothing)).clone();
         other.externs.push(ir::Extern {
-            type_name: "LoadedProgram".into(),
+            type_name: "Engine".into(),
             instance: "my_engine".into(),
             arguments: Vec::new(),
             origin: ir::OriginId(0),
         });
         let error = Device::new(Arc::new(other), options(engine)).expect_err("unknown extern");
-        assert_eq!(
-            error,
-            LoadError::UnsupportedExterns(vec!["my_engine.work (of LoadedProgram)".into()])
-        );
+        let problem = ExternProblem {
+            name: "my_engine.work (of Engine)".into(),
+            span: source::Span::NONE,
+            problem: None,
+        };
+        assert_eq!(error, LoadError::UnsupportedExterns(vec![problem]));
     });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The v1model device over a program from P4 source, from preprocessor to port.
 
+mod externs;
+
 use control::target::Batch;
 use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
 use ir::ready::ReadyProgram;

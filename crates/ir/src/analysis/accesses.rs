@@ -3,9 +3,10 @@
 //! and externs. Names of accesses and their origins survive the passes; what index and guard depend on is
 //! computed by `dependence`.
 
+use super::dependence::Slice;
 use super::points::Point;
 use crate::effects::{self, Location};
-use crate::{Instruction, Operand, Operation, OriginId, Program, RegionId};
+use crate::{ExternAccess, Instruction, Operand, Operation, OriginId, Program, RegionId};
 
 /// Which cell of its object an access is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,15 @@ pub struct StateAccess {
     /// access, and a number where the same node makes several accesses, as in an unrolled loop. Passes keep
     /// names, so an access of the program as lowered is found in the program as run.
     pub names: Vec<String>,
+}
+
+/// What an access depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessSlices {
+    /// What its index is computed from. Of an access at an entry: what chose the entry.
+    pub index: Slice,
+    /// What decides that it happens: branches, applications of tables, early ends, and its own guard.
+    pub guard: Slice,
 }
 
 /// All accesses of a program, in the order of regions and instructions.
@@ -80,8 +90,9 @@ fn of_instruction(
         Operation::MeterDirect { meter, .. } => {
             (Location::Meter(*meter), CellIndex::Entry, true, true)
         }
-        Operation::CallExtern { target, .. } => {
-            (Location::Extern(*target), CellIndex::Whole, true, true)
+        Operation::CallExtern { target, effects, .. } if effects.access != ExternAccess::Pure => {
+            let writes = effects.access == ExternAccess::Any;
+            (Location::Extern(*target), CellIndex::Whole, true, writes)
         }
         Operation::Apply { table, .. } => {
             for counter in program.automatic_counters(*table) {

@@ -11,7 +11,9 @@ use super::points::{Point, Use};
 use super::region_facts::RegionFacts;
 use crate::architecture::boundaries::Boundaries;
 use crate::effects::{self, Location};
-use crate::{Operand, Operation, Program, RegionKind, SlotId, SlotSet, TableId, Terminator};
+use crate::{
+    ExternAccess, Operand, Operation, Program, RegionKind, SlotId, SlotSet, TableId, Terminator,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -254,7 +256,14 @@ impl<'a, 'p> Dependences<'a, 'p> {
             Operation::ValueSetContains { set, .. } => {
                 direct.sources.push(Location::ValueSet(*set));
             }
-            Operation::CallExtern { target, .. } => direct.sources.push(Location::Extern(*target)),
+            Operation::CallExtern { target, effects, .. } => {
+                if effects.access != ExternAccess::Pure {
+                    direct.sources.push(Location::Extern(*target));
+                }
+                if effects.random.is_some() {
+                    direct.sources.push(Location::Random);
+                }
+            }
             Operation::Random { .. } => direct.sources.push(Location::Random),
             _ => {}
         }

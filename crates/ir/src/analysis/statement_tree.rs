@@ -2,13 +2,12 @@
 //! [`StatementTree`]: which nodes of the typed program stand in which statement: nested statements and the
 //! expressions in all of them. Origins name single nodes; with the tree they are gathered by statements.
 
-use p4::ast::{Declaration, DeclarationKind, Node, NodeId, Program, State, Statement};
-use p4::visit::{Visit, walk_program};
-use std::any::Any;
+use p4::ast::{Declaration, DeclarationKind, NodeId, Program, State, Statement};
+use p4::visit::{Visit, walk_declaration, walk_program, walk_state, walk_statement};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Statements, parser states and declarations among statements, with what is in them.
+/// Statements, parser states and declarations of variables, with what is in them.
 #[derive(Clone, Debug, Default)]
 pub struct StatementTree {
     /// All nodes, each before those in it.
@@ -35,9 +34,6 @@ impl StatementTree {
 
     /// The innermost statement that a node stands in: itself, if it is one.
     pub fn enclosing(&self, node: u32) -> Option<u32> {
-        if self.ranges.contains_key(&node) {
-            return Some(node);
-        }
         self.enclosing.get(&node).copied()
     }
 
@@ -49,38 +45,42 @@ impl StatementTree {
 
 struct Walk {
     tree: StatementTree,
-    /// The statements around the current place, each with the index of its first node.
-    open: Vec<(u32, usize)>,
+    /// The statements around, the innermost last.
+    open: Vec<u32>,
 }
 
-/// Whether a node counts as a statement.
-fn is_statement<T: Node>(node: &T) -> bool {
-    let node = node as &dyn Any;
-    let is_variable =
-        |declaration: &Declaration| matches!(declaration.kind, DeclarationKind::Variable { .. });
-    node.is::<Statement>() || node.is::<State>() || node.downcast_ref().is_some_and(is_variable)
+impl Walk {
+    fn inside(&mut self, id: NodeId, walk: impl FnOnce(&mut Walk)) {
+        let first = self.tree.nodes.len();
+        self.open.push(id.0);
+        walk(self);
+        self.open.pop();
+        self.tree.ranges.insert(id.0, first..self.tree.nodes.len());
+    }
 }
 
 impl<'a> Visit<'a> for Walk {
     fn id(&mut self, id: &'a NodeId) {
         self.tree.nodes.push(id.0);
-        if let Some((statement, _)) = self.open.last() {
-            self.tree.enclosing.insert(id.0, *statement);
+        if let Some(around) = self.open.last() {
+            self.tree.enclosing.insert(id.0, *around);
         }
     }
 
-    fn enter<T: Node>(&mut self, node: &'a T) -> bool {
-        if is_statement(node) {
-            self.open.push((node.id().0, self.tree.nodes.len()));
-        }
-        true
+    fn statement(&mut self, statement: &'a Statement) {
+        self.inside(statement.id, |walk| walk_statement(walk, statement));
     }
 
-    fn leave<T: Node>(&mut self, node: &'a T) {
-        if is_statement(node)
-            && let Some((statement, first)) = self.open.pop()
-        {
-            self.tree.ranges.insert(statement, first..self.tree.nodes.len());
+    fn state(&mut self, state: &'a State) {
+        self.inside(state.id, |walk| walk_state(walk, state));
+    }
+
+    fn declaration(&mut self, declaration: &'a Declaration) {
+        match declaration.kind {
+            DeclarationKind::Variable { .. } => {
+                self.inside(declaration.id, |walk| walk_declaration(walk, declaration));
+            }
+            _ => walk_declaration(self, declaration),
         }
     }
 }

@@ -8,9 +8,12 @@
 
 use super::points::Point;
 use super::region_facts::RegionFacts;
+use super::statement_tree::StatementTree;
 use crate::effects::{self, Effects};
-use crate::{ActionId, Operand, Operation, OriginId, Program, RegionId, TableId, Terminator};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{
+    ActionId, Operand, Operation, OriginId, Program, RegionId, SlotId, TableId, Temp, Terminator,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A condition under which code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Condition {
         at: Point,
         /// What it looks at.
         operand: Operand,
+        /// The slots that this is computed from, in the basic block of the branch.
+        slots: BTreeSet<SlotId>,
         /// Which of its successors let the code run, by their places: of a branch 0 is true, 1 is false; of a
         /// switch the cases in order, then the default.
         taken: BTreeSet<usize>,
@@ -105,6 +110,57 @@ pub(super) fn statement(
     StatementFacts { instances: instances.collect() }
 }
 
+/// A statement in a chain of calls, and its instructions.
+type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
+
+/// The statements of a region by their own code, without that of nested statements, in the order of their first
+/// instructions.
+pub(super) fn of_region(
+    program: &Program,
+    regions: &[RegionFacts<'_>],
+    tree: &StatementTree,
+    region: RegionId,
+) -> Vec<(u32, StatementInstance)> {
+    let facts = &regions[region.index()];
+    let mut code: Vec<Code> = Vec::new();
+    let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
+    for &block in &facts.order {
+        let lines = &facts.region.blocks[block];
+        let origins = lines.instructions.iter().map(|instruction| instruction.origin);
+        for (at, origin) in origins.chain([lines.origin]).enumerate() {
+            for origin in program.merged_origins(origin) {
+                let Some(key) = enclosing(program, tree, origin) else { continue };
+                let place = *places.entry(key).or_insert_with(|| {
+                    code.push((key, BTreeSet::new()));
+                    code.len() - 1
+                });
+                code[place].1.insert(Point::new(region, block, at));
+            }
+        }
+    }
+    let instances = code
+        .into_iter()
+        .map(|((node, parent), code)| (node, instance(program, regions, (region, parent), code)));
+    instances.collect()
+}
+
+/// The innermost statement that an origin or one of its calls stands in, with the calls around it.
+fn enclosing(
+    program: &Program,
+    tree: &StatementTree,
+    origin: OriginId,
+) -> Option<(u32, Option<OriginId>)> {
+    let mut next = Some(origin);
+    for _ in 0..=program.origins.len() {
+        let origin = program.origins.get(next?.index())?;
+        if let Some(statement) = origin.node.and_then(|node| tree.enclosing(node)) {
+            return Some((statement, origin.parent));
+        }
+        next = origin.parent;
+    }
+    None
+}
+
 /// The calls around those origins of a chain that are of one of the nodes: the outermost of them.
 fn instances(
     program: &Program,
@@ -127,7 +183,8 @@ fn instances(
     found
 }
 
-fn instance(
+/// Facts about code of a region that is inlined through the calls above `parent`.
+pub(super) fn instance(
     program: &Program,
     regions: &[RegionFacts<'_>],
     (region, parent): (RegionId, Option<OriginId>),
@@ -215,11 +272,31 @@ pub(super) fn guards<'q>(
         found.push(Condition::Branch {
             at: Point::new(region, block, code.instructions.len()),
             operand: operand.clone(),
+            slots: slots_of(program, facts, operand),
             taken: taken[&block].clone(),
             origin: code.origin,
         });
     }
     found
+}
+
+/// The slots that an operand is computed from in its basic block.
+fn slots_of(program: &Program, facts: &RegionFacts<'_>, operand: &Operand) -> BTreeSet<SlotId> {
+    let mut slots = BTreeSet::new();
+    let mut seen: BTreeSet<Temp> = BTreeSet::new();
+    let mut open = vec![operand];
+    while let Some(operand) = open.pop() {
+        let Operand::Temp(temp) = operand else { continue };
+        if let Some((_, instruction)) = facts.definition(*temp)
+            && seen.insert(*temp)
+        {
+            effects::visit_slots_read(program, &instruction.operation, |slot| {
+                slots.insert(slot);
+            });
+            open.extend(instruction.operation.operands());
+        }
+    }
+    slots
 }
 
 /// The applications that may run an action's region.

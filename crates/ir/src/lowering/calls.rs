@@ -164,6 +164,7 @@ impl<'a> Lowering<'a> {
         let call = ExternCall {
             name,
             object: None,
+            annotations: [&declaration.annotations, &[]],
             parameters: &signature.parameters,
             arguments,
             type_arguments: info.type_arguments.iter().map(|ty| self.close(ty)).collect(),
@@ -199,6 +200,7 @@ impl<'a> Lowering<'a> {
         let call = ExternCall {
             name: method.name.text.clone(),
             object: None,
+            annotations: [&method.annotations, &owner.annotations],
             parameters: &method.signature.parameters,
             arguments,
             type_arguments,

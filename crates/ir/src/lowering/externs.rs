@@ -4,10 +4,12 @@
 
 use super::{Location, Lowered, Lowering, Shape, Value};
 use crate::{
-    ActionProfileId, CounterId, CrcPolynomial, Extern, ExternId, HashAlgorithm, MeterId, Operand,
-    Operation, OriginId, Place, RegisterId, RequestId, SlotId, ValueType,
+    ActionProfileId, CallEffects, CounterId, CrcPolynomial, Extern, ExternAccess, ExternId,
+    HashAlgorithm, MeterId, Operand, Operation, OriginId, Place, RandomSite, RegisterId, RequestId,
+    SlotId, ValueType,
 };
-use p4::ast::{Declaration, Direction, Expression, ExpressionKind, NodeId, Parameter};
+use p4::ast::{Annotation, Declaration, Direction, Expression, ExpressionKind, NodeId, Parameter};
+use p4::random_sites::DRAWING_ANNOTATION;
 use p4::typed::{Type, TypeKind};
 use std::sync::Arc;
 
@@ -99,6 +101,8 @@ pub(crate) struct ExternCall<'c> {
     pub(crate) name: Arc<str>,
     /// The object of a method.
     pub(crate) object: Option<ObjectId>,
+    /// Annotations of the function, or of the method and of the object's type.
+    pub(crate) annotations: [&'c [Annotation]; 2],
     /// Parameters.
     pub(crate) parameters: &'c [Parameter],
     /// An argument a parameter.
@@ -393,13 +397,28 @@ impl<'a> Lowering<'a> {
             let value = self.fresh_value(&shape, &mut results);
             written.push((location, value));
         }
-        self.emit(Operation::CallExtern { target, method, arguments, results });
+        let effects = self.call_effects(call);
+        self.emit(Operation::CallExtern { target, method, arguments, results, effects });
         for (location, value) in written {
             if location != Location::Nothing {
                 self.store(&location, &value)?;
             }
         }
         Ok(returned)
+    }
+
+    /// What the annotations of the declaration say of a call.
+    fn call_effects(&self, call: &ExternCall<'a>) -> CallEffects {
+        let says = |name: &str| {
+            call.annotations.iter().any(|list| super::annotation_named(list, name).is_some())
+        };
+        let access = match () {
+            () if says("pure") => ExternAccess::Pure,
+            () if says("noSideEffects") => ExternAccess::Reads,
+            () => ExternAccess::Any,
+        };
+        let random = says(DRAWING_ANNOTATION).then(|| RandomSite::new(self.call_site.clone()));
+        CallEffects { access, random }
     }
 
     fn extern_function(&mut self, name: &Arc<str>) -> ExternId {

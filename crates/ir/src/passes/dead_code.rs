@@ -7,8 +7,8 @@ use super::{for_each_region, renumber_temps};
 use crate::analysis::Liveness;
 use crate::architecture::boundaries::{self, Boundaries};
 use crate::{
-    BlockId, Instruction, Operand, Operation, Place, Program, Region, RegionId, SlotId, Temp,
-    effects,
+    BlockId, CallEffects, ExternAccess, Instruction, Operand, Operation, Place, Program, Region,
+    RegionId, SlotId, Temp, effects,
 };
 use std::collections::{BTreeSet, HashSet};
 
@@ -39,6 +39,11 @@ pub(crate) fn only_defines(operation: &Operation) -> bool {
                 | Operation::ValueSetContains { .. }
                 | Operation::Hash { .. }
                 | Operation::RegisterAccess { update: None, .. }
+        )
+        || matches!(
+            operation,
+            Operation::CallExtern { effects: CallEffects { access, random: None }, .. }
+                if *access != ExternAccess::Any
         )
 }
 

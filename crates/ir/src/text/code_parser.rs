@@ -5,9 +5,10 @@ use super::cursor::{Cursor, Parsed};
 use super::reference::List;
 use super::words::{self, member_of};
 use crate::{
-    BasicBlock, BlockId, CounterId, ExternId, HeaderId, HeaderRef, Instruction, MeterId, Operand,
-    Operation, Place, RandomSite, Region, RegionId, RegisterId, RegisterUpdate, RequestId, Site,
-    SlotId, StackId, TableId, Temp, Terminator, ValueSetId, ValueType,
+    BasicBlock, BlockId, CallEffects, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef,
+    Instruction, MeterId, Operand, Operation, Place, RandomSite, Region, RegionId, RegisterId,
+    RegisterUpdate, RequestId, Site, SlotId, StackId, TableId, Temp, Terminator, ValueSetId,
+    ValueType,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -341,8 +342,18 @@ impl Code<'_, '_, '_> {
                 let target = ExternId(self.cursor.reference(List::Externs)?);
                 let method =
                     if self.cursor.eat_word("method") { self.cursor.name()? } else { "".into() };
-                let arguments = self.operands()?;
-                Operation::CallExtern { target, method, arguments, results: results.to_vec() }
+                let access = match () {
+                    () if self.cursor.eat_word("pure") => ExternAccess::Pure,
+                    () if self.cursor.eat_word("reads") => ExternAccess::Reads,
+                    () => ExternAccess::Any,
+                };
+                let random = match self.cursor.eat_word("at") {
+                    true => Some(RandomSite::new(self.cursor.name()?)),
+                    false => None,
+                };
+                let effects = CallEffects { access, random };
+                let (arguments, results) = (self.operands()?, results.to_vec());
+                Operation::CallExtern { target, method, arguments, results, effects }
             }
             _ => return self.cursor.error_before(format!("unknown instruction `{word}`")),
         })

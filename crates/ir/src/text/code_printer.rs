@@ -5,7 +5,10 @@ use super::printer::{Printer, emit, value_type};
 use super::reference::List;
 use super::token::{name, quoted};
 use super::words::{self, word_of};
-use crate::{HeaderRef, Instruction, Operand, Operation, Place, Region, StackId, Temp, Terminator};
+use crate::{
+    ExternAccess, HeaderRef, Instruction, Operand, Operation, Place, Region, StackId, Temp,
+    Terminator,
+};
 
 fn operand(operand: &Operand) -> String {
     match operand {
@@ -219,13 +222,22 @@ impl Code<'_, '_> {
                 let word = if *is_assume { "assume" } else { "assert" };
                 format!("{word} {}", operand(condition))
             }
-            Operation::CallExtern { target, method, arguments, .. } => {
+            Operation::CallExtern { target, method, arguments, effects, .. } => {
                 let target = self.get(List::Externs, target.0);
                 let method = match &**method {
                     "" => String::new(),
                     method => format!(" method {}", name(method)),
                 };
-                format!("call {target}{method} {}", operands(arguments))
+                let access = match effects.access {
+                    ExternAccess::Pure => " pure",
+                    ExternAccess::Reads => " reads",
+                    ExternAccess::Any => "",
+                };
+                let site = match &effects.random {
+                    Some(site) => format!(" at {}", name(site.key())),
+                    None => String::new(),
+                };
+                format!("call {target}{method}{access}{site} {}", operands(arguments))
             }
         };
         self.printer.out.push_str(&text);

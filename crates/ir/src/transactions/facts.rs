@@ -3,7 +3,7 @@
 //! [`crate::analysis`]: through temporaries and slots, across basic blocks and programmable blocks, and through
 //! the branches, table results and exits that decide whether an access happens at all.
 
-use crate::analysis::{Analysis, Slice};
+use crate::analysis::{AccessSlices, Analysis, Slice};
 use crate::effects::Location;
 use crate::{BlockId, Program, RegionId, RegisterId};
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub fn register_access_facts(program: &Program) -> Vec<AccessFact> {
     let sources = |slice: &Slice| -> BTreeSet<Location> {
         slice.sources.iter().copied().filter(|source| *source != Location::Random).collect()
     };
-    let facts = accesses.filter_map(|(access, (index, guard))| {
+    let facts = accesses.filter_map(|(access, AccessSlices { index, guard })| {
         let Location::Register(register) = access.object else { return None };
         Some(AccessFact {
             region: access.at.region,
@@ -54,8 +54,8 @@ pub fn register_access_facts(program: &Program) -> Vec<AccessFact> {
             index_depends_on_state: index.depends_on_state(),
             guard_depends_on_state: guard.depends_on_state(),
             depends_on_tables: index.depends_on_configuration() || guard.depends_on_configuration(),
-            index_sources: sources(&index),
-            guard_sources: sources(&guard),
+            index_sources: sources(index),
+            guard_sources: sources(guard),
         })
     });
     facts.collect()

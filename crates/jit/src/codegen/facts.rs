@@ -4,10 +4,11 @@
 
 use super::crcs::{self, Crcs};
 use crate::unit::{Step, StepValue, Storage, Unit};
+use ir::analysis::Analysis;
 use ir::effects;
 use ir::{
     ActionId, HeaderId, HeaderRef, Operand, Operation, Place, Program, Region, RegionId, SlotId,
-    StackId, TableId, ValueType,
+    SlotSet, StackId, TableId, ValueType,
 };
 
 /// What copies may make of a unit, in instructions of the IR; larger units are not copied at all.
@@ -16,51 +17,6 @@ pub(crate) const MOST_OPERATIONS_OF_COPIES: usize = 3_000;
 /// Above so many instructions slots live in storage: variables would cost more to compile than they
 /// save.
 const MOST_INSTRUCTIONS_WITH_VARIABLES: usize = 12_000;
-
-/// A set of slots.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SlotSet(Vec<u64>);
-
-impl SlotSet {
-    /// The empty set for a program.
-    pub fn empty(program: &Program) -> SlotSet {
-        SlotSet(vec![0; program.slots.len().div_ceil(64)])
-    }
-
-    /// Adds a slot.
-    pub fn insert(&mut self, slot: SlotId) {
-        self.0[slot.index() / 64] |= 1 << (slot.index() % 64);
-    }
-
-    /// Adds slots.
-    pub fn extend(&mut self, slots: impl IntoIterator<Item = SlotId>) {
-        slots.into_iter().for_each(|slot| self.insert(slot));
-    }
-
-    /// Takes a slot out.
-    pub fn remove(&mut self, slot: SlotId) {
-        self.0[slot.index() / 64] &= !(1 << (slot.index() % 64));
-    }
-
-    /// Whether a slot is in it.
-    pub fn contains(&self, slot: SlotId) -> bool {
-        self.0[slot.index() / 64] >> (slot.index() % 64) & 1 == 1
-    }
-
-    /// Takes out what is not in the other set.
-    pub fn intersect(&mut self, other: &SlotSet) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word &= other;
-        }
-    }
-
-    /// Takes out what is in the other set.
-    pub fn subtract(&mut self, other: &SlotSet) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word &= !other;
-        }
-    }
-}
 
 /// An instruction that emits a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +57,7 @@ pub(crate) struct Facts {
     pub flags: Vec<SlotId>,
     /// Whether something in the unit asks the device for something.
     pub asks: bool,
-    /// By step of the unit: slots that matter to whoever goes on after an exit there.
+    /// By step of a fresh unit: slots that matter to whoever goes on after an exit there.
     pub observed: Vec<SlotSet>,
 }
 
@@ -192,37 +148,33 @@ pub(crate) fn table_actions(
     program.tables[table.index()].actions.iter().map(|listed| listed.action)
 }
 
-/// Slots that matter after an exit at each step: what later steps read and what the unit says.
-fn observed(program: &Program, unit: &Unit) -> Vec<SlotSet> {
-    let mut known = SlotSet::empty(program);
-    unit.observed.iter().for_each(|&slot| known.insert(slot));
-    for list in &program.field_lists {
-        list.slots.iter().for_each(|&slot| known.insert(slot));
-    }
-    for header in deparsed_headers(program) {
-        known.extend(effects::header_reference_slots(program, &HeaderRef::Header(header)));
-    }
-    let block_reads = |block: usize, known: &mut SlotSet| {
-        known.extend(effects::of_region(program, program.blocks[block].region).slots_read());
-    };
-    // Blocks that the unit lacks run after it, if at all.
-    for block in 0..program.blocks.len() {
-        if !unit.steps.contains(&Step::Block(block)) {
-            block_reads(block, &mut known);
-        }
-    }
-    let mut sets = vec![known.clone(); unit.steps.len()];
+/// Slots that matter after an exit at each step: what is live behind the block before it and in front of those
+/// after it, and what the unit says.
+fn observed(analysis: &Analysis<'_>, unit: &Unit) -> Vec<SlotSet> {
+    let program = analysis.program();
+    let liveness = analysis.liveness();
+    let mut later = SlotSet::of(program, unit.observed.iter().copied());
+    let mut sets = vec![later.clone(); unit.steps.len()];
     for (at, step) in unit.steps.iter().enumerate().rev() {
         match step {
-            Step::Block(block) => block_reads(*block, &mut known),
+            Step::Block(block) => {
+                later.unite(liveness.at_block_start(*block));
+            }
             Step::Set(_, StepValue::Slot(slot))
             | Step::Output(_, StepValue::Slot(slot))
             | Step::OutputAtExit(_, StepValue::Slot(slot)) => {
-                known.insert(*slot);
+                later.insert(*slot);
             }
             _ => {}
         }
-        sets[at] = known.clone();
+        sets[at].unite(&later);
+    }
+    let mut before = SlotSet::empty(program);
+    for (set, step) in sets.iter_mut().zip(&unit.steps) {
+        if let Step::Block(block) = step {
+            before = liveness.at_block_end(*block).clone();
+        }
+        set.unite(&before);
     }
     // An entry's arguments are written before they are read.
     let parameters = || program.actions.iter().flat_map(|action| &action.parameters);
@@ -244,7 +196,8 @@ impl Facts {
 
     /// Looks at a unit. Run-time indices of all stacks but the `indexed` ones are taken to be known
     /// wherever they are used, where that can be.
-    pub fn new(program: &Program, unit: &Unit, indexed: &[StackId]) -> Facts {
+    pub fn new(analysis: &Analysis<'_>, unit: &Unit, indexed: &[StackId]) -> Facts {
+        let program = analysis.program();
         let regions = regions_of(program, unit);
         let all = || regions.iter().flat_map(|id| operations(&program.regions[id.index()]));
         let is_fresh = unit.storage == Storage::Fresh;
@@ -252,8 +205,15 @@ impl Facts {
 
         let mut written = SlotSet::empty(program);
         // Extracting writes too, but what it writes is what is in the packet.
-        for operation in all().filter(|it| !matches!(it, Operation::Extract { .. })) {
-            written.extend(effects::of_operation(program, operation).slots_written());
+        let regions_facts = regions.iter().map(|region| analysis.region(*region));
+        for (facts, block) in regions_facts.flat_map(|it| it.order.iter().map(move |at| (it, *at)))
+        {
+            let code = facts.region.blocks[block].instructions.iter().enumerate();
+            for (at, instruction) in code {
+                if !matches!(instruction.operation, Operation::Extract { .. }) {
+                    written.extend(facts.effects(block, at).slots_written());
+                }
+            }
         }
 
         // Headers that only run-time indices can tell apart, or that the runtime extracts.
@@ -306,7 +266,7 @@ impl Facts {
         if is_followed && !in_place {
             // Without headers in the packet there is nothing to follow.
             let all: Vec<StackId> = (0..program.stacks.len() as u32).map(StackId).collect();
-            return Facts::new(program, unit, &all);
+            return Facts::new(analysis, unit, &all);
         }
         let emits = emits.filter(|_| in_place).unwrap_or_default();
 
@@ -380,7 +340,7 @@ impl Facts {
             in_place,
             is_large,
             crcs: crcs::in_regions(program, &regions),
-            observed: observed(program, unit),
+            observed: if is_fresh { observed(analysis, unit) } else { Vec::new() },
             flags,
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }

@@ -4,12 +4,12 @@
 //! others go on in copies of the code, as long as that stays small.
 
 use super::crcs::KnownCrcs;
-use super::facts::{Facts, MOST_OPERATIONS_OF_COPIES, SlotSet, fields_of};
+use super::facts::{Facts, MOST_OPERATIONS_OF_COPIES, fields_of};
 use super::function::{FunctionCompiler, Home, PacketBits};
 use super::sums::KnownSum;
 use crate::unit::{Condition, Step, Unit};
 use cranelift_codegen::ir::{Block, InstBuilder, TrapCode, Value};
-use ir::{HeaderId, Program, SlotId};
+use ir::{HeaderId, Program, SlotId, SlotSet};
 
 /// A way that stops being one: what comes after it is never reached.
 const NEVER_REACHED: u8 = 1;

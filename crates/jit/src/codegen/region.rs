@@ -2,7 +2,7 @@
 //! Regions: basic blocks, terminators, loops; and which part of the generator makes the code of which
 //! instruction.
 
-use super::facts::{SlotSet, stack_headers};
+use super::facts::stack_headers;
 use super::fields::narrow_type;
 use super::function::{FunctionCompiler, Known, RaisedError, Site};
 use super::path::Way;
@@ -16,7 +16,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::effects;
 use ir::{
-    BinaryOperation, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, Temp,
+    BinaryOperation, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, SlotSet, Temp,
     Terminator, ValueType,
 };
 use std::collections::BTreeMap;

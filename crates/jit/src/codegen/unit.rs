@@ -14,6 +14,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use ir::analysis::Analysis;
 use ir::{HeaderId, Operation, Program, RegionKind, StackId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
@@ -23,6 +24,8 @@ use std::mem::offset_of;
 pub(crate) struct Surroundings<'a> {
     /// The program.
     pub program: &'a Program,
+    /// What is known of it.
+    pub analysis: &'a Analysis<'a>,
     /// Where its slots are.
     pub layout: &'a StorageLayout,
     /// Calling convention of the machine.
@@ -76,7 +79,7 @@ pub(crate) fn build(
     let (mut indexed, mut finds_ahead) = (Vec::new(), true);
     let signature = function.signature.clone();
     loop {
-        let facts = Facts::new(around.program, unit, &indexed);
+        let facts = Facts::new(around.analysis, unit, &indexed);
         let way = (purpose, finds_ahead && facts.is_fresh);
         let (unresolved, lookups) =
             build_once(around, unit, way, &facts, function, function_context, constants);

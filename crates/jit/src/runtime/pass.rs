@@ -4,8 +4,9 @@
 
 use interpreter::Environment;
 use interpreter::random::DrawCounts;
-use ir::{Bits, Program, RequestId, StorageLayout};
+use ir::{Bits, ExternId, Program, RequestId, StorageLayout};
 use state::Cells;
+use state::externs::PacketAction;
 use state::forwarding::ForwardingState;
 use std::mem::offset_of;
 
@@ -215,6 +216,8 @@ pub(crate) struct Left {
     pub emitted: interpreter::bit_string::BitString,
     /// What a failing extern says.
     pub message: String,
+    /// What externs ask to be done with packets, in order.
+    pub actions: Vec<(ExternId, PacketAction)>,
     /// How many random numbers were drawn in this pass.
     pub draws: DrawCounts,
 }

@@ -3,7 +3,7 @@
 //! times, and for what it asks of its surroundings. Values come and go as words in memory, as in a
 //! packet's storage: the low word first, a varbit's length before its words.
 
-use super::pass::Surroundings;
+use super::pass::{Left, Surroundings};
 use crate::codegen::call::RuntimeFunction;
 use interpreter::ExternCall;
 use interpreter::random::draw_between;
@@ -312,34 +312,41 @@ unsafe extern "C" fn call_environment(
     let context = unsafe { surroundings(context) };
     let program = context.program;
     let (region, operation) = operation_at(program, region, instruction);
-    let Operation::CallExtern { target, method, arguments, results } = operation else { return 1 };
+    let Operation::CallExtern { target, method, arguments, results, effects } = operation else {
+        return 1;
+    };
     // SAFETY: compiled code lays out one value an operand, of the operand's type.
     let values = unsafe { values_at(arguments.iter().map(|it| operand_type(region, it)), words) };
     let types = || results.iter().map(|result| region.temps[result.index()]);
     let result_widths_bits: Vec<u32> = types().map(ValueType::width_bits).collect();
     context.at_packet();
-    let given = context.environment.call_extern(ExternCall {
+    // SAFETY: surroundings are reached from compiled code only, which runs on this pass and puts the length there
+    // before the call; the packet's bytes are written by nobody else meanwhile.
+    let packet = unsafe {
+        let pass = &*context.pass;
+        std::slice::from_raw_parts(pass.packet.cast_const(), pass.length_bytes as usize)
+    };
+    let call = ExternCall {
         id: *target,
         declaration: &program.externs[target.index()],
         method,
         arguments: &values,
         result_widths_bits: &result_widths_bits,
-    });
-    match given {
-        Ok(given) if given.len() == results.len() => {
+        effects,
+        packet,
+    };
+    let Surroundings { cells, environment, left, .. } = context;
+    let Left { draws, actions, .. } = &mut **left;
+    match interpreter::call_extern(call, cells, &mut **environment, draws, actions) {
+        Ok(given) => {
             types().zip(&given).fold(out, |next, (ty, value)| {
                 // SAFETY: compiled code has place for all results there.
                 unsafe { write_value(ty, value, next) }
             });
             0
         }
-        Ok(given) => {
-            let (expected, given) = (results.len(), given.len());
-            context.left.message = format!("it gave {given} results instead of {expected}");
-            1
-        }
         Err(message) => {
-            context.left.message = message;
+            left.message = message;
             1
         }
     }

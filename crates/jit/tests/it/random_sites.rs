@@ -277,5 +277,19 @@ fn draws_survive_passes_texts_and_rewrites() {
         .replace("Sub() one", "@name(\".I.one\") Sub() one")
         .replace("Sub() other", "@name(\".I.other\") Sub() other");
     check("all renamed", ready(renamed).program());
+    let compiled = p4::compile::compile(
+        "draws.p4",
+        format!("{HEAD}{AS_WRITTEN}{TAIL}"),
+        &p4::interfaces::InterfacesOnly,
+        &p4::preprocessor::PreprocessorOptions::default(),
+    );
+    let typed = compiled.program.expect("it is correct");
+    let Ok(inlined) = p4::inline::inline_all(&typed, compiled.map) else {
+        panic!("the result does not check")
+    };
+    let count = inlined.inlined.values().sum::<usize>();
+    assert!(count >= 7, "{:?}, refused: {:?}", inlined.inlined, inlined.refused);
+    let text = inlined.program.print();
+    check("inlined by P4", ready(text.clone()).program());
     check("inlined by hand", ready(format!("{HEAD}{BY_HAND}{TAIL}")).program());
 }

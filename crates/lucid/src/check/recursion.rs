@@ -4,10 +4,8 @@
 
 use super::Checker;
 use super::codes;
-use crate::syntax::ast::{
-    Block, Declaration, DeclarationKind, Expression, ExpressionKind, GenerateTarget, Path,
-    StatementKind,
-};
+use crate::syntax::ast::{Block, Declaration, DeclarationKind, ExpressionKind, Path};
+use crate::syntax::walk::each_expression;
 use source::{Diagnostic, Span};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -105,7 +103,14 @@ fn way(functions: &Functions<'_>, from: &Arc<str>, to: &Arc<str>) -> Option<Vec<
             return Some(way);
         }
         let mut called = Vec::new();
-        calls_of_block(body, &mut called);
+        each_expression(body, &mut |expression| {
+            // Names without modules.
+            if let ExpressionKind::Call { function, .. } = &expression.kind
+                && let [segment] = &function.segments[..]
+            {
+                called.push(segment.name.clone());
+            }
+        });
         for callee in called {
             if callee != *from && !caller.contains_key(&callee) {
                 caller.insert(callee.clone(), name.clone());
@@ -114,102 +119,4 @@ fn way(functions: &Functions<'_>, from: &Arc<str>, to: &Arc<str>) -> Option<Vec<
         }
     }
     None
-}
-
-fn calls_of_block(block: &Block, called: &mut Vec<Arc<str>>) {
-    for statement in &block.statements {
-        match &statement.kind {
-            StatementKind::Skip => {}
-            StatementKind::Local { value, .. } | StatementKind::Assign { value, .. } => {
-                calls(value, called);
-            }
-            StatementKind::Call(call) => calls(call, called),
-            StatementKind::If { condition, then, otherwise } => {
-                calls(condition, called);
-                calls_of_block(then, called);
-                if let Some(otherwise) = otherwise {
-                    calls_of_block(otherwise, called);
-                }
-            }
-            StatementKind::Match { subjects, branches } => {
-                subjects.iter().for_each(|subject| calls(subject, called));
-                branches.iter().for_each(|branch| calls_of_block(&branch.body, called));
-            }
-            StatementKind::Return(value) => {
-                if let Some(value) = value {
-                    calls(value, called);
-                }
-            }
-            StatementKind::Print { arguments, .. } => {
-                arguments.iter().for_each(|argument| calls(argument, called));
-            }
-            StatementKind::Generate { target, event } => {
-                match target {
-                    GenerateTarget::Switch(to)
-                    | GenerateTarget::Port(to)
-                    | GenerateTarget::Ports(to) => calls(to, called),
-                    GenerateTarget::Event | GenerateTarget::Many => {}
-                }
-                calls(event, called);
-            }
-            StatementKind::For { body, .. } => calls_of_block(body, called),
-            StatementKind::TableInstall { table, entries } => {
-                calls(table, called);
-                for entry in entries {
-                    entry.arguments.iter().for_each(|argument| calls(argument, called));
-                }
-            }
-        }
-    }
-}
-
-/// The names that an expression calls, without modules.
-fn calls(e: &Expression, called: &mut Vec<Arc<str>>) {
-    let mut all = |list: &[Expression]| list.iter().for_each(|e| calls(e, called));
-    match &e.kind {
-        ExpressionKind::Call { function, arguments, .. } => {
-            all(arguments);
-            if let [segment] = &function.segments[..] {
-                called.push(segment.name.clone());
-            }
-        }
-        ExpressionKind::New { arguments, .. } | ExpressionKind::Hash { arguments, .. } => {
-            all(arguments);
-        }
-        ExpressionKind::Vector(list)
-        | ExpressionKind::Tuple(list)
-        | ExpressionKind::Group(list) => all(list),
-        ExpressionKind::Unary { operand, .. }
-        | ExpressionKind::Cast { operand, .. }
-        | ExpressionKind::Slice { operand, .. }
-        | ExpressionKind::Flood(operand)
-        | ExpressionKind::Field { record: operand, .. }
-        | ExpressionKind::Comprehension { element: operand, .. }
-        | ExpressionKind::Index { vector: operand, .. } => calls(operand, called),
-        ExpressionKind::Binary { .. } => {
-            let mut first = e;
-            while let ExpressionKind::Binary { left, right, .. } = &first.kind {
-                calls(right, called);
-                first = left;
-            }
-            calls(first, called);
-        }
-        ExpressionKind::Masked { value, mask } => {
-            calls(value, called);
-            calls(mask, called);
-        }
-        ExpressionKind::Record(fields) => {
-            fields.iter().for_each(|(_, value)| calls(value, called));
-        }
-        ExpressionKind::With { record, fields } => {
-            calls(record, called);
-            fields.iter().for_each(|(_, value)| calls(value, called));
-        }
-        ExpressionKind::Integer { .. }
-        | ExpressionKind::Boolean(_)
-        | ExpressionKind::String(_)
-        | ExpressionKind::Name(_)
-        | ExpressionKind::SizeToInt { .. }
-        | ExpressionKind::Pattern(_) => {}
-    }
 }

@@ -17,6 +17,7 @@ pub mod bits;
 pub mod hash;
 mod print;
 mod verify;
+pub mod walk;
 
 pub use print::{constant_text, print, type_text};
 pub use verify::verify;

@@ -5,6 +5,7 @@
 use super::builder::Purpose;
 use super::values::{constant, known};
 use super::{Done, Elaborator, codes};
+use crate::core::walk::operands;
 use crate::core::{
     Constant, Expression, ExpressionKind, LocalId, Statement, StatementKind, Type, arithmetic,
 };
@@ -195,15 +196,13 @@ pub(super) fn joined(
 pub(super) fn is_deeper(expression: &Expression, depth: u32) -> bool {
     match depth.checked_sub(1) {
         None => true,
-        Some(depth) => {
-            super::values::operands(expression).into_iter().any(|part| is_deeper(part, depth))
-        }
+        Some(depth) => operands(expression).into_iter().any(|part| is_deeper(part, depth)),
     }
 }
 
 fn nodes(expression: &Expression) -> usize {
     stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
-        1 + super::values::operands(expression).into_iter().map(nodes).sum::<usize>()
+        1 + operands(expression).into_iter().map(nodes).sum::<usize>()
     })
 }
 

@@ -3,6 +3,7 @@
 //! leaves of records, vectors and tuples, and what only exists before the run, such as globals and
 //! memops.
 
+use crate::core::walk::each_read;
 use crate::core::{
     ActionId, Constant, Expression, ExpressionKind, GlobalId, GlobalKind, LocalId, Type,
 };
@@ -196,48 +197,6 @@ pub(super) fn known(expression: &Expression) -> Option<&Constant> {
 /// Whether an expression mentions this local.
 pub(super) fn mentions(expression: &Expression, wanted: &dyn Fn(LocalId) -> bool) -> bool {
     let mut found = false;
-    each_local(expression, &mut |local| found |= wanted(local));
+    each_read(expression, &mut |local| found |= wanted(local));
     found
-}
-
-/// Hands over each local that an expression mentions.
-pub(super) fn each_local(expression: &Expression, visit: &mut dyn FnMut(LocalId)) {
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
-        if let ExpressionKind::Local(local) = &expression.kind {
-            visit(*local);
-        }
-        for operand in operands(expression) {
-            each_local(operand, visit);
-        }
-    });
-}
-
-/// The operands of an expression, in order.
-pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
-    match &expression.kind {
-        ExpressionKind::Constant(_)
-        | ExpressionKind::Local(_)
-        | ExpressionKind::Extern(_)
-        | ExpressionKind::SelfSwitch
-        | ExpressionKind::IngressPort
-        | ExpressionKind::RecirculationPort
-        | ExpressionKind::Time
-        | ExpressionKind::DequeueDepth
-        | ExpressionKind::This
-        | ExpressionKind::EmptyPayload => Vec::new(),
-        ExpressionKind::Unary(_, operand)
-        | ExpressionKind::Cast(operand)
-        | ExpressionKind::Slice(operand, _)
-        | ExpressionKind::Flood(operand) => vec![operand],
-        ExpressionKind::Binary(_, left, right) => vec![left, right],
-        ExpressionKind::Hash { seed, arguments } => {
-            std::iter::once(&**seed).chain(arguments).collect()
-        }
-        ExpressionKind::Checksum { arguments } | ExpressionKind::Event { arguments, .. } => {
-            arguments.iter().collect()
-        }
-        ExpressionKind::Delay { event, nanoseconds } => vec![event, nanoseconds],
-        ExpressionKind::Locate { event, switch } => vec![event, switch],
-        ExpressionKind::LocateMany { event, switches } => vec![event, switches],
-    }
 }

@@ -8,7 +8,6 @@ mod expression;
 mod rewrite;
 mod shape;
 mod uses;
-mod walk;
 
 pub use shape::{Complex, Shape, shape};
 

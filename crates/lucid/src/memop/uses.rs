@@ -7,11 +7,11 @@ use super::codes;
 use super::declaration::analyze;
 use super::rewrite;
 use super::shape::{Declared, Shape, each_memop};
-use super::walk::each_call;
 use crate::check::{Builtin, CheckedProgram, Definition};
 use crate::syntax::ast::{
     Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Parameter,
 };
+use crate::syntax::walk::each_expression;
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
 
@@ -98,12 +98,12 @@ impl<'p> Uses<'p> {
             match &declaration.kind {
                 DeclarationKind::Function { name, parameters, body, .. } => {
                     let mut handed = Vec::new();
-                    each_call(body, &mut |call| self.call(call, parameters, &mut handed));
+                    each_expression(body, &mut |it| self.call(it, parameters, &mut handed));
                     self.handed.insert(name.id, handed);
                 }
                 DeclarationKind::Handler { body, .. }
                 | DeclarationKind::Event { body: Some(body), .. } => {
-                    each_call(body, &mut |call| self.call(call, &[], &mut Vec::new()));
+                    each_expression(body, &mut |it| self.call(it, &[], &mut Vec::new()));
                 }
                 DeclarationKind::Module { declarations, .. } => self.declarations(declarations),
                 _ => {}

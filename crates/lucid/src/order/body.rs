@@ -7,20 +7,17 @@ use super::place::{Base, Place, Step};
 use super::unit::Unit;
 use crate::check::{Definition, Size, SizeTerm, Type, UserTypeBody};
 use crate::syntax::ast::{
-    Block, Branch, Expression, ExpressionKind, GenerateTarget, NodeId, PatternKind, Segment,
-    Statement, StatementKind,
+    Block, Branch, Expression, ExpressionKind, NodeId, PatternKind, Segment, Statement,
+    StatementKind,
 };
+use crate::syntax::walk;
 use source::{Diagnostic, Span};
 use std::sync::Arc;
-
-/// Stack kept free, and added when there is less, in bytes: programs nest as deep as they like.
-const STACK_FREE: usize = 128 << 10;
-const STACK_MORE: usize = 2 << 20;
 
 impl<'p> Unit<'_, 'p> {
     /// The statements of a block.
     pub(crate) fn block(&mut self, block: &'p Block, flow: &mut Flow) {
-        stacker::maybe_grow(STACK_FREE, STACK_MORE, || {
+        walk::deep(|| {
             for statement in &block.statements {
                 self.statement(statement, flow);
             }
@@ -28,14 +25,11 @@ impl<'p> Unit<'_, 'p> {
     }
 
     fn statement(&mut self, statement: &'p Statement, flow: &mut Flow) {
+        // Locals hold no globals; checking sees to that. The entries of a table are installed by the switch's
+        // processor, so no stage is passed.
+        self.expressions(walk::expressions(statement), flow);
         match &statement.kind {
-            StatementKind::Skip => {}
-            // Locals hold no globals; checking sees to that.
-            StatementKind::Local { value, .. }
-            | StatementKind::Assign { value, .. }
-            | StatementKind::Call(value) => self.expression(value, flow),
-            StatementKind::If { condition, then, otherwise } => {
-                self.expression(condition, flow);
+            StatementKind::If { then, otherwise, .. } => {
                 let mut other = flow.clone();
                 self.block(then, flow);
                 if let Some(otherwise) = otherwise {
@@ -43,37 +37,18 @@ impl<'p> Unit<'_, 'p> {
                 }
                 *flow = std::mem::take(flow).join(other);
             }
-            StatementKind::Match { subjects, branches } => {
-                self.expressions(subjects, flow);
-                self.branches(branches, flow);
-            }
-            StatementKind::Return(value) => {
-                if let Some(value) = value {
-                    self.expression(value, flow);
-                }
-                self.leave(flow);
-            }
-            StatementKind::Print { arguments, .. } => self.expressions(arguments, flow),
-            StatementKind::Generate { target, event } => {
-                match target {
-                    GenerateTarget::Event | GenerateTarget::Many => {}
-                    GenerateTarget::Switch(place)
-                    | GenerateTarget::Port(place)
-                    | GenerateTarget::Ports(place) => self.expression(place, flow),
-                }
-                self.expression(event, flow);
-            }
+            StatementKind::Match { branches, .. } => self.branches(branches, flow),
+            StatementKind::Return(_) => self.leave(flow),
             StatementKind::For { variable, body, .. } => {
                 self.repeated(variable.id, flow, &mut |unit, flow| unit.block(body, flow))
             }
-            // The switch's processor installs these entries, so no stage is passed.
-            StatementKind::TableInstall { table, entries } => {
-                self.expression(table, flow);
-                for entry in entries {
-                    self.expressions(&entry.patterns, flow);
-                    self.expressions(&entry.arguments, flow);
-                }
-            }
+            StatementKind::Skip
+            | StatementKind::Local { .. }
+            | StatementKind::Assign { .. }
+            | StatementKind::Call(_)
+            | StatementKind::Print { .. }
+            | StatementKind::Generate { .. }
+            | StatementKind::TableInstall { .. } => {}
         }
     }
 
@@ -96,7 +71,12 @@ impl<'p> Unit<'_, 'p> {
         *flow = if complete { after } else { after.join(before) };
     }
 
-    pub(crate) fn expressions(&mut self, list: &'p [Expression], flow: &mut Flow) {
+    /// Expressions one after the other.
+    pub(crate) fn expressions(
+        &mut self,
+        list: impl IntoIterator<Item = &'p Expression>,
+        flow: &mut Flow,
+    ) {
         for expression in list {
             self.expression(expression, flow);
         }
@@ -104,54 +84,19 @@ impl<'p> Unit<'_, 'p> {
 
     /// What an expression does, operands left to right.
     pub(crate) fn expression(&mut self, expression: &'p Expression, flow: &mut Flow) {
-        stacker::maybe_grow(STACK_FREE, STACK_MORE, || self.expression_parts(expression, flow));
+        walk::deep(|| self.expression_parts(expression, flow));
     }
 
     fn expression_parts(&mut self, expression: &'p Expression, flow: &mut Flow) {
         match &expression.kind {
-            ExpressionKind::Integer { .. }
-            | ExpressionKind::Boolean(_)
-            | ExpressionKind::String(_)
-            | ExpressionKind::Name(_)
-            | ExpressionKind::SizeToInt { .. }
-            | ExpressionKind::Pattern(_) => {}
             ExpressionKind::Call { function, arguments, unordered } => {
                 self.expressions(arguments, flow);
                 self.call(expression.span, function, arguments, *unordered, flow);
             }
-            ExpressionKind::New { arguments, .. } => self.expressions(arguments, flow),
-            ExpressionKind::Unary { operand, .. }
-            | ExpressionKind::Cast { operand, .. }
-            | ExpressionKind::Slice { operand, .. }
-            | ExpressionKind::Flood(operand) => self.expression(operand, flow),
-            ExpressionKind::Binary { left, right, .. } => {
-                self.expression(left, flow);
-                self.expression(right, flow);
-            }
-            ExpressionKind::Hash { arguments, .. } => self.expressions(arguments, flow),
-            ExpressionKind::Record(fields) => {
-                for (_, value) in fields {
-                    self.expression(value, flow);
-                }
-            }
-            ExpressionKind::With { record, fields } => {
-                self.expression(record, flow);
-                for (_, value) in fields {
-                    self.expression(value, flow);
-                }
-            }
-            ExpressionKind::Field { record, .. } => self.expression(record, flow),
-            ExpressionKind::Index { vector, .. } => self.expression(vector, flow),
-            ExpressionKind::Vector(parts)
-            | ExpressionKind::Tuple(parts)
-            | ExpressionKind::Group(parts) => self.expressions(parts, flow),
             ExpressionKind::Comprehension { element, variable, .. } => {
                 self.repeated(variable.id, flow, &mut |unit, flow| unit.expression(element, flow))
             }
-            ExpressionKind::Masked { value, mask } => {
-                self.expression(value, flow);
-                self.expression(mask, flow);
-            }
+            _ => self.expressions(walk::operands(expression), flow),
         }
     }
 

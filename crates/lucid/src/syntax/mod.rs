@@ -28,6 +28,7 @@ mod include;
 pub mod lexer;
 mod parser;
 pub mod token;
+pub mod walk;
 
 pub use include::{FILE_LIMIT, Loader, NoFiles, TEXT_LIMIT_BYTES};
 pub use parser::{ERROR_LIMIT, EXPRESSION_HEIGHT_LIMIT, NESTING_LIMIT};

@@ -23,6 +23,7 @@ mod types;
 pub use obstacle::Obstacle;
 
 use crate::ast::{Declaration, DeclarationKind, ExpressionKind, NodeId, Program};
+use crate::random_sites::{self, RandomSites};
 use crate::rewrite::{Rewriter, Rewritten};
 use crate::typed::{Callee, TypedProgram};
 use crate::visit::Visit;
@@ -67,6 +68,54 @@ pub struct Inlined {
 pub fn inline_block(rewriter: &mut Rewriter, call: NodeId) -> Result<(), Obstacle> {
     // As deep as the deepest program.
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || inline_one(rewriter, call))
+}
+
+/// [`inline_block`], with the labels of calls that draw random numbers noted for the copies, so that they draw
+/// the same numbers when [`RandomSites::write`] has written them into the tree.
+///
+/// # Errors
+///
+/// Why it is not possible; then the tree is as it was.
+pub fn inline_block_with_sites(
+    rewriter: &mut Rewriter,
+    call: NodeId,
+    sites: &mut RandomSites,
+) -> Result<(), Obstacle> {
+    stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || {
+        inline_noting(rewriter, call, sites)
+    })
+}
+
+fn inline_noting(
+    rewriter: &mut Rewriter,
+    call: NodeId,
+    sites: &mut RandomSites,
+) -> Result<(), Obstacle> {
+    if sites.is_empty() {
+        return inline_one(rewriter, call);
+    }
+    let first = NodeId(rewriter.program().node_count);
+    let through = sites.label(call).cloned();
+    // Actions and tables of what is called keep their control-plane names, which their calls go by.
+    let callee = rewriter.original().calls.get(&rewriter.model_of(call)).map(|info| info.callee);
+    let inside: FxHashSet<NodeId> = match (&through, callee) {
+        (
+            Some(_),
+            Some(
+                Callee::Function(callee)
+                | Callee::Action(callee)
+                | Callee::BlockApply(callee)
+                | Callee::DirectApply(callee),
+            ),
+        ) => random_sites::calls_of(rewriter.program(), callee).into_iter().collect(),
+        _ => FxHashSet::default(),
+    };
+    inline_one(rewriter, call)?;
+    for (copy, model) in rewriter.copies_from(first) {
+        let through = through.as_deref().filter(|_| inside.contains(&model));
+        sites.copied(model, copy, through);
+    }
+    Ok(())
 }
 
 fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
@@ -130,6 +179,7 @@ pub fn inline_all(
     map: SourceMap,
 ) -> Result<Inlined, (Diagnostics, SourceMap)> {
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || {
+        let mut sites = RandomSites::explicit(typed);
         let mut program = Rewriter::of(typed, map).finish()?;
         let mut inlined = BTreeMap::new();
         let mut refused: FxHashMap<NodeId, Obstacle> = FxHashMap::default();
@@ -138,7 +188,13 @@ pub fn inline_all(
             if round.calls.is_empty() {
                 break;
             }
-            program = round.run(program, &mut inlined, &mut refused)?;
+            program = round.run(program, &mut sites, &mut inlined, &mut refused)?;
+        }
+        if !sites.is_empty() && !inlined.is_empty() {
+            // Blocks and annotations need no facts of the checker.
+            let mut typed = TypedProgram::clone(&program.program);
+            sites.write(&mut typed.program);
+            program.program = Arc::new(typed);
         }
         let mut refused: Vec<(NodeId, Obstacle)> = refused
             .into_iter()
@@ -204,14 +260,16 @@ impl Round {
     fn run(
         self,
         program: Rewritten,
+        sites: &mut RandomSites,
         inlined: &mut BTreeMap<CallKind, usize>,
         refused: &mut FxHashMap<NodeId, Obstacle>,
     ) -> Result<Rewritten, (Diagnostics, SourceMap)> {
         let mut rewriter = Rewriter::of_rewritten(program);
         let before = rewriter.clone();
+        let mut noted = sites.clone();
         let mut done = Vec::new();
         for (call, kind, callee) in &self.calls {
-            match inline_one(&mut rewriter, *call) {
+            match inline_noting(&mut rewriter, *call, &mut noted) {
                 Ok(()) => done.push((*kind, *callee)),
                 Err(obstacle) => {
                     refused.insert(*call, obstacle);
@@ -223,6 +281,7 @@ impl Round {
             for (kind, _) in done {
                 *inlined.entry(kind).or_default() += 1;
             }
+            *sites = noted;
             return Ok(program);
         }
         let mut good = before;
@@ -230,8 +289,8 @@ impl Round {
             if refused.contains_key(&call) {
                 continue;
             }
-            let mut trial = good.clone();
-            if let Err(obstacle) = inline_one(&mut trial, call) {
+            let (mut trial, mut noted) = (good.clone(), sites.clone());
+            if let Err(obstacle) = inline_noting(&mut trial, call, &mut noted) {
                 refused.insert(call, obstacle);
                 continue;
             }
@@ -239,6 +298,7 @@ impl Round {
             match trial.clone().finish() {
                 Ok(_) => {
                     good = trial;
+                    *sites = noted;
                     *inlined.entry(kind).or_default() += 1;
                 }
                 Err((found, _)) => {

@@ -2,49 +2,37 @@
 //! Labels written into a tree, for rewriters: every drawing call gets an annotation with its label, and code
 //! that takes the place of a call gets the call's label before its own.
 
-use super::scopes::{Scoped, scopes};
 use super::walk::{
-    Step, Visit, walk_expression, walk_own_expressions, walk_table, walk_transition, walk_unit,
+    Step, Visit, walk_expression, walk_own_expressions, walk_table, walk_transition,
 };
-use super::{ANNOTATION, RandomSites, SCOPE_ANNOTATION, has_annotation, join};
+use super::{ANNOTATION, RandomSites, SCOPE_ANNOTATION, below, has_annotation};
 use crate::ast::*;
 use crate::token::{Token, TokenKind};
 use crate::typed::TypedProgram;
 use source::Span;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Writes the label of each drawing call into the tree, so that statements can be copied, moved and renamed:
-/// statements get a block with [`ANNOTATION`] around them; variables, loops, states and tables get the
-/// annotation themselves. Labels are whole keys where a call is reached in one way only. `tree` is the tree of
-/// `typed` or a copy with the same ids; new nodes get ids from [`Program::node_count`] on, and spans of
-/// what they stand for.
+/// Writes the label of each drawing call into the tree ([`RandomSites::write`]), which is that of `typed` or a
+/// copy with the same ids.
 pub fn annotate(tree: &mut Program, typed: &TypedProgram) {
-    let mut sites = RandomSites::of(typed);
-    if sites.is_empty() {
-        return;
-    }
-    let mut action_scopes = HashMap::new();
-    for Scoped { declaration, scope, is_called } in scopes(typed) {
-        let mut draws = false;
-        walk_unit(declaration, &mut |step| {
-            let Step::Call(call) = step else { return };
-            let Some(label) = sites.labels.get_mut(&call.id) else { return };
-            draws = true;
-            if !is_called {
-                *label = format!("/{}", join(&scope, label)).into();
-            }
-        });
-        let has_scope = has_annotation(&declaration.annotations, SCOPE_ANNOTATION);
-        if draws && is_called && !has_scope {
-            action_scopes.insert(declaration.id, Arc::from(scope));
+    RandomSites::explicit(typed).write(tree);
+}
+
+impl RandomSites {
+    /// Writes the labels into a tree, which may have been rewritten since they were taken: statements with
+    /// labelled calls get a block with [`ANNOTATION`] around them; variables, loops, states and tables get the
+    /// annotation themselves. Annotations that are there already are brought up to date. New nodes get ids
+    /// from [`Program::node_count`] on, and spans of what they stand for.
+    pub fn write(&self, tree: &mut Program) {
+        if self.is_empty() {
+            return;
         }
+        let mut annotator = Annotator { sites: self, next_id: tree.node_count };
+        for declaration in &mut tree.declarations {
+            annotator.declaration(declaration);
+        }
+        tree.node_count = annotator.next_id;
     }
-    let mut annotator = Annotator { sites, action_scopes, next_id: tree.node_count };
-    for declaration in &mut tree.declarations {
-        annotator.declaration(declaration);
-    }
-    tree.node_count = annotator.next_id;
 }
 
 /// Puts the label of a call before the labels in statements that [`annotate`] has been at: those of the body
@@ -63,9 +51,7 @@ pub fn prefix_annotations(annotations: &mut [Annotation], label: &str) {
             continue;
         }
         for token in tokens.iter_mut().filter(|token| token.kind == TokenKind::String) {
-            if !token.text.starts_with('/') {
-                token.text = format!("{label}/{}", token.text).into();
-            }
+            token.text = below(label, &token.text);
         }
     }
 }
@@ -102,14 +88,12 @@ fn prefix_block(block: &mut Block, label: &str) {
 }
 
 /// Writes labels into a tree.
-struct Annotator {
-    sites: RandomSites,
-    /// Scopes of actions that are called and run by tables.
-    action_scopes: HashMap<NodeId, Arc<str>>,
+struct Annotator<'s> {
+    sites: &'s RandomSites,
     next_id: u32,
 }
 
-impl Annotator {
+impl Annotator<'_> {
     fn declaration(&mut self, declaration: &mut Declaration) {
         let labels = match &mut declaration.kind {
             DeclarationKind::Instance { body, .. } => {
@@ -148,9 +132,10 @@ impl Annotator {
             _ => return,
         };
         set_labels(&mut declaration.annotations, &labels, declaration.name.span);
-        if let Some(scope) = self.action_scopes.get(&declaration.id) {
+        if let Some(scope) = self.sites.action_scopes.get(&declaration.id) {
             let annotation =
                 strings(SCOPE_ANNOTATION, std::slice::from_ref(scope), declaration.name.span);
+            declaration.annotations.retain(|it| *it.name.text != *SCOPE_ANNOTATION);
             declaration.annotations.push(annotation);
         }
     }

@@ -142,6 +142,86 @@ fn programs_without_draws_stay() {
     assert!(!annotated(text).contains('@'));
 }
 
+/// Copies of statements with ids of their own.
+fn copied(statements: &[Statement], next_id: &mut u32) -> Vec<Statement> {
+    struct Renumber<'n>(&'n mut u32);
+
+    impl crate::visit_mut::VisitMut for Renumber<'_> {
+        fn id(&mut self, id: &mut NodeId) {
+            *id = NodeId(*self.0);
+            *self.0 += 1;
+        }
+    }
+
+    let mut copy = statements.to_vec();
+    for statement in &mut copy {
+        crate::visit_mut::VisitMut::statement(&mut Renumber(next_id), statement);
+    }
+    copy
+}
+
+#[test]
+fn labels_add_up_in_whichever_order_calls_are_inlined() {
+    let text = "
+bit<8> g() { bit<8> r; random(r, 1, 6); return r; }
+bit<8> f() { bit<8> y = g() + g(); return y; }
+control C(inout bit<8> x) { apply { x = f(); } }
+control N(inout bit<8> x) { apply { } }
+Pair(C(), N()) main;";
+    let typed = typed(text);
+    let body = |name: &str| {
+        let is_it = |it: &&Declaration| &*it.name.text == name;
+        match &typed.program.declarations.iter().find(is_it).expect("it is there").kind {
+            DeclarationKind::Function { body, .. } => body.statements.clone(),
+            DeclarationKind::Control(control) => control.body.statements.clone(),
+            _ => panic!("{name} has a body"),
+        }
+    };
+    let calls = |statements: &[Statement]| {
+        let mut found = Vec::new();
+        walk_statements(statements, &mut |step| {
+            if let Step::Call(call) = step {
+                found.push(call.id);
+            }
+        });
+        found
+    };
+    let mut next_id = typed.program.node_count;
+    let inline = |sites: &mut RandomSites, call: NodeId, body: &[Statement], next: &mut u32| {
+        let copy = copied(body, next);
+        let through = sites.label(call).expect("it draws").clone();
+        sites.copied_statements(body, &copy, Some(&through));
+        copy
+    };
+    let labels = |sites: &RandomSites, statements: &[Statement]| -> Vec<String> {
+        let labels = calls(statements).into_iter().filter_map(|id| sites.label(id));
+        labels.map(|label| label.to_string()).collect()
+    };
+    let expected = ["/block a/0/0/0", "/block a/0/1/0"];
+    // From the outside in.
+    let mut sites = RandomSites::explicit(&typed);
+    let f_in_c = inline(&mut sites, calls(&body("C"))[0], &body("f"), &mut next_id);
+    let found: Vec<String> = calls(&f_in_c)
+        .into_iter()
+        .flat_map(|call| {
+            let g_in_c = inline(&mut sites, call, &body("g"), &mut next_id);
+            labels(&sites, &g_in_c)
+        })
+        .collect();
+    assert_eq!(found, expected);
+    // From the inside out.
+    let mut sites = RandomSites::explicit(&typed);
+    let found: Vec<String> = calls(&body("f"))
+        .into_iter()
+        .flat_map(|call| {
+            let g_in_f = inline(&mut sites, call, &body("g"), &mut next_id);
+            let g_in_c = inline(&mut sites, calls(&body("C"))[0], &g_in_f, &mut next_id);
+            labels(&sites, &g_in_c)
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn inlined_bodies_get_the_label_of_the_call() {
     let text = "

@@ -136,7 +136,8 @@ pub(super) fn walk_transition<'a>(state: &'a State, visit: Visit<'_, 'a>) {
     }
 }
 
-fn walk_statements<'a>(statements: &'a [Statement], visit: Visit<'_, 'a>) {
+/// Statements in order.
+pub(super) fn walk_statements<'a>(statements: &'a [Statement], visit: Visit<'_, 'a>) {
     for statement in statements {
         walk_statement(statement, visit);
     }

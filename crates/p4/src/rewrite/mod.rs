@@ -148,6 +148,16 @@ impl Rewriter {
         copy
     }
 
+    /// Copies with identities from this one on, in order, each with the node that it was made of, which may
+    /// be a copy too.
+    pub(crate) fn copies_from(&self, first: NodeId) -> Vec<(NodeId, NodeId)> {
+        let models = self.models.iter().filter(|(copy, _)| **copy >= first);
+        let mut copies: Vec<(NodeId, NodeId)> =
+            models.map(|(copy, model)| (*copy, *model)).collect();
+        copies.sort_unstable();
+        copies
+    }
+
     /// Takes in a part that was made elsewhere: fresh identities, the same places, no model. What
     /// [`Rewriter::pieces`] reads needs no taking in.
     pub fn adopt<T: Part>(&mut self, mut part: T) -> T {

@@ -4,7 +4,7 @@
 use super::Rewriter;
 use super::errors::{EditError, Problem};
 use super::scopes::Occupied;
-use crate::ast::{Declaration, DeclarationKind, Name, NodeId};
+use crate::ast::{Declaration, DeclarationKind, Name, NodeId, TypedefTarget};
 use crate::token::TokenKind;
 use crate::visit::{Visit, walk_program};
 use rustc_hash::FxHashSet;
@@ -63,6 +63,16 @@ impl Rewriter {
         numbered.into_iter().find(|text| is_free(text)).unwrap_or(stem).into()
     }
 
+    /// The names of all errors.
+    pub(super) fn errors(&self) -> FxHashSet<Arc<str>> {
+        let names =
+            self.tree.declarations.iter().filter_map(|declaration| match &declaration.kind {
+                DeclarationKind::Error(names) => Some(names),
+                _ => None,
+            });
+        names.flatten().map(|error| error.name.text.clone()).collect()
+    }
+
     /// Checks that a name is one and is free.
     pub(super) fn check_free(
         &self,
@@ -93,6 +103,7 @@ pub(super) fn members(declaration: &Declaration) -> Option<FxHashSet<Arc<str>>> 
         DeclarationKind::Enum { members, .. } => {
             members.iter().map(|member| member.name.text.clone()).collect()
         }
+        DeclarationKind::Typedef(TypedefTarget::Declaration(inner)) => return members(inner),
         _ => return None,
     })
 }

@@ -482,3 +482,73 @@ fn comments_stay_with_what_a_tool_made() {
         "#include <core.p4>\n\n// the first\nconst bit<8> FIRST = 1;\n\nconst bit<8> TWO = FIRST + 1;\n"
     );
 }
+
+#[test]
+fn parts_copied_together_refer_to_each_other() {
+    let (program, map) = typed(
+        "struct s { bit<8> a; }\n\
+         control c(inout s x) { apply { s y = { a = 1 }; x.a = y.a; } }\n",
+    );
+    let mut rewriter = Rewriter::of(&program, map);
+    let mut copies = rewriter.copy(&program.program.declarations);
+    for (id, name) in
+        copies.iter().map(|copy| (copy.id, copy.name.text.clone())).collect::<Vec<_>>()
+    {
+        let name = rewriter.fresh_name(None, &name).expect("the top level");
+        rewriter.rename_in(&mut copies, id, &name.text);
+    }
+    let DeclarationKind::Struct(list) = &copies[0].kind else { panic!("a struct") };
+    let field = list.fields[0].id;
+    rewriter.append_declarations(copies).expect("new declarations");
+    rewriter.rename(field, "b", ControlPlaneName::Change).expect("a free name");
+    let rewritten = rewriter.finish().expect("a right program");
+    assert_eq!(
+        rewritten.print(),
+        "struct s {\n    bit<8> a;\n}\n\n\
+         control c(inout s x) {\n    apply {\n        s y = { a = 1 };\n        x.a = y.a;\n    }\n}\n\n\
+         struct s_1 {\n    bit<8> b;\n}\n\n\
+         control c_1(inout s_1 x) {\n    apply {\n        s_1 y = { b = 1 };\n        x.b = y.b;\n    }\n}\n"
+    );
+}
+
+#[test]
+fn fresh_names_are_free_in_their_scope_only() {
+    let (program, map) = typed(PROGRAM);
+    let mut rewriter = Rewriter::of(&program, map);
+    let control = at::<Declaration>(&rewriter, "control unused");
+    let state = at::<State>(&rewriter, "state again");
+    let header = at::<Declaration>(&rewriter, "header h_t");
+    let mut fresh =
+        |scope, wanted: &str| rewriter.fresh_name(scope, wanted).expect("a scope").text.to_string();
+    // `local` and `a` are names of other controls and of fields.
+    assert_eq!(fresh(Some(control), "local"), "local");
+    assert_eq!(fresh(Some(header), "a"), "a_1");
+    assert_eq!(fresh(Some(header), "b b"), "b_b");
+    assert_eq!(fresh(Some(state), "LIMIT"), "LIMIT_1");
+    assert_eq!(fresh(Some(state), "extract"), "extract");
+    assert_eq!(fresh(None, "never"), "never_1");
+    assert_eq!(fresh(None, "never"), "never_2");
+    assert_eq!(fresh(None, "packet_in"), "packet_in_1");
+    assert_eq!(fresh(None, "table"), "table_1");
+    assert_eq!(fresh(None, "1"), "_1");
+}
+
+#[test]
+fn nodes_of_elsewhere_are_taken_in_first() {
+    let (program, map) = typed(PROGRAM);
+    let mut rewriter = Rewriter::of(&program, map);
+    let mut foreign = 0;
+    let mut reader = crate::parser::pieces::PieceReader::new(
+        crate::parser::pieces::PieceNames::of(&program.program),
+        &mut foreign,
+    );
+    let code = reader.statements(tokens("never = 3;")).expect("a statement");
+    let control = at::<Declaration>(&rewriter, "control c");
+    let refused = rewriter.append(control, code.clone()).expect_err("identities of elsewhere");
+    assert_eq!(refused.problem, Problem::NotDetached);
+    let code = rewriter.adopt(code);
+    rewriter.append(control, code.clone()).expect("new identities");
+    let again = rewriter.append(control, code).expect_err("the same twice");
+    assert_eq!(again.problem, Problem::NotDetached);
+    rewriter.finish().expect("a right program");
+}

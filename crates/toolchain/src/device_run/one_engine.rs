@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run on captures by one engine, with traces if they are wanted.
 
-use super::report::{digest_line, note_compilation, place, problem_text, summary};
+use super::report::{
+    digest_line, load_problem_text, note_compilation, place, problem_text, summary,
+};
 use super::request::{DeviceRun, inputs_of, ports_exist, readers, set_up};
 use crate::control_files;
 use crate::controllers::Controllers;
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::{Device, DeviceOptions};
-use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work, coded};
+use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work};
 use network::capture::MergedCaptures;
 use network::replay::replay;
 use source::SourceMap;
@@ -26,8 +28,8 @@ pub(super) fn run(
 ) -> Result<ExitStatus, Failure> {
     let quiet = console.is_quiet();
     let engine = options.engine;
-    let mut device = Device::new(program.clone(), options)
-        .map_err(|error| coded(error.code().0, &error.to_string()))?;
+    let mut device =
+        Device::new(program.clone(), options).map_err(|error| load_problem_text(&error, map))?;
     if !ports_exist(run, device.largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }

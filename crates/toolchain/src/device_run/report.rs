@@ -3,10 +3,10 @@
 
 use super::request::DeviceRun;
 use crate::port_captures::{Written, written_text};
-use device::{Device, DeviceOptions, DigestMessage};
-use frontend::{Console, coded};
+use device::{Device, DeviceOptions, DigestMessage, LoadError};
+use frontend::{Console, coded, diagnostics_text};
 use network::replay::{Progress, ReplayError};
-use source::{SourceMap, quantity};
+use source::{RenderOptions, SourceMap, quantity};
 
 /// Where an item of a program stands in the source: `file:line`.
 pub(crate) fn place(
@@ -38,6 +38,15 @@ pub(super) fn note_compilation(device: &Device, console: &dyn Console) {
     }
     for note in device.notes() {
         console.note(&format!("slow on this engine: {note}"));
+    }
+}
+
+/// Why a program cannot be loaded, with places where it says any.
+pub(super) fn load_problem_text(error: &LoadError, map: &SourceMap) -> String {
+    let found = error.diagnostics();
+    match found.is_empty() {
+        true => coded(error.code().0, &error.to_string()),
+        false => diagnostics_text(map, &found, RenderOptions::default()),
     }
 }
 
@@ -98,6 +107,9 @@ pub(super) fn summary(
         ("clones", statistics.cloned),
         ("resubmitted", statistics.resubmitted),
         ("recirculated", statistics.recirculated),
+        ("held by externs", statistics.held),
+        ("held by externs and released", statistics.released),
+        ("emitted by externs", statistics.emitted),
         ("digests", statistics.digests),
     ];
     for (what, count) in further.iter().filter(|(_, count)| *count > 0) {

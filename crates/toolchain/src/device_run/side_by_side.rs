@@ -2,7 +2,7 @@
 //! `plane run --verify`: captures through both engines at once, until they differ. What is compared is
 //! in `device::side_by_side`.
 
-use super::report::{digest_line, note_compilation, problem_text, summary};
+use super::report::{digest_line, load_problem_text, note_compilation, problem_text, summary};
 use super::request::{DeviceRun, inputs_of, ports_exist, readers, set_up};
 use crate::control_files;
 use crate::controllers::Controllers;
@@ -10,7 +10,7 @@ use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::DeviceOptions;
 use device::side_by_side::{Agreed, SideBySide, Stop};
-use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work, coded};
+use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work};
 use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
 use source::SourceMap;
@@ -28,7 +28,7 @@ pub(super) fn run(
 ) -> Result<ExitStatus, Failure> {
     let quiet = console.is_quiet();
     let mut both = SideBySide::new(program.clone(), options)
-        .map_err(|error| coded(error.code().0, &error.to_string()))?;
+        .map_err(|error| load_problem_text(&error, map))?;
     if !ports_exist(run, both.jit().largest_port(), console) {
         return Ok(ExitStatus::WrongUsage);
     }

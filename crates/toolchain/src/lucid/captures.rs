@@ -4,8 +4,8 @@
 
 use crate::port_captures::{PortCaptures, Written};
 use lucid::core::NO_PORT;
-use lucid::simulation::{Observation, ObservationKind, Observer, Setup, frame_of};
-use lucid::specification::{Input, InputKind, Places, Run};
+use lucid_reference::simulation::{Observation, ObservationKind, Observer, Setup, frame_of};
+use lucid_reference::specification::{Input, InputKind, Places, Run};
 use network::capture::CaptureReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

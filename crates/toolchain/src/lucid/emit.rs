@@ -7,14 +7,12 @@ use super::targets::{TNA, V1MODEL, target_of};
 use super::user_p4;
 use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
-use lucid::compile::normal::AfterPass;
-use lucid::compile::{
-    self, Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna,
-};
-use lucid::compiled::deploy;
-use lucid::compiled::options::queue_options;
 use lucid::core::Program;
-use lucid::simulation::Setup;
+use lucid_compiler::normal::AfterPass;
+use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
+use lucid_network::deploy;
+use lucid_network::options::queue_options;
+use lucid_reference::simulation::Setup;
 use source::{Diagnostics, SourceMap, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,7 +118,7 @@ fn compiled(
     console: &dyn Console,
 ) -> Result<(Compiled, Option<String>), Diagnostics> {
     if options.target != Target::Tna {
-        return Ok((compile::compile(program, map, options)?, None));
+        return Ok((lucid_compiler::compile(program, map, options)?, None));
     }
     let target = tna::tofino()?;
     let limit = request.time_limit.unwrap_or(Duration::from_secs(60));

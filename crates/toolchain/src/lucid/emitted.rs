@@ -4,11 +4,11 @@
 
 use crate::files;
 use frontend::Failure;
-use lucid::compile::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
-use lucid::compiled::deploy::{self, Site};
-use lucid::compiled::script;
 use lucid::core::Program;
-use lucid::simulation::Setup;
+use lucid_compiler::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
+use lucid_network::deploy::{self, Site};
+use lucid_network::script;
+use lucid_reference::simulation::Setup;
 use source::quantity::in_largest_unit;
 use std::path::{Path, PathBuf};
 
@@ -134,8 +134,8 @@ impl Emitted<'_> {
 /// One switch without links.
 pub(super) fn alone(recirculation_port: u32, program: &Program) -> Site {
     let zero = |ty| match ty {
-        lucid::core::Type::Bool => lucid::interpreter::Value::Bool(false),
-        _ => lucid::interpreter::Value::Int(0),
+        lucid::core::Type::Bool => lucid_reference::interpreter::Value::Bool(false),
+        _ => lucid_reference::interpreter::Value::Int(0),
     };
     let externs = program.externs.iter().map(|one| zero(one.ty)).collect();
     Site { recirculation_port, externs, ..Site::default() }

@@ -4,7 +4,7 @@
 
 use super::inputs::{Alone, alone};
 use frontend::{Failure, LayoutProblem, ProgramFile};
-use lucid::compile::{Options, Target, normal, tna};
+use lucid_compiler::{Options, Target, normal, tna};
 
 /// The problem of a Lucid program.
 pub(super) fn problem(file: &ProgramFile<'_>) -> Result<LayoutProblem, Failure> {

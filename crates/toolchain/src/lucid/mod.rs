@@ -23,8 +23,8 @@ use frontend::{
 };
 use includes::Includes;
 use inputs::{Alone, alone};
-use lucid::compile::Options;
-use lucid::compiled::deploy;
+use lucid_compiler::Options;
+use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
 use targets::{TNA, V1MODEL, target_of};
 
@@ -58,9 +58,9 @@ impl Frontend for Lucid {
         let target = target_of(target)?;
         let Alone { map, program, mut warnings } = alone(program.files, program.path)?;
         let options = Options { target, ..Options::default() };
-        let compiled = lucid::compile::compile(&program, &map, &options)
+        let compiled = lucid_compiler::compile(&program, &map, &options)
             .map_err(|problems| Failure::Found(map, problems))?;
-        let ready = lucid::compiled::ready(&compiled)
+        let ready = lucid_network::ready(&compiled)
             .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
         let site = emitted::alone(compiled.options.recirculation_port, &program);
         let setup = Deployment {
@@ -110,7 +110,10 @@ impl Frontend for Lucid {
     }
 
     fn explanations(&self) -> Vec<&'static Explanation> {
-        lucid::explanations().collect()
+        lucid::explanations()
+            .chain(lucid_reference::explanations())
+            .chain(lucid_compiler::explanations())
+            .collect()
     }
 
     fn emitter(&self) -> Option<&dyn Emitter> {

@@ -6,14 +6,14 @@ use super::inputs::Ready;
 use super::results::{Printer, links, write_results};
 use super::targets::ENGINE;
 use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile, coded};
-use lucid::compile::{Delay, Options};
-use lucid::compiled::options::delay_options;
-use lucid::compiled::tolerance;
-use lucid::report::{
+use lucid_compiler::{Delay, Options};
+use lucid_network::options::delay_options;
+use lucid_network::tolerance;
+use lucid_reference::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, counters_table, state_json, state_text,
 };
-use lucid::simulation::schedule::{Schedule, Tolerance, Violation, check_legal, replay};
-use lucid::simulation::{Counts, Observation, ObservationKind, Observer, Occurrence};
+use lucid_reference::simulation::schedule::{Schedule, Tolerance, Violation, check_legal, replay};
+use lucid_reference::simulation::{Counts, Observation, ObservationKind, Observer, Occurrence};
 use source::{Diagnostics, Severity};
 use std::path::Path;
 

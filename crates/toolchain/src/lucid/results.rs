@@ -6,9 +6,9 @@ use super::inputs::Ready;
 use super::machine::Machine;
 use crate::files;
 use frontend::Console;
-use lucid::report::{Verdict, Waiting};
-use lucid::simulation::Outcome;
-use lucid::specification::Links;
+use lucid_reference::report::{Verdict, Waiting};
+use lucid_reference::simulation::Outcome;
+use lucid_reference::specification::Links;
 use std::path::Path;
 
 /// Collects lines and prints them in large pieces.

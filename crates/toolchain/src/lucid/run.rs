@@ -10,13 +10,13 @@ use super::targets::target_of;
 use super::{replay, user_p4};
 use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile};
-use lucid::compile::Options;
-use lucid::report::{
+use lucid_compiler::Options;
+use lucid_reference::report::{
     Detail, JsonLines, Observers, TextLog, TimeLine, Verdicts, Waiting, counters_table, state_json,
     state_text,
 };
-use lucid::simulation::schedule::Recorder;
-use lucid::simulation::{Observation, ObservationKind, Observer, Outcome};
+use lucid_reference::simulation::schedule::Recorder;
+use lucid_reference::simulation::{Observation, ObservationKind, Observer, Outcome};
 use source::Diagnostics;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! Names of what runs Lucid programs: the targets that they are compiled for, and the reference interpreter.
 
 use frontend::Failure;
-use lucid::compile::Target;
+use lucid_compiler::Target;
 
 /// What runs Lucid programs that are not compiled, for people.
 pub(super) const ENGINE: &str = "Lucid reference interpreter";

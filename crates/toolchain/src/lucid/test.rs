@@ -7,9 +7,9 @@ use super::results::{still_to_happen, verdicts_text};
 use super::targets::ENGINE;
 use device::EngineChoice;
 use frontend::{Failure, NetworkTest, Tested};
-use lucid::compile::Options;
-use lucid::report::{Detail, Observers, TextLog, Verdicts, Waiting};
-use lucid::simulation::Outcome;
+use lucid_compiler::Options;
+use lucid_reference::report::{Detail, Observers, TextLog, Verdicts, Waiting};
+use lucid_reference::simulation::Outcome;
 use source::{Diagnostics, RenderOptions, SourceMap};
 
 /// Runs one specification.

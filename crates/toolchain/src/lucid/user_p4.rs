@@ -4,7 +4,7 @@
 
 use super::includes::Includes;
 use frontend::{ProgramFile, UserP4Files};
-use lucid::compile::{Options, UserP4, v1model};
+use lucid_compiler::{Options, UserP4, v1model};
 use source::SourceMap;
 use std::path::Path;
 

@@ -149,7 +149,9 @@ impl Cached {
                 }
             }
         }
-        Outcome { results, ..below }
+        // One item may be two below, and of one item there is nothing to undo.
+        let rolled_back = below.rolled_back && batch.stops_on_error();
+        Outcome { results, rolled_back, ..below }
     }
 
     /// Takes the copy that packets have left to the cache.

@@ -8,6 +8,7 @@ mod constant;
 mod counters;
 mod doubled;
 mod erased;
+mod exact_rows;
 mod ids;
 mod moved_default;
 mod renamed;
@@ -16,6 +17,7 @@ mod several;
 mod split;
 
 pub use erased::Erased;
+pub use ids::table_named;
 
 use crate::specification::Specification;
 use conformance::differential::choices::Choices;
@@ -53,6 +55,7 @@ pub const KINDS: &[Kind] = &[
     renamed::KIND,
     split::KIND,
     several::KIND,
+    exact_rows::KIND,
     doubled::KIND,
     moved_default::KIND,
     constant::KIND,

@@ -4,7 +4,9 @@
 
 use super::Form;
 use super::ids::{Ids, physical, table_of_counter};
-use control::map::{IdleEntries, Physical, TargetIndex, Translation};
+use control::map::{
+    EntryName, IdleEntries, Physical, RowPriorities, SharedRows, TargetIndex, Translation,
+};
 use control::target::{Batch, Fault, Notification, Outcome};
 use ir::{CounterId, KeyPattern, Program, TableId};
 use state::{Configuration, CounterValue, EntryReference, NewEntry, Read, Reply, Update};
@@ -50,18 +52,156 @@ impl Rows for NoRows {
     }
 }
 
+/// What is done about rows of different entries that would be the same.
+#[derive(Clone, Debug)]
+pub enum Coinciding {
+    /// There are none.
+    Never,
+    /// They have priorities of their own.
+    Apart(RowPriorities),
+    /// One row stands for all; it has no priority.
+    Shared(SharedRows),
+}
+
 /// The translation by rows.
 pub struct ByRows<R> {
     pub ids: Ids,
     pub rows: R,
+    pub coinciding: Coinciding,
     /// What of the rows' cells is forgotten, to see that it is noticed.
     pub sums: Form,
     pub idle: IdleEntries,
 }
 
+/// What becomes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Insert,
+    /// Its removal is undone.
+    Restore,
+    Modify,
+}
+
 impl<R: Rows> ByRows<R> {
     pub fn new(ids: Ids, rows: R) -> ByRows<R> {
-        ByRows { ids, rows, sums: Form::Right, idle: IdleEntries::default() }
+        let coinciding = Coinciding::Never;
+        ByRows { ids, rows, coinciding, sums: Form::Right, idle: IdleEntries::default() }
+    }
+
+    /// The priority of the rows of an entry that is there.
+    fn priority(&self, table: TableId, keys: &[KeyPattern], priority: i64) -> i64 {
+        match &self.coinciding {
+            Coinciding::Never => priority,
+            Coinciding::Apart(rows) => {
+                rows.of(&(table, keys.to_vec(), priority)).unwrap_or(priority)
+            }
+            Coinciding::Shared(_) => 0,
+        }
+    }
+
+    /// Inserts or modifies an entry that has rows.
+    fn put(
+        &mut self,
+        table: TableId,
+        entry: &NewEntry,
+        list: Vec<Row>,
+        change: Change,
+    ) -> Result<Vec<Physical>, Fault> {
+        let name: EntryName = (table, entry.keys.clone(), entry.priority);
+        let priority = match (&mut self.coinciding, change) {
+            (Coinciding::Apart(rows), Change::Insert) => rows.insert(name.clone())?,
+            (Coinciding::Apart(rows), Change::Restore) => rows.restore(name.clone())?,
+            _ => self.priority(table, &entry.keys, entry.priority),
+        };
+        let entry = self.ids.entry(entry);
+        let mut items = Vec::new();
+        for Row { table, keys, phase } in list {
+            let entry = NewEntry { keys, priority, ..entry.clone() };
+            let update = match (&mut self.coinciding, change) {
+                (Coinciding::Shared(rows), Change::Insert) => {
+                    rows.insert(table, name.clone(), entry)
+                }
+                (Coinciding::Shared(rows), Change::Restore) => {
+                    rows.restore(table, name.clone(), entry)
+                }
+                (Coinciding::Shared(rows), Change::Modify) => rows.modify(table, &name, entry),
+                (_, Change::Modify) => Some(Update::ModifyEntry { table, entry }),
+                _ => Some(Update::InsertEntry { table, entry }),
+            };
+            items.extend(update.map(|update| physical(update).in_phase(phase)));
+        }
+        Ok(items)
+    }
+
+    /// Deletes an entry that has rows.
+    fn delete(
+        &mut self,
+        table: TableId,
+        keys: &[KeyPattern],
+        priority: i64,
+        list: Vec<Row>,
+    ) -> Vec<Physical> {
+        let name: EntryName = (table, keys.to_vec(), priority);
+        let priority = match &mut self.coinciding {
+            Coinciding::Apart(rows) => rows.remove(&name).unwrap_or(priority),
+            _ => self.priority(table, keys, priority),
+        };
+        let mut items = Vec::new();
+        for Row { table, keys, phase } in list {
+            let update = match &mut self.coinciding {
+                Coinciding::Shared(rows) => match rows.remove(table, &name, keys, priority) {
+                    // The next owner is forgotten.
+                    Some(Update::ModifyEntry { .. }) if self.sums == Form::Broken => None,
+                    update => update,
+                },
+                _ => Some(Update::DeleteEntry { table, keys, priority }),
+            };
+            items.extend(update.map(|update| physical(update).in_phase(phase)));
+        }
+        items
+    }
+
+    fn change(&mut self, update: &Update, is_undone: bool) -> Result<Vec<Physical>, Fault> {
+        let insert = if is_undone { Change::Restore } else { Change::Insert };
+        match update {
+            Update::InsertEntry { table, entry } => match self.rows.rows(*table, &entry.keys) {
+                Some(list) => self.put(*table, entry, list, insert),
+                None => Ok(vec![physical(self.ids.update(update)?)]),
+            },
+            Update::ModifyEntry { table, entry } => match self.rows.rows(*table, &entry.keys) {
+                Some(list) => self.put(*table, entry, list, Change::Modify),
+                None => Ok(vec![physical(self.ids.update(update)?)]),
+            },
+            Update::DeleteEntry { table, keys, priority } => match self.rows.rows(*table, keys) {
+                Some(list) => Ok(self.delete(*table, keys, *priority, list)),
+                None => Ok(vec![physical(self.ids.update(update)?)]),
+            },
+            Update::SetDefaultAction { table, action } => {
+                let Some(tables) = self.rows.defaults(*table) else {
+                    return Ok(vec![physical(self.ids.update(update)?)]);
+                };
+                let action = action.as_ref().map(|action| self.ids.action(action));
+                let set =
+                    |table| physical(Update::SetDefaultAction { table, action: action.clone() });
+                Ok(tables.into_iter().map(set).collect())
+            }
+            Update::WriteDirectCounter { counter, entry, value } => {
+                let table = table_of_counter(&self.ids.written, *counter).ok_or(Fault::Gone)?;
+                let Some(references) = self.references(table, entry) else {
+                    return Ok(vec![physical(self.ids.update(update)?)]);
+                };
+                let mut value = Some(*value);
+                let write = |(below, entry, phase)| {
+                    // The first row has it all.
+                    let value = value.take().unwrap_or_default();
+                    let counter = self.counter_of(*counter, table, below);
+                    let update = Update::WriteDirectCounter { counter, entry, value };
+                    physical(update).in_phase(phase)
+                };
+                Ok(references.into_iter().map(write).collect())
+            }
+            _ => Ok(vec![physical(self.ids.update(update)?)]),
+        }
     }
 
     /// The entries as run of one as written, or of the default action.
@@ -72,8 +212,9 @@ impl<R: Rows> ByRows<R> {
     ) -> Option<Vec<(TableId, EntryReference, u8)>> {
         match entry {
             EntryReference::Entry { keys, priority } => {
+                let priority = self.priority(table, keys, *priority);
                 let reference = |row: Row| {
-                    let entry = EntryReference::Entry { keys: row.keys, priority: *priority };
+                    let entry = EntryReference::Entry { keys: row.keys, priority };
                     (row.table, entry, row.phase)
                 };
                 Some(self.rows.rows(table, keys)?.into_iter().map(reference).collect())
@@ -99,55 +240,11 @@ impl<R: Rows> Translation for ByRows<R> {
     }
 
     fn update(&mut self, update: &Update, _: &Configuration) -> Result<Vec<Physical>, Fault> {
-        let carried = |ids: &Ids| Ok(vec![physical(ids.update(update)?)]);
-        let ids = &self.ids;
-        match update {
-            Update::InsertEntry { table, entry } => {
-                let Some(rows) = self.rows.rows(*table, &entry.keys) else { return carried(ids) };
-                let insert = |Row { table, keys, phase }| {
-                    let entry = NewEntry { keys, ..ids.entry(entry) };
-                    physical(Update::InsertEntry { table, entry }).in_phase(phase)
-                };
-                Ok(rows.into_iter().map(insert).collect())
-            }
-            Update::ModifyEntry { table, entry } => {
-                let Some(rows) = self.rows.rows(*table, &entry.keys) else { return carried(ids) };
-                let modify = |Row { table, keys, phase }| {
-                    let entry = NewEntry { keys, ..ids.entry(entry) };
-                    physical(Update::ModifyEntry { table, entry }).in_phase(phase)
-                };
-                Ok(rows.into_iter().map(modify).collect())
-            }
-            Update::DeleteEntry { table, keys, priority } => {
-                let Some(rows) = self.rows.rows(*table, keys) else { return carried(ids) };
-                let delete = |Row { table, keys, phase }| {
-                    let priority = *priority;
-                    physical(Update::DeleteEntry { table, keys, priority }).in_phase(phase)
-                };
-                Ok(rows.into_iter().map(delete).collect())
-            }
-            Update::SetDefaultAction { table, action } => {
-                let Some(tables) = self.rows.defaults(*table) else { return carried(ids) };
-                let action = action.as_ref().map(|action| ids.action(action));
-                let set =
-                    |table| physical(Update::SetDefaultAction { table, action: action.clone() });
-                Ok(tables.into_iter().map(set).collect())
-            }
-            Update::WriteDirectCounter { counter, entry, value } => {
-                let table = table_of_counter(&ids.written, *counter).ok_or(Fault::Gone)?;
-                let Some(references) = self.references(table, entry) else { return carried(ids) };
-                let mut value = Some(*value);
-                let write = |(below, entry, phase)| {
-                    // The first row has it all.
-                    let value = value.take().unwrap_or_default();
-                    let counter = self.counter_of(*counter, table, below);
-                    let update = Update::WriteDirectCounter { counter, entry, value };
-                    physical(update).in_phase(phase)
-                };
-                Ok(references.into_iter().map(write).collect())
-            }
-            _ => carried(ids),
-        }
+        self.change(update, false)
+    }
+
+    fn undo(&mut self, update: &Update, _: &Configuration) -> Result<Vec<Physical>, Fault> {
+        self.change(update, true)
     }
 
     fn read(&mut self, read: &Read, _: &Configuration) -> Result<Vec<Physical>, Fault> {
@@ -204,6 +301,11 @@ impl<R: Rows> Translation for ByRows<R> {
     }
 
     fn complete(&mut self) -> Vec<Physical> {
+        match &mut self.coinciding {
+            Coinciding::Never => {}
+            Coinciding::Apart(rows) => rows.settle(),
+            Coinciding::Shared(rows) => rows.settle(),
+        }
         self.rows.complete()
     }
 
@@ -238,7 +340,8 @@ impl<R: Rows> Translation for ByRows<R> {
                     own.table == *below
                         && state::entry_keys(declared, &own.keys).as_ref() == Ok(&row.keys)
                 };
-                if entry.priority == row.priority && rows.iter().any(is_it) {
+                let priority = self.priority(table, &entry.keys, entry.priority);
+                if priority == row.priority && rows.iter().any(is_it) {
                     self.idle.suspect(table, entry, *time_ps);
                     return Vec::new();
                 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One entry becomes several: a range is matched by ternary rows, one a prefix.
+//! One entry becomes several: a range is matched by ternary rows, one a prefix. Rows of two entries that would be
+//! the same have priorities of their own.
 
 use super::ids::{Ids, table_named};
-use super::rows::{ByRows, Row, Rows};
+use super::rows::{ByRows, Coinciding, Row, Rows};
 use super::{Erased, Form, Kind, Transformed};
 use crate::specification::{self, Specification, Statement, Table};
 use conformance::differential::choices::Choices;
-use control::map::Virtual;
+use control::map::{RowPriorities, Virtual};
 use ir::{Bits, KeyPattern, Program, TableId};
 use std::sync::Arc;
 
@@ -97,7 +98,8 @@ fn transform(choices: &mut Choices, written: &Specification, form: Form) -> Opti
             width_bits,
         };
         let ids = Ids { written: written.clone(), run: run.clone() };
-        let translation = ByRows { sums: form, ..ByRows::new(ids, rows) };
+        let coinciding = Coinciding::Apart(RowPriorities::new(16));
+        let translation = ByRows { sums: form, coinciding, ..ByRows::new(ids, rows) };
         Erased::new(Virtual::new(translation).expect("the program is sound"))
     };
     Some(Transformed { run, map: Box::new(map) })

@@ -11,9 +11,13 @@ struct Waiting {
     index: TargetIndex,
     /// `None` while the target is not there.
     ticket: Option<Ticket>,
+    /// The request that the target had before it went.
+    lost: Option<Ticket>,
     outcome: Option<Outcome>,
     /// For a batch: to record what was written, or to submit it when the target is back.
     batch: Option<Batch>,
+    /// How many items it has.
+    item_count: usize,
     kind: Kind,
 }
 
@@ -71,7 +75,7 @@ impl<P> Running<P> {
     pub fn lose(&mut self, index: TargetIndex) {
         for waiting in &mut self.waiting {
             if waiting.index == index && waiting.outcome.is_none() {
-                waiting.ticket = None;
+                waiting.lost = waiting.ticket.take();
             }
         }
         self.reserved.retain(|(of, ..)| *of != index);
@@ -93,7 +97,7 @@ impl<M: ControlMap> Mapped<M> {
         let done = std::mem::take(&mut running.waiting);
         let mut seen = Vec::with_capacity(done.len());
         for waiting in done {
-            let Waiting { index, ticket, outcome, batch, kind } = waiting;
+            let Waiting { index, ticket, outcome, batch, kind, .. } = waiting;
             let Some(outcome) = outcome else { continue };
             running.now_ps = running.now_ps.max(outcome.known_ps);
             if let (Kind::Reserve, Some(ticket), Some(batch)) = (kind, ticket, batch)
@@ -109,8 +113,10 @@ impl<M: ControlMap> Mapped<M> {
     }
 
     fn take_step(&mut self, running: &mut Running<M::Plan>, step: Step) {
-        let wait =
-            |(index, batch, kind)| Waiting { index, ticket: None, outcome: None, batch, kind };
+        let wait = |(index, batch, kind): (_, Option<Batch>, _)| {
+            let item_count = batch.as_ref().map_or(1, |batch| batch.items.len());
+            Waiting { index, ticket: None, lost: None, outcome: None, batch, item_count, kind }
+        };
         match step {
             Step::Submit(batches) => {
                 let batches = batches.into_iter();
@@ -168,7 +174,11 @@ impl<M: ControlMap> Mapped<M> {
             return;
         }
         let absence = self.map.absence();
-        let Below { target, program, record } = &mut self.below[waiting.index.0];
+        let Below { target, program, record, restoring, first_ticket } =
+            &mut self.below[waiting.index.0];
+        if restoring.is_some() {
+            return;
+        }
         let Some(target) = target else {
             waiting.outcome = match (absence, waiting.kind, &mut waiting.batch) {
                 (Absence::Defer, ..) => None,
@@ -181,13 +191,18 @@ impl<M: ControlMap> Mapped<M> {
                 }
                 // No packet of a target that is not there is under way.
                 (_, Kind::Barrier, _) => Some(Outcome::empty(now_ps)),
-                (.., batch) => {
-                    let count = batch.as_ref().map_or(1, |batch| batch.items.len());
-                    Some(Outcome::failed(count, Fault::Away, now_ps))
-                }
+                _ => Some(Outcome::failed(waiting.item_count, Fault::Away, now_ps)),
             };
             return;
         };
+        if waiting.ticket.is_none()
+            && let Some(lost) = waiting.lost.take_if(|lost| *lost < *first_ticket)
+        {
+            waiting.outcome = target.poll(lost);
+            if waiting.outcome.is_some() {
+                return;
+            }
+        }
         let ticket = match waiting.ticket {
             Some(ticket) => ticket,
             None => {
@@ -197,9 +212,9 @@ impl<M: ControlMap> Mapped<M> {
                 };
                 let ticket = match waiting.kind {
                     Kind::Submit | Kind::Commit => match record {
-                        // The record needs the batch once more.
-                        Some(_) => target.submit(batch(), now_ps),
-                        None => {
+                        // The record, or a target that comes back, needs the batch once more.
+                        _ if absence != Absence::Refuse => target.submit(batch(), now_ps),
+                        _ => {
                             let batch = waiting.batch.take().unwrap_or_default();
                             target.submit(batch.made_for(program.clone()), now_ps)
                         }
@@ -236,6 +251,9 @@ impl<M: ControlMap> Mapped<M> {
             return;
         }
         let mut outcome = Some(outcome);
+        if let Some(restoring) = &mut self.below[index.0].restoring {
+            restoring.put_back(ticket, &mut outcome);
+        }
         for running in &mut self.running {
             for waiting in &mut running.waiting {
                 if waiting.index == index && waiting.ticket == Some(ticket) {

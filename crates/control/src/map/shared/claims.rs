@@ -2,14 +2,16 @@
 //! `Claims`: which portion owns which entry and default action, while requests are under way too. A portion owns
 //! an object from its request on, so nobody else reaches what is about to be there.
 
+use super::CellArray;
+use crate::map::rows::EntryName;
 use crate::state_target::StateTarget;
-use ir::{KeyPattern, MatchKind, Program, TableId};
+use ir::{
+    CalculationId, CounterId, KeyPattern, MatchKind, MeterId, Program, RegisterId, TableId,
+    ValueSetId,
+};
 use state::EntryHandle;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The name of an entry: table, keys in canonical form, priority where the table has priorities.
-pub(super) type EntryName = (TableId, Vec<KeyPattern>, i64);
 
 /// What a portion owns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +19,10 @@ pub(super) enum Object {
     Entry(EntryName),
     /// The default action of a table.
     Default(TableId),
+    /// A member of a value set, in canonical form.
+    ValueSetMember(ValueSetId, Vec<KeyPattern>),
+    /// The parameters of a calculation.
+    Calculation(CalculationId),
 }
 
 /// Whose an object is.
@@ -38,6 +44,40 @@ impl Claim {
     /// An object that nobody has asked for.
     const FREE: Claim =
         Claim { owner: None, is_there: false, will_be_there: false, requests: 0, place: None };
+}
+
+/// The place of an object in another program's list by its name.
+fn named<T>(before: &[T], after: &[T], at: usize, name: impl Fn(&T) -> &Arc<str>) -> Option<u32> {
+    let wanted = name(before.get(at)?);
+    after.iter().position(|other| name(other) == wanted).map(|at| at as u32)
+}
+
+/// The array of equal name in another program.
+pub(super) fn renewed_array(
+    array: CellArray,
+    before: &Program,
+    program: &Program,
+) -> Option<CellArray> {
+    Some(match array {
+        CellArray::Register(id) => CellArray::Register(RegisterId(named(
+            &before.registers,
+            &program.registers,
+            id.index(),
+            |array| &array.name,
+        )?)),
+        CellArray::Counter(id) => CellArray::Counter(CounterId(named(
+            &before.counters,
+            &program.counters,
+            id.index(),
+            |array| &array.name,
+        )?)),
+        CellArray::Meter(id) => CellArray::Meter(MeterId(named(
+            &before.meters,
+            &program.meters,
+            id.index(),
+            |array| &array.name,
+        )?)),
+    })
 }
 
 #[derive(Debug, Default)]
@@ -107,6 +147,70 @@ impl Claims {
         let mut own: Vec<EntryName> = self.claims.iter().filter_map(is_own).collect();
         own.sort_by_key(|name| format!("{name:?}"));
         own
+    }
+
+    /// Members of a value set when everything under way is done, in a fixed order, with their owners.
+    pub fn members_to_be(&self, set: ValueSetId) -> Vec<(Vec<KeyPattern>, Option<usize>)> {
+        let is_member = |(object, claim): (&Object, &Claim)| match object {
+            Object::ValueSetMember(of, member) if *of == set && claim.will_be_there => {
+                Some((member.clone(), claim.owner))
+            }
+            _ => None,
+        };
+        let mut members: Vec<_> = self.claims.iter().filter_map(is_member).collect();
+        members.sort_by_key(|member| format!("{member:?}"));
+        members
+    }
+
+    /// The claims of a program that took the place of another: objects of equal names keep their owners, and
+    /// entries of the new program's own are nobody's.
+    pub fn renewed(self, before: &Program, program: &Arc<Program>) -> Claims {
+        let mut renewed = Claims::of_program(program);
+        for (object, claim) in self.claims {
+            let object = match object {
+                Object::Entry((table, keys, priority)) => {
+                    named(&before.tables, &program.tables, table.index(), |it| &it.name)
+                        .map(|at| entry_name(program, TableId(at), &keys, priority))
+                        .map(Object::Entry)
+                }
+                Object::Default(table) => {
+                    named(&before.tables, &program.tables, table.index(), |it| &it.name)
+                        .map(|at| Object::Default(TableId(at)))
+                }
+                Object::ValueSetMember(set, member) => {
+                    named(&before.value_sets, &program.value_sets, set.index(), |it| &it.name)
+                        .map(|at| Object::ValueSetMember(ValueSetId(at), member))
+                }
+                Object::Calculation(id) => {
+                    named(&before.calculations, &program.calculations, id.index(), |it| &it.name)
+                        .map(|at| Object::Calculation(CalculationId(at)))
+                }
+            };
+            if let (Some(object), Some(owner), true) = (object, claim.owner, claim.is_there) {
+                let claim = Claim {
+                    owner: Some(owner),
+                    is_there: true,
+                    will_be_there: true,
+                    ..Claim::FREE
+                };
+                renewed.claims.insert(object, claim);
+            }
+        }
+        renewed
+    }
+
+    /// Of a table's entries only these are there, at these places.
+    pub fn keep_entries(&mut self, table: TableId, entries: HashMap<EntryName, EntryHandle>) {
+        self.claims.retain(|object, _| match object {
+            Object::Entry(name) if name.0 == table => entries.contains_key(name),
+            _ => true,
+        });
+        for (name, handle) in entries {
+            // What is there without a claim came with a swap, or is the program's own.
+            let there = Claim { is_there: true, will_be_there: true, ..Claim::FREE };
+            self.claims.entry(Object::Entry(name.clone())).or_insert(there);
+            self.note_place(handle, &name);
+        }
     }
 
     /// The entry at a place.

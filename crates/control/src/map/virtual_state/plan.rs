@@ -4,13 +4,13 @@
 //! barriers before them.
 
 use super::inverse::{inverse, subject};
+use super::wording::{object_name, reworded};
 use super::{Physical, Translation, Virtual, is_answered_here};
 use crate::map::{Step, TargetIndex};
 use crate::target::{Batch, Fault, Item, Outcome, Reply, Target, Visibility};
-use ir::{Program, TableId};
 use state::{
     Atomicity, BatchItem, Configuration, EntryReference, EntryTarget, EntryWithCells, Read,
-    Reply as StateReply, Update, UpdateError,
+    Reply as StateReply, Update,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -211,7 +211,9 @@ impl<T: Translation> Virtual<T> {
 
     /// Takes an item back in the state of the program as written.
     fn undo_part(&mut self, part: &mut Part) {
-        for (undo, _) in std::mem::take(&mut part.undo).into_iter().rev() {
+        for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
+            // Nothing was done below, but the translation has taken note of the update.
+            let _ = self.translation.undo(&undo, &after);
             self.state.execute(Batch::one(undo));
         }
     }
@@ -234,7 +236,7 @@ impl<T: Translation> Virtual<T> {
                     })
             };
             for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
-                let items = self.translation.update(&undo, &after).unwrap_or_default();
+                let items = self.translation.undo(&undo, &after).unwrap_or_default();
                 below.extend(items.into_iter().filter(is_done));
                 self.state.execute(Batch::one(undo));
             }
@@ -486,7 +488,9 @@ impl VirtualPlan {
                     (Ok(Reply::State(reply)), _) if sent.physical.item.is_read() => {
                         sent.reply = Some(reply.clone());
                     }
-                    (Ok(reply @ Reply::Queue(_)), Some(part)) => part.result = Ok(reply.clone()),
+                    (Ok(reply @ (Reply::Queue(_) | Reply::Settings(_))), Some(part)) => {
+                        part.result = Ok(reply.clone())
+                    }
                     (Ok(_), _) => {}
                     (Err(fault), Some(part)) => {
                         let is_cause = part.result.is_ok()
@@ -544,60 +548,4 @@ fn single_reads(read: &Read, known: &Result<Reply, Fault>) -> Vec<(Read, EntryTa
         }
         _ => vec![(read.clone(), EntryTarget::Default)],
     }
-}
-
-/// The object of the program as written that an item is about, for messages.
-fn object_name(program: &Program, item: &Item) -> Arc<str> {
-    let table = |table: TableId| program.tables.get(table.index()).map(|table| &table.name);
-    let name = match item {
-        Item::State(BatchItem::Update(update)) => match update {
-            Update::InsertEntry { table: of, .. }
-            | Update::ModifyEntry { table: of, .. }
-            | Update::DeleteEntry { table: of, .. }
-            | Update::ModifyEntryAt { table: of, .. }
-            | Update::DeleteEntryAt { table: of, .. }
-            | Update::ClearEntries { table: of }
-            | Update::SetDefaultAction { table: of, .. } => table(*of),
-            Update::WriteRegister { register, .. } => {
-                program.registers.get(register.index()).map(|array| &array.name)
-            }
-            Update::WriteCounter { counter, .. } | Update::WriteDirectCounter { counter, .. } => {
-                program.counters.get(counter.index()).map(|array| &array.name)
-            }
-            Update::WriteMeter { meter, .. } | Update::WriteDirectMeter { meter, .. } => {
-                program.meters.get(meter.index()).map(|array| &array.name)
-            }
-            Update::InsertMember { profile, .. }
-            | Update::ModifyMember { profile, .. }
-            | Update::DeleteMember { profile, .. }
-            | Update::InsertGroup { profile, .. }
-            | Update::ModifyGroup { profile, .. }
-            | Update::DeleteGroup { profile, .. } => {
-                program.action_profiles.get(profile.index()).map(|profile| &profile.name)
-            }
-            Update::InsertValueSetMember { set, .. }
-            | Update::DeleteValueSetMember { set, .. }
-            | Update::SetValueSet { set, .. } => {
-                program.value_sets.get(set.index()).map(|set| &set.name)
-            }
-            _ => None,
-        },
-        Item::State(BatchItem::Read(_)) | Item::Device(_) => None,
-    };
-    name.cloned().unwrap_or_else(|| "the device".into())
-}
-
-/// A refusal below, in the words of the program as written: names of objects below say nothing to its
-/// controller.
-fn reworded(fault: &Fault, object: &Arc<str>) -> Fault {
-    let Fault::Refused(error) = fault else { return fault.clone() };
-    let why = match error {
-        UpdateError::Aborted => return fault.clone(),
-        UpdateError::TableFull { size, .. } => {
-            return Fault::Refused(UpdateError::TableFull { table: object.clone(), size: *size });
-        }
-        UpdateError::CellsAreTheDevices => "its cells cannot be reached from here".to_string(),
-        other => format!("the device refuses what it needs ({})", other.code()),
-    };
-    Fault::Unsupported(format!("`{object}`: {why}"))
 }

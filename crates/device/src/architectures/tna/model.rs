@@ -101,7 +101,7 @@ impl Tna {
                 }
                 RequestKind::Resubmit => wanted.resubmit = Some(header_bytes(&values)),
                 RequestKind::Digest => {
-                    wanted.digests.push(common::digest(services, run, request, values));
+                    wanted.digests.push(services.digest(run, request, values));
                 }
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the code of a block does that decides whether it can stand in the fast path.
 
-use ir::{Operation, Program};
+use ir::{ExternAccess, Operation, Program};
 
 /// What a block's code does that matters here.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,6 +9,10 @@ pub(super) struct BlockEffects {
     pub issues_requests: bool,
     pub uses_random: bool,
     pub may_assert: bool,
+    /// Whether it calls externs.
+    pub calls_externs: bool,
+    /// Whether it calls externs that do more than compute.
+    pub calls_stateful_externs: bool,
 }
 
 /// Looks at a block and at the actions of its tables.
@@ -21,6 +25,11 @@ pub(super) fn block_effects(program: &Program, block: usize) -> BlockEffects {
                 Operation::Request { .. } => effects.issues_requests = true,
                 Operation::Random { .. } => effects.uses_random = true,
                 Operation::Assert { .. } => effects.may_assert = true,
+                Operation::CallExtern { effects: declared, .. } => {
+                    effects.calls_externs = true;
+                    effects.calls_stateful_externs |=
+                        declared.access != ExternAccess::Pure || declared.random.is_some();
+                }
                 _ => {}
             }
         }

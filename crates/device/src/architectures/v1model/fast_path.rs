@@ -66,6 +66,13 @@ fn describe_unit(
     gated: bool,
 ) -> Result<FastPath, String> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
+    if (0..program.blocks.len()).any(|at| block_effects(program, at).calls_stateful_externs) {
+        return Err(
+            "it calls externs that keep state or act on packets, so it runs block by block; \
+                    `@pure` before a declaration says that an extern only computes"
+                .to_string(),
+        );
+    }
     // Ports, groups and priorities are read as 32 bits.
     let Some(egress_spec) = metadata.egress_spec.slot() else {
         return Err("its standard metadata has no `egress_spec`".to_string());

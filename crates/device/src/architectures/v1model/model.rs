@@ -12,7 +12,7 @@ use interpreter::PacketContext;
 use ir::{Bits, Program, SlotId};
 use std::sync::Arc;
 
-/// The `egress_spec` that means drop, unless the device is told another.
+/// The `egress_spec` that means drop, unless [`crate::DeviceOptions::drop_port`] is another.
 const DROP_PORT: u32 = 511;
 
 /// What a request of the program means.
@@ -109,7 +109,7 @@ impl V1Model {
                     pending.truncate_bytes = Some(before.min(number(0)));
                 }
                 RequestKind::Digest => {
-                    digests.push(common::digest(services, run, request, values));
+                    digests.push(services.digest(run, request, values));
                 }
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Copies of a multicast group that nothing holds up: from ingress to their ports as one unit, without
 //! queues between. It does what the slow path does from `multicast` to `transmit`; copies that have to
-//! wait, or whose egress asks for something, take that. Running the unit is in `replica_run`.
+//! wait, or whose egress asks for something, take that. Running the unit is a service.
 
 use super::block_effects::block_effects;
 use super::metadata::{Field, InstanceType};
@@ -11,8 +11,8 @@ use crate::fast_path::{
     ReplicaPath,
 };
 use crate::output::DeviceError;
-use crate::replica_run::Copies;
 use crate::services::Services;
+use crate::services::replica_run::Copies;
 use ir::effects::Location;
 use ir::{Program, SlotId};
 use jit::{Condition, Step, StepValue, Unit};
@@ -28,7 +28,10 @@ pub(super) fn describe(
     let later = [blocks.egress, blocks.compute, blocks.deparser];
     let is_plain = |block: usize| {
         let effects = block_effects(program, block);
-        !effects.issues_requests && !effects.uses_random && !effects.may_assert
+        !effects.issues_requests
+            && !effects.uses_random
+            && !effects.may_assert
+            && !effects.calls_externs
     };
     metadata.mcast_grp.slot()?;
     let egress_spec = metadata.egress_spec.slot()?;

@@ -329,6 +329,14 @@ impl Choices<'_> {
                 method: words,
                 arguments: self.operands(region),
                 results: self.list(|draw| draw.temp(region)),
+                effects: CallEffects {
+                    access: match self.below(3) {
+                        0 => ExternAccess::Pure,
+                        1 => ExternAccess::Reads,
+                        _ => ExternAccess::Any,
+                    },
+                    random: self.flag().then(|| RandomSite::new("a/0")),
+                },
             },
         };
         Instruction { operation, origin: self.origin() }

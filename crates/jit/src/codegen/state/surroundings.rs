@@ -88,6 +88,7 @@ impl FunctionCompiler<'_, '_> {
 
     /// `Operation::CallExtern`
     pub fn call_extern(&mut self, arguments: &[Operand], results: &[Temp], site: Site) {
+        self.publish_length();
         let values = self.operands(arguments);
         let words = self.words_buffer(&values);
         let types: Vec<ValueType> =

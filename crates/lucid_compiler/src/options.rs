@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a program is compiled for, and the user's choices: target, how delayed events wait, clocks and ports, P4 of
+//! the user's around the dispatcher.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What to compile for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// BMv2's architecture: runs on our switch and on BMv2.
+    #[default]
+    V1Model,
+    /// Tofino's native architecture.
+    Tna,
+}
+
+/// How delayed events wait (Lucid §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Delay {
+    /// In a queue of the recirculation port that is paused most of the time and released by pairs of
+    /// PFC frames.
+    #[default]
+    Queue,
+    /// Going round through the recirculation port until they are due.
+    Recirculation,
+}
+
+/// The unit of v1model's time stamps. Other targets count nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// Our device, told to count nanoseconds.
+    #[default]
+    Nanoseconds,
+    /// As BMv2 does.
+    Microseconds,
+}
+
+/// How packets come back to ingress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recirculation {
+    /// The recirculation port is a port whose packets come back, as hardware has it.
+    #[default]
+    Port,
+    /// v1model's `recirculate_preserving_field_list`, for BMv2, whose ports all lead outside.
+    Primitive,
+}
+
+/// How often the delay queue is released unless the user says otherwise, in picoseconds: 100
+/// microseconds (Lucid §3.2).
+pub const DELAY_PERIOD_PS: u64 = 100_000_000;
+
+/// The longest period of a delay queue with which events on Tofino count their rounds by time stamps of 16 bits,
+/// in picoseconds. With longer ones a round is a small part of the period, and they count their time in the
+/// queue alone, as Lucid §3.2 has it.
+const LONGEST_STAMPED_PERIOD_PS: u64 = 50_000_000;
+
+/// Choices of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What to compile for.
+    pub target: Target,
+    /// How delayed events wait.
+    pub delay: Delay,
+    /// How often the delay queue is released, in picoseconds.
+    pub delay_period_ps: u64,
+    /// The unit of v1model's time stamps.
+    pub clock: Clock,
+    /// The port whose packets come back (`recirculation_port`); 68 on Tofino, 196 in runs.
+    pub recirculation_port: u32,
+    /// Whether switches have recirculation ports of their own, which the control plane says; then a program
+    /// for TNA does not know its port.
+    pub own_recirculation_ports: bool,
+    /// Queue of the recirculation port that is paused; events that need not wait take the highest.
+    pub delay_queue: u32,
+    /// How packets come back to ingress on v1model.
+    pub recirculation: Recirculation,
+    /// Whether what cannot be seen from outside is logged, for whoever records dispatches: what egress
+    /// handlers on v1model run on, and what happens at P4 of the user's. A program for TNA then calls
+    /// `log_msg`, which devices of ours know and no Tofino has.
+    pub observed: bool,
+    /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
+    /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
+    /// standard_metadata)`, or on TNA one with the parameters of an ingress control.
+    pub before: Option<UserP4>,
+    /// The same behind it: `control after`.
+    pub after: Option<UserP4>,
+}
+
+/// P4_16 text of the user's, with all that it includes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct UserP4 {
+    /// The file, as the user calls it.
+    pub name: Arc<str>,
+    /// What it says.
+    pub text: Arc<str>,
+    /// Folders that are searched for what it includes.
+    pub include_dirs: Vec<String>,
+    /// Macros and their bodies.
+    pub defines: Vec<(String, Option<String>)>,
+    /// What was found where included files were looked for, or why a file cannot be read.
+    pub included: BTreeMap<String, Result<Arc<str>, String>>,
+}
+
+impl Options {
+    /// Whether P4 of the user's runs around the dispatcher.
+    pub fn has_user_p4(&self) -> bool {
+        self.before.is_some() || self.after.is_some()
+    }
+
+    /// Whether the program tells what happens at P4 of the user's.
+    pub(crate) fn observes_user_p4(&self) -> bool {
+        self.observed && self.has_user_p4()
+    }
+
+    /// Whether a delayed event on Tofino has a time stamp with it, so that the time between two stays in a
+    /// queue counts.
+    pub(crate) fn has_stamps(&self) -> bool {
+        self.delay == Delay::Recirculation || self.delay_period_ps <= LONGEST_STAMPED_PERIOD_PS
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            target: Target::default(),
+            delay: Delay::default(),
+            delay_period_ps: DELAY_PERIOD_PS,
+            clock: Clock::default(),
+            recirculation_port: lucid::core::DEFAULT_RECIRCULATION_PORT,
+            own_recirculation_ports: false,
+            delay_queue: 0,
+            recirculation: Recirculation::default(),
+            observed: false,
+            before: None,
+            after: None,
+        }
+    }
+}

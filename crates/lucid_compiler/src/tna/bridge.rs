@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The bridge: the header that ingress puts in front of a packet and that tells egress what it has to do,
+//! declared for the program and read from bytes, for whoever looks at a device from outside.
+
+use crate::options::Options;
+
+/// What egress has to do with a packet: nothing.
+pub(super) const TASK_PASS: u32 = 0;
+/// It waited.
+pub(super) const TASK_WAIT: u32 = 1;
+/// A copy for one member of a group of switches.
+pub(super) const TASK_MEMBER: u32 = 2;
+/// An event that goes round; its egress handler runs.
+pub(super) const TASK_ROUND: u32 = 3;
+/// An event in its frame that leaves by a port; its egress handler runs.
+pub(super) const TASK_LEAVE: u32 = 4;
+/// This bit: copies of a packet with several slots.
+pub(super) const TASK_COPIES: u32 = 0x80;
+
+/// Copies, of which the one with replica number 0 leaves by a port with the event of this slot.
+pub(super) fn task_direct(slot: u32) -> u32 {
+    TASK_COPIES + 1 + slot
+}
+
+/// The declaration, for so many slots.
+pub(super) fn declaration(options: &Options, slots: u32) -> String {
+    let mut text = String::from("header bridge_h { bit<8> task;");
+    if options.has_stamps() {
+        text.push_str("bit<16> arrived_ns;");
+    }
+    for slot in 0..slots {
+        text.push_str(&format!("bit<1> slot{slot};"));
+    }
+    let padding_bits = slots.next_multiple_of(8) - slots;
+    if padding_bits > 0 {
+        text.push_str(&format!("@padding bit<{padding_bits}> _pad;"));
+    }
+    text.push('}');
+    text
+}
+
+/// A task as far as egress handlers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// One event that goes round.
+    Round,
+    /// One that leaves by a port.
+    Leave,
+    /// Several, a copy for each; the copy with replica number 0 leaves with the event of this slot.
+    Copies {
+        /// That slot; nothing if none leaves.
+        leaves: Option<u32>,
+    },
+    /// No egress handler runs.
+    Other,
+}
+
+/// A bridge that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bridge {
+    /// What egress is to do.
+    pub task: Task,
+    /// Which slots hold an event.
+    pub slots: Vec<bool>,
+}
+
+impl Bridge {
+    /// Reads the bridge of a program with so many slots; what follows it.
+    pub fn read<'b>(options: &Options, slots: u32, bytes: &'b [u8]) -> Option<(Bridge, &'b [u8])> {
+        let (task, rest) = bytes.split_first()?;
+        let task = match u32::from(*task) {
+            TASK_ROUND => Task::Round,
+            TASK_LEAVE => Task::Leave,
+            task if task & TASK_COPIES != 0 => {
+                Task::Copies { leaves: (task ^ TASK_COPIES).checked_sub(1) }
+            }
+            _ => Task::Other,
+        };
+        let rest = rest.get(if options.has_stamps() { 2 } else { 0 }..)?;
+        let (bits, rest) = rest.split_at_checked(slots.div_ceil(8) as usize)?;
+        let is_there = |slot: u32| bits[slot as usize / 8] >> (7 - slot % 8) & 1 == 1;
+        Some((Bridge { task, slots: (0..slots).map(is_there).collect() }, rest))
+    }
+}

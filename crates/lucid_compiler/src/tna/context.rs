@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The program in the making: what its variables are called in P4_16, and the pieces of text with the
+//! places in the Lucid source that they stand for. What the pieces say is decided by the other modules.
+
+use super::event_headers::EventHeaders;
+use super::parts::Part;
+use crate::atomic::program::{AtomicProgram, Given, Hash, Operand, SlotField, VariableKind};
+use crate::compiled::GlobalPlace;
+use crate::expressions::{literal, wire_bits};
+use crate::names::Names;
+use crate::options::Options;
+use lucid::core::{Program, Type};
+use pisa::{Gress, Layout, Problem, VariableId};
+use source::{Diagnostics, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A piece of the program and what it stands for.
+pub(super) type Piece = (Span, String);
+
+/// Names of the architecture's files and of what the compiler declares itself.
+pub(super) const RESERVED: &[&str] = &[
+    "ActionProfile",
+    "ActionSelector",
+    "Alpm",
+    "Atcam",
+    "CRCPolynomial",
+    "Checksum",
+    "Counter",
+    "CounterType_t",
+    "Digest",
+    "DigestType_t",
+    "DirectCounter",
+    "DirectLpf",
+    "DirectMeter",
+    "DirectRegister",
+    "DirectRegisterAction",
+    "DirectWred",
+    "EgressDeparser",
+    "EgressDeparserT",
+    "EgressParser",
+    "EgressParserT",
+    "EgressT",
+    "Egress",
+    "Hash",
+    "HashAlgorithm_t",
+    "IngressDeparser",
+    "IngressDeparserT",
+    "IngressParser",
+    "IngressParserT",
+    "IngressT",
+    "Ingress",
+    "Lpf",
+    "MathOp_t",
+    "MathUnit",
+    "Meter",
+    "MeterColor_t",
+    "MeterType_t",
+    "Mirror",
+    "MirrorId_t",
+    "MirrorType_t",
+    "MulticastGroupId_t",
+    "ParserCounter",
+    "ParserError_t",
+    "ParserPriority",
+    "Pipeline",
+    "PortId_t",
+    "QueueId_t",
+    "Random",
+    "Register",
+    "RegisterAction",
+    "RegisterAction2",
+    "RegisterAction3",
+    "RegisterAction4",
+    "RegisterParam",
+    "ReplicationId_t",
+    "Resubmit",
+    "ResubmitType_t",
+    "SelectorAction",
+    "SelectorMode_t",
+    "Switch",
+    "Wred",
+    "atcam_partition_index",
+    "bridge_h",
+    "eg_dprsr_md",
+    "eg_intr_md",
+    "eg_md",
+    "eg_md_t",
+    "eg_oport_md",
+    "eg_prsr_md",
+    "egress_intrinsic_metadata_t",
+    "frame_h",
+    "hdr",
+    "headers_t",
+    "ig_dprsr_md",
+    "ig_intr_md",
+    "ig_md",
+    "ig_md_t",
+    "ig_prsr_md",
+    "ig_tm_md",
+    "ingress_intrinsic_metadata_t",
+    "invalidate",
+    "log_msg",
+    "max",
+    "min",
+    "number_h",
+    "pipe",
+    "pkt",
+    "pktgen_timer_header_t",
+    "port_metadata_unpack",
+    "ptp_metadata_t",
+    "range",
+    "selector",
+    "sizeInBits",
+    "sizeInBytes",
+    "PORT_METADATA_SIZE",
+    "this_switch",
+    "dispatch",
+    "forward",
+    "forward_to",
+    "serialise",
+    "switch_values",
+    "set_switch_values",
+    "leave",
+    "before",
+    "after",
+    "before_here",
+    "after_here",
+    "own_recirculation_port",
+    "set_egress_values",
+    "egress_values",
+    "wait",
+    "PLACE_HERE",
+    "PLACE_SWITCH",
+    "PLACE_PORT",
+    "PLACE_GROUP",
+    "PLACE_FLOOD",
+    "PLACE_SWITCHES",
+    "PLACE_LATER",
+    "SOURCE",
+    "ETHERTYPE_LUCID",
+    "ETHERTYPE_FLOW_CONTROL",
+    "GENERATOR_PORT",
+    "pause_h",
+    "member",
+    "at_switch",
+    "RECIRCULATION_PORT",
+    "DELAY_QUEUE",
+    "EVENT_QUEUE",
+];
+
+/// Where a value is: a field of the surroundings or of the packet, or a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    /// What P4 calls it.
+    pub(super) text: String,
+    /// Its width there, in bits.
+    pub(super) width_bits: u32,
+    /// Known before the program runs.
+    pub(super) known: Option<u128>,
+}
+
+/// What a program is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made<'p> {
+    pub(super) program: &'p Program,
+    pub(super) atomic: &'p AtomicProgram,
+    pub(super) problem: &'p Problem,
+    pub(super) parts: &'p [Part],
+    pub(super) layout: &'p Layout,
+    pub(super) options: &'p Options,
+}
+
+/// Instances that were declared, by control.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hashes {
+    pub(super) known: Vec<(Gress, Hash, Vec<String>)>,
+}
+
+/// What a register and its actions are called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RegisterNames {
+    pub(super) actions: Vec<String>,
+    /// Width of the index.
+    pub(super) index_bits: u32,
+}
+
+/// What tables of one stage may both write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Touched {
+    /// A variable.
+    Variable(VariableId),
+    /// The headers of a slot.
+    Slot(u32),
+}
+
+/// The program in the making.
+pub(super) struct Context<'p> {
+    pub(super) program: &'p Program,
+    pub(super) atomic: &'p AtomicProgram,
+    pub(super) problem: &'p Problem,
+    pub(super) layout: &'p Layout,
+    pub(super) parts: &'p [Part],
+    pub(super) options: &'p Options,
+    pub(super) pieces: Vec<Piece>,
+    /// Types that declarations inside controls need; they stand before.
+    pub(super) types: Vec<Piece>,
+    pub(super) comments: Vec<(String, String)>,
+    pub(super) found: Diagnostics,
+    pub(super) names: Names,
+    pub(super) events: EventHeaders,
+    pub(super) hashes: Hashes,
+    pub(super) registers: Vec<RegisterNames>,
+    pub(super) globals: Vec<GlobalPlace>,
+    /// Fields of metadata by variable, without the struct's name; empty for those that have none.
+    pub(super) fields: Vec<String>,
+    /// Tables that were declared: half, stage, name, what their actions write.
+    pub(super) placed: Vec<(Gress, usize, String, BTreeSet<Touched>)>,
+    /// Fields of metadata for externs.
+    pub(super) externs: Vec<String>,
+}
+
+impl<'p> Context<'p> {
+    pub(super) fn new(made: &Made<'p>) -> Context<'p> {
+        let Made { program, atomic, problem, parts, layout, options } = *made;
+        let mut names = Names::new(RESERVED);
+        let events = EventHeaders::new(program, atomic, &mut names);
+        let mut metadata = Names::new(&[
+            "dispatched",
+            "route",
+            "ingress_port",
+            "self_switch",
+            "recirculation_port",
+            "elapsed_ns",
+            "kept",
+            "leaves",
+            "generated",
+        ]);
+        let fields = atomic
+            .variables
+            .iter()
+            .map(|variable| match variable.kind {
+                VariableKind::Temporary => metadata.fresh(&variable.name),
+                _ => String::new(),
+            })
+            .collect();
+        let externs = program.externs.iter().map(|one| metadata.fresh(&one.name)).collect();
+        Context {
+            program,
+            atomic,
+            problem,
+            layout,
+            parts,
+            options,
+            pieces: Vec::new(),
+            types: Vec::new(),
+            comments: Vec::new(),
+            found: Diagnostics::new(),
+            names,
+            events,
+            hashes: Hashes::default(),
+            registers: Vec::new(),
+            globals: Vec::new(),
+            fields,
+            placed: Vec::new(),
+            externs,
+        }
+    }
+
+    /// Adds text of the program.
+    pub(super) fn put(&mut self, span: Span, text: impl Into<String>) {
+        self.pieces.push((span, text.into()));
+    }
+
+    /// A comment before the top-level declaration of this name.
+    pub(super) fn comment(&mut self, declaration: &str, text: impl Into<String>) {
+        self.comments.push((declaration.to_string(), text.into()));
+    }
+
+    /// The control-plane and register name of a global.
+    pub(super) fn place(&mut self, place: GlobalPlace) {
+        self.globals.push(place);
+    }
+
+    /// Width of an atomic variable in bits.
+    pub(super) fn width(&self, id: VariableId) -> u32 {
+        self.atomic.variables.get(id.0 as usize).map_or(1, |variable| variable.width_bits)
+    }
+
+    /// Where the value of a variable is in a half of the switch.
+    pub(super) fn base(&self, id: VariableId, gress: Gress) -> Base {
+        let Some(variable) = self.atomic.variables.get(id.0 as usize) else {
+            return Base { text: "1w0".into(), width_bits: 1, known: Some(0) };
+        };
+        let metadata = match gress {
+            Gress::Ingress => "ig_md",
+            Gress::Egress => "eg_md",
+        };
+        let field = |text: String, width_bits: u32| Base { text, width_bits, known: None };
+        match variable.kind {
+            VariableKind::Dispatched(_) => field(format!("{metadata}.dispatched"), 16),
+            VariableKind::Parameter { event, parameter } => {
+                field(self.events.incoming(event, parameter), variable.width_bits)
+            }
+            VariableKind::Temporary => {
+                field(format!("{metadata}.{}", self.fields[id.0 as usize]), variable.width_bits)
+            }
+            VariableKind::Slot { gress: Gress::Egress, field: of, .. } => {
+                // What an egress handler generates stands in the frame of the packet that leaves.
+                field(format!("hdr.frame.{}", frame_field(of)), variable.width_bits)
+            }
+            VariableKind::Slot { slot, field: of, .. } => {
+                field(format!("hdr.slot{slot}.{}", frame_field(of)), variable.width_bits)
+            }
+            VariableKind::Argument { gress: Gress::Egress, event, parameter, .. } => {
+                field(self.events.leaving(event, parameter), variable.width_bits)
+            }
+            VariableKind::Argument { slot, event, parameter, .. } => {
+                field(self.events.outgoing(slot, event, parameter), variable.width_bits)
+            }
+            VariableKind::Given(given) => self.given(given, gress, metadata),
+        }
+    }
+
+    fn given(&self, given: Given, gress: Gress, metadata: &str) -> Base {
+        let field = |text: String, width_bits: u32| Base { text, width_bits, known: None };
+        match given {
+            Given::SelfSwitch => field(format!("{metadata}.self_switch"), 32),
+            Given::IngressPort => match gress {
+                Gress::Ingress => field("ig_md.ingress_port".into(), 9),
+                // Egress handlers see the port by which the event leaves.
+                Gress::Egress => field("eg_intr_md.egress_port".into(), 9),
+            },
+            Given::RecirculationPort if self.options.own_recirculation_ports => {
+                field(format!("{metadata}.recirculation_port"), 9)
+            }
+            Given::RecirculationPort => Base {
+                text: "RECIRCULATION_PORT".into(),
+                width_bits: 9,
+                known: Some(u128::from(self.options.recirculation_port)),
+            },
+            Given::Time => match gress {
+                Gress::Ingress => field("ig_intr_md.ingress_mac_tstamp".into(), 48),
+                Gress::Egress => field("eg_prsr_md.global_tstamp".into(), 48),
+            },
+            Given::DequeueDepth => match gress {
+                Gress::Egress => field("eg_intr_md.deq_qdepth".into(), 19),
+                Gress::Ingress => Base { text: "19w0".into(), width_bits: 19, known: Some(0) },
+            },
+            Given::Extern(id) => {
+                let ty =
+                    self.program.externs.get(id.0 as usize).map_or(Type::Int(32), |one| one.ty);
+                let name = self.externs.get(id.0 as usize).cloned().unwrap_or_default();
+                field(format!("{metadata}.{name}"), wire_bits(ty).max(1))
+            }
+        }
+    }
+
+    /// The value of a variable, cut or filled with zeros to a width.
+    pub(super) fn value(&self, id: VariableId, width_bits: u32, gress: Gress) -> String {
+        let base = self.base(id, gress);
+        if let Some(known) = base.known {
+            return literal(known & ones(self.width(id)), width_bits);
+        }
+        // What the variable holds of the field, then what the use takes of the variable.
+        let taken = base.width_bits.min(self.width(id)).min(width_bits);
+        resized(&base.text, base.width_bits, taken, width_bits)
+    }
+
+    /// The value of an operand at a width.
+    pub(super) fn operand(&self, operand: Operand, width_bits: u32, gress: Gress) -> String {
+        match operand {
+            Operand::Variable(id) => self.value(id, width_bits, gress),
+            Operand::Constant(value) => literal(value, width_bits),
+        }
+    }
+
+    /// The recirculation port in tables of ingress.
+    pub(super) fn back(&self) -> &'static str {
+        match self.options.own_recirculation_ports {
+            true => "ig_md.recirculation_port",
+            false => "RECIRCULATION_PORT",
+        }
+    }
+
+    /// The recirculation port as a keyset of the ingress parser; a set stands alone in its `select`.
+    pub(super) fn back_keyset(&self) -> &'static str {
+        match self.options.own_recirculation_ports {
+            true => "own_recirculation_port",
+            false => "RECIRCULATION_PORT",
+        }
+    }
+
+    /// What is assigned to.
+    pub(super) fn target(&self, id: VariableId, gress: Gress) -> String {
+        self.base(id, gress).text
+    }
+}
+
+fn frame_field(of: SlotField) -> &'static str {
+    match of {
+        SlotField::PlaceKind => "place_kind",
+        SlotField::Place => "place",
+        SlotField::DelayNs => "delay_ns",
+        SlotField::Number => "number",
+    }
+}
+
+/// The low bits of a field, filled with zeros to a width.
+pub(super) fn resized(field: &str, field_bits: u32, taken_bits: u32, width_bits: u32) -> String {
+    let low = match taken_bits < field_bits {
+        true => format!("{field}[{}:0]", taken_bits - 1),
+        false => field.to_string(),
+    };
+    if taken_bits < width_bits { format!("(bit<{width_bits}>){low}") } else { low }
+}
+
+/// That many ones at the low end.
+pub(super) fn ones(width_bits: u32) -> u128 {
+    lucid::core::arithmetic::mask(width_bits)
+}
+
+/// A name as the control plane has it.
+pub(super) fn control_name(control: &str, name: &str) -> Arc<str> {
+    format!("{control}.{name}").into()
+}

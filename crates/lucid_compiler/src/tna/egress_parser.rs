@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The egress parser takes apart what ingress made. By the copy's replica number it extracts the one slot
+//! that the copy is for and advances over the others, so that no table has to take them off, however many
+//! there are; and it knows whether an egress handler runs. What the tables behind it do is in
+//! `egress_tables`, the tasks in `bridge`.
+
+use super::bridge::{
+    TASK_COPIES, TASK_LEAVE, TASK_MEMBER, TASK_PASS, TASK_ROUND, TASK_WAIT, task_direct,
+};
+use super::context::Context;
+use super::event_headers::EventHeader;
+use super::slots::{may_be_several, slot_shapes};
+use crate::wire::FRAME_BYTES;
+use lucid::core::EventId;
+use source::Span;
+use std::collections::BTreeMap;
+
+/// Bits of a frame.
+const FRAME_BITS: u32 = 8 * FRAME_BYTES as u32;
+
+/// The kind of what goes round: [`crate::wire::PlaceKind::Here`], or zero where statements say so.
+pub(super) const HERE: &str = "0 &&& 7";
+
+/// Writes the parser.
+pub(super) fn write(context: &mut Context<'_>) {
+    let slots = slot_shapes(context.atomic);
+    let count = if may_be_several(&slots) { slots.len() as u32 } else { 0 };
+    let has_egress = context.events.has_egress();
+    let mut tasks = format!("{TASK_PASS} : accept; {TASK_WAIT} : waited; {TASK_MEMBER} : waited;");
+    let mut states = String::from("state waited { pkt.extract(hdr.frame); transition accept; }");
+    if has_egress {
+        tasks.push_str(&format!("{TASK_ROUND} : round; {TASK_LEAVE} : leave;"));
+        states.push_str(&framed(context));
+    }
+    if count > 0 {
+        tasks.push_str(&format!("{TASK_COPIES} &&& {TASK_COPIES} : slot0;"));
+        for slot in 0..count {
+            states.push_str(&self::slot(context, slot));
+        }
+    }
+    context.put(
+        Span::NONE,
+        format!(
+            "parser EgressParser(packet_in pkt, out headers_t hdr, out eg_md_t eg_md, \
+             out egress_intrinsic_metadata_t eg_intr_md) {{ \
+             state start {{ pkt.extract(eg_intr_md); pkt.extract(hdr.bridge); \
+             transition select(hdr.bridge.task) {{ {tasks} default : accept; }} }} {states} }}"
+        ),
+    );
+}
+
+/// A case for an event, with what else is matched in front of its number.
+fn case(kinds: &str, event: &EventHeader, state: &str) -> String {
+    match kinds {
+        "" => format!("{} : {state}_{};", event.number, event.name),
+        kinds => format!("({kinds}, {}) : {state}_{};", event.number, event.name),
+    }
+}
+
+/// Numbers of events with the states that read them for their egress handler.
+fn handled(context: &Context<'_>, kinds: &str, runs: impl Fn(&EventHeader) -> bool) -> String {
+    let events = context.events.events.iter().filter(|event| runs(event));
+    events.map(|event| case(kinds, event, "run")).collect()
+}
+
+/// A packet that is one event in its frame: its egress handler runs if it is due as it goes round, and
+/// as it leaves.
+fn framed(context: &Context<'_>) -> String {
+    let round = handled(context, &format!("{HERE}, 0"), EventHeader::meets_egress_going_round);
+    let leave = handled(context, "", |event| event.has_egress);
+    let mut text = format!(
+        "state round {{ pkt.extract(hdr.frame); \
+         transition select(hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number) {{ {round} \
+         default : accept; }} }} \
+         state leave {{ pkt.extract(hdr.frame); eg_md.leaves = 1; \
+         transition select(hdr.frame.number) {{ {leave} default : accept; }} }}"
+    );
+    for id in (0..context.events.events.len() as u32).map(EventId) {
+        if context.events.event(id).has_egress {
+            text.push_str(&run(context, id, "run", "accept"));
+        }
+    }
+    text
+}
+
+/// The state that reads an event for its egress handler.
+fn run(context: &Context<'_>, id: EventId, prefix: &str, next: &str) -> String {
+    let event = context.events.event(id);
+    format!(
+        "state {prefix}_{} {{ {} eg_md.dispatched = {}; transition {next}; }}",
+        event.name,
+        extract(context, id),
+        event.number
+    )
+}
+
+fn extract(context: &Context<'_>, id: EventId) -> String {
+    match context.events.event(id).ty {
+        Some(_) => format!("pkt.extract({});", context.events.incoming_header(id)),
+        None => String::new(),
+    }
+}
+
+/// States for one slot of a packet with several: the copy that is for it keeps it.
+fn slot(context: &Context<'_>, slot: u32) -> String {
+    let events = &context.events;
+    let here = &events.slots[slot as usize];
+    let next = match slot + 1 == events.slots.len() as u32 {
+        true => "accept".to_string(),
+        false => format!("slot{}", slot + 1),
+    };
+    let is_direct = !slot_shapes(context.atomic)[slot as usize].direct.is_empty();
+    let mut cases = String::new();
+    let mut text = String::new();
+    if is_direct {
+        // Replica 0 leaves by a port; the others are for other slots.
+        let task = task_direct(slot);
+        cases.push_str(&format!("(1, {task}, 0) : leave{slot}; (1, {task}, _) : skip{slot};"));
+        let runs = |event: &EventHeader| event.has_egress;
+        let cases = handled_here(context, slot, "", runs)
+            + &kept(context, slot, "", |event| !event.has_egress);
+        text.push_str(&format!(
+            "state leave{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; eg_md.leaves = 1; {} }}",
+            select("hdr.frame.number", &cases, &next)
+        ));
+    }
+    cases.push_str(&format!("(1, _, {}) : keep{slot}; (1, _, _) : skip{slot};", slot + 1));
+    let runs = EventHeader::meets_egress_going_round;
+    let run_now = handled_here(context, slot, &format!("{HERE}, 0"), runs);
+    let (keys, any) = match run_now.is_empty() {
+        true => ("hdr.frame.number", ""),
+        false => ("hdr.frame.place_kind, hdr.frame.delay_ns, hdr.frame.number", "_, _"),
+    };
+    text.push_str(&format!(
+        "state slot{slot} {{ transition select(hdr.bridge.slot{slot}, hdr.bridge.task, \
+         eg_intr_md.egress_rid) {{ {cases} default : {next}; }} }} \
+         state keep{slot} {{ pkt.extract(hdr.frame); eg_md.kept = 1; {} }}",
+        select(keys, &(run_now + &kept(context, slot, any, |_| true)), &next)
+    ));
+    for id in here {
+        if events.event(*id).ty.is_some() {
+            text.push_str(&format!(
+                "state keep{slot}_{} {{ {} transition {next}; }}",
+                events.event(*id).name,
+                extract(context, *id)
+            ));
+        }
+        if events.event(*id).has_egress {
+            text.push_str(&run(context, *id, &format!("run{slot}"), &next));
+        }
+    }
+    text.push_str(&skip(context, slot, &next));
+    text
+}
+
+fn select(keys: &str, cases: &str, otherwise: &str) -> String {
+    match cases.is_empty() {
+        true => format!("transition {otherwise};"),
+        false => format!("transition select({keys}) {{ {cases} default : {otherwise}; }}"),
+    }
+}
+
+/// Cases for the events of a slot whose egress handlers run.
+fn handled_here(
+    context: &Context<'_>,
+    slot: u32,
+    kinds: &str,
+    runs: impl Fn(&EventHeader) -> bool,
+) -> String {
+    let here = context.events.slots[slot as usize].iter().map(|id| context.events.event(*id));
+    here.filter(|event| runs(event))
+        .map(|event| case(kinds, event, &format!("run{slot}")))
+        .collect()
+}
+
+/// Cases for those events of a slot that have parameters.
+fn kept(
+    context: &Context<'_>,
+    slot: u32,
+    kinds: &str,
+    which: impl Fn(&EventHeader) -> bool,
+) -> String {
+    let here = context.events.slots[slot as usize].iter().map(|id| context.events.event(*id));
+    here.filter(|event| event.ty.is_some() && which(event))
+        .map(|event| case(kinds, event, &format!("keep{slot}")))
+        .collect()
+}
+
+/// Advances over a slot: its frame and its parameters.
+fn skip(context: &Context<'_>, slot: u32, next: &str) -> String {
+    let events = &context.events;
+    let mut by_bits: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for id in &events.slots[slot as usize] {
+        let event = events.event(*id);
+        let bits = event.fields.iter().flatten().map(|(_, width_bits)| width_bits).sum::<u32>()
+            + event.padding_bits;
+        by_bits.entry(bits).or_default().push(event.number);
+    }
+    if let Some((bits, _)) = by_bits.iter().next().filter(|_| by_bits.len() == 1) {
+        let bits = FRAME_BITS + bits;
+        return format!("state skip{slot} {{ pkt.advance({bits}); transition {next}; }}");
+    }
+    let mut cases = String::new();
+    let mut text = String::new();
+    for (bits, numbers) in by_bits {
+        for number in numbers {
+            cases.push_str(&format!("{number} : skip{slot}_{bits};"));
+        }
+        let all_bits = FRAME_BITS + bits;
+        text.push_str(&format!(
+            "state skip{slot}_{bits} {{ pkt.advance({all_bits}); transition {next}; }}"
+        ));
+    }
+    format!(
+        "{text} state skip{slot} {{ transition select(pkt.lookahead<bit<{FRAME_BITS}>>()[15:0]) {{ \
+         {cases} default : {next}; }} }}"
+    )
+}

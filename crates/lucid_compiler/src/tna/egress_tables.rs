@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The scheduler's tables of egress: the time that delayed events have waited, the members of groups of
+//! switches, and how a packet leaves: without the frame that its event has inside the network, or not at
+//! all, where a copy has no event and where an egress handler generated none.
+
+use super::bridge::{TASK_COPIES, TASK_MEMBER, TASK_WAIT};
+use super::context::Context;
+use super::egress_parser::HERE;
+use super::parts::MEMBER_ENTRIES;
+use super::scheduler_tables::{extern_type, values_table};
+use source::Span;
+
+/// Where delayed events have time stamps the source address has the time while they last; what leaves has none.
+pub(super) fn source_again(context: &Context<'_>) -> &'static str {
+    match context.options.has_stamps() {
+        false => "",
+        true => "hdr.frame.source_kind = SOURCE;",
+    }
+}
+
+/// What the control plane says of this switch, where egress handlers ask for it.
+pub(super) fn values(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    values_table(context, stage, ("egress_values", "set_egress_values"), "eg_md");
+    Some("egress_values.apply();".into())
+}
+
+/// How a packet leaves.
+pub(super) fn leave(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    let has_egress = context.events.has_egress();
+    let mut keys = vec!["hdr.bridge.task", "eg_md.kept", "eg_md.leaves", "hdr.frame.number"];
+    if has_egress {
+        keys.extend(["eg_md.dispatched", "eg_md.generated"]);
+    }
+    let keys: Vec<String> = keys.into_iter().map(|key| format!("{key} : ternary;")).collect();
+    // The first that fits: task, kept, leaves, number; dispatched, generated.
+    let mut entries = String::new();
+    let any = if has_egress { ", _, _" } else { "" };
+    entries.push_str(&format!("({TASK_COPIES} &&& {TASK_COPIES}, 0, _, _{any}) : drop_copy();"));
+    if has_egress {
+        for event in context.events.events.iter().filter(|event| event.has_egress) {
+            entries.push_str(&format!("(_, _, _, _, {}, 0) : drop_copy();", event.number));
+        }
+    }
+    for event in context.events.events.iter().filter(|event| event.is_bare) {
+        entries.push_str(&format!("(_, _, 1, {}{any}) : unframe();", event.number));
+    }
+    entries.push_str(&format!("(_, _, 1, _{any}) : leave_here();"));
+    let size = entries.matches(';').count();
+    let unframe = match context.events.events.iter().any(|event| event.is_bare) {
+        true => "action unframe() { hdr.frame.setInvalid(); }",
+        false => "",
+    };
+    let source = source_again(context);
+    let unframes = if unframe.is_empty() { "" } else { "unframe;" };
+    context.put(
+        Span::NONE,
+        format!(
+            "action drop_copy() {{ eg_dprsr_md.drop_ctl = 1; }} {unframe} \
+             action leave_here() {{ hdr.frame.place_kind = PLACE_HERE; hdr.frame.place = 0; {source} }} \
+             @stage({stage}) table leave {{ key = {{ {} }} actions = {{ drop_copy; {unframes} \
+             leave_here; NoAction; }} const entries = {{ {entries} }} \
+             const default_action = NoAction(); size = {size}; }}",
+            keys.join("")
+        ),
+    );
+    Some("leave.apply();".into())
+}
+
+/// Each copy gets the number of its switch.
+pub(super) fn member(context: &mut Context<'_>, stage: usize) -> Option<String> {
+    context.put(
+        Span::NONE,
+        format!(
+            "action at_switch(bit<32> switch_number) {{ hdr.frame.place_kind = PLACE_SWITCH; \
+             hdr.frame.place = switch_number; }} @stage({stage}) table member {{ \
+             key = {{ eg_intr_md.egress_rid : exact; }} actions = {{ at_switch; NoAction; }} \
+             const default_action = NoAction(); size = {MEMBER_ENTRIES}; }}"
+        ),
+    );
+    Some(format!("if (hdr.bridge.task == {TASK_MEMBER}) {{ member.apply(); }}"))
+}
+
+/// The time that a delayed event has waited.
+pub(super) fn wait(context: &mut Context<'_>, stage: usize, second: bool) -> Option<String> {
+    let (table, action, body) = match (context.options.has_stamps(), second) {
+        (false, _) => (
+            "wait",
+            "waited",
+            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_intr_md.deq_timedelta;",
+        ),
+        (true, false) => (
+            "wait",
+            "waited",
+            "eg_md.elapsed_ns = eg_prsr_md.global_tstamp[15:0] - hdr.bridge.arrived_ns;",
+        ),
+        (true, true) => (
+            "count_down",
+            "counted",
+            "hdr.frame.delay_ns = hdr.frame.delay_ns |-| (bit<32>)eg_md.elapsed_ns; \
+             hdr.frame.source_kind = eg_prsr_md.global_tstamp[15:0];",
+        ),
+    };
+    // Once it has waited its egress handler is still to run.
+    let is_last = !context.options.has_stamps() || second;
+    let marks = context.events.has_egress() && is_last;
+    let (key, entries) = match marks {
+        true => (
+            "hdr.frame.place_kind : ternary;",
+            format!("({TASK_WAIT}, {HERE}) : {action}_here(); ({TASK_WAIT}, _) : {action}();"),
+        ),
+        false => ("", format!("{TASK_WAIT} : {action}();")),
+    };
+    let mut actions = format!("action {action}() {{ {body} }}");
+    let mut names = format!("{action};");
+    if marks {
+        actions.push_str(&format!(
+            "action {action}_here() {{ {body} hdr.frame.place_kind = PLACE_LATER; }}"
+        ));
+        names.push_str(&format!("{action}_here;"));
+    }
+    let size = 1 + u32::from(marks);
+    context.put(
+        Span::NONE,
+        format!(
+            "{actions} @stage({stage}) table {table} {{ key = {{ hdr.bridge.task : exact; {key} }} \
+             actions = {{ {names} NoAction; }} const entries = {{ {entries} }} \
+             const default_action = NoAction(); size = {size}; }}"
+        ),
+    );
+    Some(format!("{table}.apply();"))
+}
+
+/// Metadata of egress.
+pub(super) fn metadata(context: &Context<'_>) -> String {
+    let mut text = String::new();
+    if context.parts.contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::Leave)) {
+        text.push_str("bit<1> kept; bit<1> leaves;");
+    }
+    if context.options.has_stamps() {
+        text.push_str("bit<16> elapsed_ns;");
+    }
+    if context.events.has_egress() {
+        text.push_str("bit<16> dispatched; bit<1> generated;");
+    }
+    if context
+        .parts
+        .contains(&super::parts::Part::Scheduler(super::parts::SchedulerPart::EgressValues))
+    {
+        text.push_str("bit<32> self_switch;");
+        if context.options.own_recirculation_ports {
+            text.push_str("PortId_t recirculation_port;");
+        }
+        for (at, one) in context.program.externs.iter().enumerate() {
+            if let Some(ty) = extern_type(one.ty) {
+                text.push_str(&format!("{ty} {};", context.externs[at]));
+            }
+        }
+    }
+    text
+}

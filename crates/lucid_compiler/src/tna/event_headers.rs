@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The headers of events: what they and their fields are called, and in which parts of the switch each of them is.
+//! Their declarations are written in `events`.
+
+use crate::atomic::program::{AtomicProgram, Operation};
+use crate::expressions::wire_bits;
+use crate::names::Names;
+use lucid::core::{EventId, Program, Type};
+use lucid::syntax::ast::EventSort;
+use pisa::Gress;
+use source::Span;
+use std::collections::BTreeSet;
+
+/// How an event is laid out.
+#[derive(Clone, Debug)]
+pub(super) struct EventHeader {
+    /// P4 name of the event.
+    pub(super) name: String,
+    /// Type of the header; none if no parameter has bits.
+    pub(super) ty: Option<String>,
+    /// Field and width of each parameter; none for a payload.
+    pub(super) fields: Vec<Option<(String, u32)>>,
+    /// Zero bits behind the parameters.
+    pub(super) padding_bits: u32,
+    /// Its number on the wire.
+    pub(super) number: u32,
+    /// Whether it leaves a switch without a frame.
+    pub(super) is_bare: bool,
+    /// Whether it has a payload.
+    pub(super) has_payload: bool,
+    /// Whether a handler is compiled for ingress.
+    pub(super) is_handled: bool,
+    /// Whether one is compiled for egress.
+    pub(super) has_egress: bool,
+    /// Whether it leaves the network where it is generated.
+    pub(super) is_exit: bool,
+}
+
+impl EventHeader {
+    /// Whether its egress handler runs as it goes round. An exit event only goes round to leave.
+    pub(super) fn meets_egress_going_round(&self) -> bool {
+        self.has_egress && !self.is_exit
+    }
+}
+
+/// A header that the program's own parsers read.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    pub(super) span: Span,
+    pub(super) ty: String,
+    /// Its declaration.
+    pub(super) declaration: String,
+    /// Its field in the struct of headers.
+    pub(super) name: String,
+}
+
+/// All events of a program.
+#[derive(Clone, Debug)]
+pub(super) struct EventHeaders {
+    pub(super) events: Vec<EventHeader>,
+    /// Events that each slot may hold, ascending.
+    pub(super) slots: Vec<Vec<EventId>>,
+    /// Events that egress handlers generate, ascending.
+    pub(super) leaving: Vec<EventId>,
+    /// Events without a handler that the program's parsers make: they leave the network at once.
+    pub(super) passing: BTreeSet<EventId>,
+}
+
+impl EventHeaders {
+    pub(super) fn new(
+        program: &Program,
+        atomic: &AtomicProgram,
+        names: &mut Names,
+    ) -> EventHeaders {
+        let mut given = Names::new(&[]);
+        let handled = |id: EventId, gress: Gress| {
+            atomic.handlers.iter().any(|one| one.event == id && one.gress == gress)
+        };
+        let mut events = Vec::new();
+        for (at, event) in program.events.iter().enumerate() {
+            let name = given.fresh(&event.name);
+            let mut fields_names = Names::new(&["_pad"]);
+            let mut bits = 0;
+            let mut fields = Vec::new();
+            for parameter in &event.parameters {
+                let width_bits = wire_bits(parameter.ty);
+                bits += width_bits;
+                let field =
+                    (width_bits > 0).then(|| (fields_names.fresh(&parameter.name), width_bits));
+                fields.push(field);
+            }
+            events.push(EventHeader {
+                ty: (bits > 0).then(|| names.fresh(&format!("{name}_h"))),
+                name,
+                fields,
+                padding_bits: bits.next_multiple_of(8) - bits,
+                number: event.wire_number,
+                is_bare: event.sort == EventSort::Packet && program.main_parser.is_some(),
+                has_payload: event.parameters.iter().any(|one| one.ty == Type::Payload),
+                is_handled: handled(EventId(at as u32), Gress::Ingress),
+                has_egress: handled(EventId(at as u32), Gress::Egress),
+                is_exit: event.sort == EventSort::Exit,
+            });
+        }
+        let mut slots: Vec<Vec<EventId>> = Vec::new();
+        let mut leaving: Vec<EventId> = Vec::new();
+        for statement in &atomic.statements {
+            let Operation::Generate { slot, event, .. } = &statement.operation else { continue };
+            let here = match statement.gress {
+                Gress::Egress => &mut leaving,
+                Gress::Ingress => {
+                    let slot = *slot as usize;
+                    slots.resize(slots.len().max(slot + 1), Vec::new());
+                    &mut slots[slot]
+                }
+            };
+            if !here.contains(event) {
+                here.push(*event);
+                here.sort();
+            }
+        }
+        EventHeaders { events, slots, leaving, passing: BTreeSet::new() }
+    }
+
+    pub(super) fn event(&self, id: EventId) -> &EventHeader {
+        &self.events[id.0 as usize]
+    }
+
+    /// The header of the event that came in.
+    pub(super) fn incoming_header(&self, id: EventId) -> String {
+        format!("hdr.in_{}", self.event(id).name)
+    }
+
+    /// The header of an event in a slot.
+    pub(super) fn outgoing_header(&self, slot: u32, id: EventId) -> String {
+        format!("hdr.slot{slot}_{}", self.event(id).name)
+    }
+
+    fn field(&self, id: EventId, parameter: u32) -> &str {
+        let fields = &self.event(id).fields;
+        let field = fields.get(parameter as usize).and_then(|field| field.as_ref());
+        field.map_or("_pad", |(name, _)| name.as_str())
+    }
+
+    /// A parameter of the event that came in.
+    pub(super) fn incoming(&self, id: EventId, parameter: u32) -> String {
+        format!("{}.{}", self.incoming_header(id), self.field(id, parameter))
+    }
+
+    /// An argument of a generated event.
+    pub(super) fn outgoing(&self, slot: u32, id: EventId, parameter: u32) -> String {
+        format!("{}.{}", self.outgoing_header(slot, id), self.field(id, parameter))
+    }
+
+    /// The header of an event that an egress handler generates.
+    pub(super) fn leaving_header(&self, id: EventId) -> String {
+        format!("hdr.out_{}", self.event(id).name)
+    }
+
+    /// An argument of an event that an egress handler generates.
+    pub(super) fn leaving(&self, id: EventId, parameter: u32) -> String {
+        format!("{}.{}", self.leaving_header(id), self.field(id, parameter))
+    }
+
+    /// Whether some event has an egress handler.
+    pub(super) fn has_egress(&self) -> bool {
+        self.events.iter().any(|event| event.has_egress)
+    }
+
+    /// Events that egress may have to take apart: those of copies, and those with an egress handler.
+    pub(super) fn at_egress(&self) -> Vec<EventId> {
+        let is_copied = |id: &EventId| self.slots.iter().any(|slot| slot.contains(id));
+        (0..self.events.len() as u32)
+            .map(EventId)
+            .filter(|id| self.event(*id).has_egress || is_copied(id))
+            .collect()
+    }
+
+    /// Headers that a slot may hold besides its frame.
+    pub(super) fn slot_headers(&self, slot: u32) -> Vec<String> {
+        self.slots[slot as usize]
+            .iter()
+            .filter(|event| self.event(**event).ty.is_some())
+            .map(|event| self.outgoing_header(slot, *event))
+            .collect()
+    }
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays, pair arrays and counters as registers, and what handlers do with them as register actions:
+//! one for each distinct use (Lucid §6.1, "memory operation table"). A stateful ALU works on 8, 16 or
+//! 32 bits, so cells of other widths sit in wider ones, whose upper bits stay zero.
+
+use super::codes::TOO_MANY_REGISTER_ACTIONS;
+use super::context::{Context, RegisterNames, control_name, resized};
+use crate::atomic::program::{
+    ArrayId, Index, MemoryAccess, MemoryUse, Operand, Operation, RegisterAction,
+};
+use crate::compiled::GlobalPlace;
+use crate::expressions::{self, BuiltIn, Environment, literal};
+use lucid::core::{
+    CONDITION_1, CONDITION_2, Expression, GlobalId, GlobalKind, LocalId, MemopBody, NEW_CELL_1,
+    NEW_CELL_2,
+};
+use pisa::Gress;
+use source::{Diagnostic, Span};
+
+/// Register actions that one register can have (Lucid §6; the stateful ALU holds four programs).
+const MOST_REGISTER_ACTIONS: usize = 4;
+
+/// Width of a cell as hardware has it.
+fn physical(width_bits: u32) -> u32 {
+    match width_bits {
+        0..=8 => 8,
+        9..=16 => 16,
+        17..=32 => 32,
+        _ => width_bits,
+    }
+}
+
+struct Cell {
+    width_bits: u32,
+    physical_bits: u32,
+    is_pair: bool,
+}
+
+/// Which half of the switch an array is in: that of the statements that use it.
+pub(super) fn gress(context: &Context<'_>, array: ArrayId) -> Option<Gress> {
+    context.atomic.statements.iter().find_map(|statement| match statement.operation {
+        Operation::Memory { array: of, .. } if of == array => Some(statement.gress),
+        _ => None,
+    })
+}
+
+/// Declares the registers and register actions of one half of the switch.
+pub(super) fn write(context: &mut Context<'_>, half: Gress) {
+    let arrays = &context.atomic.arrays;
+    context.registers.resize(arrays.len(), RegisterNames::default());
+    for (at, array) in arrays.iter().enumerate() {
+        let id = ArrayId(at as u32);
+        if gress(context, id) == Some(half) {
+            register(context, id, array.global, &array.register_actions, half);
+        }
+    }
+}
+
+/// Globals that no register stands for.
+pub(super) fn absent(context: &mut Context<'_>) {
+    for at in 0..context.program.globals.len() {
+        let id = GlobalId(at as u32);
+        let is_placed = context.globals.iter().any(|place| match place {
+            GlobalPlace::Register { global, .. }
+            | GlobalPlace::Table { global, .. }
+            | GlobalPlace::Absent(global) => *global == id,
+        });
+        if !is_placed {
+            context.place(GlobalPlace::Absent(id));
+        }
+    }
+    context.globals.sort_by_key(|place| match place {
+        GlobalPlace::Register { global, .. }
+        | GlobalPlace::Table { global, .. }
+        | GlobalPlace::Absent(global) => *global,
+    });
+}
+
+fn register(
+    context: &mut Context<'_>,
+    array: ArrayId,
+    id: GlobalId,
+    actions: &[RegisterAction],
+    half: Gress,
+) {
+    let Some(global) = context.program.globals.get(id.0 as usize) else { return };
+    let (width_bits, length, is_pair, initial) = match &global.kind {
+        GlobalKind::Array { width_bits, length } => (*width_bits, *length, false, 0),
+        GlobalKind::PairArray { width_bits, length } => (*width_bits, *length, true, 0),
+        GlobalKind::Counter { width_bits, initial } => (*width_bits, 1, false, *initial),
+        GlobalKind::Table(_) => return,
+    };
+    if actions.len() > MOST_REGISTER_ACTIONS {
+        let message = format!(
+            "`{}` is used in {} different ways, more than the {MOST_REGISTER_ACTIONS} that a stateful \
+             ALU holds",
+            global.name,
+            actions.len()
+        );
+        let uses: Vec<&str> = actions.iter().map(|action| action.name.as_ref()).collect();
+        context.found.push(
+            Diagnostic::error(TOO_MANY_REGISTER_ACTIONS, global.span, message)
+                .note(format!("the ways are: {}", uses.join(", ")))
+                .help("use the same memop with the same operands in several places, or split the array"),
+        );
+    }
+    let physical_bits = physical(width_bits);
+    let cell = Cell { width_bits, physical_bits, is_pair };
+    let name = context.names.fresh(&global.name);
+    let index_bits = index_bits(context, array, length);
+    let ty = if is_pair {
+        let ty = context.names.fresh(&format!("{name}_pair_t"));
+        context.types.push((
+            global.span,
+            format!("struct {ty} {{ bit<{physical_bits}> first; bit<{physical_bits}> second; }}"),
+        ));
+        ty
+    } else {
+        format!("bit<{physical_bits}>")
+    };
+    let start = if initial == 0 { String::new() } else { format!(", {initial}") };
+    let span = global.span;
+    context.put(span, format!("Register<{ty}, bit<{index_bits}>>({length}{start}) {name};"));
+    context.place(GlobalPlace::Register {
+        global: id,
+        name: control_name(super::parts::control(half), &name),
+        cell_bits: physical_bits,
+        is_pair,
+    });
+    let mut names = Vec::new();
+    for action in actions {
+        let action_name = context.names.fresh(&format!("{name}_{}", action.name));
+        let body = body(context, action, &cell, half);
+        let at = use_span(context, array, names.len() as u32).unwrap_or(span);
+        // Without a result the interface still has one for `execute`; it is not used.
+        let returned =
+            if action.returns { format!(", out bit<{width_bits}> rv") } else { String::new() };
+        context.put(
+            at,
+            format!(
+                "RegisterAction<{ty}, bit<{index_bits}>, bit<{width_bits}>>({name}) {action_name} = {{ \
+                 void apply(inout {ty} value{returned}) {{ {body} }} }};"
+            ),
+        );
+        names.push(action_name);
+    }
+    context.registers[array.0 as usize] = RegisterNames { actions: names, index_bits };
+}
+
+/// Where a register action is used first.
+fn use_span(context: &Context<'_>, of: ArrayId, number: u32) -> Option<Span> {
+    context.atomic.statements.iter().find_map(|statement| match &statement.operation {
+        Operation::Memory { array, register_action, .. }
+            if *array == of && *register_action == number =>
+        {
+            Some(statement.span)
+        }
+        _ => None,
+    })
+}
+
+/// The widest index that any access has, and bits enough for the array.
+fn index_bits(context: &Context<'_>, of: ArrayId, length: u64) -> u32 {
+    let needed = 64 - length.saturating_sub(1).leading_zeros();
+    let used =
+        context.atomic.statements.iter().filter_map(|statement| match &statement.operation {
+            Operation::Memory { array, index, .. } if *array == of => Some(match index {
+                Index::Operand(Operand::Variable(id)) => context.width(*id),
+                Index::Operand(Operand::Constant(value)) => 128 - value.leading_zeros(),
+                Index::Hash(hash) => hash.width_bits,
+            }),
+            _ => None,
+        });
+    used.max().unwrap_or(1).max(needed).max(1)
+}
+
+fn body(context: &Context<'_>, action: &RegisterAction, cell: &Cell, gress: Gress) -> String {
+    let mut body = Body { context, cell, gress, text: String::new() };
+    match &action.access {
+        MemoryAccess::Simple { get, set } => {
+            let names = vec![cell.read(cell.is_pair.then_some("first"))];
+            if let (Some(get), true) = (get, action.returns) {
+                body.simple(get, "rv", false, &names);
+            }
+            if let Some(set) = set {
+                body.simple(set, &cell.place(), true, &names);
+            }
+        }
+        MemoryAccess::Complex { memop, arguments, default } => {
+            body.complex(context, memop.0, arguments, *default, action.returns);
+        }
+    }
+    body.text
+}
+
+impl Cell {
+    /// The cell, or one of the two, at the width that the program gave it.
+    fn read(&self, half: Option<&str>) -> String {
+        let field = half.map_or("value".to_string(), |half| format!("value.{half}"));
+        resized(&field, self.physical_bits, self.width_bits, self.width_bits)
+    }
+
+    fn place(&self) -> String {
+        if self.is_pair { "value.first".into() } else { "value".into() }
+    }
+
+    /// A value of the program's width as it is stored.
+    fn stored(&self, text: &str) -> String {
+        match self.physical_bits == self.width_bits {
+            true => text.to_string(),
+            false => format!("(bit<{}>)({text})", self.physical_bits),
+        }
+    }
+}
+
+struct Body<'a, 'p> {
+    context: &'a Context<'p>,
+    cell: &'a Cell,
+    gress: Gress,
+    text: String,
+}
+
+/// What locals of a memop are called in a register action.
+struct MemopNames<'a> {
+    names: &'a [(LocalId, String)],
+}
+
+impl Environment for MemopNames<'_> {
+    fn local(&mut self, local: LocalId) -> String {
+        let found = self.names.iter().find(|(id, _)| *id == local);
+        found.map_or_else(|| "0".to_string(), |(_, name)| name.clone())
+    }
+
+    // The checker admits nothing of the following in memops (Lucid §4.2).
+    fn built_in(&mut self, _: BuiltIn, _: Span) -> (String, u32) {
+        ("0".into(), 0)
+    }
+
+    fn hash(&mut self, _: u32, _: &[(String, u32)], width_bits: u32, _: Span) -> String {
+        literal(0, width_bits)
+    }
+
+    fn checksum(&mut self, _: &[(String, u32)], _: Span) -> String {
+        literal(0, 16)
+    }
+
+    fn impossible(&mut self, _: Span) {}
+}
+
+impl Body<'_, '_> {
+    fn store(&mut self, target: &str, is_cell: bool, text: &str) {
+        let text = if is_cell { self.cell.stored(text) } else { text.to_string() };
+        self.text.push_str(&format!("{target} = {text};"));
+    }
+
+    fn operand(&self, operand: Operand) -> String {
+        self.context.operand(operand, self.cell.width_bits, self.gress)
+    }
+
+    /// One memop of two arguments, whose outcome goes to a target.
+    fn simple(&mut self, side: &MemoryUse, target: &str, is_cell: bool, cell: &[String]) {
+        let old = &cell[0];
+        match side {
+            // Storing what is there is nothing.
+            MemoryUse::Old if is_cell => {}
+            MemoryUse::Old => self.store(target, is_cell, old),
+            MemoryUse::Value(value) => {
+                let value = self.operand(*value);
+                self.store(target, is_cell, &value);
+            }
+            MemoryUse::Add(value) => {
+                let value = self.operand(*value);
+                self.store(target, is_cell, &format!("{old} + {value}"));
+            }
+            MemoryUse::Memop(id, argument) => {
+                let Some(memop) = self.context.program.memops.get(id.0 as usize) else { return };
+                let argument = self.operand(*argument);
+                let names = [(LocalId(0), old.clone()), (LocalId(1), argument)];
+                let text = |expression: &Expression| {
+                    expressions::text(expression, &mut MemopNames { names: &names })
+                };
+                match &memop.body {
+                    MemopBody::Return(value) => {
+                        let value = text(value);
+                        self.store(target, is_cell, &value);
+                    }
+                    MemopBody::If(condition, then, otherwise) => {
+                        let (then, otherwise) = (text(then), text(otherwise));
+                        self.text.push_str(&format!("if ({}) {{", text(condition)));
+                        self.store(target, is_cell, &then);
+                        self.text.push_str("} else {");
+                        self.store(target, is_cell, &otherwise);
+                        self.text.push('}');
+                    }
+                    MemopBody::Complex { .. } => {}
+                }
+            }
+        }
+    }
+
+    /// A memop of three or four arguments: old values first, then both cells, then the result.
+    fn complex(
+        &mut self,
+        context: &Context<'_>,
+        memop: u32,
+        arguments: &[Operand; 2],
+        default: Operand,
+        returns: bool,
+    ) {
+        let Some(memop) = context.program.memops.get(memop as usize) else { return };
+        let MemopBody::Complex { conditions, cell1, cell2, returned } = &memop.body else { return };
+        let is_pair = memop.argument_count == 4;
+        let width_bits = self.cell.width_bits;
+        let first = self.cell.read(is_pair.then_some("first"));
+        let default = self.operand(default);
+        let [one, other] = arguments.map(|operand| self.operand(operand));
+        let second = if is_pair { self.cell.read(Some("second")) } else { default.clone() };
+        let mut names = vec![(LocalId(0), "old_1".to_string())];
+        self.text.push_str(&format!("bit<{width_bits}> old_1 = {first};"));
+        if is_pair {
+            self.text.push_str(&format!("bit<{width_bits}> old_2 = {second};"));
+            names.extend([
+                (LocalId(1), "old_2".to_string()),
+                (LocalId(2), one),
+                (LocalId(3), other),
+            ]);
+        } else {
+            names.extend([(LocalId(1), one), (LocalId(2), other)]);
+        }
+        for (condition, id) in conditions.iter().zip([CONDITION_1, CONDITION_2]) {
+            if let Some(condition) = condition {
+                let text = expressions::text(condition, &mut MemopNames { names: &names });
+                names.push((id, format!("({text})")));
+            }
+        }
+        let reads_new = |id: LocalId| {
+            returned.iter().any(|(guard, value)| {
+                let mut found = false;
+                for expression in [guard, value] {
+                    lucid::core::walk::each_read(expression, &mut |local| {
+                        found |= local == id;
+                    });
+                }
+                found
+            })
+        };
+        let wants_scratch = !is_pair && returns && reads_new(NEW_CELL_2);
+        self.text.push_str(&format!("bit<{width_bits}> new_1 = old_1;"));
+        self.updates(cell1, "new_1", &names);
+        if is_pair || wants_scratch {
+            let start = if is_pair { "old_2".to_string() } else { default.clone() };
+            self.text.push_str(&format!("bit<{width_bits}> new_2 = {start};"));
+            self.updates(cell2, "new_2", &names);
+        }
+        if is_pair {
+            self.store("value.first", true, "new_1");
+            self.store("value.second", true, "new_2");
+        } else {
+            self.store("value", true, "new_1");
+        }
+        if !returns {
+            return;
+        }
+        names.push((NEW_CELL_1, "new_1".into()));
+        names.push((NEW_CELL_2, "new_2".into()));
+        self.store("rv", false, &default);
+        if let Some((guard, value)) = returned {
+            let guard = expressions::text(guard, &mut MemopNames { names: &names });
+            let value = expressions::text(value, &mut MemopNames { names: &names });
+            self.text.push_str(&format!("if ({guard}) {{ rv = {value}; }}"));
+        }
+    }
+
+    /// Guarded updates: the first whose guard holds counts.
+    fn updates(
+        &mut self,
+        updates: &[(Expression, Expression)],
+        target: &str,
+        names: &[(LocalId, String)],
+    ) {
+        let mut text = String::new();
+        for (at, (guard, value)) in updates.iter().enumerate() {
+            let guard = expressions::text(guard, &mut MemopNames { names });
+            let value = expressions::text(value, &mut MemopNames { names });
+            let start = if at == 0 { "if" } else { "else if" };
+            text.push_str(&format!("{start} ({guard}) {{ {target} = {value}; }}"));
+        }
+        self.text.push_str(&text);
+    }
+}

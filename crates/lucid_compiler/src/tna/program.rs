@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The parts of a program in their order: constants and headers, metadata, and the six blocks of a
+//! pipe. What is in the blocks comes from the other modules.
+
+use super::codes::{INTERNAL, NOT_ON_TARGET};
+use super::context::{Context, Made, Piece};
+use super::parts::{Part, SchedulerPart};
+use super::{egress_parser, events, memory, observed, parsers, scheduler_tables, slots, tables};
+use crate::atomic;
+use crate::atomic::program::{Operation, VariableKind};
+use crate::compiled::Compiled;
+use crate::options::Delay;
+use lucid::core::EventId;
+use p4::build::ProgramBuilder;
+use pisa::{Gress, VariableId};
+use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use std::collections::BTreeSet;
+
+/// The P4_16 program of a layout.
+pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diagnostics> {
+    let mut context = Context::new(made);
+    refuse(&mut context);
+    let chunks = parsers::ingress(&mut context);
+    let ingress_parser = std::mem::take(&mut context.pieces);
+    let ingress = control(&mut context, Gress::Ingress);
+    let egress = control(&mut context, Gress::Egress);
+    memory::absent(&mut context);
+    egress_parser::write(&mut context);
+    let egress_parser = std::mem::take(&mut context.pieces);
+    events::write(&mut context, chunks);
+    let types = std::mem::take(&mut context.types);
+    context.pieces.extend(types);
+    metadata(&mut context, Gress::Ingress);
+    metadata(&mut context, Gress::Egress);
+    context.pieces.extend(ingress_parser);
+    if context.options.observes_user_p4() {
+        context.put(Span::NONE, "extern void log_msg<T>(string text, in T data);");
+    }
+    let user = user(&mut context, &mut map);
+    context.pieces.extend(ingress);
+    ingress_deparser(&mut context);
+    context.pieces.extend(egress_parser);
+    context.pieces.extend(egress);
+    egress_deparser(&mut context);
+    context.put(
+        Span::NONE,
+        "Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), \
+         EgressDeparser()) pipe; Switch(pipe) main;",
+    );
+    if context.found.has_errors() {
+        return Err(context.found);
+    }
+    finish(context, map, &user)
+}
+
+/// What handlers do that this target cannot.
+fn refuse(context: &mut Context<'_>) {
+    let atomic = context.atomic;
+    for statement in &atomic.statements {
+        if let Operation::Generate { event, payload: false, .. } = statement.operation
+            && context.events.event(event).has_payload
+        {
+            context.found.push(
+                Diagnostic::error(
+                    NOT_ON_TARGET,
+                    statement.span,
+                    "the packet's payload cannot be cut off from an event that has one",
+                )
+                .help(
+                    "hand on the payload of the event that is being handled, or generate an event \
+                       without a payload",
+                ),
+            );
+        }
+    }
+}
+
+/// Parameters of an ingress control, the user's too.
+const INGRESS_PARAMETERS: &str = "(inout headers_t hdr, inout ig_md_t ig_md, \
+     in ingress_intrinsic_metadata_t ig_intr_md, \
+     in ingress_intrinsic_metadata_from_parser_t ig_prsr_md, \
+     inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
+     inout ingress_intrinsic_metadata_for_tm_t ig_tm_md)";
+
+/// The user's P4_16 in front of the dispatcher and behind it; which files it is.
+fn user(context: &mut Context<'_>, map: &mut SourceMap) -> Vec<FileId> {
+    let mut files = Vec::new();
+    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
+        let Some(given) = given else { continue };
+        let hook = (hook, INGRESS_PARAMETERS);
+        let (found, pieces) =
+            crate::user::read(map, given, hook, NOT_ON_TARGET, &mut context.found);
+        files.extend(found);
+        context.pieces.extend(pieces);
+    }
+    files
+}
+
+/// Where in what ingress applies the user's control stands in front of handlers.
+fn before_handlers(apply: &[String]) -> usize {
+    let values = apply.iter().position(|one| one.starts_with("switch_values.apply"));
+    values.map_or(0, |at| at + 1)
+}
+
+/// Puts the user's controls around what ingress applies; `self` and externs are known to them.
+fn with_user(context: &mut Context<'_>, apply: &mut Vec<String>) {
+    if context.options.observes_user_p4() {
+        apply.insert(before_handlers(apply), observed::handlers(context));
+        apply.push(observed::generated(context));
+    }
+    for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
+        if given.is_none() {
+            continue;
+        }
+        context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
+        let call = observed::user(context, hook);
+        if hook == "after" {
+            apply.push(call);
+            continue;
+        }
+        apply.insert(before_handlers(apply), call);
+    }
+}
+
+/// A control with its tables.
+fn control(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+    memory::write(context, gress);
+    let mut apply = tables::write(context, gress);
+    if gress == Gress::Ingress {
+        with_user(context, &mut apply);
+    }
+    let body = std::mem::take(&mut context.pieces);
+    let head = match gress {
+        Gress::Ingress => {
+            format!("control Ingress{INGRESS_PARAMETERS} {{")
+        }
+        Gress::Egress => "control Egress(inout headers_t hdr, inout eg_md_t eg_md, \
+             in egress_intrinsic_metadata_t eg_intr_md, \
+             in egress_intrinsic_metadata_from_parser_t eg_prsr_md, \
+             inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md, \
+             inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {"
+            .to_string(),
+    };
+    let mut pieces = vec![(Span::NONE, head)];
+    pieces.extend(body);
+    let end = match gress {
+        Gress::Ingress => String::new(),
+        // The bridge ends here, and events in whose place egress handlers generated others.
+        Gress::Egress => {
+            let events = context
+                .events
+                .events
+                .iter()
+                .zip(0..)
+                .filter(|(event, _)| event.has_egress && event.ty.is_some());
+            let replaced: String = events
+                .map(|(_, at)| context.events.incoming_header(EventId(at)) + ".setInvalid();")
+                .collect();
+            match replaced.is_empty() {
+                true => "hdr.bridge.setInvalid();".to_string(),
+                false => {
+                    format!("if (eg_md.generated == 1) {{ {replaced} }} hdr.bridge.setInvalid();")
+                }
+            }
+        }
+    };
+    pieces.push((Span::NONE, format!("apply {{ {} {end} }} }}", apply.join(" "))));
+    pieces
+}
+
+/// The struct of metadata of one half.
+fn metadata(context: &mut Context<'_>, gress: Gress) {
+    let mut used: BTreeSet<VariableId> = BTreeSet::new();
+    let atomic = context.atomic;
+    for statement in atomic.statements.iter().filter(|one| one.gress == gress) {
+        used.extend(statement.guard.variables());
+        used.extend(atomic.reads(statement));
+        used.extend(statement.operation.writes());
+    }
+    let name = match gress {
+        Gress::Ingress => "ig_md_t",
+        Gress::Egress => "eg_md_t",
+    };
+    context.put(
+        Span::NONE,
+        format!("struct {name} {{ {}", scheduler_tables::metadata(context, gress)),
+    );
+    for id in used {
+        let variable = atomic.variable(id);
+        if variable.kind == VariableKind::Temporary {
+            let field = &context.fields[id.0 as usize];
+            let text = format!("bit<{}> {field};", variable.width_bits);
+            context.put(variable.span, text);
+        }
+    }
+    context.put(Span::NONE, "}");
+}
+
+fn ingress_deparser(context: &mut Context<'_>) {
+    context.put(
+        Span::NONE,
+        "control IngressDeparser(packet_out pkt, inout headers_t hdr, in ig_md_t ig_md, \
+         in ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md, \
+         in ingress_intrinsic_metadata_t ig_intr_md) {",
+    );
+    let sums = checksums(context, Gress::Ingress);
+    context.put(Span::NONE, "apply {");
+    context.pieces.extend(sums);
+    context.put(Span::NONE, "pkt.emit(hdr.bridge);");
+    if context.options.delay == Delay::Queue {
+        context.put(Span::NONE, "pkt.emit(hdr.pause);");
+    }
+    context.put(Span::NONE, "pkt.emit(hdr.frame);");
+    for id in context.events.passing.clone() {
+        if context.events.event(id).ty.is_some() {
+            let header = context.events.incoming_header(id);
+            context.put(Span::NONE, format!("pkt.emit({header});"));
+        }
+    }
+    emit_slots(context);
+    context.put(Span::NONE, "} }");
+}
+
+/// Declares the checksums of a deparser and gives its statements.
+fn checksums(context: &mut Context<'_>, gress: Gress) -> Vec<Piece> {
+    let mut sums = Vec::new();
+    let atomic = context.atomic;
+    for statement in atomic.statements.iter().filter(|one| one.gress == gress) {
+        let Operation::Checksum { to, arguments } = &statement.operation else { continue };
+        let name = context.names.fresh("checksum");
+        let mut values = Vec::new();
+        let mut bits = 0;
+        for (operand, width_bits) in arguments {
+            values.push(context.operand(*operand, *width_bits, gress));
+            bits += width_bits;
+        }
+        let padding_bits = bits.next_multiple_of(16) - bits;
+        if padding_bits > 0 {
+            values.push(format!("{padding_bits}w0"));
+        }
+        context.put(statement.span, format!("Checksum() {name};"));
+        let target = context.target(*to, gress);
+        let sum = format!("{target} = {name}.update({{ {} }});", values.join(", "));
+        // Different generates may put different sums into one slot.
+        let text = match tables::condition(context, &statement.guard, gress) {
+            Some(condition) => format!("if ({condition}) {{ {sum} }}"),
+            None => sum,
+        };
+        sums.push((statement.span, text));
+    }
+    sums
+}
+
+fn egress_deparser(context: &mut Context<'_>) {
+    context.put(
+        Span::NONE,
+        "control EgressDeparser(packet_out pkt, inout headers_t hdr, in eg_md_t eg_md, \
+         in egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {",
+    );
+    let sums = checksums(context, Gress::Egress);
+    context.put(Span::NONE, "apply {");
+    context.pieces.extend(sums);
+    let mut text = String::from("pkt.emit(hdr.frame);");
+    for id in context.events.at_egress() {
+        if context.events.event(id).ty.is_some() {
+            text.push_str(&format!("pkt.emit({});", context.events.incoming_header(id)));
+        }
+    }
+    for id in &context.events.leaving {
+        if context.events.event(*id).ty.is_some() {
+            text.push_str(&format!("pkt.emit({});", context.events.leaving_header(*id)));
+        }
+    }
+    context.put(Span::NONE, format!("{text} }} }}"));
+}
+
+fn emit_slots(context: &mut Context<'_>) {
+    let mut text = String::new();
+    for slot in 0..context.events.slots.len() as u32 {
+        text.push_str(&format!("pkt.emit(hdr.slot{slot});"));
+        for header in context.events.slot_headers(slot) {
+            text.push_str(&format!("pkt.emit({header});"));
+        }
+    }
+    context.put(Span::NONE, text);
+}
+
+fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compiled, Diagnostics> {
+    let mut builder = ProgramBuilder::new(map, &["core.p4", "tna.p4"]);
+    for (declaration, text) in &context.comments {
+        builder.comment(declaration, text.as_str());
+    }
+    for (span, text) in &context.pieces {
+        builder.put(*span, text);
+    }
+    let built = builder.finish().map_err(|(wrong, _)| internal(&wrong, user, &context.pieces))?;
+    let groups = atomic::Groups::of(context.program);
+    let floods = slots::slot_shapes(context.atomic)
+        .iter()
+        .any(|shape| shape.ports.contains(&crate::wire::PlaceKind::Flood));
+    Ok(Compiled {
+        warnings: source::Diagnostics::new(),
+        built,
+        options: context.options.clone(),
+        globals: context.globals,
+        port_groups: groups.port_groups(),
+        switch_groups: groups.switch_groups(),
+        mixes: false,
+        egress_values: context.parts.contains(&Part::Scheduler(SchedulerPart::EgressValues)),
+        floods,
+        most_generated: context.events.slots.len() as u32,
+        hashes: Vec::new(),
+        delay_period_ps: match context.options.delay {
+            Delay::Queue => context.options.delay_period_ps,
+            Delay::Recirculation => 0,
+        },
+    })
+}
+
+/// The P4_16 checker does not take what was made.
+fn internal(wrong: &Diagnostics, user: &[FileId], pieces: &[Piece]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for one in wrong.iter() {
+        if user.contains(&one.primary.span.file) {
+            found.push(one.clone());
+            continue;
+        }
+        let message = format!("the P4_16 program made of this is wrong: {}", one.message);
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let mut diagnostic = Diagnostic::error(INTERNAL, one.primary.span, message).help(help);
+        if one.primary.span.is_none() {
+            let text: Vec<&str> = pieces.iter().map(|(_, text)| text.as_str()).collect();
+            diagnostic = diagnostic.note(text.join("\n"));
+        }
+        found.push(diagnostic);
+    }
+    found
+}

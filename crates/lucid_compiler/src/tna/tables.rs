@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables of a layout as P4_16: merged ones, whose static entries are the cross product of their
+//! statements' guards with one action for each set of statements that runs (Lucid §6.2, Figure 8),
+//! and tables of the program, whose entries are to come. Each has the stage that the layout gave it.
+
+use super::context::{Base, Context, Touched, control_name, ones};
+use super::keysets::{self, KeyOf};
+use super::operations::{self, draw_before, sequential};
+use super::parts::Part;
+use super::scheduler_tables;
+use crate::atomic::program::{Operand, Operation, StatementId};
+use crate::compiled::GlobalPlace;
+use crate::expressions::{self, BuiltIn, Environment, literal, type_text};
+use lucid::core::{ActionId, Constant, Expression, GlobalId, GlobalKind, LocalId, Type};
+use pisa::guard::cross_product;
+use pisa::{Condition, Gress, Guard, GuardRule, MatchKind, UnitId, VariableId};
+use source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Declarations go to the pieces; what stands in `apply` comes back, in order.
+pub(super) fn write(context: &mut Context<'_>, gress: Gress) -> Vec<String> {
+    let mut apply = Vec::new();
+    for (stage, tables) in context.layout.stages.clone().into_iter().enumerate() {
+        let tables: Vec<Vec<UnitId>> = tables
+            .tables
+            .into_iter()
+            .filter(|table| table.gress == gress)
+            .map(|table| table.units)
+            .collect();
+        for units in ordered(context, tables) {
+            apply.extend(table(context, stage, &units, gress));
+        }
+    }
+    apply
+}
+
+/// The statement of a unit, if it is one of the program's.
+fn statement_of(context: &Context<'_>, unit: UnitId) -> Option<StatementId> {
+    match context.parts.get(unit.0 as usize) {
+        Some(Part::Statement(id)) => Some(*id),
+        Some(Part::Scheduler(_)) | None => None,
+    }
+}
+
+/// Tables of one stage so that each reads what another one writes before that one runs, and random numbers
+/// are drawn in the source's order. Where two tables need each other to be first, one is taken apart.
+fn ordered(context: &Context<'_>, mut tables: Vec<Vec<UnitId>>) -> Vec<Vec<UnitId>> {
+    let touched = |units: &[UnitId]| {
+        let mut reads = BTreeSet::new();
+        let mut writes = BTreeSet::new();
+        let ids: Vec<_> = units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+        for id in &ids {
+            reads.extend(context.atomic.reads(&context.atomic.statements[id.0 as usize]));
+            reads.extend(context.atomic.statements[id.0 as usize].guard.variables());
+            writes.extend(context.atomic.statements[id.0 as usize].operation.writes());
+        }
+        (reads, writes, ids)
+    };
+    let mut order = Vec::new();
+    while !tables.is_empty() {
+        let all: Vec<_> = tables.iter().map(|units| touched(units)).collect();
+        let free = (0..tables.len()).find(|at| {
+            (0..tables.len()).all(|other| {
+                let draws_first = || draw_before(context, &all[other].2, &all[*at].2);
+                other == *at || (all[other].0.is_disjoint(&all[*at].1) && !draws_first())
+            })
+        });
+        match free {
+            Some(at) => order.push(tables.remove(at)),
+            None => {
+                let Some(at) = tables.iter().position(|units| units.len() > 1) else {
+                    order.append(&mut tables);
+                    break;
+                };
+                let units = tables.remove(at);
+                tables.extend(units.into_iter().map(|unit| vec![unit]));
+            }
+        }
+    }
+    order
+}
+
+fn table(
+    context: &mut Context<'_>,
+    stage: usize,
+    units: &[UnitId],
+    gress: Gress,
+) -> Option<String> {
+    let [first, ..] = units else { return None };
+    let Some(statement) = statement_of(context, *first) else {
+        let Some(Part::Scheduler(part)) = context.parts.get(first.0 as usize).copied() else {
+            return None;
+        };
+        let second = context.parts[..first.0 as usize].contains(&Part::Scheduler(part));
+        return scheduler_tables::table(context, part, stage, second);
+    };
+    if let Operation::Lookup { .. } = context.atomic.statements[statement.0 as usize].operation {
+        return lookup(context, stage, *first, statement, gress);
+    }
+    let statements: Vec<StatementId> =
+        units.iter().filter_map(|unit| statement_of(context, *unit)).collect();
+    merged(context, stage, &statements, gress)
+}
+
+/// How a variable of guards is matched.
+struct Key {
+    variable: VariableId,
+    base: Base,
+    width_bits: u32,
+    is_range: bool,
+}
+
+impl Key {
+    fn keysets(&self) -> KeyOf {
+        KeyOf { width_bits: self.width_bits, is_range: self.is_range }
+    }
+}
+
+/// A rule of a table of ours: conditions in the order of its keys, and what it runs.
+struct Rule {
+    conditions: Vec<Condition>,
+    runs: Vec<usize>,
+}
+
+fn merged(
+    context: &mut Context<'_>,
+    stage: usize,
+    statements: &[StatementId],
+    gress: Gress,
+) -> Option<String> {
+    let statements: Vec<StatementId> = statements
+        .iter()
+        .copied()
+        .filter(|id| {
+            let operation = &context.atomic.statements[id.0 as usize].operation;
+            !matches!(operation, Operation::Checksum { .. })
+        })
+        .collect();
+    if statements.is_empty() {
+        return None;
+    }
+    let guards: Vec<Guard> = statements
+        .iter()
+        .map(|id| context.atomic.statements[id.0 as usize].guard.clone())
+        .collect();
+    let rules = cross_product(&guards.iter().collect::<Vec<&Guard>>());
+    let variables: BTreeSet<VariableId> =
+        rules.iter().flat_map(|rule| rule.conditions.keys().copied()).collect();
+    let mut keys: Vec<Key> = Vec::new();
+    for variable in variables {
+        let base = context.base(variable, gress);
+        let width_bits = base.width_bits.min(context.width(variable));
+        let conditions = rules.iter().filter_map(|rule| rule.conditions.get(&variable));
+        let is_range = keysets::are_ranges(conditions, width_bits);
+        keys.push(Key { variable, base, width_bits, is_range });
+    }
+    let rules: Vec<Rule> = rules
+        .iter()
+        .filter_map(|rule| ruled(&rule.conditions, &keys).map(|conditions| (conditions, rule)))
+        .map(|(conditions, rule)| Rule { conditions, runs: rule.runs.clone() })
+        .collect();
+    let keys_known: Vec<bool> = keys.iter().map(|key| key.base.known.is_some()).collect();
+    // An action for each set of statements.
+    let mut actions: BTreeMap<Vec<usize>, String> = BTreeMap::new();
+    let base_name = context.names.fresh(&table_name(context, &statements, stage));
+    for rule in &rules {
+        if rule.runs.is_empty() || actions.contains_key(&rule.runs) {
+            continue;
+        }
+        let set: Vec<StatementId> = rule.runs.iter().map(|at| statements[*at]).collect();
+        let of = handler_of(context, &set).unwrap_or_else(|| "run".to_string());
+        let name = match base_name.ends_with(&of) {
+            true => format!("run_{base_name}"),
+            false => format!("{base_name}_{of}"),
+        };
+        let name = context.names.fresh(&name);
+        action(context, &name, &set);
+        actions.insert(rule.runs.clone(), name);
+    }
+    if actions.is_empty() {
+        return None;
+    }
+    let span = context.atomic.statements[statements[0].0 as usize].span;
+    let needs_nothing = rules.iter().any(|rule| rule.runs.is_empty())
+        || rules.last().is_none_or(|rule| rule.conditions.iter().any(asks));
+    let ignored = ignored_dependencies(context, &statements, stage, gress, &base_name);
+    let mut text = format!("@stage({stage}) {ignored} table {base_name} {{");
+    let used: Vec<usize> = (0..keys.len())
+        .filter(|at| !keys_known[*at] && rules.iter().any(|rule| asks(&rule.conditions[*at])))
+        .collect();
+    if used.is_empty() {
+        // Always the same.
+        let name = rules.first().and_then(|rule| actions.get(&rule.runs))?;
+        text.push_str(&format!(
+            "actions = {{ {name}; }} const default_action = {name}(); size = 1; }}"
+        ));
+        context.put(span, text);
+        return Some(format!("{base_name}.apply();"));
+    }
+    text.push_str("key = {");
+    for at in &used {
+        let key = &keys[*at];
+        let field = super::context::resized(
+            &key.base.text,
+            key.base.width_bits,
+            key.width_bits,
+            key.width_bits,
+        );
+        let kind = if key.is_range { "range" } else { "ternary" };
+        text.push_str(&format!("{field} : {kind};"));
+    }
+    text.push_str("} actions = {");
+    for name in actions.values() {
+        text.push_str(&format!("{name};"));
+    }
+    if needs_nothing {
+        text.push_str("NoAction;");
+    }
+    text.push_str("} const entries = {");
+    let mut entries = 0;
+    let mut default = String::from("NoAction()");
+    for rule in &rules {
+        let name = actions.get(&rule.runs).map_or("NoAction", String::as_str);
+        let all: Vec<Vec<String>> = used
+            .iter()
+            .map(|at| keysets::of(&rule.conditions[*at], &keys[*at].keysets()))
+            .collect();
+        if !used.iter().any(|at| asks(&rule.conditions[*at])) {
+            default = format!("{name}()");
+            break;
+        }
+        for combination in keysets::combinations(&all) {
+            let keyset = match combination.as_slice() {
+                [one] => one.clone(),
+                many => format!("({})", many.join(", ")),
+            };
+            text.push_str(&format!("{keyset} : {name}();"));
+            entries += 1;
+        }
+    }
+    text.push_str(&format!("}} const default_action = {default}; size = {}; }}", entries.max(1)));
+    context.put(span, text);
+    Some(format!("{base_name}.apply();"))
+}
+
+/// Tables of the same stage that write what this one reads or writes: never for the same packet, or
+/// the layout would have put them into different stages. Compilers that do not look into entries are
+/// told so.
+fn ignored_dependencies(
+    context: &mut Context<'_>,
+    statements: &[StatementId],
+    stage: usize,
+    gress: Gress,
+    name: &str,
+) -> String {
+    let mut writes = BTreeSet::new();
+    let mut reads = BTreeSet::new();
+    for id in statements {
+        let statement = &context.atomic.statements[id.0 as usize];
+        writes.extend(statement.operation.writes().into_iter().map(Touched::Variable));
+        reads.extend(context.atomic.reads(statement).into_iter().map(Touched::Variable));
+        reads.extend(statement.guard.variables().into_iter().map(Touched::Variable));
+        if let Operation::Generate { slot, .. } = statement.operation {
+            writes.insert(Touched::Slot(slot));
+        }
+    }
+    let text: Vec<String> = context
+        .placed
+        .iter()
+        .filter(|(of, at, _, _)| *of == gress && *at == stage)
+        .filter(|(_, _, _, written)| {
+            written.iter().any(|one| reads.contains(one) || writes.contains(one))
+        })
+        .map(|(_, _, other, _)| {
+            format!("@ignore_table_dependency(\"{}.{other}\")", super::parts::control(gress))
+        })
+        .collect();
+    context.placed.push((gress, stage, name.to_string(), writes));
+    text.join(" ")
+}
+
+/// Whether a condition is one.
+fn asks(condition: &Condition) -> bool {
+    !matches!(condition, Condition::Ternary { mask: 0, .. })
+}
+
+const ANY: Condition = Condition::Ternary { value: 0, mask: 0 };
+
+/// A rule's conditions in the order of the keys, cut to their widths; `None` if it never matches.
+fn ruled(conditions: &BTreeMap<VariableId, Condition>, keys: &[Key]) -> Option<Vec<Condition>> {
+    let mut list = Vec::new();
+    for key in keys {
+        let condition = conditions.get(&key.variable).copied().unwrap_or(ANY);
+        let all = ones(key.width_bits);
+        if let Some(known) = key.base.known {
+            if !condition.admits(known & all) {
+                return None;
+            }
+            list.push(ANY);
+            continue;
+        }
+        list.push(match condition {
+            Condition::Ternary { value, mask } => {
+                if value & !all != 0 {
+                    return None;
+                }
+                Condition::Ternary { value, mask: mask & all }
+            }
+            Condition::Range { low, high } => {
+                if low > all || low > high {
+                    return None;
+                }
+                match (low, high.min(all)) {
+                    (0, high) if high == all => ANY,
+                    (low, high) => Condition::Range { low, high },
+                }
+            }
+        });
+    }
+    Some(list)
+}
+
+/// The handler that all statements belong to.
+fn handler_of(context: &Context<'_>, statements: &[StatementId]) -> Option<String> {
+    let mut handlers: Vec<_> =
+        statements.iter().map(|id| context.atomic.statements[id.0 as usize].handler).collect();
+    handlers.dedup();
+    match handlers.as_slice() {
+        [Some(one)] => {
+            let handler = context.atomic.handlers.get(one.0 as usize)?;
+            Some(context.events.event(handler.event).name.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Named after its stage, and after its handler or array if all belongs to one.
+fn table_name(context: &Context<'_>, statements: &[StatementId], stage: usize) -> String {
+    let array =
+        statements.iter().find_map(|id| match context.atomic.statements[id.0 as usize].operation {
+            Operation::Memory { array, .. } => {
+                let global = context.atomic.arrays[array.0 as usize].global;
+                let name = &context.program.globals[global.0 as usize].name;
+                Some(crate::names::identifier(name))
+            }
+            _ => None,
+        });
+    let of = array.or_else(|| handler_of(context, statements));
+    format!("stage{stage}_{}", of.unwrap_or_else(|| "merged".to_string()))
+}
+
+/// An action that runs these statements at once.
+fn action(context: &mut Context<'_>, name: &str, statements: &[StatementId]) {
+    let order = sequential(context, statements);
+    let is_ordered = order.is_some();
+    // In any order then, but random numbers are drawn in the source's.
+    let order =
+        order.unwrap_or_else(|| BTreeSet::from_iter(statements.to_vec()).into_iter().collect());
+    let mut body: Vec<(Span, String)> = Vec::new();
+    let mut late: Vec<(Span, String)> = Vec::new();
+    for id in order {
+        let (span, text) = operations::statement(context, id);
+        let writes = context.atomic.statements[id.0 as usize].operation.writes();
+        let gress = context.atomic.statements[id.0 as usize].gress;
+        // They write in a circle what others read: all values first, then all assignments.
+        match writes.first() {
+            Some(to) if !is_ordered => {
+                let target = context.target(*to, gress);
+                let width_bits = context.width(*to);
+                let value = text.strip_prefix(&format!("{target} = ")).unwrap_or(&text).to_string();
+                let next = format!("next_{}", late.len());
+                body.push((span, format!("bit<{width_bits}> {next} = {value}")));
+                late.push((span, format!("{target} = {next};")));
+            }
+            _ => body.push((span, text)),
+        }
+    }
+    let span = body.first().map_or(Span::NONE, |(span, _)| *span);
+    context.put(span, format!("action {name}() {{"));
+    for (span, text) in body.into_iter().chain(late) {
+        context.put(span, text);
+    }
+    context.put(span, "}");
+}
+
+/// A guard as a condition of P4; `None` for always.
+pub(super) fn condition(context: &Context<'_>, guard: &Guard, gress: Gress) -> Option<String> {
+    if guard.is_always() {
+        return None;
+    }
+    Some(first_match(context, &guard.rules, gress))
+}
+
+fn first_match(context: &Context<'_>, rules: &[GuardRule], gress: Gress) -> String {
+    let Some((rule, others)) = rules.split_first() else { return "false".into() };
+    let tests: Vec<String> = rule
+        .conditions
+        .iter()
+        .filter_map(|(variable, condition)| test(context, *variable, condition, gress))
+        .collect();
+    if tests.is_empty() {
+        return if rule.runs { "true".into() } else { "false".into() };
+    }
+    let here = tests.join(" && ");
+    let rest = first_match(context, others, gress);
+    match (rule.runs, rest.as_str()) {
+        (true, "false") => here,
+        (true, _) => format!("({here}) || ({rest})"),
+        (false, "false") => "false".into(),
+        (false, "true") => format!("!({here})"),
+        (false, _) => format!("!({here}) && ({rest})"),
+    }
+}
+
+fn test(
+    context: &Context<'_>,
+    variable: VariableId,
+    condition: &Condition,
+    gress: Gress,
+) -> Option<String> {
+    let width_bits = context.width(variable);
+    let value = context.value(variable, width_bits, gress);
+    let value = if value.starts_with('(') { format!("({value})") } else { value };
+    let all = ones(width_bits);
+    let text = |value: u128| literal(value, width_bits);
+    match *condition {
+        Condition::Ternary { mask: 0, .. } => None,
+        Condition::Ternary { value: wanted, .. } if wanted & !all != 0 => Some("false".into()),
+        Condition::Ternary { value: wanted, mask } if mask & all == all => {
+            Some(format!("{value} == {}", text(wanted)))
+        }
+        Condition::Ternary { value: wanted, mask } => {
+            Some(format!("{value} & {} == {}", text(mask & all), text(wanted)))
+        }
+        Condition::Range { low, .. } if low > all => Some("false".into()),
+        Condition::Range { low, high } if low > high => Some("false".into()),
+        Condition::Range { low: 0, high } if high >= all => None,
+        Condition::Range { low: 0, high } => Some(format!("{value} <= {}", text(high))),
+        Condition::Range { low, high } if high >= all => Some(format!("{value} >= {}", text(low))),
+        Condition::Range { low, high } => {
+            Some(format!("{value} >= {} && {value} <= {}", text(low), text(high)))
+        }
+    }
+}
+
+/// Locals of an action of the program: installed ones are parameters, the others what is looked up with.
+struct ActionNames {
+    names: Vec<String>,
+}
+
+impl Environment for ActionNames {
+    fn local(&mut self, local: LocalId) -> String {
+        self.names.get(local.0 as usize).cloned().unwrap_or_else(|| "0".to_string())
+    }
+
+    // Elaboration leaves nothing of the following in actions' results.
+    fn built_in(&mut self, _: BuiltIn, _: Span) -> (String, u32) {
+        ("0".into(), 0)
+    }
+
+    fn hash(&mut self, _: u32, _: &[(String, u32)], width_bits: u32, _: Span) -> String {
+        literal(0, width_bits)
+    }
+
+    fn checksum(&mut self, _: &[(String, u32)], _: Span) -> String {
+        literal(0, 16)
+    }
+
+    fn impossible(&mut self, _: Span) {}
+}
+
+fn lookup(
+    context: &mut Context<'_>,
+    stage: usize,
+    unit: UnitId,
+    statement: StatementId,
+    gress: Gress,
+) -> Option<String> {
+    let found = context.atomic.statements[statement.0 as usize].clone();
+    let Operation::Lookup { table: id, key, arguments, results } = &found.operation else {
+        return None;
+    };
+    let global = context.program.globals.get(id.0 as usize)?;
+    let GlobalKind::Table(table) = &global.kind else { return None };
+    let own = context.problem.units.get(unit.0 as usize)?.table.clone();
+    let name = context.names.fresh(&global.name);
+    let mut action_names = Vec::new();
+    for action in &table.actions {
+        let action_name = context.names.fresh(&context.program.actions[action.0 as usize].name);
+        own_action(context, *action, &action_name, arguments, results, gress);
+        action_names.push(action_name);
+    }
+    let mut text = format!("@stage({stage}) table {name} {{ key = {{");
+    for (at, (operand, width_bits)) in key.iter().zip(&table.key_widths).enumerate() {
+        let kind = match own.as_ref().and_then(|own| own.keys.get(at)).map(|key| key.kind) {
+            Some(MatchKind::Exact) => "exact",
+            Some(MatchKind::LongestPrefix) => "lpm",
+            Some(MatchKind::Range) => "range",
+            Some(MatchKind::Ternary) | None => "ternary",
+        };
+        let field = context.operand(*operand, *width_bits, gress);
+        text.push_str(&format!("{field} : {kind} @name(\"key{at}\");"));
+    }
+    text.push_str("} actions = {");
+    for action_name in &action_names {
+        text.push_str(&format!("{action_name};"));
+    }
+    let default = table.actions.iter().position(|action| *action == table.default_action);
+    let default = match default {
+        Some(at) => action_names[at].clone(),
+        None => {
+            let action = &context.program.actions[table.default_action.0 as usize];
+            let action_name = context.names.fresh(&action.name);
+            own_action(context, table.default_action, &action_name, arguments, results, gress);
+            text.push_str(&format!("@defaultonly {action_name};"));
+            action_name
+        }
+    };
+    let defaults: Vec<String> = table.default_arguments.iter().map(constant).collect();
+    let size = table.capacity.max(1);
+    text.push_str(&format!(
+        "}} default_action = {default}({}); size = {size}; }}",
+        defaults.join(", ")
+    ));
+    context.put(found.span, text);
+    let control = super::parts::control(gress);
+    context.place(GlobalPlace::Table {
+        global: GlobalId(id.0),
+        name: control_name(control, &name),
+        actions: action_names.iter().map(|action| control_name(control, action)).collect(),
+    });
+    Some(match condition(context, &found.guard, gress) {
+        None => format!("{name}.apply();"),
+        Some(condition) => format!("if ({condition}) {{ {name}.apply(); }}"),
+    })
+}
+
+fn constant(constant: &Constant) -> String {
+    match constant {
+        Constant::Int(value, width_bits) => literal(*value, *width_bits),
+        Constant::Bool(value) => literal(u128::from(*value), 1),
+        Constant::Group(_) => literal(0, 1),
+    }
+}
+
+fn own_action(
+    context: &mut Context<'_>,
+    id: ActionId,
+    name: &str,
+    arguments: &[Operand],
+    results: &[Option<VariableId>],
+    gress: Gress,
+) {
+    let action = &context.program.actions[id.0 as usize];
+    let installed = action.install_count as usize;
+    let mut names = ActionNames { names: Vec::new() };
+    let mut parameters = Vec::new();
+    for (at, parameter) in action.parameters.iter().enumerate() {
+        // Booleans are one bit outside of expressions and `bool` in them.
+        let width_bits = expressions::wire_bits(parameter.ty).max(1);
+        let text = if at < installed {
+            let field = format!("data{at}_{}", crate::names::identifier(&parameter.name));
+            parameters.push(format!("{} {field}", type_text(Type::Int(width_bits))));
+            field
+        } else {
+            arguments.get(at - installed).map_or_else(
+                || literal(0, width_bits),
+                |operand| context.operand(*operand, width_bits, gress),
+            )
+        };
+        names.names.push(match parameter.ty {
+            Type::Bool => format!("({text} == 1w1)"),
+            _ if text.starts_with('(') => format!("({text})"),
+            _ => text,
+        });
+    }
+    let mut body = String::new();
+    for (result, to) in action.results.iter().zip(results) {
+        let Some(to) = to else { continue };
+        let value = result_text(result, context.width(*to), &mut names);
+        body.push_str(&format!("{} = {value};", context.target(*to, gress)));
+    }
+    context.put(action.span, format!("action {name}({}) {{ {body} }}", parameters.join(", ")));
+}
+
+fn result_text(result: &Expression, width_bits: u32, names: &mut ActionNames) -> String {
+    let own_bits = expressions::wire_bits(result.ty).max(1);
+    let bits = match result.ty {
+        Type::Bool => expressions::bits(result, names),
+        _ => expressions::operand(result, names),
+    };
+    expressions::cast(bits, own_bits, width_bits)
+}

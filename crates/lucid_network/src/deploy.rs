@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the control plane sets up at each switch before a compiled program runs: its number and
+//! externs, routes, multicast groups, hash polynomials, as commands that `control` and BMv2 read; and how
+//! a device of ours is built for it. What the program does with all that is `scheduler`'s.
+
+use device::options::TimestampUnit;
+use device::{
+    DeviceOptions, FlowControlOptions, GeneratorApplication, GeneratorTimer, PacketTrain,
+    PauseFrame, PortOptions,
+};
+use lucid::core::{ExternId, GlobalKind, Program};
+use lucid_compiler::scheduler::SERIALISER_PORTS;
+use lucid_compiler::tna::generator::{self, OPEN_PART};
+use lucid_compiler::wire::{
+    DIRECT_PORT, FIRST_FLOOD, FIRST_GROUP, FIRST_MEMBER, FIRST_MIXED, FIRST_SWITCHES, MIXED_STRIDE,
+    OUTSIDE_PORT,
+};
+use lucid_compiler::{
+    Clock, Compiled, Delay, GlobalPlace, PortGroup, Recirculation, Target, codes,
+};
+use lucid_reference::interpreter::{Group, Value};
+use lucid_reference::simulation::Setup;
+use lucid_reference::simulation::topology::Topology;
+use source::{Diagnostic, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Ports of a switch have numbers below this; the last one means no port.
+const PORT_COUNT: u32 = 0x0200;
+
+/// How deep the queues of the recirculation port are, in packets: delayed events wait there.
+const RECIRCULATION_QUEUE_PACKETS: u32 = 1 << 16;
+
+/// From one packet into the pipeline to the next (Lucid §7.3), in picoseconds.
+const PIPELINE_INTERVAL_PS: u64 = 1000;
+
+/// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
+const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
+
+/// The first line of [`commands`].
+pub const COMMANDS_BEGIN: &str = "# this switch: its number, its recirculation port, its externs";
+
+/// The first line of a [`device_file`].
+pub const DEVICE_BEGINS: &str = "# A device for the program; docs/device-files.md describes it.";
+
+/// Where a switch is in a network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// Its number.
+    pub switch: u32,
+    /// The port whose packets come back.
+    pub recirculation_port: u32,
+    /// Values of the program's externs, in order.
+    pub externs: Vec<Value>,
+    /// By which port each other switch is reached.
+    pub routes: BTreeMap<u32, u32>,
+    /// Ports with links to other switches, which floods go to.
+    pub linked_ports: BTreeSet<u32>,
+    /// Ports to elsewhere that floods go to as well; none is [`OUTSIDE_PORT`].
+    pub outside_ports: BTreeSet<u32>,
+}
+
+impl Site {
+    /// A switch of a run: routes by fewest links, of equal ones the lowest port at each switch, and
+    /// directly to switches that no links lead to.
+    pub fn of(setup: &Setup, switch: u32) -> Site {
+        let mut topology = setup.topology();
+        let routes = routes(&mut topology, switch, setup.switches());
+        Site {
+            switch,
+            recirculation_port: setup.recirculation_ports()[switch as usize],
+            externs: setup.externs()[switch as usize].clone(),
+            routes,
+            linked_ports: topology.ports_to_others(switch).collect(),
+            outside_ports: BTreeSet::new(),
+        }
+    }
+
+    /// Ports that floods go to.
+    fn flood_ports(&self) -> BTreeSet<u32> {
+        let mut ports = self.linked_ports.clone();
+        if self.outside_ports.is_empty() {
+            ports.insert(OUTSIDE_PORT);
+        }
+        ports.extend(&self.outside_ports);
+        ports
+    }
+
+    fn members(&self, group: &PortGroup) -> BTreeSet<u32> {
+        match group {
+            PortGroup::Ports(ports) => ports.iter().copied().collect(),
+            PortGroup::Extern(ExternId(number)) => match self.externs.get(*number as usize) {
+                Some(Value::Group(Group::Members(members))) => members.iter().copied().collect(),
+                Some(Value::Group(Group::AllBut(port))) => {
+                    let mut ports = self.flood_ports();
+                    ports.remove(port);
+                    ports
+                }
+                _ => BTreeSet::new(),
+            },
+        }
+    }
+}
+
+/// By which port each other switch is reached as links are now.
+pub(crate) fn routes(topology: &mut Topology, switch: u32, switches: u32) -> BTreeMap<u32, u32> {
+    let mut route = |other| topology.port_to_switch(switch, other).unwrap_or(DIRECT_PORT);
+    let others = (0..switches).filter(|other| *other != switch);
+    others.map(|other| (other, route(other))).collect()
+}
+
+/// The commands that fill the forwarding table.
+pub(crate) fn forwarding(routes: &BTreeMap<u32, u32>) -> String {
+    let line = |(switch, port)| format!("table_add forward forward_to {switch} => {port}\n");
+    routes.iter().map(line).collect()
+}
+
+/// Commands in the making; multicast nodes are numbered as they are made.
+#[derive(Default)]
+struct Commands {
+    text: String,
+    nodes: u32,
+}
+
+impl Commands {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// A multicast group: replica numbers with their ports.
+    fn group(&mut self, number: u32, replicas: &[(u32, Vec<u32>)]) {
+        let _ = writeln!(self.text, "mc_mgrp_create {number}");
+        for (replica, ports) in replicas {
+            if ports.is_empty() {
+                continue;
+            }
+            let ports: Vec<String> = ports.iter().map(u32::to_string).collect();
+            let _ = writeln!(self.text, "mc_node_create {replica} {}", ports.join(" "));
+            let _ = writeln!(self.text, "mc_node_associate {number} {}", self.nodes);
+            self.nodes += 1;
+        }
+    }
+}
+
+/// The commands for a switch, a line each, with comments.
+pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
+    let mut commands = Commands::default();
+    commands.line(COMMANDS_BEGIN);
+    // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
+    let is_tna = compiled.options.target == Target::Tna;
+    let mut own = match is_tna {
+        true if compiled.options.own_recirculation_ports => {
+            format!("{} {}", site.switch, site.recirculation_port)
+        }
+        true => site.switch.to_string(),
+        false => format!("{} {}", site.switch, site.recirculation_port),
+    };
+    for value in &site.externs {
+        match value {
+            Value::Int(value) => drop(write!(own, " {value}")),
+            Value::Bool(value) => drop(write!(own, " {}", u8::from(*value))),
+            // Groups are multicast groups.
+            _ => {}
+        }
+    }
+    if is_tna {
+        commands.line(&format!("pvs_add this_switch {}", site.switch));
+        if compiled.options.own_recirculation_ports {
+            commands.line(&format!("pvs_add own_recirculation_port {}", site.recirculation_port));
+        }
+        commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
+        if compiled.egress_values {
+            commands.line(&format!("table_set_default egress_values set_egress_values => {own}"));
+        }
+    } else {
+        commands.line(&format!("table_set_default configuration configure => {own}"));
+    }
+    if !site.routes.is_empty() {
+        commands.line("# other switches, and the ports on the way there");
+    }
+    commands.text.push_str(&forwarding(&site.routes));
+    initial_values(&mut commands, compiled, program);
+    if !compiled.hashes.is_empty() {
+        commands.line("# polynomials of the hashes");
+    }
+    for (name, polynomial) in &compiled.hashes {
+        commands.line(&format!(
+            "set_crc32_parameters {name} {polynomial:#010x} 0xffffffff 0xffffffff true true"
+        ));
+    }
+    groups(&mut commands, compiled, site);
+    commands.text
+}
+
+/// Counters begin with a value.
+fn initial_values(commands: &mut Commands, compiled: &Compiled, program: &Program) {
+    for place in &compiled.globals {
+        let GlobalPlace::Register { global, name, .. } = place else { continue };
+        if let GlobalKind::Counter { initial, .. } = program.globals[global.0 as usize].kind
+            && initial > 0
+        {
+            commands.line(&format!("register_write {name} 0 {initial}"));
+        }
+    }
+}
+
+fn groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
+    let back = site.recirculation_port;
+    let copies = |count: u32| (1..=count).map(|replica| (replica, vec![back])).collect::<Vec<_>>();
+    if compiled.most_generated > 1 {
+        commands.line("# the serialiser: a copy for each of several events");
+    }
+    // One of several that goes round is alone where another left by a port at once.
+    for count in 1..=compiled.most_generated {
+        if compiled.most_generated > 1 {
+            commands.group(count, &copies(count));
+        }
+    }
+    if compiled.mixes {
+        commands.line("# the same, and one copy out of a port");
+        let mut ports: BTreeSet<u32> = (0..SERIALISER_PORTS).collect();
+        ports.extend(site.flood_ports());
+        ports.insert(OUTSIDE_PORT);
+        ports.remove(&back);
+        for port in ports {
+            commands.line(&format!("table_add at_once known {port} =>"));
+            for count in 1..compiled.most_generated {
+                let mut replicas = vec![(0, vec![port])];
+                replicas.extend(copies(count));
+                commands.group(FIRST_MIXED + count * MIXED_STRIDE + port, &replicas);
+            }
+        }
+    }
+    if !compiled.port_groups.is_empty() {
+        commands.line("# groups of ports");
+    }
+    for (number, group) in compiled.port_groups.iter().enumerate() {
+        let ports: Vec<u32> =
+            site.members(group).into_iter().filter(|port| *port < PORT_COUNT - 1).collect();
+        commands.group(FIRST_GROUP + number as u32, &[(0, ports)]);
+    }
+    switch_groups(commands, compiled, site);
+    if compiled.floods {
+        commands.line("# all ports but one");
+        let ports = site.flood_ports();
+        for but in 0..PORT_COUNT {
+            // The copy out of the network leaves whatever port is left out.
+            let others = ports
+                .iter()
+                .copied()
+                .filter(|port| *port != but || *port == OUTSIDE_PORT)
+                .collect();
+            commands.group(FIRST_FLOOD + but, &[(0, others)]);
+        }
+    }
+}
+
+/// Each member of a group of switches has a replica number of its own, and an entry that says which switch
+/// it is.
+fn switch_groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
+    if !compiled.switch_groups.is_empty() {
+        commands.line("# groups of switches");
+    }
+    let mut member = FIRST_MEMBER;
+    for (number, group) in compiled.switch_groups.iter().enumerate() {
+        let mut replicas = Vec::new();
+        for switch in site.members(group) {
+            commands.line(&format!("table_add member at_switch {member} => {switch}"));
+            replicas.push((member, vec![site.recirculation_port]));
+            member += 1;
+        }
+        commands.group(FIRST_SWITCHES + number as u32, &replicas);
+    }
+}
+
+/// How a device is built for the program. With `loops`, what leaves by the recirculation port comes
+/// back by itself; otherwise the surroundings bring it back.
+pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOptions {
+    let options = &compiled.options;
+    let mut built = DeviceOptions {
+        device_id: u64::from(site.switch),
+        timestamp_unit: match options.clock {
+            Clock::Nanoseconds => TimestampUnit::Nanoseconds,
+            Clock::Microseconds => TimestampUnit::Microseconds,
+        },
+        pass_limit: None,
+        // Otherwise the surroundings keep the pace.
+        ingress_interval_ps: if loops { PIPELINE_INTERVAL_PS } else { 0 },
+        ..DeviceOptions::default()
+    };
+    let is_loopback = loops && options.recirculation == Recirculation::Port;
+    let mut port = PortOptions {
+        // What goes round must take time.
+        rate_bps: is_loopback.then_some(RECIRCULATION_RATE_BPS),
+        queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
+        loopback: is_loopback,
+        ..PortOptions::default()
+    };
+    let period_ps = compiled.delay_period_ps;
+    if options.delay == Delay::Queue && period_ps > 0 {
+        port.flow_control = Some(FlowControlOptions::default());
+        match options.target {
+            Target::V1Model => {
+                built.packet_generator = PacketTrain::pausable_queue(
+                    site.recirculation_port,
+                    generator::class(options),
+                    period_ps,
+                    period_ps / OPEN_PART,
+                    port.rate_bps,
+                );
+            }
+            // The program sends the frames to the port.
+            Target::Tna => {
+                built.generator_applications =
+                    generator::applications(options, period_ps, port.rate_bps).into();
+            }
+        }
+    }
+    built.traffic_manager.ports.insert(site.recirculation_port, port);
+    if options.recirculation == Recirculation::Primitive {
+        built.traffic_manager.recirculation = PortOptions {
+            rate_bps: Some(RECIRCULATION_RATE_BPS),
+            queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
+            ..built.traffic_manager.recirculation
+        };
+    }
+    built
+}
+
+/// What is wrong with the run's delay granularity for devices whose recirculation ports come back by
+/// themselves, as device files have them. The place is that of the granularity.
+pub fn unfit_granularity(compiled: &Compiled, place: Span) -> Option<Diagnostic> {
+    let options = &compiled.options;
+    if options.delay != Delay::Queue {
+        return None;
+    }
+    let rate_bps = (options.recirculation == Recirculation::Port).then_some(RECIRCULATION_RATE_BPS);
+    let wanted = PacketTrain::unfit_period(compiled.delay_period_ps, rate_bps)?;
+    let message = format!("`delay granularity` has to be {wanted}");
+    let longest_us = PauseFrame::longest_ps(rate_bps) / 1_000_000;
+    Some(
+        Diagnostic::error(codes::DELAY_PERIOD, place, message)
+            .note(format!(
+                "the recirculation port has {} Gb/s, where a frame pauses for {longest_us} us",
+                RECIRCULATION_RATE_BPS / 1_000_000_000
+            ))
+            .help("write a shorter time, or emit with --delay recirculation"),
+    )
+}
+
+/// The same as a device file, for people who run the program by themselves.
+pub fn device_file(compiled: &Compiled, site: &Site) -> String {
+    let options = &compiled.options;
+    let port = site.recirculation_port;
+    let mut text = format!("{DEVICE_BEGINS}\n");
+    text.push_str(match options.clock {
+        Clock::Nanoseconds => "clock = \"ns\"\n",
+        Clock::Microseconds => "clock = \"us\"\n",
+    });
+    let _ = writeln!(text, "ingress_interval = \"{PIPELINE_INTERVAL_PS}ps\"");
+    text.push_str("pass_limit = \"none\"\n");
+    let rate = RECIRCULATION_RATE_BPS / 1_000_000_000;
+    let depth = RECIRCULATION_QUEUE_PACKETS;
+    if options.recirculation == Recirculation::Primitive {
+        let _ = write!(text, "\n[recirculation]\nqueue_depth = {depth}\nrate = \"{rate}Gb/s\"\n");
+    }
+    let _ = write!(text, "\n[port.{port}]\nqueue_depth = {depth}\n");
+    if options.recirculation == Recirculation::Port {
+        let _ = write!(text, "rate = \"{rate}Gb/s\"\nloopback = true\n");
+    }
+    let period_ps = compiled.delay_period_ps;
+    if options.delay == Delay::Queue && period_ps > 0 {
+        match options.target {
+            Target::V1Model => drop(write!(
+                text,
+                "\n# Delayed events wait in this queue (Lucid §3.2).\n[[pausable_queue]]\nport = {port}\n\
+                 class = {}\nperiod = \"{period_ps}ps\"\nopen = \"{}ps\"\n",
+                generator::class(options),
+                period_ps / OPEN_PART
+            )),
+            Target::Tna => {
+                let of_port = device_options(compiled, site, true).traffic_manager;
+                let rate_bps = of_port.ports.get(&port).and_then(|of_port| of_port.rate_bps);
+                text.push_str(
+                    "# Delayed events wait in a queue of this port (Lucid §3.2), which frames of the packet\n\
+                     # generator release and pause: the program sends them here.\nflow_control = true\n",
+                );
+                for application in generator::applications(options, period_ps, rate_bps) {
+                    application_section(&mut text, &application);
+                }
+            }
+        }
+    }
+    text
+}
+
+/// An application of the packet generator as a section of a device file.
+fn application_section(text: &mut String, application: &GeneratorApplication) {
+    let timer = match application.timer {
+        GeneratorTimer::Periodic => "periodic",
+        GeneratorTimer::Once => "once",
+    };
+    let bytes: String = application.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let _ = write!(
+        text,
+        "\n[[generator_application]]\nid = {}\nport = {}\ntimer = \"{timer}\"\nperiod = \"{}ps\"\n\
+         batches = {}\nbatch_gap = \"{}ps\"\npackets = {}\npacket_gap = \"{}ps\"\nbytes = \"{bytes}\"\n",
+        application.id,
+        application.port,
+        application.period_ps,
+        application.batches,
+        application.batch_gap_ps,
+        application.packets,
+        application.packet_gap_ps,
+    );
+}

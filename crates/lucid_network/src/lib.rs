@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of compiled programs: a device for each switch in the network of the run, told as the same
+//! observations as a simulation by the reference interpreter ([`lucid_reference::simulation`]), so that logs,
+//! expectations and recorded schedules are the same things for both. What the devices do is seen from
+//! outside: packets that come to a device and packets that it sends; what cannot be seen there is the
+//! reference interpreter's, which runs each handler again (`replaying`). A switch's recirculation port is
+//! a port with a cable back to itself. Whether what they do is right is [`verify`]'s question.
+//!
+//! [`options`] says which choices of the compiler follow from a run, [`deploy`] what the control plane sets up at
+//! each switch, and [`script`] says the same to the shell of a real Tofino.
+
+mod arrival;
+mod departure;
+pub mod deploy;
+mod egress;
+mod flight;
+mod globals;
+mod misfits;
+mod network;
+pub mod options;
+mod ports;
+mod replaying;
+pub mod script;
+mod sending;
+mod switch;
+mod user;
+mod verify;
+mod watch;
+
+pub use network::CompiledSimulation;
+pub use ports::check_ports;
+pub use switch::{LoadError, ready};
+pub use verify::{Difference, Verified, tolerance, verify};

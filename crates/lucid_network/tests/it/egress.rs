@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Egress handlers on both targets, in both ways of waiting: they run on what is due as it leaves, once, and
+//! what they generate leaves instead. They are judged handler by handler, and what left is what leaves in
+//! the reference interpreter.
+
+use crate::alike::check_delayed;
+use lucid_compiler::{Delay, Target};
+
+/// What is to be said besides.
+fn check(source: &str, run: &str, said: &[&str]) {
+    for delay in [Delay::Recirculation, Delay::Queue] {
+        let targets = &[Target::V1Model, Target::Tna];
+        check_delayed(source, run, (targets, Some(delay)), &["left by", "dropped"], said);
+    }
+}
+
+/// Round through the recirculation port, changed, replaced, or swallowed.
+#[test]
+fn what_goes_round_meets_its_egress_handler() {
+    check(
+        "global Array.t<32> seen = Array.create(16);
+         memop plus(int stored, int x) { return stored + x; }
+         event note(int x);
+         event out(int x);
+         event work(int x);
+         handle note(int x) { Array.setm(seen, x, plus, 1); }
+         @egress handle out(int x) {
+             if (x == 9) { generate note(x + 1); }
+             else { if (x != 3) { generate out(x + 2); } }
+         }
+         handle out(int x) { Array.setm(seen, 0, plus, x); }
+         handle work(int x) { generate out(x); }",
+        r#"{"max time": "5ms", "events": [
+            {"name": "work", "args": [7], "timestamp": 0},
+            {"name": "work", "args": [9], "timestamp": 50},
+            {"name": "work", "args": [3], "timestamp": 2000}]}"#,
+        &["left: 0"],
+    );
+}
+
+/// The first delay is over before the handler runs, and it runs once.
+#[test]
+fn what_has_waited_meets_its_egress_handler() {
+    check(
+        "global Array.t<32> runs = Array.create(4);
+         memop plus(int stored, int x) { return stored + x; }
+         event tick(int<8> n);
+         event other(int<8> n);
+         event mark(int<8> n, int<32> total);
+         @egress handle tick(int<8> n) {
+             int<32> total = Array.update(runs, 1, plus, 1, plus, 1);
+             generate mark(n, total);
+         }
+         handle mark(int<8> n, int<32> total) {
+             if (n != 0) { generate Event.delay(tick(n - 1), 3000); generate other(n); }
+         }
+         handle other(int<8> n) { skip; }",
+        r#"{"max time": "5ms", "events": [{"name": "mark", "args": [3, 0]}]}"#,
+        &["left: 0"],
+    );
+}
+
+/// Out of ports, groups and floods, at once and beside others, to another switch and out of the network.
+#[test]
+fn what_leaves_by_a_port_meets_its_egress_handler() {
+    check(
+        "global Array.t<32> passed = Array.create(256);
+         memop plus(int stored, int x) { return stored + x; }
+         extern int offset;
+         event show(int x, int from);
+         event raw(int x);
+         event go(int x);
+         @egress handle raw(int x) {
+             int port = (int<32>)ingress_port;
+             int count = Array.update(passed, port, plus, 1, plus, 1);
+             if (x != 100) { generate show(x + count + offset, self); }
+         }
+         handle raw(int x) { skip; }
+         handle show(int x, int from) { skip; }
+         handle go(int x) {
+             match x with
+             | 0 -> { generate_port(1, raw(x)); }
+             | 1 -> { generate_port(1, raw(x)); generate raw(x + 10); generate show(x, x); }
+             | 2 -> { generate_ports({1, 7}, raw(x)); generate Event.delay(raw(x), 2500); }
+             | 3 -> { generate_ports(flood 7, raw(x)); generate_port(1, raw(x + 1)); }
+             | 4 -> { generate_port(1, raw(100)); generate_port(7, raw(100)); }
+             | _ -> { generate Event.locate(raw(x), 1); generate Event.locate(raw(x), 0); }
+         }",
+        r#"{"max time": "5ms", "switches": 2, "links": {"0:1": "1:1"},
+            "externs": {"offset": [1000, 2000]},
+            "events": [
+            {"name": "go", "args": [0], "timestamp": 0},
+            {"name": "go", "args": [1], "timestamp": 3000},
+            {"name": "go", "args": [2], "timestamp": 9000},
+            {"name": "go", "args": [3], "timestamp": 20000},
+            {"name": "go", "args": [4], "timestamp": 30000},
+            {"name": "go", "args": [5], "timestamp": 40000}]}"#,
+        &["left: 2"],
+    );
+}
+
+/// Packet events: with a frame inside, without one outside.
+#[test]
+fn packets_meet_their_egress_handlers() {
+    check(
+        "packet event eth(int<48> d, int<48> s, int<16> t, Payload.t rest);
+         packet event tagged(int<48> d, int<48> s, int<16> tag, int<16> t, Payload.t rest);
+         event note(int<48> s);
+         handle eth(int<48> d, int<48> s, int<16> t, Payload.t rest) {
+             if (t == 0x800) { generate_port(3, eth(d, s, t, rest)); generate note(s); }
+             else { generate_port(4, eth(d, s, t, rest)); }
+         }
+         handle note(int<48> s) { skip; }
+         @egress handle eth(int<48> d, int<48> s, int<16> t, Payload.t rest) {
+             if (ingress_port == 3) { generate tagged(d, s, 0x8100, t, rest); }
+             else { generate eth(s, d, t, rest); }
+         }
+         parser main(bitstring pkt) {
+             int<48> d = read(pkt);
+             int<48> s = read(pkt);
+             int<16> t = read(pkt);
+             generate(eth(d, s, t, Payload.parse(pkt)));
+         }",
+        r#"{"max time": "1ms", "events": [
+            {"type": "packet", "bytes": "0102030405061112131415160800aabbccdd", "timestamp": 0},
+            {"type": "packet", "bytes": "0102030405061112131415160806aabbccdd", "timestamp": 5000}]}"#,
+        &["left: 2"],
+    );
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Generated programs compiled. `PLANEWRIGHT_SEEDS` says how many large ones, or which (`56..57`).
+
+use crate::oracle::{Judged, judge, judge_as};
+use crate::shrink::shrink;
+use device::EngineChoice;
+use lucid::core::Program;
+use lucid::elaborate::Symbolics;
+use lucid::front;
+use lucid_compiler::{Options, Target};
+use lucid_reference::specification::{Format, read};
+use lucid_testing::generator::{Features, Generated, generate, tape};
+use proptest::prelude::*;
+use source::{RenderOptions, SourceMap, render_text};
+
+/// The core program of a generated one.
+fn core(map: &mut SourceMap, source: &str) -> Result<Program, String> {
+    let files = lucid::syntax::NoFiles;
+    let symbolics = Symbolics::default();
+    let compiled = front::compile(map, "random.dpt", source.to_string(), &files, &symbolics, &[]);
+    match compiled {
+        Ok(compiled) => Ok(compiled.program),
+        Err(said) => Err(render_text(map, &said, RenderOptions::default())),
+    }
+}
+
+/// What came of a program.
+enum Ran {
+    /// Dispatches and cells compared.
+    Same(usize, u64),
+    /// The target has too little of something, and the compiler says so.
+    TooLarge(String),
+}
+
+/// Whether all that the compiler says is that something does not fit into a stage.
+fn is_too_large(said: &str) -> bool {
+    let mut errors = said.lines().filter(|line| line.starts_with("error[")).peekable();
+    errors.peek().is_some() && errors.all(|line| line.starts_with("error[PI-E0203]"))
+}
+
+/// Compares a program; the error says what is wrong.
+fn run(generated: &Generated, target: Target, engine: EngineChoice) -> Result<Ran, String> {
+    let mut map = SourceMap::new();
+    let program = core(&mut map, &generated.source)?;
+    let file = map.add("random.json", generated.run.clone());
+    let (run, said) = read(&map, file, Format::Json);
+    let run = run.ok_or_else(|| render_text(&map, &said, RenderOptions::default()))?;
+    let folder = std::path::Path::new("");
+    let options = Options { target, ..Options::default() };
+    match judge(&map, &program, &run, folder, &options, engine) {
+        Ok(Judged::Same(verified, _)) => {
+            Ok(Ran::Same(verified.schedule.dispatches.len(), verified.cells))
+        }
+        Ok(Judged::Refused(said)) if is_too_large(&said) => Ok(Ran::TooLarge(said)),
+        Ok(Judged::Refused(said)) => Err(format!("refused:\n{said}\n{}", generated.source)),
+        Err(said) => Err(format!("{said}\n{}{}", generated.source, generated.run)),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn generated_programs_do_on_devices_what_they_mean(
+        tape in proptest::collection::vec(any::<u32>(), 0..200),
+    ) {
+        let generated = generate(&tape, Features::ALL);
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::V1Model, EngineChoice::Interpreter) {
+            prop_assert!(false, "{}", said);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 30,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn generated_programs_do_for_tna_what_they_mean(
+        tape in proptest::collection::vec(any::<u32>(), 0..200),
+    ) {
+        let generated = generate(&tape, Features::ALL);
+        if let Ok(Ran::TooLarge(said)) | Err(said) = run(&generated, Target::Tna, EngineChoice::Interpreter) {
+            prop_assert!(false, "{}", said);
+        }
+    }
+}
+
+/// How often a difference is tried to be made smaller.
+const TRIES: usize = 150;
+
+/// What a tape's program says, made small first if the compiled program differs. Refusals and faults stay
+/// what they are.
+fn smallest(
+    tape: &[u32],
+    said: &str,
+    differs: &mut dyn FnMut(&Generated) -> Option<String>,
+) -> String {
+    let small = shrink(tape, TRIES, &mut |tape| differs(&generate(tape, Features::ALL)).is_some());
+    let generated = generate(&small, Features::ALL);
+    differs(&generated).unwrap_or_else(|| said.to_string())
+}
+
+/// The seeds of large programs, 30 if nobody says how many.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("PLANEWRIGHT_SEEDS") else { return 0..30 };
+    let (first, end) = text.split_once("..").unwrap_or(("0", &text));
+    let number = |text: &str| text.parse().expect("PLANEWRIGHT_SEEDS is `57` or `56..57`");
+    number(first)..number(end)
+}
+
+fn large_programs(target: Target) {
+    let (mut dispatches, mut cells) = (0, 0);
+    let (mut wrong, mut too_large) = (Vec::new(), Vec::new());
+    let count = seeds().count();
+    for seed in seeds() {
+        let tape = tape(seed, 800);
+        match run(&generate(&tape, Features::ALL), target, EngineChoice::Jit) {
+            Ok(Ran::Same(handlers, compared)) => {
+                dispatches += handlers;
+                cells += compared;
+            }
+            Ok(Ran::TooLarge(said)) => too_large.push(format!("seed {seed}: {said}")),
+            Err(said) => {
+                let mut differs = |small: &Generated| run(small, target, EngineChoice::Jit).err();
+                wrong.push(format!("seed {seed}: {}", smallest(&tape, &said, &mut differs)));
+            }
+        }
+    }
+    println!("{dispatches} dispatches, {cells} cells");
+    for said in &too_large {
+        println!("NOT COMPARED, too large for the target: {said}");
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    // About one in two thousand.
+    let (refused, most) = (too_large.len(), 1 + count / 500);
+    assert!(refused <= most, "{refused} of {count} are too large:\n{}", too_large.join("\n"));
+    // A few chosen seeds may be of programs that do little.
+    let is_enough = count < 30 || dispatches > 200 && cells > 100;
+    assert!(is_enough, "only {dispatches} dispatches, {cells} cells");
+}
+
+#[test]
+fn large_programs_do_on_devices_what_they_mean() {
+    large_programs(Target::V1Model);
+}
+
+#[test]
+fn large_programs_do_for_tna_what_they_mean() {
+    large_programs(Target::Tna);
+}
+
+/// Five register actions on one array are one too many for Tofino: said, and no mistake of the compiler.
+#[test]
+fn programs_too_large_for_tna_are_told_apart() {
+    let large = generate(&tape(1535, 800), Features::ALL);
+    let engine = EngineChoice::Interpreter;
+    let Ok(Ran::TooLarge(said)) = run(&large, Target::Tna, engine) else { panic!("it fits") };
+    assert!(said.contains("5 register actions are needed"), "{said}");
+    assert!(!is_too_large(&said.replace("PI-E0203", "LU-E0701")));
+    assert!(matches!(run(&large, Target::V1Model, engine), Ok(Ran::Same(..))));
+}
+
+/// Whether a program whose memops were compiled wrongly differs from what it means.
+fn differs_with_a_mistake(generated: &Generated) -> Option<String> {
+    let mut map = SourceMap::new();
+    let program = core(&mut map, &generated.source).ok()?;
+    let wrong = generated.source.replace("{ return stored + x; }", "{ return stored - x; }");
+    let wrong = core(&mut map, &wrong).ok()?;
+    let file = map.add("random.json", generated.run.clone());
+    let (run, _) = read(&map, file, Format::Json);
+    let folder = std::path::Path::new("");
+    let engine = EngineChoice::Interpreter;
+    let judged = judge_as(&map, (&program, &wrong), &run?, folder, &Options::default(), engine);
+    let said = judged.err()?;
+    Some(format!("{said}\n{}{}", generated.source, generated.run))
+}
+
+/// A mistake in the compiler comes out as a small program with few events.
+#[test]
+fn differences_are_made_small() {
+    let seen = (0..40).find_map(|seed| {
+        let tape = tape(seed, 300);
+        let said = differs_with_a_mistake(&generate(&tape, Features::ALL))?;
+        Some((tape, said))
+    });
+    let (tape, said) = seen.expect("the mistake is hardly ever seen");
+    let small = smallest(&tape, &said, &mut differs_with_a_mistake);
+    assert!(small.contains("by the reference interpreter"), "{small}");
+    // The memops are in every program.
+    let statements = |text: &str| text.matches([';', '{']).count();
+    assert_eq!(small.matches("\"timestamp\"").count(), 1, "{small}");
+    assert!(statements(&small) < 60 && statements(&small) < statements(&said), "{small}");
+}

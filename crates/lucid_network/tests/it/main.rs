@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compiled programs against the reference interpreter: examples with their runs, the library's, and
+//! generated programs, on devices in the run's network, with legal schedules and equal cells.
+
+mod alike;
+mod delays;
+mod egress;
+mod egress_dispatches;
+mod generated;
+mod links;
+mod oracle;
+mod ports;
+mod shipped;
+mod shrink;
+mod small;
+mod user;
+mod v1model;

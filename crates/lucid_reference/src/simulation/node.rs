@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A Lucid switch as a node of `network`'s simulation, beside devices and hosts that exchange bytes.
+//!
+//! Packets that come in go through the program's parser. What leaves by a port is bytes: a packet
+//! event as it is; any other event as an Ethernet frame of the type [`LUCID_ETHER_TYPE`] with both
+//! addresses zero, then the event's number in 16 bits and its arguments. Such a frame that comes in
+//! becomes its event again without the parser, so Lucid switches of one program understand each other
+//! without one.
+
+use super::observation::{Observation, ObservationKind, Observer};
+use super::setup::Setup;
+use super::simulator::{Outcome, Simulation};
+use crate::interpreter::{Arguments, EventValue, Parsed, from_wire, has_wire_form, to_wire};
+use lucid::core::LUCID_ETHER_TYPE;
+use lucid::core::NO_PORT;
+use network::node::{Departure, Node, NodeError};
+use std::sync::Arc;
+
+/// Bytes before an event's number: two addresses and a type.
+const HEADER_BYTES: usize = 14;
+
+/// A switch that runs a Lucid program and exchanges packets.
+#[derive(Debug)]
+pub struct LucidNode {
+    simulation: Simulation,
+    departures: Vec<Departure<Vec<u8>>>,
+}
+
+impl LucidNode {
+    /// Switch 0 of a run; its links lead nowhere, so that everything sent to a port comes out.
+    pub fn new(setup: Setup) -> LucidNode {
+        LucidNode { simulation: Simulation::new(Arc::new(setup)), departures: Vec::new() }
+    }
+
+    /// The simulation of the switch: its state and counters.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+}
+
+/// An event as an Ethernet frame, as a [`LucidNode`] sends it. `None` if it has groups or events for
+/// arguments, which have no bits on the wire.
+pub fn frame_of(setup: &Setup, event: &EventValue) -> Option<Vec<u8>> {
+    let prepared = &setup.prepared;
+    let mut arguments = Arguments::default();
+    arguments.set(&event.arguments, &prepared.events[event.event.0 as usize].slots);
+    if !has_wire_form(&arguments) {
+        return None;
+    }
+    let mut frame = vec![0; HEADER_BYTES - 2];
+    frame.extend_from_slice(&LUCID_ETHER_TYPE.to_be_bytes());
+    frame.extend(to_wire(prepared, event.event, &arguments));
+    Some(frame)
+}
+
+/// Takes what leaves by ports.
+struct Leaving<'a> {
+    setup: &'a Setup,
+    departures: &'a mut Vec<Departure<Vec<u8>>>,
+}
+
+impl Observer for Leaving<'_> {
+    fn observe(&mut self, observation: Observation) {
+        let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
+        if port == NO_PORT {
+            return;
+        }
+        let message = match bytes {
+            Some(bytes) => bytes.to_vec(),
+            None => {
+                let Some(frame) = frame_of(self.setup, &event) else { return };
+                frame
+            }
+        };
+        self.departures.push(Departure { port, time_ps: observation.time_ps, message });
+    }
+}
+
+impl Node<Vec<u8>> for LucidNode {
+    fn receive(&mut self, port: u32, time_ps: u64, message: Vec<u8>) {
+        let is_event = message.get(HEADER_BYTES - 2..HEADER_BYTES)
+            == Some(LUCID_ETHER_TYPE.to_be_bytes().as_slice());
+        if is_event {
+            let prepared = self.simulation.setup().prepared.clone();
+            if let Parsed::Event(event, arguments) = from_wire(&prepared, &message[HEADER_BYTES..])
+            {
+                self.simulation.inject_event(time_ps, (0, port), event, arguments);
+                return;
+            }
+        }
+        self.simulation.inject_packet(time_ps, 0, port, &message);
+    }
+
+    fn next_event_ps(&self) -> Option<u64> {
+        self.simulation.next_time_ps()
+    }
+
+    fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
+        let setup = self.simulation.setup().clone();
+        let mut leaving = Leaving { setup: &setup, departures: &mut self.departures };
+        match self.simulation.run_until(until_ps, &mut leaving) {
+            Outcome::Stopped(fault) => Err(NodeError { message: fault.message.clone() }),
+            Outcome::Finished | Outcome::TimeOver => Ok(()),
+        }
+    }
+
+    fn drain_departures(&mut self) -> Vec<Departure<Vec<u8>>> {
+        std::mem::take(&mut self.departures)
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a simulation tells while it runs, in order of time. Logs, JSON lines, time lines, expectations
+//! and recorded schedules are made of these; the simulation itself prints nothing.
+
+#![allow(missing_docs, reason = "the text of a variant explains its fields")]
+
+use super::setup::Setup;
+use crate::interpreter::{Arguments, EventValue, Place, Value};
+use lucid::core::{ActionId, EventId, GlobalId};
+use std::sync::Arc;
+
+/// Number of an occurrence of an event: each event that is put into the network gets the next.
+/// The same on every run with the same inputs and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Occurrence(pub u64);
+
+/// Something that happened, with its time in picoseconds.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// At which switch.
+    pub switch: u32,
+    /// What.
+    pub kind: ObservationKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum ObservationKind {
+    /// A handler ran, atomically. Prints and accesses follow with the same time, then what it generated.
+    Handled {
+        occurrence: Occurrence,
+        /// By which occurrence's handler it was generated; `None` for inputs.
+        cause: Option<Occurrence>,
+        event: Arc<EventValue>,
+        /// Where it came in, the recirculation port for local ones; at egress, where it leaves.
+        port: u32,
+        /// Which of the event's handlers ran.
+        stage: Stage,
+        /// Whether it arrived as a packet from outside.
+        is_packet: bool,
+        /// Random numbers drawn, in order, for replay.
+        draws: Vec<u128>,
+        /// What `Sys.dequeue_depth()` is.
+        dequeue_depth: u64,
+    },
+    /// A handler generated an event.
+    Generated {
+        occurrence: Occurrence,
+        by: Occurrence,
+        event: Arc<EventValue>,
+        destination: Destination,
+    },
+    /// `printf` of the handler of this occurrence.
+    Printed { by: Occurrence, text: String },
+    /// An event left the network at a port without a link, or is an exit event or has no handler.
+    Left {
+        occurrence: Occurrence,
+        event: Arc<EventValue>,
+        port: u32,
+        /// What is on the wire if it leaves as a packet: its parameters, then its payload.
+        bytes: Option<Arc<[u8]>>,
+    },
+    /// An event was lost.
+    Dropped { occurrence: Occurrence, event: Option<Arc<EventValue>>, reason: DropReason },
+    /// A command read or wrote.
+    Commanded { text: String, result: Option<serde_json::Value> },
+    /// An access beyond the end of an array.
+    OutOfRange { by: Occurrence, global: GlobalId, index: u128 },
+    /// A handler installed an entry into a full table; the table is as before.
+    TableFull { by: Occurrence, table: GlobalId },
+    /// A cell was read or written: only for observers that want accesses.
+    Accessed {
+        by: Occurrence,
+        global: GlobalId,
+        /// 0 for counters.
+        index: u128,
+        /// The cell (two values in a pair array) before and after.
+        before: Vec<u128>,
+        after: Vec<u128>,
+        /// What the handler got, if it wanted something.
+        result: Option<u128>,
+    },
+    /// A table was looked up: only for observers that want accesses.
+    LookedUp {
+        by: Occurrence,
+        table: GlobalId,
+        key: Vec<u128>,
+        action: ActionId,
+        /// False if the default action ran.
+        hit: bool,
+    },
+    /// An extern function was called.
+    Called { by: Occurrence, function: Arc<str>, arguments: Vec<CallArgument> },
+    /// A link went down or up, by the specification.
+    Link { ends: [(u32, u32); 2], up: bool },
+}
+
+/// Which handler of an event ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// `handle`, as it arrives.
+    #[default]
+    Ingress,
+    /// `@egress handle`, as it leaves the switch.
+    Egress,
+    /// `control handle`, on the switch's processor.
+    Control,
+}
+
+/// An argument of a call of an extern function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallArgument {
+    /// A value.
+    Value(Value),
+    /// A text.
+    Text(Arc<str>),
+}
+
+/// Where a generated event goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Back into this switch, not before this time.
+    Recirculated { due_ps: u64 },
+    /// To a switch by its number, at this time.
+    Switch { switch: u32, arrives_ps: u64 },
+    /// Out of a port; to the switch and port at the other end, if there is a link.
+    Port { port: u32, to: Option<(u32, u32)>, arrives_ps: u64 },
+}
+
+/// Why an event was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The link loses messages at random.
+    Loss,
+    /// The link is down.
+    LinkDown,
+    /// The switch does not exist or cannot be reached.
+    Unreachable,
+    /// The parser dropped the packet.
+    Parser,
+    /// A queue was full.
+    QueueFull,
+}
+
+/// Counters of one switch; they mean the same for the simulation and for compiled programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Handlers run.
+    pub handled: u64,
+    /// Packet events handled.
+    pub packets: u64,
+    /// Events generated: each copy for each place by itself, when the handler runs.
+    pub generated: u64,
+    /// Of them those for the switch itself, by the recirculation port or by its number.
+    pub recirculated: u64,
+    /// Events that left the network here.
+    pub left: u64,
+    /// Events lost here.
+    pub dropped: u64,
+    /// Accesses beyond the end of an array.
+    pub out_of_range: u64,
+    /// Entries that a full table did not take.
+    pub tables_full: u64,
+}
+
+/// Takes observations. What it does not ask for is not made (`wants`).
+pub trait Observer {
+    /// Whether observations should be made at all; counters and state are kept regardless.
+    fn wants(&self) -> bool {
+        true
+    }
+
+    /// Whether it wants each access to a cell and each lookup besides.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
+
+    /// Takes one.
+    fn observe(&mut self, observation: Observation);
+}
+
+/// Of which event a name in reports is.
+pub fn event_name(program: &lucid::core::Program, event: EventId) -> &Arc<str> {
+    &program.events[event.0 as usize].name
+}
+
+/// An event with its arguments as observers see it.
+pub fn event_of(
+    setup: &Setup,
+    event: EventId,
+    arguments: &Arguments,
+    delay_ns: u64,
+) -> Arc<EventValue> {
+    let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
+    Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a schedule is legal: the rules of [`crate::simulation`] as a check. It replays the
+//! schedule and keeps account of everything that is due: which dispatch or input it comes from,
+//! where it arrives, between which times. When and where that is, is `arrivals`.
+
+mod arrivals;
+
+use super::super::inputs::{Input, Inputs};
+use super::super::observation::Stage;
+use super::super::setup::Setup;
+use super::super::simulator::EVENT_TIME_PS;
+use super::replay::{Replayer, surroundings};
+use super::{Dispatch, Interference, Removed, Rule, Schedule, Violation};
+use crate::interpreter::{Arguments, Parsed, parse};
+use arrivals::{LinkTimes, Way, Window};
+use lucid::core::EventId;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+/// How far a machine that runs a program may be off the times of the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tolerance {
+    /// By how much the generate delay may be shorter, in picoseconds. Delays that a program asks
+    /// for are never shorter.
+    pub early_ps: u64,
+    /// By how much anything may be later, in picoseconds.
+    pub late_ps: u64,
+    /// The time a switch takes for an event, in picoseconds.
+    pub event_time_ps: u64,
+    /// Whether what goes the same way keeps its order. Compiled switches send the first event that
+    /// leaves by a port at once and other ones after a round, so a later handler's may overtake.
+    pub keeps_ways: bool,
+    /// Whether delayed events come at releases of the delay queue only. In a compiled switch one that
+    /// is nearly due at a release goes round once more, and is handled as soon as it is due.
+    pub at_releases: bool,
+}
+
+impl Tolerance {
+    /// What the simulation itself keeps to.
+    pub const EXACT: Tolerance = Tolerance {
+        early_ps: 0,
+        late_ps: 0,
+        event_time_ps: EVENT_TIME_PS,
+        keeps_ways: true,
+        at_releases: true,
+    };
+}
+
+/// An event that is due somewhere.
+#[derive(Clone, Debug)]
+struct Arrival {
+    event: EventId,
+    arguments: Arguments,
+    stage: Stage,
+    switch: u32,
+    window: Window,
+    way: Option<Way>,
+}
+
+/// Where an arrival is looked for: switch, port, stage, cause.
+type Place = (u32, u32, Stage, Option<usize>);
+
+struct Judge<'s> {
+    replayer: Replayer,
+    setup: &'s Setup,
+    tolerance: Tolerance,
+    links: LinkTimes,
+    inputs: Inputs,
+    next: u64,
+    arrivals: HashMap<u64, Arrival>,
+    by_place: HashMap<Place, VecDeque<u64>>,
+    by_way: HashMap<Way, VecDeque<u64>>,
+    /// What must be handled at each switch in turn, by its latest time.
+    required: Vec<BTreeSet<(u64, u64)>>,
+    /// What must happen besides, by its latest time: egress handlers, control handlers that follow.
+    besides: BTreeSet<(u64, u64)>,
+    free_at_ps: Vec<u64>,
+}
+
+/// Checks a schedule of a run against the rules. Inputs injected into a simulation by hand are not
+/// part of its run.
+pub fn check_legal(
+    setup: &Setup,
+    tolerance: Tolerance,
+    schedule: &Schedule,
+) -> Result<(), Violation> {
+    check_legal_around(setup, tolerance, schedule, &Interference::default())
+}
+
+/// The same of a run in which something that is not part of the program makes events and takes them.
+pub fn check_legal_around(
+    setup: &Setup,
+    tolerance: Tolerance,
+    schedule: &Schedule,
+    interference: &Interference,
+) -> Result<(), Violation> {
+    let switches = setup.switches as usize;
+    let mut judge = Judge {
+        replayer: Replayer::new(setup),
+        setup,
+        tolerance,
+        links: LinkTimes::new(setup),
+        inputs: Inputs::new(setup.sources.clone(), setup.seed),
+        next: 0,
+        arrivals: HashMap::new(),
+        by_place: HashMap::new(),
+        by_way: HashMap::new(),
+        required: vec![BTreeSet::new(); switches],
+        besides: BTreeSet::new(),
+        free_at_ps: vec![0; switches],
+    };
+    let mut taken = interference.taken.iter().peekable();
+    let mut before_ps = 0;
+    for (number, dispatch) in schedule.dispatches.iter().enumerate() {
+        let violation = |rule, message| Err(Violation::new(Some(number), rule, message));
+        if dispatch.time_ps < before_ps {
+            return violation(Rule::Time, "it is earlier than the one before it".to_string());
+        }
+        if dispatch.time_ps > setup.timing.max_time_ps {
+            return violation(Rule::Time, "it is after the end of the run".to_string());
+        }
+        before_ps = dispatch.time_ps;
+        if dispatch.switch >= setup.switches {
+            return violation(Rule::Fit, format!("there is no switch {}", dispatch.switch));
+        }
+        while let Some(removed) = taken.next_if(|one| one.before <= number) {
+            judge.take(removed);
+        }
+        judge.admit_inputs(dispatch.time_ps);
+        if !interference.made.contains(&number) {
+            let arrival = judge.find(number, dispatch)?;
+            judge.check_time(number, dispatch, arrival)?;
+            judge.remove(arrival);
+        }
+        let is_diverted = interference.diverted.contains(&number);
+        let stopped = judge.run(number, dispatch, is_diverted)?;
+        if stopped {
+            return match schedule.dispatches.get(number + 1) {
+                None => Ok(()),
+                Some(_) => {
+                    let message = "the run stopped at an access beyond the end of an array";
+                    Err(Violation::new(Some(number + 1), Rule::Time, message))
+                }
+            };
+        }
+    }
+    taken.for_each(|removed| judge.take(removed));
+    judge.admit_inputs(setup.timing.max_time_ps);
+    judge.check_end()
+}
+
+impl Judge<'_> {
+    /// Inputs that come in until a time, included, are due.
+    fn admit_inputs(&mut self, until_ps: u64) {
+        while self.inputs.peek().is_some_and(|next| next.0 <= until_ps) {
+            let Some((time_ps, input)) = self.inputs.pop() else { return };
+            let window = Window { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
+            match input {
+                Input::Event { at, event, arguments } => {
+                    self.arrive(at, (event, arguments), None, window, Some(Way::Input(at)));
+                }
+                Input::Packet { at, bytes } => {
+                    self.arrive_packet(at, &bytes, None, window, Some(Way::Input(at)));
+                }
+                Input::Command { .. } | Input::Link { .. } => {}
+            }
+        }
+    }
+
+    /// A packet arrives: the event that the parser makes of it is due, if it makes one.
+    fn arrive_packet(
+        &mut self,
+        at: (u32, u32),
+        bytes: &[u8],
+        cause: Option<usize>,
+        window: Window,
+        way: Option<Way>,
+    ) {
+        let around = surroundings(self.setup, at.0, at.1, window.earliest_ps);
+        if let Parsed::Event(event, arguments) = parse(&self.setup.prepared, bytes, &around) {
+            self.arrive(at, (event, arguments), cause, window, way);
+        }
+    }
+
+    /// An event arrives at a switch and is due there, if it has a handler.
+    fn arrive(
+        &mut self,
+        at: (u32, u32),
+        (event, arguments): (EventId, Arguments),
+        cause: Option<usize>,
+        window: Window,
+        way: Option<Way>,
+    ) {
+        let prepared = &self.setup.prepared.events[event.0 as usize];
+        let stage = match (&prepared.ingress, &prepared.control) {
+            (Some(_), _) => Stage::Ingress,
+            (None, Some(_)) => Stage::Control,
+            (None, None) => return,
+        };
+        let (id, switch) = (self.next, at.0);
+        if window.certain {
+            self.required[switch as usize].insert((window.latest_ps, id));
+        }
+        if let Some(way) = way {
+            self.by_way.entry(way).or_default().push_back(id);
+        }
+        let arrival = Arrival { event, arguments, stage, switch, window, way };
+        self.add((switch, at.1, stage, cause), arrival);
+    }
+
+    /// A handler that runs besides those that a switch takes in turn.
+    fn besides(&mut self, place: Place, (event, arguments): (EventId, Arguments), window: Window) {
+        if window.certain {
+            self.besides.insert((window.latest_ps, self.next));
+        }
+        let (switch, _, stage, _) = place;
+        let arrival = Arrival { event, arguments, stage, switch, window, way: None };
+        self.add(place, arrival);
+    }
+
+    fn add(&mut self, place: Place, arrival: Arrival) {
+        self.by_place.entry(place).or_default().push_back(self.next);
+        self.arrivals.insert(self.next, arrival);
+        self.next += 1;
+    }
+
+    /// What a dispatch handles.
+    fn find(&mut self, number: usize, dispatch: &Dispatch) -> Result<u64, Violation> {
+        let place = (dispatch.switch, dispatch.port, dispatch.stage, dispatch.cause);
+        let slots = match self.setup.prepared.events.get(dispatch.event.event.0 as usize) {
+            Some(event) => &event.slots,
+            None => {
+                let message = "there is no such event";
+                return Err(Violation::new(Some(number), Rule::Fit, message));
+            }
+        };
+        let mut arguments = Arguments::default();
+        arguments.set(&dispatch.event.arguments, slots);
+        let candidates = self.by_place.entry(place).or_default();
+        while candidates.front().is_some_and(|id| !self.arrivals.contains_key(id)) {
+            candidates.pop_front();
+        }
+        let fits = |id: &&u64| {
+            self.arrivals.get(id).is_some_and(|arrival| {
+                arrival.event == dispatch.event.event && arrival.arguments == arguments
+            })
+        };
+        // Of equal events with different delays the one that is due first.
+        let due_ps = |id: &&u64| {
+            self.arrivals.get(id).map_or((true, 0), |arrival| {
+                (arrival.window.earliest_ps > dispatch.time_ps, arrival.window.latest_ps)
+            })
+        };
+        if let Some(found) = candidates.iter().filter(fits).min_by_key(due_ps) {
+            return Ok(*found);
+        }
+        let name = &self.setup.program.events[dispatch.event.event.0 as usize].name;
+        let from = match dispatch.cause {
+            Some(cause) => format!("dispatch {cause} generated no such event that arrives there"),
+            None => "there is no such input".to_string(),
+        };
+        let message = format!(
+            "`{name}` with these arguments at switch {}, port {}: {from}, or it was handled before",
+            dispatch.switch, dispatch.port
+        );
+        Err(Violation::new(Some(number), Rule::Cause, message))
+    }
+
+    fn check_time(&mut self, number: usize, dispatch: &Dispatch, id: u64) -> Result<(), Violation> {
+        let violation = |rule, message| Err(Violation::new(Some(number), rule, message));
+        let Some(arrival) = self.arrivals.get(&id) else { return Ok(()) };
+        let window = arrival.window;
+        let (time_ps, late_ps) = (dispatch.time_ps, self.tolerance.late_ps);
+        if time_ps < window.earliest_ps {
+            let message = format!("it is due at {} ps, not at {time_ps} ps", window.earliest_ps);
+            return violation(Rule::Early, message);
+        }
+        if !self.is_in_turn(arrival) {
+            return if time_ps > window.latest_ps.saturating_add(late_ps) {
+                let message = format!("it is due at {} ps, not at {time_ps} ps", window.latest_ps);
+                violation(Rule::Idle, message)
+            } else {
+                Ok(())
+            };
+        }
+        let free_at_ps = self.free_at_ps[dispatch.switch as usize];
+        if time_ps < free_at_ps {
+            let message = format!("the switch is busy until {free_at_ps} ps");
+            return violation(Rule::Pace, message);
+        }
+        if let Some(way) = arrival.way.filter(|_| self.tolerance.keeps_ways) {
+            let queue = self.by_way.entry(way).or_default();
+            // What may have been lost on its way does not hold up what comes after it.
+            let waits = |id: &u64| self.arrivals.get(id).is_some_and(|other| other.window.certain);
+            while queue.front().is_some_and(|first| *first != id && !waits(first)) {
+                queue.pop_front();
+            }
+            if queue.front().is_some_and(|first| *first < id) {
+                return violation(
+                    Rule::Order,
+                    "another event came before it on the same way and was not handled".to_string(),
+                );
+            }
+        }
+        let Some((latest_ps, first)) = self.required[dispatch.switch as usize].first() else {
+            return Ok(());
+        };
+        if *first != id && latest_ps.saturating_add(late_ps) < window.earliest_ps {
+            let message = format!(
+                "another event waits since {latest_ps} ps, and this one is not there before {} ps",
+                window.earliest_ps
+            );
+            return violation(Rule::Order, message);
+        }
+        let possible_ps = free_at_ps.max(*latest_ps);
+        if time_ps > possible_ps.saturating_add(late_ps) {
+            let message = format!("the switch is free and an event waits since {possible_ps} ps");
+            return violation(Rule::Idle, message);
+        }
+        Ok(())
+    }
+
+    /// Whether an event is one of those that the switch takes in turn.
+    fn is_in_turn(&self, arrival: &Arrival) -> bool {
+        let prepared = &self.setup.prepared.events[arrival.event.0 as usize];
+        match arrival.stage {
+            Stage::Ingress => true,
+            Stage::Control => prepared.ingress.is_none(),
+            Stage::Egress => false,
+        }
+    }
+
+    fn remove(&mut self, id: u64) {
+        let Some(arrival) = self.arrivals.remove(&id) else { return };
+        let key = (arrival.window.latest_ps, id);
+        self.required[arrival.switch as usize].remove(&key);
+        self.besides.remove(&key);
+    }
+
+    /// An event is on its way no more: the one that is due first of those that are the same, at this place if
+    /// there is one. It may be one that has no handler and is not due anywhere.
+    fn take(&mut self, removed: &Removed) {
+        self.admit_inputs(removed.time_ps);
+        let (event, arguments) = &removed.event;
+        let places = self.by_place.iter().filter(|(place, _)| place.3 == removed.cause);
+        let found = places.flat_map(|(place, ids)| ids.iter().map(move |id| (place, id)));
+        let found = found.filter_map(|(place, id)| {
+            let arrival = self.arrivals.get(id)?;
+            let is_here = (place.0, place.1) == (removed.switch, removed.port);
+            let is_it = arrival.event == *event && arrival.arguments == *arguments;
+            is_it.then_some((!is_here, arrival.window.latest_ps, *id))
+        });
+        if let Some((_, _, id)) = found.min() {
+            self.remove(id);
+        }
+    }
+
+    /// Runs the handler; what it generates is due unless it was diverted. Whether the run stops here.
+    fn run(
+        &mut self,
+        number: usize,
+        dispatch: &Dispatch,
+        is_diverted: bool,
+    ) -> Result<bool, Violation> {
+        let generated = self.replayer.dispatch(self.setup, number, dispatch)?;
+        let (event, time_ps) = (dispatch.event.event, dispatch.time_ps);
+        let prepared = &self.setup.prepared.events[event.0 as usize];
+        let in_turn = dispatch.stage == Stage::Ingress
+            || (dispatch.stage == Stage::Control && prepared.ingress.is_none());
+        if in_turn {
+            let free_at_ps = time_ps.saturating_add(self.tolerance.event_time_ps);
+            self.free_at_ps[dispatch.switch as usize] = free_at_ps;
+        }
+        if dispatch.stage == Stage::Ingress && prepared.control.is_some() {
+            let window = Window { earliest_ps: time_ps, latest_ps: time_ps, certain: true };
+            let mut arguments = Arguments::default();
+            arguments.set(&dispatch.event.arguments, &prepared.slots);
+            let place = (dispatch.switch, dispatch.port, Stage::Control, dispatch.cause);
+            self.besides(place, (event, arguments), window);
+        }
+        for one in generated.into_iter().filter(|_| !is_diverted) {
+            self.generated(number, dispatch, one);
+        }
+        Ok(self.setup.timing.stop_on_out_of_range && self.replayer.was_out_of_range())
+    }
+
+    /// At the end nothing is left that should have been handled in time.
+    fn check_end(&self) -> Result<(), Violation> {
+        let end_ps = self.setup.timing.max_time_ps;
+        let lost = |id: u64, since_ps: u64| {
+            let Some(arrival) = self.arrivals.get(&id) else { return Ok(()) };
+            let name = &self.setup.program.events[arrival.event.0 as usize].name;
+            let message = format!(
+                "`{name}` is due at switch {} at {since_ps} ps and was never handled",
+                arrival.switch
+            );
+            Err(Violation::new(None, Rule::Loss, message))
+        };
+        for (required, free_at_ps) in self.required.iter().zip(&self.free_at_ps) {
+            if let Some((latest_ps, id)) = required.first() {
+                let possible_ps = latest_ps.max(free_at_ps);
+                if possible_ps.saturating_add(self.tolerance.late_ps) <= end_ps {
+                    return lost(*id, *possible_ps);
+                }
+            }
+        }
+        match self.besides.first() {
+            Some((latest_ps, id)) if latest_ps.saturating_add(self.tolerance.late_ps) <= end_ps => {
+                lost(*id, *latest_ps)
+            }
+            _ => Ok(()),
+        }
+    }
+}

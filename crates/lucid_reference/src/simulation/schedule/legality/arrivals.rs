@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//! When and where generated events arrive at the earliest and at the latest, and whether they may be
+//! lost, by the run's times and links. What follows from it is `legality`.
+
+use super::super::super::inputs::Input;
+use super::super::super::observation::Stage;
+use super::super::super::route::{Route, due_ps, for_each_route};
+use super::super::super::setup::{Setup, Timing};
+use super::super::super::topology::{End, PathQuality, Topology};
+use super::super::Dispatch;
+use super::Judge;
+use crate::interpreter::{Arguments, Generated, packet_bytes};
+use lucid::core::EventId;
+use lucid::core::NO_PORT;
+use lucid::syntax::ast::EventSort;
+
+/// Between which times something arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) earliest_ps: u64,
+    /// `u64::MAX` if nobody can tell.
+    pub(super) latest_ps: u64,
+    /// Whether it arrives for certain; otherwise a link may lose it.
+    pub(super) certain: bool,
+}
+
+impl Window {
+    fn later(self, by: PathQuality) -> Window {
+        let latest_ps = if by.has_rate {
+            u64::MAX
+        } else {
+            self.latest_ps.saturating_add(by.latency_ps).saturating_add(by.jitter_ps)
+        };
+        Window {
+            earliest_ps: self.earliest_ps.saturating_add(by.latency_ps),
+            latest_ps,
+            certain: self.certain && !by.has_loss,
+        }
+    }
+
+    fn uncertain(self) -> Window {
+        Window { latest_ps: u64::MAX, certain: false, ..self }
+    }
+}
+
+/// The way something takes, if all that takes it keeps its order. Delays are in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Way {
+    Input(End),
+    /// From a switch by a route with a delay.
+    Route(u32, Route, u64),
+    /// From a switch's egress handlers out of a port.
+    Egress(End),
+}
+
+/// The links of a run as they are from each change to the next.
+pub(super) struct LinkTimes {
+    /// From which time on, and how.
+    states: Vec<(u64, Topology)>,
+}
+
+/// How a link or path is between two times.
+enum Between {
+    /// The same all the time.
+    Up(PathQuality),
+    Down,
+    /// It changes.
+    Mixed,
+    /// There is none by the specification.
+    None,
+}
+
+impl LinkTimes {
+    pub(super) fn new(setup: &Setup) -> LinkTimes {
+        let mut topology = setup.topology();
+        let mut states = vec![(0, topology.clone())];
+        let mut inputs = super::Inputs::new(setup.controls(), setup.seed);
+        while let Some((time_ps, input)) = inputs.pop() {
+            if let Input::Link { ends, up } = input {
+                topology.set_up(ends[0], up);
+                states.push((time_ps, topology.clone()));
+            }
+        }
+        LinkTimes { states }
+    }
+
+    /// The states of a window, from the first to the last.
+    fn within(&self, window: Window) -> std::ops::RangeInclusive<usize> {
+        let at =
+            |time_ps| self.states.partition_point(|state| state.0 <= time_ps).saturating_sub(1);
+        at(window.earliest_ps)..=at(window.latest_ps)
+    }
+
+    /// Whether some link changes.
+    fn change(&self, window: Window) -> bool {
+        let within = self.within(window);
+        within.start() != within.end()
+    }
+
+    fn between(
+        &mut self,
+        window: Window,
+        ask: &mut dyn FnMut(&mut Topology) -> Option<Option<PathQuality>>,
+    ) -> Between {
+        let within = self.within(window);
+        let mut found: Option<Option<PathQuality>> = None;
+        for (_, topology) in &mut self.states[within] {
+            let Some(now) = ask(topology) else { return Between::None };
+            if found.is_some_and(|before| before != now) {
+                return Between::Mixed;
+            }
+            found = Some(now);
+        }
+        match found {
+            Some(Some(quality)) => Between::Up(quality),
+            Some(None) => Between::Down,
+            None => Between::None,
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// What a dispatch generated is due where it goes.
+    pub(super) fn generated(&mut self, number: usize, dispatch: &Dispatch, one: Generated) {
+        let Generated { event, arguments, delay_ns, to } = one;
+        let (from, now_ps) = (dispatch.switch, dispatch.time_ps);
+        if dispatch.stage == Stage::Egress {
+            let window = Window { earliest_ps: now_ps, latest_ps: now_ps, certain: true };
+            let end = (from, dispatch.port);
+            let way = Some(Way::Egress(end));
+            self.leave_by_port(number, end, (event, arguments), window, way);
+            return;
+        }
+        let setup = self.setup;
+        let timing = &setup.timing;
+        let soonest = Timing {
+            generate_delay_ps: timing.generate_delay_ps.saturating_sub(self.tolerance.early_ps),
+            delay_granularity_ps: match self.tolerance.at_releases {
+                true => timing.delay_granularity_ps,
+                false => 0,
+            },
+            ..timing.clone()
+        };
+        let latest_ps = due_ps(timing, now_ps, delay_ns);
+        let window = Window {
+            earliest_ps: due_ps(&soonest, now_ps, delay_ns),
+            latest_ps: latest_ps.saturating_add(timing.random_delay_range_ps),
+            certain: true,
+        };
+        let mut routes = Vec::new();
+        let topology = &self.replayer.topology;
+        for_each_route(setup, topology, (from, event), &to, &mut |route| routes.push(route));
+        let in_order = timing.random_delay_range_ps == 0;
+        for route in routes {
+            let way = in_order.then_some(Way::Route(from, route, delay_ns));
+            let what = (event, arguments.clone());
+            let port = match route {
+                Route::Outside => NO_PORT,
+                Route::Switch(to) => {
+                    self.leave_to_switch(number, (from, to), what, window, way);
+                    continue;
+                }
+                Route::Recirculate => setup.recirculation_ports[from as usize],
+                Route::Port(port) => port,
+            };
+            if setup.prepared.events[event.0 as usize].egress.is_some() {
+                self.besides((from, port, Stage::Egress, Some(number)), what, window);
+            } else {
+                self.leave_by_port(number, (from, port), what, window, way);
+            }
+        }
+    }
+
+    fn leave_by_port(
+        &mut self,
+        number: usize,
+        from: End,
+        what: (EventId, Arguments),
+        window: Window,
+        way: Option<Way>,
+    ) {
+        if self.setup.program.events[what.0.0 as usize].sort == EventSort::Exit {
+            return;
+        }
+        if from.1 == self.setup.recirculation_ports[from.0 as usize] {
+            self.comes_in(number, from, what, window, way);
+            return;
+        }
+        let Some(to) = self.replayer.topology.other_end(from) else { return };
+        let mut ask = |topology: &mut Topology| topology.link_quality(from);
+        let (window, way) = match self.links.between(window, &mut ask) {
+            Between::None | Between::Down => return,
+            Between::Mixed => (window.uncertain(), None),
+            Between::Up(quality) => (window.later(quality), way.filter(|_| quality.jitter_ps == 0)),
+        };
+        self.comes_in(number, to, what, window, way);
+    }
+
+    fn leave_to_switch(
+        &mut self,
+        number: usize,
+        (from, to): (u32, u32),
+        what: (EventId, Arguments),
+        window: Window,
+        way: Option<Way>,
+    ) {
+        if to >= self.setup.switches {
+            return;
+        }
+        let mut ask = |topology: &mut Topology| topology.path_quality(from, to);
+        let mut now = self.links.between(window, &mut ask);
+        if self.tolerance.late_ps > 0 && !matches!(now, Between::None) {
+            // A machine carries events from switch to switch, and links may change meanwhile.
+            let there = match &now {
+                Between::Up(quality) => window.later(*quality),
+                Between::Down | Between::Mixed | Between::None => window,
+            };
+            let latest_ps = there.latest_ps.saturating_add(self.tolerance.late_ps);
+            if self.links.change(Window { latest_ps, ..window }) {
+                now = Between::Mixed;
+            }
+        }
+        let (window, way) = match now {
+            Between::Down => return,
+            Between::Mixed => (window.uncertain(), None),
+            Between::Up(quality) => (window.later(quality), way.filter(|_| quality.jitter_ps == 0)),
+            Between::None => {
+                let certain = self.setup.timing.direct_loss <= 0.0;
+                (Window { certain: window.certain && certain, ..window }, way)
+            }
+        };
+        self.comes_in(number, (to, 0), what, window, way);
+    }
+
+    /// An event of the network comes in at a switch, as a packet if it is one and there is a parser.
+    fn comes_in(
+        &mut self,
+        number: usize,
+        at: End,
+        (event, arguments): (EventId, Arguments),
+        window: Window,
+        way: Option<Way>,
+    ) {
+        let is_packet = self.setup.program.events[event.0 as usize].sort == EventSort::Packet;
+        if is_packet && self.setup.prepared.main_parser.is_some() {
+            let bytes = packet_bytes(&self.setup.prepared, event, &arguments);
+            self.arrive_packet(at, &bytes, Some(number), window, way);
+        } else {
+            self.arrive(at, (event, arguments), Some(number), window, way);
+        }
+    }
+}

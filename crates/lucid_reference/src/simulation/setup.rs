@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run made ready: its specification with every name looked up in the program and every value
+//! fitted to its type, or diagnostics. Running it is elsewhere.
+
+use super::codes;
+use super::inputs::{Input, Source, SourceKind};
+use super::resolve::Resolver;
+use super::topology::{End, LinkQuality, Topology};
+use crate::interpreter::{Prepared, Value, bytes_of_state, prepare};
+use crate::specification::{Links, Run};
+use lucid::core::{DEFAULT_RECIRCULATION_PORT, Program};
+use source::{Diagnostic, Diagnostics, Span};
+use std::sync::Arc;
+
+/// Most memory that the arrays of all switches of a run may take, in bytes.
+pub const MOST_STATE_BYTES: u128 = 8 << 30;
+
+/// Reads the bytes of a capture by the name in the specification, or says why it cannot.
+pub type ReadCapture<'a> = &'a mut dyn FnMut(&str) -> Result<Vec<u8>, String>;
+
+/// Times, probabilities and limits of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timing {
+    /// When the run ends, in picoseconds.
+    pub max_time_ps: u64,
+    /// Least time from generating an event to handling it, in picoseconds.
+    pub generate_delay_ps: u64,
+    /// Up to so much later, in picoseconds.
+    pub random_delay_range_ps: u64,
+    /// How far apart the releases of delayed events are, in picoseconds; 0 for none.
+    pub delay_granularity_ps: u64,
+    /// Loss of events that go to a switch directly, 0 to 1.
+    pub direct_loss: f64,
+    /// Whether the run stops at an access beyond the end of an array.
+    pub stop_on_out_of_range: bool,
+}
+
+/// A run ready to go. Cheap to share; simulations of it begin anew.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub(crate) program: Arc<Program>,
+    pub(crate) run: Arc<Run>,
+    pub(crate) prepared: Arc<Prepared>,
+    pub(crate) switches: u32,
+    pub(crate) seed: u64,
+    pub(crate) timing: Timing,
+    pub(crate) recirculation_ports: Vec<u32>,
+    /// Values of the program's externs, by switch.
+    pub(crate) externs: Vec<Vec<Value>>,
+    pub(crate) links: Vec<([End; 2], LinkQuality)>,
+    pub(crate) sources: Arc<Vec<Source>>,
+}
+
+impl Setup {
+    /// Looks everything up. Inputs from captures are an error here; see [`Setup::with_captures`].
+    pub fn new(program: Arc<Program>, run: &Run) -> Result<Setup, Diagnostics> {
+        let reason = "captures are read only where files can be";
+        Setup::with_captures(program, run, &mut |_| Err(reason.to_string()))
+    }
+
+    /// Looks everything up; captures are read by the function.
+    pub fn with_captures(
+        program: Arc<Program>,
+        run: &Run,
+        read_capture: ReadCapture<'_>,
+    ) -> Result<Setup, Diagnostics> {
+        let mut found = Diagnostics::new();
+        let prepared = match prepare(&program) {
+            Ok(prepared) => prepared,
+            Err(misfit) => {
+                let message = format!("the core program does not hold together: {misfit}");
+                let help = "this is a mistake in Planewright; please report it with the program";
+                found.push(Diagnostic::error(codes::INTERNAL, Span::NONE, message).help(help));
+                return Err(found);
+            }
+        };
+        let switches = run.switches.max(1);
+        check_memory(&program, switches, &mut found);
+        let recirculation_ports: Vec<u32> = (0..switches as usize)
+            .map(|at| {
+                run.recirculation_ports.get(at).copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
+            })
+            .collect();
+        let mut resolver = Resolver { program: &program, run, switches, found: &mut found };
+        let externs = resolver.externs();
+        let links = resolver.links(&recirculation_ports);
+        let sources = resolver.sources(read_capture);
+        if found.has_errors() {
+            return Err(found);
+        }
+        Ok(Setup {
+            prepared: Arc::new(prepared),
+            program,
+            run: Arc::new(run.clone()),
+            switches,
+            seed: run.seed,
+            timing: Timing {
+                max_time_ps: run.max_time_ps,
+                generate_delay_ps: run.generate_delay_ps,
+                random_delay_range_ps: run.random_delay_range_ps,
+                delay_granularity_ps: run.delay_granularity_ps,
+                direct_loss: run.drop_chance_percent / 100.0,
+                stop_on_out_of_range: run.stop_on_out_of_range,
+            },
+            recirculation_ports,
+            externs,
+            links,
+            sources: Arc::new(sources),
+        })
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The specification that it was made of.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The program as the interpreter runs it.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// Times, probabilities and limits.
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Values of the program's externs, by switch.
+    pub fn externs(&self) -> &[Vec<Value>] {
+        &self.externs
+    }
+
+    /// Ends of each link, and what it is like.
+    pub fn links(&self) -> &[([End; 2], LinkQuality)] {
+        &self.links
+    }
+
+    /// What comes in during the run.
+    pub fn sources(&self) -> &Arc<Vec<Source>> {
+        &self.sources
+    }
+
+    /// How many switches there are.
+    pub fn switches(&self) -> u32 {
+        self.switches
+    }
+
+    /// The recirculation port of the first switch, which a program for Tofino has as a constant.
+    pub fn recirculation_port(&self) -> u32 {
+        self.recirculation_ports.first().copied().unwrap_or(DEFAULT_RECIRCULATION_PORT)
+    }
+
+    /// Where the run's delay granularity is written.
+    pub fn delay_granularity_place(&self) -> Span {
+        self.run.delay_granularity_place
+    }
+
+    /// The recirculation port of each switch.
+    pub fn recirculation_ports(&self) -> &[u32] {
+        &self.recirculation_ports
+    }
+
+    /// How far apart the releases of delayed events are, in picoseconds; 0 where each waits as long as it asks.
+    pub fn delay_granularity_ps(&self) -> u64 {
+        self.timing.delay_granularity_ps
+    }
+
+    /// Whether links may lose something, or go down.
+    pub fn may_lose(&self) -> bool {
+        self.timing.direct_loss > 0.0
+            || self.links.iter().any(|(_, quality)| quality.loss > 0.0)
+            || self
+                .sources
+                .iter()
+                .any(|source| matches!(source.kind, SourceKind::Single(Input::Link { .. })))
+    }
+
+    /// When the run ends, in picoseconds.
+    pub fn max_time_ps(&self) -> u64 {
+        self.timing.max_time_ps
+    }
+
+    /// The same run with another seed.
+    pub fn with_seed(mut self, seed: u64) -> Setup {
+        self.seed = seed;
+        self
+    }
+
+    /// The same run with another end, in picoseconds.
+    pub fn with_max_time_ps(mut self, max_time_ps: u64) -> Setup {
+        self.timing.max_time_ps = max_time_ps;
+        self
+    }
+
+    /// The run's commands and changes of links, without its events.
+    pub fn controls(&self) -> Arc<Vec<Source>> {
+        let is_control = |source: &&Source| {
+            matches!(source.kind, SourceKind::Single(Input::Command { .. } | Input::Link { .. }))
+        };
+        Arc::new(self.sources.iter().filter(is_control).cloned().collect())
+    }
+
+    /// The links, all of them up.
+    pub fn topology(&self) -> Topology {
+        Topology::new(self.switches, &self.links, self.seed)
+    }
+}
+
+fn check_memory(program: &Program, switches: u32, found: &mut Diagnostics) {
+    let bytes = bytes_of_state(program) * u128::from(switches);
+    if bytes <= MOST_STATE_BYTES {
+        return;
+    }
+    let largest = program.globals.iter().max_by_key(|global| match global.kind {
+        lucid::core::GlobalKind::Array { length, .. }
+        | lucid::core::GlobalKind::PairArray { length, .. } => length,
+        _ => 0,
+    });
+    let span = largest.map_or(Span::NONE, |global| global.span);
+    let message = format!(
+        "the arrays of {switches} switches need {} MiB, more than the {} MiB a run may take",
+        bytes >> 20,
+        MOST_STATE_BYTES >> 20
+    );
+    let diagnostic = Diagnostic::error(codes::TOO_LARGE, span, message).here("the longest one");
+    found.push(diagnostic.help("make the arrays shorter, or run fewer switches"));
+}
+
+impl Resolver<'_> {
+    /// Every pair of ends with a link, and what it is like.
+    fn links(&mut self, recirculation_ports: &[u32]) -> Vec<([End; 2], LinkQuality)> {
+        let run = self.run;
+        let usual = LinkQuality {
+            latency_ps: run.propagate_delay_ps,
+            jitter_ps: run.random_propagate_range_ps,
+            loss: run.drop_chance_percent / 100.0,
+            rate_bps: None,
+        };
+        let mut links = Vec::new();
+        match &run.links {
+            Links::FullMesh => {
+                for one in 0..self.switches {
+                    for other in one + 1..self.switches {
+                        links.push(([(one, other), (other, one)], usual));
+                    }
+                }
+            }
+            Links::List(list) => {
+                for link in list {
+                    let quality = LinkQuality {
+                        latency_ps: link.latency_ps.unwrap_or(usual.latency_ps),
+                        jitter_ps: link.jitter_ps.unwrap_or(usual.jitter_ps),
+                        loss: link.loss.unwrap_or(usual.loss),
+                        rate_bps: link.rate_bps,
+                    };
+                    if link.ends.iter().all(|end| self.switch_exists(end.0, Span::NONE)) {
+                        links.push((link.ends, quality));
+                    }
+                }
+            }
+        }
+        let in_use = |end: &&End| recirculation_ports.get(end.0 as usize) == Some(&end.1);
+        for end in links.iter().flat_map(|link| &link.0).filter(in_use) {
+            let (switch, port) = end;
+            let message =
+                format!("port {port} of switch {switch} has a link and is its recirculation port");
+            let help = "give the switch another port in `recirculation_ports`, or the link another";
+            let diagnostic = Diagnostic::error(codes::UNKNOWN_PLACE, Span::NONE, message);
+            self.found.push(diagnostic.help(help));
+        }
+        links
+    }
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A simulation: switches with their state, events under way, and the loop that takes the next of
+//! everything in order. What happens at a switch is `simulator/handling`, where generated events
+//! go is `simulator/sending`; what it all means is in the module above.
+
+mod handling;
+mod sending;
+
+use super::inputs::{Input, Inputs, Phase, rank};
+use super::observation::{Counts, DropReason, Observation, ObservationKind, Observer};
+use super::random::{Purpose, Stream};
+use super::resolve::Resolver;
+use super::setup::Setup;
+use super::topology::{End, Topology};
+use crate::interpreter::{Arguments, EventValue, Machine, Parsed, State, parse};
+use crate::specification;
+use lucid::core::EventId;
+use network::event_queue::EventQueue;
+use slab::Slab;
+use source::{Diagnostic, Diagnostics};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How long a switch takes for an event before it can take the next, in picoseconds: a pipeline of
+/// 1 GHz takes one event a clock.
+pub const EVENT_TIME_PS: u64 = 1_000;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing is left to happen.
+    Finished,
+    /// Its time is over; events wait.
+    TimeOver,
+    /// It stopped at a fault.
+    Stopped(Box<Diagnostic>),
+}
+
+/// Of an event under way that no handler generated.
+const NO_CAUSE: u64 = u64::MAX;
+
+/// In place of an event: the switch's time for the next of those that wait.
+const SERVICE: u32 = u32::MAX;
+
+/// An event under way.
+#[derive(Clone, Debug)]
+struct Flight {
+    occurrence: u64,
+    cause: u64,
+    content: Content,
+    /// Whether it came in as a packet, through the parser.
+    is_packet: bool,
+    port: u32,
+    /// The switch that it goes to, if it goes by switch and not by port.
+    to_switch: Option<u32>,
+    /// As observers see it, if one has seen it.
+    value: Option<Arc<EventValue>>,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Event(EventId, Arguments),
+    /// For the parser.
+    Packet(Arc<[u8]>),
+}
+
+/// A switch at work.
+#[derive(Clone, Debug)]
+struct Switch {
+    state: State,
+    /// Arrived and not handled, in order.
+    waiting: VecDeque<u32>,
+    /// When it can take the next event.
+    free_at_ps: u64,
+    draws: Stream,
+    delays: Stream,
+    direct_loss: Stream,
+    counts: Counts,
+}
+
+/// The observer and what it wants.
+struct Watch<'o> {
+    observer: &'o mut dyn Observer,
+    wanted: bool,
+}
+
+impl Watch<'_> {
+    #[inline]
+    fn see(&mut self, time_ps: u64, switch: u32, kind: impl FnOnce() -> ObservationKind) {
+        if self.wanted {
+            self.observer.observe(Observation { time_ps, switch, kind: kind() });
+        }
+    }
+}
+
+/// A run at work.
+#[derive(Debug)]
+pub struct Simulation {
+    setup: Arc<Setup>,
+    topology: Topology,
+    switches: Vec<Switch>,
+    queue: EventQueue<u32>,
+    flights: Slab<Flight>,
+    inputs: Inputs,
+    machine: Machine,
+    now_ps: u64,
+    occurrences: u64,
+    handled: u64,
+    stopped: Option<Box<Diagnostic>>,
+    warnings: Diagnostics,
+}
+
+impl Simulation {
+    /// At time 0, with nothing handled.
+    pub fn new(setup: Arc<Setup>) -> Simulation {
+        let switch = |number: u32| {
+            let place = u64::from(number);
+            Switch {
+                state: State::new(&setup.program),
+                waiting: VecDeque::new(),
+                free_at_ps: 0,
+                draws: Stream::new(setup.seed, Purpose::Program, place),
+                delays: Stream::new(setup.seed, Purpose::GenerateDelay, place),
+                direct_loss: Stream::new(setup.seed, Purpose::DirectLoss, place),
+                counts: Counts::default(),
+            }
+        };
+        Simulation {
+            topology: setup.topology(),
+            switches: (0..setup.switches).map(switch).collect(),
+            queue: EventQueue::new(),
+            flights: Slab::new(),
+            inputs: Inputs::new(setup.sources.clone(), setup.seed),
+            machine: Machine::default(),
+            now_ps: 0,
+            occurrences: 0,
+            handled: 0,
+            stopped: None,
+            warnings: Diagnostics::new(),
+            setup,
+        }
+    }
+
+    /// What it runs.
+    pub fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+
+    /// How far it came, in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    /// The state of a switch.
+    pub fn state(&self, switch: u32) -> Option<&State> {
+        self.switches.get(switch as usize).map(|switch| &switch.state)
+    }
+
+    /// The state of a switch, to change it between runs.
+    pub fn state_mut(&mut self, switch: u32) -> Option<&mut State> {
+        self.switches.get_mut(switch as usize).map(|switch| &mut switch.state)
+    }
+
+    /// Counters of a switch.
+    pub fn counts(&self, switch: u32) -> Option<Counts> {
+        self.switches.get(switch as usize).map(|switch| switch.counts)
+    }
+
+    /// Handlers run at all switches.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// Events under way or waiting.
+    pub fn in_flight(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// What is worth telling although the run went on: each table that was full, once.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    /// When something next happens, in picoseconds.
+    pub fn next_time_ps(&self) -> Option<u64> {
+        let input = self.inputs.peek().map(|next| next.0);
+        let queued = self.queue.next_time_ps();
+        input.into_iter().chain(queued).min()
+    }
+
+    /// When the next input comes, in picoseconds.
+    pub fn next_input_ps(&self) -> Option<u64> {
+        self.inputs.peek().map(|next| next.0)
+    }
+
+    /// Puts an input in as a specification has it, now or at its time if that is later.
+    pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
+        let mut found = Diagnostics::new();
+        let (setup, run) = (self.setup.clone(), self.setup.run.clone());
+        let mut resolver = Resolver {
+            program: &setup.program,
+            run: &run,
+            switches: setup.switches,
+            found: &mut found,
+        };
+        let inputs = resolver.single_inputs(input);
+        if found.has_errors() {
+            return Err(found);
+        }
+        for one in inputs {
+            self.inject_at(input.time_ps.unwrap_or(0), one);
+        }
+        Ok(())
+    }
+
+    /// Puts a packet in at a switch's port, now or at a later time; the program's parser reads it.
+    pub fn inject_packet(&mut self, time_ps: u64, switch: u32, port: u32, bytes: &[u8]) {
+        self.inject_at(time_ps, Input::Packet { at: (switch, port), bytes: Arc::from(bytes) });
+    }
+
+    pub(super) fn inject_event(
+        &mut self,
+        time_ps: u64,
+        at: End,
+        event: EventId,
+        arguments: Arguments,
+    ) {
+        self.inject_at(time_ps, Input::Event { at, event, arguments });
+    }
+
+    fn inject_at(&mut self, time_ps: u64, input: Input) {
+        self.inputs.inject(time_ps.max(self.now_ps), input);
+    }
+
+    /// Runs to the end of the specification's time.
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Outcome {
+        self.run_until(self.setup.timing.max_time_ps, observer)
+    }
+
+    /// Runs everything until a time, included. What waits stays for another call.
+    pub fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
+        let setup = self.setup.clone();
+        let wanted = observer.wants();
+        self.machine.wants_notes = wanted;
+        self.machine.wants_accesses = wanted && observer.wants_accesses();
+        let watch = &mut Watch { observer, wanted };
+        loop {
+            if let Some(fault) = &self.stopped {
+                return Outcome::Stopped(fault.clone());
+            }
+            let queued = self.queue.peek();
+            let (next, is_input) = match (self.inputs.peek(), queued) {
+                (None, None) => return Outcome::Finished,
+                (None, Some(queued)) => (queued, false),
+                (Some(input), None) => (input, true),
+                // At one time and place inputs come before what switches send.
+                (Some(input), Some(queued)) => (input.min(queued), input <= queued),
+            };
+            if next.0 > until_ps {
+                self.now_ps = self.now_ps.max(until_ps);
+                return Outcome::TimeOver;
+            }
+            self.now_ps = next.0;
+            if is_input {
+                if let Some((_, input)) = self.inputs.pop() {
+                    self.input(&setup, watch, input);
+                }
+            } else if let Some((_, rank, item)) = self.queue.pop() {
+                let (switch, port) = ((rank >> 32) as u32 & 0x3fff_ffff, rank as u32);
+                if item == SERVICE {
+                    self.serve(&setup, watch, switch);
+                } else if rank >> 62 == Phase::Egress as u64 {
+                    self.depart(&setup, watch, switch, port, item);
+                } else {
+                    self.arrive(&setup, watch, switch, item);
+                }
+            }
+        }
+    }
+
+    fn input(&mut self, setup: &Setup, watch: &mut Watch<'_>, input: Input) {
+        match input {
+            Input::Event { at, event, arguments } => {
+                let flight = self.new_flight(NO_CAUSE, Content::Event(event, arguments), at.1);
+                self.arrive(setup, watch, at.0, flight);
+            }
+            Input::Packet { at, bytes } => {
+                let flight = self.new_flight(NO_CAUSE, Content::Packet(bytes), at.1);
+                self.arrive(setup, watch, at.0, flight);
+            }
+            Input::Command { switch, command } => {
+                let state = &mut self.switches[switch as usize].state;
+                let answer = command.run(&setup.program, state);
+                if let Some(table) = answer.table_full {
+                    self.switches[switch as usize].counts.tables_full += 1;
+                    self.warn_table_full(setup, table, switch, None);
+                }
+                watch.see(self.now_ps, switch, || ObservationKind::Commanded {
+                    text: answer.text,
+                    result: answer.result,
+                });
+            }
+            Input::Link { ends, up } => {
+                self.topology.set_up(ends[0], up);
+                watch.see(self.now_ps, ends[0].0, || ObservationKind::Link { ends, up });
+            }
+        }
+    }
+
+    fn new_flight(&mut self, cause: u64, content: Content, port: u32) -> u32 {
+        let occurrence = self.occurrences;
+        self.occurrences += 1;
+        let (is_packet, to_switch, value) = (false, None, None);
+        self.keep(Flight { occurrence, cause, content, is_packet, port, to_switch, value })
+    }
+
+    fn keep(&mut self, flight: Flight) -> u32 {
+        self.flights.insert(flight) as u32
+    }
+
+    /// An event is at a switch: handled now if the switch is free, otherwise after those that wait.
+    /// A packet goes through the parser first; what the parser drops and what has no handler takes
+    /// no time of the switch.
+    fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, number: u32) {
+        let flight = &self.flights[number as usize];
+        if let Content::Packet(bytes) = &flight.content {
+            let around = self.surroundings(setup, at, flight.port);
+            let parsed = parse(&setup.prepared, bytes, &around);
+            let flight = &mut self.flights[number as usize];
+            match parsed {
+                Parsed::Event(event, arguments) => {
+                    flight.content = Content::Event(event, arguments);
+                    (flight.is_packet, flight.value) = (true, None);
+                }
+                Parsed::Dropped => {
+                    let occurrence = self.flights.remove(number as usize).occurrence;
+                    self.drop_flight(watch, at, occurrence, None, DropReason::Parser);
+                    return;
+                }
+            }
+        }
+        if let Content::Event(event, _) = &self.flights[number as usize].content {
+            let prepared = &setup.prepared.events[event.0 as usize];
+            if prepared.ingress.is_none() && prepared.control.is_none() {
+                let flight = self.flights.remove(number as usize);
+                self.leave(setup, watch, at, flight);
+                return;
+            }
+        }
+        let switch = &mut self.switches[at as usize];
+        if !switch.waiting.is_empty() {
+            switch.waiting.push_back(number);
+        } else if switch.free_at_ps <= self.now_ps {
+            self.handle(setup, watch, at, number);
+        } else {
+            switch.waiting.push_back(number);
+            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+        }
+    }
+
+    /// A switch takes the next of those that wait.
+    fn serve(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32) {
+        if let Some(flight) = self.switches[at as usize].waiting.pop_front() {
+            self.handle(setup, watch, at, flight);
+        }
+        let switch = &self.switches[at as usize];
+        if !switch.waiting.is_empty() {
+            self.queue.push(switch.free_at_ps, rank(Phase::Ingress, at, 0), SERVICE);
+        }
+    }
+}

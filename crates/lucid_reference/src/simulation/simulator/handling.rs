@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happens when a switch takes an event: the parser if it is a packet, the handler, the
+//! observations. Where generated events go is `sending`.
+
+use super::super::codes;
+use super::super::faults;
+use super::super::observation::{
+    CallArgument, DropReason, ObservationKind, Occurrence, Stage, event_of,
+};
+use super::super::setup::Setup;
+use super::{Content, EVENT_TIME_PS, Flight, NO_CAUSE, Simulation, Watch};
+use crate::interpreter::{Arguments, EventValue, Note, NotePiece, PreparedBody, Surroundings};
+use lucid::core::{EventId, GlobalId};
+use lucid::syntax::ast::EventSort;
+use source::{Diagnostic, Span};
+use std::sync::Arc;
+
+/// An event at the moment of its handling.
+pub(super) struct Handling {
+    pub(super) at: u32,
+    pub(super) occurrence: u64,
+    pub(super) cause: u64,
+    pub(super) event: EventId,
+    pub(super) port: u32,
+    pub(super) is_packet: bool,
+    pub(super) stage: Stage,
+}
+
+impl Simulation {
+    pub(super) fn surroundings<'s>(
+        &self,
+        setup: &'s Setup,
+        at: u32,
+        port: u32,
+    ) -> Surroundings<'s> {
+        Surroundings {
+            switch: at,
+            ingress_port: port,
+            recirculation_port: setup.recirculation_ports[at as usize],
+            time_ns: self.now_ps / 1000,
+            dequeue_depth: self.switches[at as usize].waiting.len() as u64,
+            externs: &setup.externs[at as usize],
+        }
+    }
+
+    /// The switch takes an event now and is busy for a while.
+    pub(super) fn handle(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, flight: u32) {
+        let Flight { occurrence, cause, content, is_packet, port, value, .. } =
+            self.flights.remove(flight as usize);
+        let Content::Event(event, arguments) = content else { return };
+        self.switches[at as usize].free_at_ps = self.now_ps.saturating_add(EVENT_TIME_PS);
+        let prepared = &setup.prepared.events[event.0 as usize];
+        let sort = setup.program.events[event.0 as usize].sort;
+        if matches!(sort, EventSort::Packet | EventSort::Entry) {
+            self.switches[at as usize].counts.packets += 1;
+        }
+        let stages = [(Stage::Ingress, &prepared.ingress), (Stage::Control, &prepared.control)];
+        for (stage, body) in stages {
+            if let Some(body) = body {
+                let handling = Handling { at, occurrence, cause, event, port, is_packet, stage };
+                self.run_body(setup, watch, &handling, body, &arguments, value.clone());
+                let mut generated = std::mem::take(&mut self.machine.output.generated);
+                for one in generated.drain(..) {
+                    self.send(setup, watch, at, occurrence, one);
+                }
+                self.machine.output.generated = generated;
+            }
+        }
+        self.machine.pool.give(arguments);
+    }
+
+    /// Runs one handler and tells what it did, except for what it generated.
+    pub(super) fn run_body(
+        &mut self,
+        setup: &Setup,
+        watch: &mut Watch<'_>,
+        handling: &Handling,
+        body: &PreparedBody,
+        arguments: &Arguments,
+        value: Option<Arc<EventValue>>,
+    ) {
+        let Handling { at, event, port, .. } = *handling;
+        let around = self.surroundings(setup, at, port);
+        let dequeue_depth = around.dequeue_depth;
+        let switch = &mut self.switches[at as usize];
+        self.machine.run(
+            &setup.prepared,
+            (event, body),
+            arguments,
+            &mut switch.state,
+            &around,
+            &mut switch.draws,
+        );
+        switch.counts.handled += 1;
+        self.handled += 1;
+        let (now_ps, occurrence) = (self.now_ps, handling.occurrence);
+        let draws = &self.machine.output.draws;
+        watch.see(now_ps, at, || ObservationKind::Handled {
+            occurrence: Occurrence(occurrence),
+            cause: (handling.cause != NO_CAUSE).then_some(Occurrence(handling.cause)),
+            event: value.unwrap_or_else(|| event_of(setup, event, arguments, 0)),
+            port,
+            stage: handling.stage,
+            is_packet: handling.is_packet,
+            draws: draws.clone(),
+            dequeue_depth,
+        });
+        if !self.machine.output.notes.is_empty() {
+            self.tell_notes(setup, watch, handling);
+        }
+    }
+
+    fn tell_notes(&mut self, setup: &Setup, watch: &mut Watch<'_>, handling: &Handling) {
+        let (now_ps, at, by) = (self.now_ps, handling.at, Occurrence(handling.occurrence));
+        let mut notes = std::mem::take(&mut self.machine.output.notes);
+        for note in notes.drain(..) {
+            match note {
+                Note::Printed(text) => {
+                    watch.see(now_ps, at, || ObservationKind::Printed { by, text });
+                }
+                Note::OutOfRange(global, index, span) => {
+                    self.switches[at as usize].counts.out_of_range += 1;
+                    watch.see(now_ps, at, || ObservationKind::OutOfRange { by, global, index });
+                    if setup.timing.stop_on_out_of_range && self.stopped.is_none() {
+                        let place = (at, now_ps, handling.event);
+                        let what = (global, index, span);
+                        let fault = faults::out_of_range(&setup.program, place, what);
+                        self.stopped = Some(Box::new(fault));
+                    }
+                }
+                Note::TableFull(table, span) => {
+                    self.switches[at as usize].counts.tables_full += 1;
+                    self.warn_table_full(setup, table, at, Some(span));
+                    watch.see(now_ps, at, || ObservationKind::TableFull { by, table });
+                }
+                Note::Called(function, pieces) => {
+                    let argument = |piece| match piece {
+                        NotePiece::Text(text) => CallArgument::Text(text),
+                        NotePiece::Value(value) => CallArgument::Value(value),
+                    };
+                    watch.see(now_ps, at, || {
+                        let arguments = pieces.into_iter().map(argument).collect();
+                        ObservationKind::Called { by, function, arguments }
+                    });
+                }
+                Note::Accessed { global, index, before, after, result } => {
+                    let pairs = self.switches[at as usize]
+                        .state
+                        .cells(global)
+                        .is_some_and(|cells| cells.is_pairs());
+                    let cells = if pairs { 2 } else { 1 };
+                    watch.see(now_ps, at, || ObservationKind::Accessed {
+                        by,
+                        global,
+                        index,
+                        before: before[..cells].to_vec(),
+                        after: after[..cells].to_vec(),
+                        result,
+                    });
+                }
+                Note::LookedUp { table, key, action, hit } => {
+                    watch.see(now_ps, at, || ObservationKind::LookedUp {
+                        by,
+                        table,
+                        key,
+                        action,
+                        hit,
+                    });
+                }
+            }
+        }
+        self.machine.output.notes = notes;
+    }
+
+    pub(super) fn warn_table_full(
+        &mut self,
+        setup: &Setup,
+        table: GlobalId,
+        switch: u32,
+        span: Option<Span>,
+    ) {
+        let declared = &setup.program.globals[table.0 as usize];
+        let capacity = self.switches[switch as usize].state.table(table);
+        let capacity = capacity.map_or(0, |table| table.capacity());
+        let told = |warning: &Diagnostic| {
+            warning.code == codes::TABLE_FULL
+                && (warning.primary.span == declared.span
+                    || warning.labels.iter().any(|label| label.span == declared.span))
+        };
+        if self.warnings.iter().any(told) {
+            return;
+        }
+        let message = format!(
+            "table `{}` is full with {capacity} entries; an entry was not taken at switch {switch} \
+             at {} ns",
+            declared.name,
+            self.now_ps / 1000
+        );
+        let warning = match span {
+            Some(span) => Diagnostic::warning(codes::TABLE_FULL, span, message)
+                .here("installed here")
+                .label(declared.span, "declared here"),
+            None => Diagnostic::warning(codes::TABLE_FULL, declared.span, message)
+                .here("declared here")
+                .note("the entry came from a command"),
+        };
+        self.warnings.push(warning.help("declare the table with a larger size"));
+    }
+
+    pub(super) fn drop_flight(
+        &mut self,
+        watch: &mut Watch<'_>,
+        at: u32,
+        occurrence: u64,
+        event: Option<Arc<EventValue>>,
+        reason: DropReason,
+    ) {
+        self.switches[at as usize].counts.dropped += 1;
+        let occurrence = Occurrence(occurrence);
+        watch.see(self.now_ps, at, || ObservationKind::Dropped { occurrence, event, reason });
+    }
+}

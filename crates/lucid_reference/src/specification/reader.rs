@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run from a tree of values: the fields of the whole file, symbolics and externs. Events, links
+//! and expectations have files of their own. docs/lucid-runs.md describes all fields.
+
+use super::codes;
+use super::document::{self, Format, Kind, Node};
+use super::fields::{Fields, Messages};
+use super::network::Network;
+use super::run::{Argument, Links, PS_PER_NS, Run};
+use super::{expectations, inputs, network};
+use lucid::elaborate::Symbolics;
+use source::{Diagnostic, Diagnostics, FileId, SourceMap};
+
+/// Most switches of a run.
+pub const MOST_SWITCHES: u32 = 65_536;
+
+/// Reads a run's specification. There is a run unless the diagnostics hold an error.
+pub fn read(map: &SourceMap, file: FileId, format: Format) -> (Option<Run>, Diagnostics) {
+    read_until(map, file, format, None)
+}
+
+/// The same, with this end of the run, in picoseconds, instead of the specification's.
+pub fn read_until(
+    map: &SourceMap,
+    file: FileId,
+    format: Format,
+    until_ps: Option<u64>,
+) -> (Option<Run>, Diagnostics) {
+    let mut messages = Messages::default();
+    let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
+    let run = read_run(&root, until_ps, &mut messages);
+    let run = run.filter(|_| !messages.list.has_errors());
+    (run, in_order(messages.list))
+}
+
+/// In the order of the file, which is not quite the order of reading.
+fn in_order(diagnostics: Diagnostics) -> Diagnostics {
+    let mut list: Vec<Diagnostic> = diagnostics.into_iter().collect();
+    list.sort_by_key(|diagnostic| diagnostic.primary.span.start);
+    let mut sorted = Diagnostics::new();
+    for diagnostic in list {
+        sorted.push(diagnostic);
+    }
+    sorted
+}
+
+/// Reads a file of symbolics: an object with `sizes` and `symbolics`, as the reference
+/// implementation's `.symb` files.
+pub fn read_symbolics(
+    map: &SourceMap,
+    file: FileId,
+    format: Format,
+) -> (Option<Symbolics>, Diagnostics) {
+    let mut messages = Messages::default();
+    let Some(root) = tree(map, file, format, &mut messages) else { return (None, messages.list) };
+    let mut symbolics = Symbolics::default();
+    if let Some(mut fields) = Fields::of(&root, "a file of symbolics", &mut messages) {
+        read_values(&mut fields, &mut symbolics, &mut messages);
+        fields.finish(&mut messages);
+    }
+    let symbolics = Some(symbolics).filter(|_| !messages.list.has_errors());
+    (symbolics, messages.list)
+}
+
+fn tree(map: &SourceMap, file: FileId, format: Format, messages: &mut Messages) -> Option<Node> {
+    let (root, problems) = document::read(map, file, format);
+    for problem in problems {
+        messages.list.push(problem);
+    }
+    root
+}
+
+fn read_run(root: &Node, until_ps: Option<u64>, messages: &mut Messages) -> Option<Run> {
+    let mut fields = Fields::of(root, "a run", messages)?;
+    let mut run = Run::default();
+    if let Some(node) = fields.get(&["program"]) {
+        run.program = messages.text(node, "`program`").map(str::to_string);
+    }
+    if let Some(node) = fields.get(&["symbolics file"]) {
+        run.symbolics_file = messages.text(node, "`symbolics file`").map(str::to_string);
+    }
+    read_values(&mut fields, &mut run.symbolics, messages);
+
+    let switches = fields.get(&["switches"]);
+    if let Some(node) = switches {
+        let most = u128::from(MOST_SWITCHES);
+        if let Some(count) = messages.integer(node, "`switches`", most) {
+            // The reference implementation takes 0 as 1.
+            run.switches = (count as u32).max(1);
+        }
+    }
+    run.recirculation_ports = vec![lucid::core::DEFAULT_RECIRCULATION_PORT; run.switches as usize];
+    if let Some(node) = fields.get(&["recirculation ports"]) {
+        read_recirculation_ports(node, &mut run, messages);
+    }
+    let mut network = Network::new(run.switches, switches.map(|node| node.span));
+    match fields.get(&["links"]) {
+        Some(node) => run.links = network::links(node, &mut network, messages),
+        None if run.switches > 1 => {
+            let span = switches.map_or(root.span, |node| node.span);
+            let message = format!("the {} switches have no links", run.switches);
+            messages.list.push(
+                Diagnostic::warning(codes::NOT_CONNECTED, span, message)
+                    .help("write \"links\": \"full mesh\", or {\"0:1\": \"1:1\"} for a link"),
+            );
+        }
+        None => {}
+    }
+    network.full_mesh = run.links == Links::FullMesh;
+    run.port_places.extend(network.places());
+
+    read_times(&mut fields, &mut run, messages);
+    run.max_time_ps = until_ps.unwrap_or(run.max_time_ps);
+    if let Some(node) = fields.get(&["drop chance"]) {
+        let percent = messages.float(node, "`drop chance`");
+        match percent.filter(|percent| (0.0..=100.0).contains(percent)) {
+            Some(percent) => run.drop_chance_percent = percent,
+            None if percent.is_some() => messages.error(
+                codes::BAD_QUANTITY,
+                node.span,
+                "`drop chance` lies between 0 and 100 percent",
+                "",
+            ),
+            None => {}
+        }
+    }
+    if let Some(node) = fields.get(&["random seed", "seed"]) {
+        run.seed = messages.long(node, "the seed").unwrap_or(0);
+    }
+    if let Some(node) = fields.get(&["stop on out of range"]) {
+        let stop = messages.truth(node, "`stop on out of range`");
+        run.stop_on_out_of_range = stop.unwrap_or(false);
+    }
+    if let Some(node) = fields.get(&["externs"]) {
+        read_externs(node, &mut run, messages);
+    }
+    if let Some(node) = fields.get(&["events"]) {
+        run.inputs = inputs::inputs(node, &network, run.max_time_ps, messages);
+    }
+    if let Some(node) = fields.get(&["expect"]) {
+        run.expectations = expectations::expectations(node, &network, run.max_time_ps, messages);
+    }
+    for (name, why) in [
+        ("python file", "calls of extern functions are shown in the log, not run"),
+        ("python path", "extern functions are not run in Python"),
+        ("control pipe", "commands stand in `events`"),
+    ] {
+        if let Some(field) = fields.field(&[name]) {
+            let message = format!("`{name}` has no effect here: {why}");
+            messages.list.push(Diagnostic::warning(codes::NO_EFFECT, field.name_span, message));
+        }
+    }
+    fields.finish(messages);
+    Some(run)
+}
+
+fn read_times(fields: &mut Fields<'_>, run: &mut Run, messages: &mut Messages) {
+    let least_ps = PS_PER_NS;
+    if let Some(node) = fields.get(&["max time"]) {
+        run.max_time_ps = messages.time(node, "`max time`").unwrap_or(run.max_time_ps);
+    }
+    if let Some(node) = fields.get(&["default input gap"]) {
+        // The reference implementation takes 0 as 1.
+        let gap = messages.time(node, "`default input gap`").map(|gap| gap.max(least_ps));
+        run.default_input_gap_ps = gap.unwrap_or(least_ps);
+    }
+    if let Some(node) = fields.get(&["generate delay"]) {
+        let delay = messages.time(node, "`generate delay`");
+        run.generate_delay_ps = delay.unwrap_or(run.generate_delay_ps);
+    }
+    if let Some(node) = fields.get(&["propagate delay"]) {
+        run.propagate_delay_ps = messages.time(node, "`propagate delay`").unwrap_or(0);
+    }
+    // A range of n nanoseconds is 0 to n - 1, as in the reference implementation.
+    if let Some(node) = fields.get(&["random delay range", "random delay"]) {
+        let range = messages.time(node, "`random delay range`").unwrap_or(0);
+        run.random_delay_range_ps = range.saturating_sub(least_ps);
+    }
+    if let Some(node) = fields.get(&["random propagate range"]) {
+        let range = messages.time(node, "`random propagate range`").unwrap_or(0);
+        run.random_propagate_range_ps = range.saturating_sub(least_ps);
+    }
+    if let Some(node) = fields.get(&["delay granularity"]) {
+        let granularity = messages.time(node, "`delay granularity`");
+        match granularity {
+            Some(1..PS_PER_NS) => messages.error(
+                codes::BAD_QUANTITY,
+                node.span,
+                "`delay granularity` is 0, or 1 ns at least: switches take an event a nanosecond",
+                "",
+            ),
+            _ => run.delay_granularity_ps = granularity.unwrap_or(0),
+        }
+        run.delay_granularity_place = node.span;
+    }
+}
+
+fn read_recirculation_ports(node: &Node, run: &mut Run, messages: &mut Messages) {
+    // One number is for all switches.
+    if let Kind::Int(_) = node.kind {
+        if let Some(port) = messages.small(node, "a recirculation port") {
+            run.recirculation_ports.fill(port);
+            // All switches have the same.
+            run.port_places.insert((0, port), node.span);
+        }
+        return;
+    }
+    let Some(list) = messages.list(node, "`recirculation_ports`") else { return };
+    let ports: Vec<_> =
+        list.iter().map(|port| messages.small(port, "a recirculation port")).collect();
+    if check_count(node, list.len(), run.switches, "`recirculation_ports`", messages)
+        && let Some(ports) = ports.into_iter().collect()
+    {
+        run.recirculation_ports = ports;
+        for (node, (switch, port)) in list.iter().zip((0..).zip(&run.recirculation_ports)) {
+            run.port_places.insert((switch, *port), node.span);
+        }
+    }
+}
+
+fn check_count(
+    node: &Node,
+    found: usize,
+    switches: u32,
+    what: &str,
+    messages: &mut Messages,
+) -> bool {
+    let right = found == switches as usize;
+    if !right {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let message = format!(
+            "{what} has {found} value{} for {switches} switch{}",
+            plural(found),
+            if switches == 1 { "" } else { "es" }
+        );
+        let help = "write one value for each switch, that of switch 0 first";
+        messages.error(codes::COUNT_OF_SWITCHES, node.span, message, help);
+    }
+    right
+}
+
+fn read_externs(node: &Node, run: &mut Run, messages: &mut Messages) {
+    let Kind::Object(externs) = &node.kind else {
+        messages.wrong_type(node, "`externs`", "an object with a list for each extern");
+        return;
+    };
+    for field in externs {
+        let what = format!("the extern `{}`", field.name);
+        let values: Vec<Argument> = match &field.value.kind {
+            Kind::List(list) => {
+                check_count(&field.value, list.len(), run.switches, &what, messages);
+                list.iter().filter_map(|value| messages.argument(value)).collect()
+            }
+            // One value is for all switches.
+            Kind::Int(_) | Kind::Bool(_) | Kind::Text(_) => {
+                let value = messages.argument(&field.value);
+                value.into_iter().cycle().take(run.switches as usize).collect()
+            }
+            _ => {
+                messages.wrong_type(&field.value, &what, "a list with a value for each switch");
+                continue;
+            }
+        };
+        run.externs.entry(field.name.clone()).or_insert(values);
+        run.extern_places.entry(field.name.clone()).or_insert(field.name_span);
+    }
+}
+
+/// `sizes` and `symbolics`.
+fn read_values(fields: &mut Fields<'_>, symbolics: &mut Symbolics, messages: &mut Messages) {
+    for (name, what) in [("sizes", "a size"), ("symbolics", "a symbolic value")] {
+        let Some(node) = fields.get(&[name]) else { continue };
+        let Kind::Object(values) = &node.kind else {
+            messages.wrong_type(node, &format!("`{name}`"), "an object with a value for each name");
+            continue;
+        };
+        for field in values {
+            if name == "symbolics" {
+                symbolic_value(&field.name, &field.value, symbolics, messages);
+            } else if let Some(value) = messages.integer(&field.value, what, u128::MAX) {
+                symbolics.sizes.entry(field.name.clone()).or_insert(value);
+            }
+        }
+    }
+}
+
+/// A symbolic value; those of vectors and records are given by their parts, `v[0]` and `r#a`.
+fn symbolic_value(name: &str, node: &Node, symbolics: &mut Symbolics, messages: &mut Messages) {
+    let value = match &node.kind {
+        Kind::Bool(value) => Some(u128::from(*value)),
+        Kind::List(elements) => {
+            for (at, element) in elements.iter().enumerate() {
+                symbolic_value(&format!("{name}[{at}]"), element, symbolics, messages);
+            }
+            None
+        }
+        Kind::Object(fields) => {
+            for field in fields {
+                let name = format!("{name}#{}", field.name);
+                symbolic_value(&name, &field.value, symbolics, messages);
+            }
+            None
+        }
+        _ => messages.integer(node, "a symbolic value", u128::MAX),
+    };
+    if let Some(value) = value {
+        symbolics.values.entry(name.to_owned()).or_insert(value);
+    }
+}
