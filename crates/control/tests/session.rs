@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sessions on a program with every kind of object: command text in, messages and state out.
 
+use control::map::{Instances, Mapped, Owner, Virtual};
 use control::session::{Answer, Session};
 use control::state_target::StateTarget;
 use control::target::{
@@ -8,6 +9,8 @@ use control::target::{
     prepare_default_action, prepare_entry, prepare_register,
 };
 use ir::ready::ReadyProgram;
+use ir::{ActionId, Bits, KeyPattern, TableId};
+use state::{Atomicity, BoundAction, NewEntry, Read, Update};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -416,4 +419,31 @@ fn prepared_operations_take_values_of_their_widths() {
     let late = target.execute(entry.batch(values(1, 1)).expect("widths fit"));
     let Some((0, Fault::Refused(error))) = late.first_fault() else { panic!("{late:?}") };
     assert_eq!(error.class(), state::ErrorClass::FailedPrecondition);
+}
+
+/// A map holds the version before each update of a batch, far more versions than a store with readers lets be
+/// pinned.
+#[test]
+fn a_long_batch_goes_through_a_map() {
+    let program = program();
+    let below = StateTarget::new(program.clone()).expect("the program's entries are right");
+    let map = Virtual::new(Instances::new(program.clone(), 1, Owner::first()));
+    let map = map.expect("the program is whole");
+    let mut target = Mapped::new(map, vec![Box::new(below)]);
+    let table = program.tables.iter().position(|table| table.name.ends_with("lpm_table"));
+    let table = TableId(table.expect("it is there") as u32);
+    let drop = program.actions.iter().position(|action| action.name.ends_with("drop"));
+    let drop = drop.expect("it is there") as u32;
+    let insert = |value: u64| {
+        let value = Bits::from_u64(32, value << 8);
+        let keys = vec![KeyPattern::Prefix { value, length_bits: 24 }];
+        let action = BoundAction { action: ActionId(drop), arguments: Vec::new() };
+        Item::from(Update::InsertEntry { table, entry: NewEntry::direct(keys, 0, action) })
+    };
+    let batch = Batch::of((0..300).map(insert)).with(Atomicity::RollbackOnError);
+    let outcome = target.execute(batch);
+    assert!(outcome.is_ok(), "{:?}", outcome.first_fault());
+    let entries = target.execute(Batch::one(Read::Entries { table })).into_reply();
+    let Ok(state::Reply::Entries(entries)) = entries else { panic!("{entries:?}") };
+    assert_eq!(entries.len(), 300);
 }
