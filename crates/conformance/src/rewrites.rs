@@ -50,9 +50,13 @@ pub fn check(
     }
     let rewritten = renamed(typed, map).map_err(|why| format!("renamed: {why}"))?;
     let again = lower(&rewritten).map_err(|why| format!("renamed: {why}"))?;
-    let (old, new) = (lowered.map(control_plane_names), again.as_deref().map(control_plane_names));
-    if old != new {
-        return Err(format!("renamed: the control plane sees {new:?} instead of {old:?}"));
+    let old = lowered.map(control_plane_names).unwrap_or_default();
+    let new = again.as_deref().map(control_plane_names).unwrap_or_default();
+    if let Some((old, new)) = old.iter().zip(&new).find(|(old, new)| old != new) {
+        return Err(format!("renamed: the control plane sees {new} instead of {old}"));
+    }
+    if old.len() != new.len() {
+        return Err("renamed: the control plane sees more or less".to_owned());
     }
     let mut rewriter = Rewriter::of(typed, map.clone());
     rewriter.prune();

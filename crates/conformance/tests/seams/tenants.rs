@@ -211,7 +211,7 @@ fn essence(outcome: &Outcome, is_mapped: bool, takes_time: bool) -> String {
     format!("{results:?}, rolled back: {}", outcome.rolled_back)
 }
 
-/// What a notification says, without its time.
+/// What notifications of packets and entries say, without their times.
 fn news(notifications: &[Notification]) -> Vec<String> {
     let text = |notification: &Notification| match notification {
         Notification::Digest { name, fields, .. } => format!("{name} {fields:?}"),
@@ -220,7 +220,9 @@ fn news(notifications: &[Notification]) -> Vec<String> {
         }
         other => format!("{other:?}"),
     };
-    let mut list: Vec<String> = notifications.iter().map(text).collect();
+    let is_compared =
+        |notification: &&Notification| !matches!(notification, Notification::Swapped { .. });
+    let mut list: Vec<String> = notifications.iter().filter(is_compared).map(text).collect();
     list.sort();
     list
 }

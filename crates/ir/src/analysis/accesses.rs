@@ -15,7 +15,7 @@ pub enum CellIndex {
     Operand(Operand),
     /// The cell of the entry that the table's application found, or of its default action.
     Entry,
-    /// All of it, as far as anybody knows.
+    /// All of the object's state.
     Whole,
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! [`Boundaries`]: what a device does to a packet's slots between the blocks of a program: which blocks may
 //! run next on the same storage, which slots the device overwrites on the way, and which it reads. One table
-//! an architecture; `device` implements them and the analyses of `analysis` rely on them. For packages that
-//! nobody describes every slot that a device can name is read at the end of each block.
+//! an architecture; `device` implements them and the analyses of `analysis` rely on them. For packages without a
+//! description every slot that a device can name is read at the end of each block.
 
 use crate::effects;
 use crate::{BlockKind, HeaderRef, Program, RegionId, SlotId, SlotSet, ValueType};
@@ -56,7 +56,7 @@ impl Boundaries {
         for region in program.blocks.iter().map(|block| block.region).chain(actions) {
             is_run[region.index()] = true;
         }
-        // Regions that the program does not run may be run by whoever keeps them in it.
+        // Regions that the program does not run may still be run by a tool.
         for at in (0..is_run.len()).filter(|at| !is_run[*at]) {
             reads.extend(effects::of_region(program, RegionId(at as u32)).slots_read());
         }

@@ -246,7 +246,9 @@ impl<'a> Lowering<'a> {
             };
             self.bind(parameter, passed, (pure, passing), &shared, &mut copies)?;
         }
-        self.copy_outs.extend(copies.iter().cloned());
+        // An exit makes the copies of the innermost call first, and of each call from left to right (§6.8):
+        // it takes them from the end.
+        self.copy_outs.extend(copies.iter().rev().cloned());
         Ok(copies)
     }
 

@@ -8,7 +8,7 @@ use super::obstacle::Obstacle;
 use super::returns::{Returns, may_exit, may_return};
 use super::scope::Scope;
 use super::sites::{
-    Body, Calls, Position, body_of, contains, has_custom_hash, is_plain, position, replace_in_list,
+    Body, Calls, Position, body_of, contains, is_numbered, is_plain, position, replace_in_list,
     transition_contains,
 };
 use super::substitute::{BeforeExit, Referred, Stand, Substitution};
@@ -49,7 +49,7 @@ pub(super) fn inline(
     };
     let declaration = top.cloned().or_else(|| local(home)).ok_or(Obstacle::DeclaredElsewhere)?;
     let body = body_of(home, at)?;
-    if has_custom_hash(&declaration) {
+    if is_numbered(maker.rewriter.program(), &declaration) {
         return Err(Obstacle::NamedByPlace);
     }
     let copy = maker.rewriter.copy(&declaration);

@@ -29,7 +29,7 @@ use crate::typed::{Callee, TypedProgram};
 use crate::visit::Visit;
 use maker::Maker;
 use rustc_hash::{FxHashMap, FxHashSet};
-use sites::{Calls, find_call, has_custom_hash};
+use sites::{Calls, find_call, is_numbered};
 use source::{Diagnostics, Severity, SourceMap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
             let declarations = &maker.rewriter.program().declarations;
             let found = declarations.iter().find(|each| each.id == callee);
             let found = found.ok_or(Obstacle::DeclaredElsewhere)?.clone();
-            if has_custom_hash(&found) {
+            if is_numbered(maker.rewriter.program(), &found) {
                 return Err(Obstacle::NamedByPlace);
             }
             match found.kind {

@@ -37,8 +37,8 @@ pub enum Obstacle {
     CopyOut,
     /// An argument's evaluation cannot be moved before the others.
     Argument,
-    /// What is called computes a hash with a custom CRC (v1model): the control plane names it by its place
-    /// in the program.
+    /// What is called computes a hash, in a program with custom CRCs of v1model: the control plane names
+    /// them by their numbers among all calculations of the program's text.
     NamedByPlace,
     /// The type of a value cannot be written.
     UnwritableType,
@@ -68,7 +68,7 @@ impl fmt::Display for Obstacle {
             Obstacle::CopyOut => "an argument would be copied and what is called may exit",
             Obstacle::Argument => "an argument cannot be evaluated before the call",
             Obstacle::NamedByPlace => {
-                "what is called has a custom hash, which the control plane names by its place"
+                "what is called computes a hash, and custom hashes are named by their places"
             }
             Obstacle::UnwritableType => "a type cannot be written",
             Obstacle::Refused(message) => {

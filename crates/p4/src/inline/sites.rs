@@ -4,10 +4,12 @@
 
 use super::obstacle::Obstacle;
 use crate::ast::{
-    Block, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Statement,
+    Block, Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Program, Statement,
     StatementKind, TableProperty, TablePropertyKind, Transition, TypeRef, TypeRefKind,
 };
-use crate::visit::{Visit, walk_declaration, walk_expression, walk_statement, walk_table_property};
+use crate::visit::{
+    Visit, walk_declaration, walk_expression, walk_program, walk_statement, walk_table_property,
+};
 
 /// The part that a call has in its statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -328,21 +330,31 @@ pub(super) fn find_call(declaration: &Declaration, call: NodeId) -> Option<&Expr
     find.1
 }
 
-/// Whether a declaration uses one of v1model's custom CRCs.
-pub(super) fn has_custom_hash(declaration: &Declaration) -> bool {
-    struct Custom(bool);
-    impl<'a> Visit<'a> for Custom {
+/// Whether a declaration computes a hash whose place in a program gives names to the control plane:
+/// v1model counts all calculations, and names those with a custom CRC by their numbers.
+pub(super) fn is_numbered(program: &Program, declaration: &Declaration) -> bool {
+    struct Hashes {
+        any: bool,
+        custom: bool,
+    }
+    impl<'a> Visit<'a> for Hashes {
         fn expression(&mut self, expression: &'a Expression) {
             if let ExpressionKind::Member(base, member) = &expression.kind
                 && let ExpressionKind::Type(TypeRef { kind: TypeRefKind::Named(path), .. }) =
                     &base.kind
+                && &*path.name.text == "HashAlgorithm"
             {
-                self.0 |= &*path.name.text == "HashAlgorithm" && member.text.ends_with("_custom");
+                self.any = true;
+                self.custom |= member.text.ends_with("_custom");
             }
             walk_expression(self, expression);
         }
     }
-    let mut custom = Custom(false);
-    custom.declaration(declaration);
-    custom.0
+    let mut here = Hashes { any: false, custom: false };
+    here.declaration(declaration);
+    let mut all = Hashes { any: false, custom: false };
+    if here.any {
+        walk_program(&mut all, program);
+    }
+    here.any && all.custom
 }

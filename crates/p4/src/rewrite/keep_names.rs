@@ -159,7 +159,9 @@ fn given_name(annotations: &[Annotation]) -> Option<String> {
     let annotation = annotations.iter().find(|each| &*each.name.text == "name")?;
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) => {
-            Some(tokens.iter().map(|token| &*token.text).collect())
+            let is_text =
+                !tokens.is_empty() && tokens.iter().all(|token| token.kind == TokenKind::String);
+            is_text.then(|| tokens.iter().map(|token| &*token.text).collect())
         }
         AnnotationBody::Expressions(values) => match values.as_slice() {
             [Expression { kind: ExpressionKind::String(text), .. }] => Some(text.to_string()),
@@ -170,9 +172,11 @@ fn given_name(annotations: &[Annotation]) -> Option<String> {
 }
 
 fn add_name(annotations: &mut Vec<Annotation>, name: &str) {
-    if annotations.iter().any(|each| &*each.name.text == "name") {
+    if given_name(annotations).is_some() {
         return;
     }
+    // One that is no plain string gives no name.
+    annotations.retain(|each| &*each.name.text != "name");
     let token = Token { kind: TokenKind::String, span: Span::NONE, text: name.into() };
     annotations.push(Annotation {
         name: Name { text: "name".into(), span: Span::NONE },

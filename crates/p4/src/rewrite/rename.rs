@@ -10,7 +10,7 @@ use super::parts::Part;
 use super::references::Role;
 use crate::ast::*;
 use crate::token::TokenKind;
-use crate::typed::{Definition, TypeKind};
+use crate::typed::{Callee, Definition, TypeKind};
 use crate::visit::{Visit, walk_program};
 use crate::visit_mut::{VisitMut, walk_program as walk_program_mut};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +21,9 @@ use std::sync::Arc;
 /// Whether a control plane sees that something is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlPlaneName {
-    /// It knows it by the old name: `@name` is added where there is none.
+    /// It knows it by the old name: `@name` is added where there is none. What has no such name keeps its
+    /// own: parsers and controls that are applied by their type, and fields while an action takes structs
+    /// from the control plane.
     Keep,
     /// It has to use the new name.
     Change,
@@ -108,6 +110,7 @@ impl Rewriter {
                 is_action_parameter: false,
                 keep: false,
             },
+            callee: None,
         };
         part.walk(&mut renamer);
     }
@@ -134,7 +137,7 @@ impl Rewriter {
             };
             walk_program_mut(&mut keep, &mut tree);
         }
-        let mut renamer = Renamer { rewriter: self, target };
+        let mut renamer = Renamer { rewriter: self, target, callee: None };
         walk_program_mut(&mut renamer, &mut tree);
         self.tree = tree;
         if self.tree.declarations.iter().any(|declaration| declaration.id == target.id) {
@@ -154,7 +157,9 @@ impl Rewriter {
             return Err(EditError::new(id, span, problem));
         };
         let keep = control_plane == ControlPlaneName::Keep;
-        let is_fixed = found.is_fixed || self.is_library(home.span);
+        let is_fixed = found.is_fixed
+            || self.is_library(home.span)
+            || (keep && (self.is_applied_by_type(id) || self.is_action_data(found.field_of)));
         if is_fixed {
             let problem = Problem::FixedName { name: found.name.text.clone() };
             return Err(EditError::new(id, found.span, problem));
@@ -171,6 +176,36 @@ impl Rewriter {
             is_action_parameter: found.is_action_parameter,
             keep,
         })
+    }
+
+    /// Whether a parser or control is applied without an instance: then the control plane calls it by its
+    /// type's name, whatever its `@name` says.
+    fn is_applied_by_type(&self, id: NodeId) -> bool {
+        let mut applies = self.typed.calls.values();
+        let model = self.model_of(id);
+        applies.any(|call| call.callee == Callee::DirectApply(model))
+    }
+
+    /// Whether a field may be action data: then the control plane calls it by its own name. All fields may
+    /// be when an action takes more than a scalar from the control plane.
+    fn is_action_data(&self, field_of: Option<NodeId>) -> bool {
+        let composite = |parameter: &Parameter| {
+            parameter.direction == Direction::None
+                && self.typed.declared_types.get(&parameter.id).is_some_and(|ty| {
+                    matches!(
+                        **ty,
+                        TypeKind::Struct(..)
+                            | TypeKind::Header(..)
+                            | TypeKind::HeaderUnion(..)
+                            | TypeKind::Stack(..)
+                    )
+                })
+        };
+        let mut search = ActionData { composite, found: false };
+        if field_of.is_some() {
+            walk_program(&mut search, &self.typed.program);
+        }
+        search.found
     }
 
     fn taken_for(&self, target: &Target) -> Result<FxHashSet<Arc<str>>, EditError> {
@@ -211,9 +246,25 @@ impl Rewriter {
     }
 }
 
+struct ActionData<F> {
+    composite: F,
+    found: bool,
+}
+
+impl<'a, F: Fn(&Parameter) -> bool> Visit<'a> for ActionData<F> {
+    fn declaration(&mut self, declaration: &'a Declaration) {
+        if let DeclarationKind::Action { parameters, .. } = &declaration.kind {
+            self.found |= parameters.iter().any(&self.composite);
+        }
+        crate::visit::walk_declaration(self, declaration);
+    }
+}
+
 struct Renamer<'r> {
     rewriter: &'r Rewriter,
     target: &'r Target,
+    /// What the call that was entered last calls: a method, even where a field has its name.
+    callee: Option<NodeId>,
 }
 
 impl Renamer<'_> {
@@ -243,13 +294,16 @@ impl Renamer<'_> {
         }
     }
 
-    fn in_expression(&self, expression: &mut Expression) {
+    fn in_expression(&mut self, expression: &mut Expression) {
         let id = expression.id;
         match &mut expression.kind {
             ExpressionKind::Path(path) => self.referred(id, &mut path.name),
             ExpressionKind::Member(base, name) => {
                 self.referred(id, name);
-                if name.text == self.target.old && self.rewriter.has_field(base.id, self.target) {
+                if name.text == self.target.old
+                    && self.callee != Some(id)
+                    && self.rewriter.has_field(base.id, self.target)
+                {
                     self.set(name);
                 }
             }
@@ -260,7 +314,10 @@ impl Renamer<'_> {
                     }
                 }
             }
-            ExpressionKind::Call(call) => self.arguments(id, &mut call.arguments),
+            ExpressionKind::Call(call) => {
+                self.callee = Some(call.callee.id);
+                self.arguments(id, &mut call.arguments);
+            }
             _ => {}
         }
     }
