@@ -27,6 +27,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    #[inline]
     pub(crate) fn beats(&self, other: &Found) -> bool {
         (self.rank, other.order) > (other.rank, self.order)
     }
