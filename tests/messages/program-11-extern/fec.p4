@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <core.p4>
 #include <v1model.p4>
 
