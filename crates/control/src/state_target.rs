@@ -8,8 +8,7 @@ use state::{Atomicity, BatchItem, Cells, Store, Subscription, UpdateError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The state of a program. Versions of its configuration may be held without limit
-/// ([`Store::with_unlimited_pins`]): no packet reads them, and a map holds one for each update of a batch.
+/// The state of a program.
 #[derive(Debug)]
 pub struct StateTarget {
     program: Arc<Program>,
@@ -25,7 +24,7 @@ impl StateTarget {
     /// The state that a program begins with.
     pub fn new(program: Arc<Program>) -> Result<StateTarget, UpdateError> {
         Ok(StateTarget {
-            store: Store::new(program.clone())?.with_unlimited_pins(),
+            store: Store::new(program.clone())?,
             cells: Cells::new(&program),
             program,
             now_ps: 0,

@@ -421,8 +421,7 @@ fn prepared_operations_take_values_of_their_widths() {
     assert_eq!(error.class(), state::ErrorClass::FailedPrecondition);
 }
 
-/// A map holds the version before each update of a batch, far more versions than a store with readers lets be
-/// pinned.
+/// Far more updates than versions of a store may be pinned at once.
 #[test]
 fn a_long_batch_goes_through_a_map() {
     let program = program();

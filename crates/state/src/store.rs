@@ -39,8 +39,6 @@ pub struct Store {
     versions: Arc<Ledger>,
     subscriptions: Arc<Subscriptions>,
     has_concurrent_writers: AtomicBool,
-    /// The most older versions that may be pinned while a batch changes the configuration.
-    most_pinned_versions: usize,
 }
 
 /// What a change of the forwarding side is made to.
@@ -98,14 +96,7 @@ impl Store {
             versions,
             subscriptions: Arc::default(),
             has_concurrent_writers: AtomicBool::new(false),
-            most_pinned_versions: Store::MOST_PINNED_VERSIONS,
         })
-    }
-
-    /// The same store without a limit of pinned versions: for a writer that pins versions of its own and would
-    /// wait for itself.
-    pub fn with_unlimited_pins(self) -> Store {
-        Store { most_pinned_versions: usize::MAX - 1, ..self }
     }
 
     /// The current version. Holding it makes updates copy what they change.
@@ -247,7 +238,7 @@ impl Store {
 
     /// While too many versions are pinned beside the current one, what [`Ledger::wait`] takes.
     fn refuses(&self, current: &Configuration) -> Option<u64> {
-        let (version, most) = (current.version(), self.most_pinned_versions);
+        let (version, most) = (current.version(), Store::MOST_PINNED_VERSIONS);
         if !self.versions.may_refuse(most) {
             return None;
         }

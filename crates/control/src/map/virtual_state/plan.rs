@@ -9,8 +9,8 @@ use super::{Physical, Translation, Virtual, is_answered_here};
 use crate::map::{Step, TargetIndex};
 use crate::target::{Batch, Fault, Item, Outcome, Reply, Target, Visibility};
 use state::{
-    Atomicity, BatchItem, Configuration, EntryReference, EntryTarget, EntryWithCells, Read,
-    Reply as StateReply, Update,
+    Atomicity, BatchItem, EntryReference, EntryTarget, EntryWithCells, Read, Reply as StateReply,
+    Update,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 struct Part {
     /// Its result, as far as it is known.
     result: Result<Reply, Fault>,
-    /// What undoes it in the state of the program as written, with the configuration before it.
-    undo: Vec<(Update, Arc<Configuration>)>,
+    /// What undoes it in the state of the program as written, in the order of what was done.
+    undo: Vec<Update>,
     /// Questions below, each with whose answer it is.
     questions: Vec<(Read, EntryTarget)>,
     /// Whether it changes something.
@@ -190,8 +190,7 @@ impl<T: Translation> Virtual<T> {
                 }
                 let after = self.configuration();
                 for update in Virtual::<T>::normalised(update, &before, &after) {
-                    let undo = inverse(&update, &before);
-                    part.undo.extend(undo.into_iter().map(|undo| (undo, after.clone())));
+                    part.undo.extend(inverse(&update, &before));
                     match self.translation.update(&update, &before) {
                         Ok(list) => list.into_iter().for_each(|physical| send(physical, 0)),
                         Err(fault) => {
@@ -211,9 +210,11 @@ impl<T: Translation> Virtual<T> {
 
     /// Takes an item back in the state of the program as written.
     fn undo_part(&mut self, part: &mut Part) {
-        for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
+        for undo in std::mem::take(&mut part.undo).into_iter().rev() {
             // Nothing was done below, but the translation has taken note of the update.
-            let _ = self.translation.undo(&undo, &after);
+            let state = self.configuration();
+            let _ = self.translation.undo(&undo, &state);
+            drop(state);
             self.state.execute(Batch::one(undo));
         }
     }
@@ -235,8 +236,10 @@ impl<T: Translation> Virtual<T> {
                             && subject(&sent.physical.item) == subject(&physical.item)
                     })
             };
-            for (undo, after) in std::mem::take(&mut part.undo).into_iter().rev() {
-                let items = self.translation.undo(&undo, &after).unwrap_or_default();
+            for undo in std::mem::take(&mut part.undo).into_iter().rev() {
+                let state = self.configuration();
+                let items = self.translation.undo(&undo, &state).unwrap_or_default();
+                drop(state);
                 below.extend(items.into_iter().filter(is_done));
                 self.state.execute(Batch::one(undo));
             }
