@@ -72,8 +72,8 @@ pub trait Target: Send {
     /// What happened since the last call, in order.
     fn notifications(&mut self) -> Vec<Notification>;
 
-    /// Begins to tell of changes of these tables of the program that runs now, whoever makes them. `None` where the
-    /// target cannot tell. After a swap of the program a subscription is over ([`Subscription::is_over`]).
+    /// Subscribes to changes of these tables of the current program, by any controller. `None`: the target has no
+    /// subscriptions. A swap of the program ends the subscription ([`Subscription::is_over`]).
     fn subscribe(&mut self, _tables: &[TableId]) -> Option<Subscription> {
         None
     }

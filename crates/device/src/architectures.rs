@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The architectures that a device runs, one file each, and the choice of the one that fits a program.
 
-mod common;
+mod pass_boundaries;
 mod tna;
 mod v1model;
 

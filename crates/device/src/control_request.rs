@@ -111,7 +111,7 @@ pub(crate) enum TargetProgram {
 pub(crate) struct Current {
     pub program: Arc<Program>,
     pub store: Arc<Store>,
-    /// Whether the device is told of every write: a batch is reserved, or entries may idle out.
+    /// Whether every write goes through the device: a batch is reserved, or entries may idle out.
     pub sees_all_writes: bool,
 }
 

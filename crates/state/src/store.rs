@@ -166,7 +166,7 @@ impl Store {
         self.versions.set_callback(Arc::new(callback));
     }
 
-    /// Begins to tell of changes of these tables. Writers of other tables, and lookups, are as fast as without.
+    /// Subscribes to changes of these tables. Writers of other tables and lookups pay nothing for it.
     pub fn subscribe(&self, tables: impl IntoIterator<Item = TableId>) -> Subscription {
         self.subscriptions.subscribe(tables)
     }

@@ -81,7 +81,7 @@ impl RowPriorities {
         Some(self.below(entry.2, slot))
     }
 
-    /// The priority below of an entry whose removal is undone: that which it had.
+    /// Gives an entry whose removal is undone the priority below that it had before.
     pub fn restore(&mut self, entry: EntryName) -> Result<i64, Fault> {
         let at = self.removed.iter().rposition(|(name, _)| *name == entry);
         let slot = at.map(|at| self.removed.swap_remove(at).1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Several controllers, or maps, before one target. Each has a [`Portion`]: it owns the entries that it wrote,
 //! takes numbers of members, groups and sessions from ranges of its own, and neither sees nor reaches what
-//! belongs to another. Who owns what is in `claims`, what becomes of items in `requests` and `outcomes`.
+//! belongs to another. `claims` holds owners, `requests` translates items, `outcomes` translates results.
 
 mod claims;
 mod outcomes;

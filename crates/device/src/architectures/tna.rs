@@ -27,7 +27,7 @@ mod model;
 
 pub(super) use model::Tna;
 
-use super::common::{self, AtIngress};
+use super::pass_boundaries::{self, AtIngress};
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
 use crate::fast_path::{FastPath, LeftFastPath};
@@ -72,7 +72,7 @@ impl Architecture for Tna {
     }
 
     fn gress_of(&self, block: usize) -> Gress {
-        common::gress_of(block, &self.egress_blocks)
+        pass_boundaries::gress_of(block, &self.egress_blocks)
     }
 
     fn set_defaults(&self, options: &mut DeviceOptions) {
@@ -108,7 +108,7 @@ impl Architecture for Tna {
             context: services.context(bytes),
             received_bytes: u32::try_from(length).unwrap_or(u32::MAX),
         };
-        Some(common::begin_ingress(self, services, at))
+        Some(pass_boundaries::begin_ingress(self, services, at))
     }
 
     fn enqueue(&self, services: &mut Services<'_>, port: u32, packet: Box<QueuedPacket>) {
@@ -116,7 +116,7 @@ impl Architecture for Tna {
         let mut prefix = EgressPrefix(&mut packet.context.packet);
         let queue = prefix.queue();
         prefix.set_enqueued(port, services.queue_depth(port, queue), services.now_ps() / 1000);
-        common::put(services, port, queue, packet);
+        pass_boundaries::put(services, port, queue, packet);
     }
 
     fn begin_egress(
@@ -138,7 +138,7 @@ impl Architecture for Tna {
         let waited_ns = services.now_ps() / 1000 - enqueued_ps / 1000;
         EgressPrefix(&mut packet.context.packet).set_dequeued(depth_packets, waited_ns);
         let info = (pass_number, packet.length_bytes);
-        Some(common::begin_egress(self, services, (port, queue), info, packet))
+        Some(pass_boundaries::begin_egress(self, services, (port, queue), info, packet))
     }
 
     fn blocks(&self, gress: Gress) -> &Arc<[usize]> {

@@ -28,7 +28,7 @@ mod replicas;
 
 pub(super) use model::V1Model;
 
-use super::common::{self, AtIngress};
+use super::pass_boundaries::{self, AtIngress};
 use crate::architecture::Architecture;
 use crate::fast_path::{FastPath, LeftFastPath};
 use crate::output::DeviceError;
@@ -66,7 +66,7 @@ impl Architecture for V1Model {
 
     fn gress_of(&self, block: usize) -> Gress {
         let blocks = &self.blocks;
-        common::gress_of(block, &[blocks.egress, blocks.compute, blocks.deparser])
+        pass_boundaries::gress_of(block, &[blocks.egress, blocks.compute, blocks.deparser])
     }
 
     fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass> {
@@ -101,7 +101,7 @@ impl Architecture for V1Model {
             context,
             received_bytes,
         };
-        Some(common::begin_ingress(self, services, at))
+        Some(pass_boundaries::begin_ingress(self, services, at))
     }
 
     fn enqueue(&self, services: &mut Services<'_>, port: u32, packet: Box<QueuedPacket>) {
@@ -110,7 +110,7 @@ impl Architecture for V1Model {
         let depth = u64::from(services.queue_depth(port, queue));
         self.metadata.enq_timestamp.set(&mut packet.context, services.timestamp());
         self.metadata.enq_qdepth.set(&mut packet.context, depth);
-        common::put(services, port, queue, packet);
+        pass_boundaries::put(services, port, queue, packet);
     }
 
     fn begin_egress(
@@ -133,7 +133,7 @@ impl Architecture for V1Model {
         metadata.packet_length.set(context, u64::from(packet.length_bytes));
         let header_bytes = metadata.header_bytes(context);
         let info = (pass_number, packet.received_bytes);
-        let mut pass = common::begin_egress(self, services, (port, queue), info, packet);
+        let mut pass = pass_boundaries::begin_egress(self, services, (port, queue), info, packet);
         pass.header_bytes = header_bytes;
         // What the pass makes stems from it.
         pass.packet.parent = pass.run.pass;

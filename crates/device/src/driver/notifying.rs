@@ -177,7 +177,7 @@ impl Switch {
         self.check_idle_entries_again();
     }
 
-    /// Whether listeners are told of a program's entries that idle out.
+    /// Whether a listener receives the idle timeouts of a program.
     pub(super) fn listens_for_idle_entries(&self, id: ProgramId) -> bool {
         let Some(program) = self.programs.get(id) else { return false };
         program.program().tables.iter().any(|table| table.idle_timeout)

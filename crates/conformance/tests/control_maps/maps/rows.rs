@@ -73,7 +73,7 @@ pub struct ByRows<R> {
     pub idle: IdleEntries,
 }
 
-/// What becomes of an entry.
+/// How an entry is stored below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Insert,

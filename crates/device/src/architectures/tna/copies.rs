@@ -4,7 +4,7 @@
 
 use super::metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, Orders};
 use super::model::Tna;
-use crate::architectures::common;
+use crate::architectures::pass_boundaries;
 use crate::configuration_view::ConfigurationView;
 use crate::packet::{PassEpoch, PendingRequests, QueuedPacket, Reception};
 use crate::services::Services;
@@ -52,7 +52,7 @@ impl Tna {
             epoch: source.epoch.clone(),
             time_to_queues_ps: source.time_to_queues_ps,
         });
-        common::to_queues(self, services, port, packet);
+        pass_boundaries::to_queues(self, services, port, packet);
     }
 
     /// Queues copies for a multicast group, in its order; how many.
@@ -69,7 +69,7 @@ impl Tna {
         let exclusions = view.replication().exclusions();
         let mut seen = Vec::new();
         let mut copies = 0;
-        for replica in common::members(view, group) {
+        for replica in pass_boundaries::members(view, group) {
             if exclusions.leave_out(*replica, orders.exclusion) {
                 continue;
             }
@@ -92,7 +92,7 @@ impl Tna {
         session: u32,
         (header, packet): (&[u8], &[u8]),
     ) {
-        let found = common::clone_session(services, view, session, "mirror", source.pass);
+        let found = pass_boundaries::clone_session(services, view, session, "mirror", source.pass);
         let Some(config) = found else { return };
         services.count_clone();
         let limit = config.packet_length_bytes.filter(|length| *length > 0);

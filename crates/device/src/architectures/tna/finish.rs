@@ -5,7 +5,7 @@
 use super::copies::Source;
 use super::metadata::{self, INGRESS_PREFIX_BYTES};
 use super::model::Tna;
-use crate::architectures::common::{self, GoingBack};
+use crate::architectures::pass_boundaries::{self, GoingBack};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::packet::{IngressSource, QueuedPacket};
@@ -54,7 +54,7 @@ impl Tna {
             let length_bytes = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES) as u64;
             let (port, preserved) = (ingress_port, Vec::new());
             let back = GoingBack { reception, port, bytes, length_bytes, preserved, pass };
-            return common::send_back(services, IngressSource::Resubmission, back);
+            return pass_boundaries::send_back(services, IngressSource::Resubmission, back);
         }
 
         let mut bytes = services.copy_of(&[]);
@@ -68,7 +68,7 @@ impl Tna {
                 copies += 1;
             }
             for group in orders.groups.into_iter().filter(|group| *group != 0) {
-                common::note_multicast(services, group, pass);
+                pass_boundaries::note_multicast(services, group, pass);
                 copies += self.multicast(services, view, source, group, &orders, &bytes);
             }
         }

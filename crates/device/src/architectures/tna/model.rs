@@ -3,7 +3,7 @@
 //! about requests is in `finish`.
 
 use super::metadata::{Metadata, error_flags};
-use crate::architectures::common;
+use crate::architectures::pass_boundaries;
 use crate::output::{DigestMessage, LoadError};
 use crate::pass::{Half, Pass, PassInfo};
 use crate::services::Services;
@@ -57,7 +57,7 @@ pub(super) struct DeparserRequests {
 
 impl Tna {
     pub fn new(program: &Program) -> Result<Tna, LoadError> {
-        let block = |role| common::block(program, role);
+        let block = |role| pass_boundaries::block(program, role);
         let kind = |request: &ir::Request| match &*request.name {
             "mirror" => Some(RequestKind::Mirror),
             "resubmit" => Some(RequestKind::Resubmit),
@@ -79,7 +79,7 @@ impl Tna {
             egress_blocks: [blocks.egress_parser, blocks.egress, blocks.egress_deparser].into(),
             blocks,
             metadata,
-            requests: common::request_kinds(program, kind)?,
+            requests: pass_boundaries::request_kinds(program, kind)?,
             error_flags: program.errors.iter().map(|name| error_flags(name)).collect(),
             accepts_parser_errors,
         })

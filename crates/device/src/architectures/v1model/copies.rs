@@ -3,7 +3,7 @@
 //! a packet is copied is decided in `finish`.
 
 use super::model::V1Model;
-use crate::architectures::common;
+use crate::architectures::pass_boundaries;
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::packet::{PendingRequests, QueuedPacket};
@@ -22,7 +22,7 @@ impl V1Model {
         // BMv2 clears a copy's requests but keeps a truncation with the packet.
         let truncate_bytes = packet.requests.truncate_bytes;
         packet.requests = PendingRequests { truncate_bytes, ..PendingRequests::default() };
-        let replicas = common::members(view, group);
+        let replicas = pass_boundaries::members(view, group);
         packet.cause = Cause::Replica;
         if replicas.is_empty() {
             services.drop_packet(DropReason::NoReplicas, packet.parent);
@@ -30,7 +30,7 @@ impl V1Model {
         for replica in replicas {
             services.count_replica();
             self.metadata.egress_rid.set(&mut packet.context, u64::from(replica.instance));
-            common::to_queues(self, services, replica.egress_port, packet.clone());
+            pass_boundaries::to_queues(self, services, replica.egress_port, packet.clone());
         }
     }
 
@@ -60,7 +60,7 @@ impl V1Model {
             if replica.instance != 0 {
                 self.metadata.egress_rid.set(&mut copy.context, u64::from(replica.instance));
             }
-            common::to_queues(self, services, replica.egress_port, copy.clone());
+            pass_boundaries::to_queues(self, services, replica.egress_port, copy.clone());
         }
     }
 
@@ -73,7 +73,7 @@ impl V1Model {
         pass: Option<PassId>,
     ) -> Option<(u32, Option<u32>)> {
         let (session, list) = packet.requests.clone.take()?;
-        common::clone_session(services, view, session, "clone", pass)?;
+        pass_boundaries::clone_session(services, view, session, "clone", pass)?;
         Some((session, list))
     }
 }

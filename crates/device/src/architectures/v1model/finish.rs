@@ -4,7 +4,7 @@
 
 use super::metadata::InstanceType;
 use super::model::V1Model;
-use crate::architectures::common::{self, GoingBack};
+use crate::architectures::pass_boundaries::{self, GoingBack};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::output::DeviceError;
@@ -66,7 +66,7 @@ impl V1Model {
 
         let group = metadata.mcast_grp.get(&packet.context) as u32;
         if group != 0 {
-            common::note_multicast(services, group, pass);
+            pass_boundaries::note_multicast(services, group, pass);
             metadata.instance_type.set(&mut packet.context, InstanceType::Replicated as u64);
             self.multicast(services, view, &mut packet, group);
             services.recycle(packet.context);
@@ -80,7 +80,7 @@ impl V1Model {
             return Ok(());
         }
         metadata.instance_type.set(&mut packet.context, InstanceType::Normal as u64);
-        common::to_queues(self, services, port, packet);
+        pass_boundaries::to_queues(self, services, port, packet);
         Ok(())
     }
 
@@ -163,5 +163,5 @@ fn send_back(
     let length_bytes = bytes.len() as u64;
     let pass = run.pass;
     let back = GoingBack { reception, port, bytes, length_bytes, preserved, pass };
-    common::send_back(services, source, back);
+    pass_boundaries::send_back(services, source, back);
 }

@@ -3,7 +3,7 @@
 //! about requests is in `finish`.
 
 use super::metadata::Metadata;
-use crate::architectures::common;
+use crate::architectures::pass_boundaries;
 use crate::output::{DigestMessage, LoadError};
 use crate::packet::QueuedPacket;
 use crate::pass::PassInfo;
@@ -50,7 +50,7 @@ pub(crate) struct V1Model {
 
 impl V1Model {
     pub fn new(program: &Program, drop_port: Option<u32>) -> Result<V1Model, LoadError> {
-        let block = |role| common::block(program, role);
+        let block = |role| pass_boundaries::block(program, role);
         let kind = |request: &ir::Request| {
             let field = |name: &str| request.fields.iter().position(|field| &*field.0 == name);
             let field_list = field("field_list");
@@ -79,7 +79,7 @@ impl V1Model {
             ingress_blocks: [blocks.parser, blocks.verify, blocks.ingress].into(),
             egress_blocks: [blocks.egress].into(),
             metadata: Metadata::new(program),
-            requests: common::request_kinds(program, kind)?,
+            requests: pass_boundaries::request_kinds(program, kind)?,
             drop_port: drop_port.unwrap_or(DROP_PORT),
         })
     }

@@ -224,7 +224,7 @@ pub(super) struct GoingBack {
     pub pass: Option<PassId>,
 }
 
-/// Sends a packet back to ingress, as it came or as it was deparsed.
+/// Sends a packet back to ingress: the received bytes, or the deparsed ones.
 pub(super) fn send_back(services: &mut Services<'_>, source: IngressSource, back: GoingBack) {
     let (step, path) = match source {
         IngressSource::Recirculation => ("recirculate", OutputPath::Recirculation),
