@@ -18,15 +18,14 @@ use lucid::core::NO_PORT;
 use lucid::core::{EventId, GlobalId};
 use lucid_compiler::{Compiled, Target};
 use lucid_reference::interpreter::{
-    Arguments, Parsed, State, Surroundings, Value, packet_bytes, parse,
+    Arguments, Parsed, State, SwitchContext, Value, packet_bytes, parse,
 };
 use lucid_reference::simulation::inputs::{Input, Inputs, Phase, rank};
 use lucid_reference::simulation::random::{Purpose, Stream};
 use lucid_reference::simulation::schedule::{Dispatch, Replayer};
 use lucid_reference::simulation::topology::Topology;
 use lucid_reference::simulation::{
-    Counts, DropReason, EVENT_TIME_PS, ObservationKind, Observer, Occurrence, Outcome, Setup,
-    Stage, event_of,
+    Counts, DropReason, EVENT_TIME_PS, ObservationKind, Observer, Occurrence, Outcome, Setup, Stage,
 };
 use network::event_queue::EventQueue;
 use slab::Slab;
@@ -316,7 +315,7 @@ impl CompiledSimulation {
             watch.observer.is_to_leave((at, port), event, &arguments);
             watch.see(self.now_ps, at, || ObservationKind::Left {
                 occurrence,
-                event: event_of(setup, event, &arguments, 0),
+                event: setup.event_value(event, &arguments, 0),
                 port,
                 bytes: Some(bytes.into()),
             });
@@ -395,8 +394,8 @@ impl CompiledSimulation {
         }
     }
 
-    fn surroundings<'s>(&self, setup: &'s Setup, at: u32, port: u32) -> Surroundings<'s> {
-        Surroundings {
+    fn surroundings<'s>(&self, setup: &'s Setup, at: u32, port: u32) -> SwitchContext<'s> {
+        SwitchContext {
             switch: at,
             ingress_port: port,
             recirculation_port: setup.recirculation_ports()[at as usize],
@@ -455,7 +454,7 @@ impl CompiledSimulation {
                     switch: at,
                     port: *port,
                     stage: Stage::Ingress,
-                    event: event_of(setup, *event, arguments, 0),
+                    event: setup.event_value(*event, arguments, 0),
                     cause: None,
                     draws: Vec::new(),
                     dequeue_depth: 0,

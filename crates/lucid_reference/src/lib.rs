@@ -2,7 +2,7 @@
 //! The reference machine of Lucid: what core programs do, against which every other machine is judged.
 //!
 //! `specification` reads what a run should be, `interpreter` runs handlers at one switch, `simulation` runs
-//! networks of switches and defines which schedules are legal, and `report` tells what happened. Nothing
+//! networks of switches and defines which schedules are legal, and `report` formats what happened. Nothing
 //! here reads files; captures come through functions handed in.
 
 pub mod interpreter;

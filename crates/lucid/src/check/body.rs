@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known while one declaration is checked: its locals, loops and written variables, and what
-//! can only be decided at its end, when unifying is over: widths of literals that nothing fixed, bounds
-//! of slices and indices, and which variables stay because the declaration is polymorphic.
+//! The state of the declaration that is checked: its locals, loops and written variables, and the checks
+//! deferred to its end, after unification: widths of literals, bounds of slices and indices, and the
+//! variables that stay because the declaration is polymorphic.
 
 use super::Checker;
 use super::checked::{Instantiation, Signature, Size, SizeTerm, Type, Variable};
@@ -54,10 +54,10 @@ pub(super) struct Body {
     /// The event whose own body is being checked, and where that names it.
     pub own_event: Option<NodeId>,
     pub own_uses: Vec<NodeId>,
-    /// Undeclared names that were told.
+    /// Undeclared names that were already reported.
     pub reported: HashSet<(Namespace, Arc<str>)>,
     pub equations: Vec<Equation>,
-    pub later: Vec<Later>,
+    pub later: Vec<DeferredCheck>,
     /// What to resolve at the end, besides what the checks above mention.
     pub typed: Vec<NodeId>,
     pub instantiated: Vec<NodeId>,
@@ -68,7 +68,7 @@ pub(super) struct Body {
 }
 
 /// A check for when the declaration's types are known.
-pub(super) enum Later {
+pub(super) enum DeferredCheck {
     /// A literal fits its width.
     Literal { value: u128, width: Size, span: Span },
     /// A pattern can match; only a warning, as a pattern that cannot is harmless.
@@ -149,7 +149,7 @@ impl Checker {
             .later
             .iter()
             .filter_map(|later| match later {
-                Later::Bound { bound, span } => Some((bound.clone(), *span)),
+                DeferredCheck::Bound { bound, span } => Some((bound.clone(), *span)),
                 _ => None,
             })
             .collect();

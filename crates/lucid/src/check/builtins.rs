@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of what the language brings: arguments and results of the built-in functions, in the paper's
-//! spellings too, and the built-in values.
+//! Signatures of the built-in functions, in the paper's spellings too, and types of the built-in values.
 
 use super::Checker;
 use super::checked::{Builtin, Size, TableType, Type};

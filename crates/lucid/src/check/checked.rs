@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What checking finds out about a program: types, what each name means, how polymorphic things are
-//! instantiated. The tree is not changed; everything here is keyed by [`NodeId`]. How it is found
-//! out is elsewhere; elaboration, the order check and tools read it here.
+//! `CheckedProgram`: the types, name resolutions and instantiations of a program. Side tables, keyed by
+//! [`NodeId`], hold them; the tree stays unchanged. Elaboration, the order check and tools read them.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 

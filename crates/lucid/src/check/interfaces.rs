@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules and their interfaces. From outside only what the interface lists is visible, with the
-//! interface's types; a type that it lists without saying what it is cannot be looked through outside.
+//! Checks modules against their interfaces. Outside a module only the items of its interface are visible,
+//! with the interface's types; a type that the interface lists without a definition is abstract.
 
 use super::Checker;
 use super::body::Frame;

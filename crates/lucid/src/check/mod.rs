@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names, modules, types and sizes in one pass of inference (Lucid §5.2, appendix A without its
-//! effects, which `order` has). Memops' shapes are `memop`'s.
+//! The type checker: names, modules, types and sizes in one pass of inference (Lucid §5.2, appendix A
+//! without effects). `order` checks the effects, `memop` the bodies of memops.
 
 mod aliases;
 mod body;
@@ -73,7 +73,7 @@ struct Checker {
     later: HashMap<(ScopeId, Namespace, Arc<str>), Vec<Span>>,
     /// User types that cannot be looked through outside of a module; `None`: nowhere.
     opaque: HashMap<NodeId, Option<ScopeId>>,
-    facts: HashMap<NodeId, limits::Facts>,
+    facts: HashMap<NodeId, limits::UserTypeFacts>,
     /// User types of different names that were found to be the same.
     same_users: HashSet<(Type, Type)>,
     /// Parameters as declared, by the binder of what has them, for messages.
@@ -84,7 +84,7 @@ struct Checker {
     records: Vec<NodeId>,
     /// Binders that something refers to.
     used: HashSet<NodeId>,
-    /// Functions of circles that were told.
+    /// Functions whose recursion is already reported.
     circles: HashSet<(ScopeId, Arc<str>)>,
     events: handlers::Events,
     /// The declaration being checked.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The texts of `printf`: what is text in them and what stands for a value.
+//! Parses the format texts of `printf` into literal text and placeholders.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules as sets of names, and looking names up. Sizes, values, types, parsers and modules have
-//! name spaces of their own; constructors are looked for after other values. A name means the latest
-//! declaration in front of it, in the innermost module that has one.
+//! Modules as sets of names, and name lookup. Sizes, values, types, parsers and modules have separate
+//! namespaces; constructors are searched after other values. A name refers to the latest declaration
+//! before it in the innermost module that has one.
 
 use super::Checker;
 use super::checked::{Builtin, Definition, Instantiation, Signature};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Kinds of names that do not get in each other's way.
+/// Namespaces: names of different namespaces do not conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Namespace {
     Sizes,
@@ -127,7 +127,7 @@ pub(super) const BUILTIN_MEMBERS: [(&str, &str, Builtin); 27] = [
 ];
 
 /// What came of looking a path up.
-pub(super) enum Found {
+pub(super) enum Resolution {
     Entry(Entry),
     Builtin(Builtin),
     /// Nothing; it was complained about.
@@ -191,16 +191,16 @@ impl Checker {
     }
 
     /// Looks a path up, without saying anything.
-    pub(super) fn peek(&self, namespace: Namespace, path: &Path) -> Option<Found> {
+    pub(super) fn peek(&self, namespace: Namespace, path: &Path) -> Option<Resolution> {
         let last = &path.segments[path.segments.len() - 1].name;
         if path.segments.len() == 1 {
             if let Some(entry) = self.lookup_name(namespace, last) {
-                return Some(Found::Entry(entry.clone()));
+                return Some(Resolution::Entry(entry.clone()));
             }
             return match namespace {
-                Namespace::Values => builtin_value(last).map(Found::Builtin),
+                Namespace::Values => builtin_value(last).map(Resolution::Builtin),
                 Namespace::Parsers if &**last == "do_lucid_parsing" => {
-                    Some(Found::Builtin(Builtin::LucidParser))
+                    Some(Resolution::Builtin(Builtin::LucidParser))
                 }
                 _ => None,
             };
@@ -212,34 +212,34 @@ impl Checker {
                 let found = scope.get(namespace, last).or_else(|| {
                     constructors.then(|| scope.get(Namespace::Constructors, last)).flatten()
                 });
-                found.map(|entry| Found::Entry(entry.clone()))
+                found.map(|entry| Resolution::Entry(entry.clone()))
             }
             Err(None) if namespace == Namespace::Values => {
-                builtin_member(&path.segments[0].name, last).map(Found::Builtin)
+                builtin_member(&path.segments[0].name, last).map(Resolution::Builtin)
             }
             Err(_) => None,
         }
     }
 
     /// Looks a path up and records what it means; complains if it means nothing.
-    pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Found {
+    pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Resolution {
         match self.peek(namespace, path) {
             Some(found) => {
                 match &found {
-                    Found::Entry(entry) => {
+                    Resolution::Entry(entry) => {
                         self.use_definition(&entry.definition);
                         self.out.definitions.insert(path.id, entry.definition.clone());
                     }
-                    Found::Builtin(builtin) => {
+                    Resolution::Builtin(builtin) => {
                         self.out.definitions.insert(path.id, Definition::Builtin(*builtin));
                     }
-                    Found::Missing => {}
+                    Resolution::Missing => {}
                 }
                 found
             }
             None => {
                 self.undeclared(namespace, path);
-                Found::Missing
+                Resolution::Missing
             }
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inference variables of types and sizes: what they are bound to, and unification. A variable that
-//! was generalized is rigid: it stands for anything and is never bound again. What a mismatch is
-//! called and where it is reported is the caller's matter.
+//! Inference variables of types and sizes: their bindings, and unification. A generalized variable is
+//! rigid and is never bound again. The caller words and places the message of a mismatch.
 
 use super::Checker;
 use super::checked::{Size, SizeTerm, TableType, Type, Variable};

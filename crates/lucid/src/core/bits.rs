@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Strings of bits written and read most significant bit first, as
-//! packets, hashes and checksums have them. What the bits mean is elsewhere.
+//! Writer and reader of bit strings, most significant bit first, for packets, hashes and checksums.
 
 use super::arithmetic::mask;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The core program: what elaboration makes of a checked program, and what the reference
-//! interpreter runs and the compiler compiles. Sizes, symbolics, constants, modules, records,
-//! vectors, loops and function calls are gone; so are global arguments (an event that takes globals
-//! has one copy for each choice of globals that the program can make). A handler is a tree of
-//! statements over local variables; expressions have no effects; each statement touches at most one
-//! global. Nothing here runs anything.
+//! The core program: the output of elaboration, which the reference interpreter runs and the compiler
+//! compiles. Elaboration removes sizes, symbolics, constants, modules, records, vectors, loops, function
+//! calls and global arguments: an event that takes globals has one copy for each choice of globals that the
+//! program can make. A handler is a tree of statements over local variables; expressions have no effects;
+//! each statement accesses at most one global.
 //!
-//! Evaluation order: operands left to right; `&&` and `||` evaluate both sides (hardware does);
-//! what an expression of the source does to globals, to the random numbers or to the event queue
-//! stands in statements of its own, in that order.
+//! Evaluation order: operands left to right; `&&` and `||` evaluate both sides, as hardware does. Effects
+//! of source expressions on globals, random numbers and the event queue are separate statements, in that
+//! order.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
 pub mod arithmetic;
 pub mod bits;
+mod fold;
 pub mod hash;
 mod print;
 mod verify;
@@ -245,7 +245,7 @@ pub enum StatementKind {
     /// `local = expression`
     Assign { local: LocalId, value: Expression, no_inline: bool },
     /// One access to an array, pair array or counter, atomic. An index beyond the end changes
-    /// nothing and reads zero cells; the run counts it and can be told to stop there.
+    /// nothing and reads zero cells; the run counts such accesses, or stops there if it is configured to.
     Access { global: GlobalId, index: Expression, access: Access, result: Option<LocalId> },
     /// A lookup; parts of the result go to these locals. Booleans in keys are cast to one bit.
     Lookup {
@@ -266,7 +266,7 @@ pub enum StatementKind {
     },
     /// A random number of the local's width.
     Random { local: LocalId },
-    /// Two ways.
+    /// A branch.
     If { condition: Expression, then: Vec<Statement>, otherwise: Vec<Statement> },
     /// First branch that matches; no branch at all is like an empty one.
     Match { subjects: Vec<Expression>, branches: Vec<Branch> },
@@ -280,7 +280,7 @@ pub enum StatementKind {
         otherwise: Vec<Statement>,
     },
     /// Schedules an event.
-    Generate { event: Expression, target: Target },
+    Generate { event: Expression, destination: Destination },
     /// Text for a person; `{}`-free printf format taken apart.
     Print { pieces: Vec<PrintPiece> },
     /// Calls the surroundings.
@@ -329,7 +329,7 @@ pub struct Pattern {
 
 /// Where a generated event goes.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum Destination {
     /// Where the event value says; to this switch if it says nothing.
     Event,
     /// To a switch.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The body that is being made: locals with unique names, statements of the open block, the calls it
-//! is inlined through, and how much of it there may be.
+//! `Builder` of a body: locals with unique names, statements of the open block, the stack of inlined calls,
+//! and the counts that limits apply to.
 
-use super::fold::Environment;
 use super::values::{Value, mentions};
 use crate::core::{
     Access, Expression, ExpressionKind, GlobalId, Local, LocalId, ParserAction, Statement,
@@ -26,6 +25,9 @@ pub(super) enum Purpose {
     /// A parser.
     Parser,
 }
+
+/// The values of locals, where they are known at compile time.
+pub(super) type Environment = HashMap<LocalId, Expression>;
 
 /// A body in the making.
 pub(super) struct Builder {
@@ -98,7 +100,7 @@ impl Builder {
         self.statements.push(Statement { kind, span, inlined_at });
     }
 
-    /// Two ways; nothing if both are empty.
+    /// Emits a branch, unless both sides are empty.
     pub fn choose(
         &mut self,
         condition: Expression,
@@ -109,7 +111,7 @@ impl Builder {
         let (condition, then, otherwise) = match (then.is_empty(), otherwise.is_empty()) {
             (true, true) => return,
             (true, false) => {
-                (super::fold::unary(UnaryOperator::Not, condition, span), otherwise, then)
+                (Expression::unary(UnaryOperator::Not, condition, span), otherwise, then)
             }
             _ => (condition, then, otherwise),
         };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Declarations by binder, with their full names, and which locals are assigned somewhere. Modules
-//! are gone through in order of the text. Nothing is evaluated here.
+//! Index of the declarations: by binder, with full names in the order of the text, and the locals that some
+//! statement assigns. It evaluates nothing.
 
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a checked program and the values of its symbolics to a core program.
+//! Elaboration: a checked program and the values of its symbolics to a core program.
 //!
-//! Expressions are evaluated to `values::Value`s: what exists only before the run (sizes, globals,
-//! memops, records, vectors) is gone afterwards, the rest are core expressions. Effects become
-//! statements in the order of evaluation: operands left to right, both sides of `&&` and `||`.
-//! Functions are inlined, loops unrolled. Events are made for the globals they are generated with,
-//! from a list that grows while handlers are elaborated.
+//! Expressions are evaluated to `values::Value`s; values that exist only at compile time (sizes, globals,
+//! memops, records, vectors) disappear, the others become core expressions. Effects become statements in
+//! the order of evaluation: operands left to right, both sides of `&&` and `||`. Functions are inlined and
+//! loops unrolled. Events are copied for the globals that they are generated with, from a worklist that
+//! grows while handlers are elaborated.
 //!
-//! Budgets: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a
-//! program [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep, blocks
+//! Limits: a handler has at most [`STATEMENT_LIMIT`] statements, a value [`LEAF_LIMIT`] parts, a program
+//! [`EVENT_LIMIT`] events; functions and constructors nest at most [`CALL_LIMIT`] deep, blocks
 //! [`BLOCK_LIMIT`].
 
 mod access;
@@ -20,6 +20,7 @@ mod constants;
 mod events;
 mod expressions;
 mod fold;
+mod frame;
 mod generate;
 mod globals;
 mod index;
@@ -111,7 +112,7 @@ pub fn elaborate_with(
     symbolics: &Symbolics,
     roots: &[Root],
 ) -> Result<core::Program, Diagnostics> {
-    let mut known = events::Known::default();
+    let mut known = events::KnownCopies::default();
     loop {
         let mut elaborator = Elaborator::new(checked, symbolics, known);
         // After an error everything else has still been looked at.
@@ -133,9 +134,9 @@ pub fn elaborate_with(
 
 /// Elaboration of this piece stopped; why is among the diagnostics.
 #[derive(Clone, Copy, Debug)]
-struct Stop;
+struct Reported;
 
-type Done<T> = Result<T, Stop>;
+type Elaborated<T> = Result<T, Reported>;
 
 /// What names mean in the function, handler or constructor at hand.
 #[derive(Default)]
@@ -149,7 +150,7 @@ struct Scope {
     /// Values of loop variables.
     loops: HashMap<NodeId, u128>,
     /// What `return` does.
-    frame: statements::Frame,
+    frame: frame::Frame,
 }
 
 struct Elaborator<'a> {
@@ -182,7 +183,7 @@ impl<'a> Elaborator<'a> {
     fn new(
         checked: &'a CheckedProgram,
         symbolics: &'a Symbolics,
-        known: events::Known,
+        known: events::KnownCopies,
     ) -> Elaborator<'a> {
         Elaborator {
             checked,
@@ -206,14 +207,14 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn program(&mut self, roots: &[Root]) -> Done<()> {
+    fn program(&mut self, roots: &[Root]) -> Elaborated<()> {
         self.symbolics()?;
         for id in self.index.values.clone() {
             // What is wrong with one does not hide what is wrong with the next.
             let _ = self.declared_value(id);
         }
         if self.diagnostics.has_errors() {
-            return Err(Stop);
+            return Err(Reported);
         }
         self.declare_events()?;
         self.known_copies()?;
@@ -221,28 +222,28 @@ impl<'a> Elaborator<'a> {
         let _ = self.all_parsers();
         self.handlers();
         if self.diagnostics.has_errors() {
-            return Err(Stop);
+            return Err(Reported);
         }
         self.wire_numbers()
     }
 
     /// Reports an error.
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Stop {
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Reported {
         self.report(Diagnostic::error(code, span, message))
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Stop {
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         self.diagnostics.push(diagnostic);
-        Stop
+        Reported
     }
 
     /// Reports an error inside a body: the calls it was inlined through are places too.
-    fn report_in(&mut self, builder: &Builder, diagnostic: Diagnostic) -> Stop {
+    fn report_in(&mut self, builder: &Builder, diagnostic: Diagnostic) -> Reported {
         self.report_through(&builder.calls, diagnostic)
     }
 
     /// Reports an error with the calls, outermost first, that lead to it.
-    fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Stop {
+    fn report_through(&mut self, calls: &[Span], mut diagnostic: Diagnostic) -> Reported {
         for call in calls.iter().rev().take(SHOWN_CALLS) {
             if *call != diagnostic.primary.span {
                 diagnostic = diagnostic.label(*call, "called from here");
@@ -252,14 +253,14 @@ impl<'a> Elaborator<'a> {
     }
 
     /// What a path means, through module aliases.
-    fn definition(&mut self, path: &Path) -> Done<Definition> {
+    fn definition(&mut self, path: &Path) -> Elaborated<Definition> {
         match self.checked.definitions.get(&path.id) {
             Some(definition) => self.resolved(&definition.clone()),
             None => Err(self.internal(path.span, "a name without a meaning")),
         }
     }
 
-    fn resolved(&mut self, definition: &Definition) -> Done<Definition> {
+    fn resolved(&mut self, definition: &Definition) -> Elaborated<Definition> {
         let mut definition = definition;
         while let Definition::Aliased { alias, then, otherwise } = definition {
             definition = if self.condition(*alias)? { then } else { otherwise };
@@ -268,7 +269,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Something that the checks in front should have kept away.
-    fn internal(&mut self, span: Span, what: &str) -> Stop {
+    fn internal(&mut self, span: Span, what: &str) -> Reported {
         let diagnostic = Diagnostic::error(
             codes::UNSUPPORTED,
             span,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of memops that no stateful ALU can run: `LU-E02xx`. The words of a particular report are
-//! where it is found.
+//! Codes of memops that no stateful ALU can run, `LU-E02xx`. Each message is written where the check finds
+//! the error.
 
 use source::{Code, Explanation};
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The rules of one expression in a memop: operators that a stateful ALU has, each variable at most
-//! once, at most two comparisons (Lucid §4.2 and appendix C). Which expressions a body has is
-//! `declaration`'s.
+//! Checks one expression of a memop: the operators of a stateful ALU, each variable at most once, at most
+//! two comparisons (Lucid §4.2 and appendix C). `declaration` checks which expressions a body has.
 
 use super::codes;
-use super::declaration::cell_of;
 use super::rewrite;
-use super::shape::Declared;
+use super::shape::{MemopDeclaration, cell_of};
 use crate::check::{CheckedProgram, Definition};
 use crate::syntax::ast::{
     BinaryOperator, Binder, Expression, ExpressionKind, NodeId, UnaryOperator,
@@ -28,7 +26,7 @@ pub(crate) enum Role {
 /// How many comparisons a condition of a two-argument memop makes, its constants not counted.
 pub(crate) fn comparisons(
     program: &CheckedProgram,
-    declared: Declared<'_>,
+    declared: MemopDeclaration<'_>,
     condition: &Expression,
 ) -> usize {
     let variables = declared.parameters.iter().map(|each| (each.name.id, Role::Cell)).collect();
@@ -41,7 +39,7 @@ pub(crate) fn comparisons(
 /// Checks expressions of one memop.
 pub(crate) struct ExpressionCheck<'p> {
     program: &'p CheckedProgram,
-    declared: Declared<'p>,
+    declared: MemopDeclaration<'p>,
     memop: &'p str,
     variables: Vec<(NodeId, Role)>,
 }
@@ -59,7 +57,7 @@ struct Used {
 impl<'p> ExpressionCheck<'p> {
     pub(crate) fn new(
         program: &'p CheckedProgram,
-        declared: Declared<'p>,
+        declared: MemopDeclaration<'p>,
         variables: Vec<(NodeId, Role)>,
     ) -> ExpressionCheck<'p> {
         ExpressionCheck { program, declared, memop: &declared.name.name, variables }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of programs that touch globals out of order: `LU-E03xx`. The words of a particular report
-//! are in `report` and where it is found.
+//! Codes of programs that access globals out of order, `LU-E03xx`. `report` words the messages about
+//! accesses, the other checks word their own.
 
 use source::{Code, Explanation};
 
@@ -14,7 +14,7 @@ pub const UNDECLARED: Code = Code("LU-E0303");
 pub const CONTRADICTION: Code = Code("LU-E0304");
 /// An interface that says less than its module needs.
 pub const INTERFACE: Code = Code("LU-E0305");
-/// A global that cannot be told when the program is compiled.
+/// A global that the compiler cannot determine.
 pub const WHICH_GLOBAL: Code = Code("LU-E0306");
 /// A constraint that says nothing about an order.
 pub const CONSTRAINT: Code = Code("LU-E0307");
@@ -95,7 +95,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: WHICH_GLOBAL,
-        title: "a global that cannot be told when the program is compiled",
+        title: "a global that is not known at compile time",
         text: "Globals are ordered by their declarations, so each access names one: a declared \
                global, a parameter that stands for one, or a part of these. What a function gives \
                back has no place in that order.",

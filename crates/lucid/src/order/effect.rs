@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Effects: which places have been passed, with where and through which calls (Lucid §5.2, the stage
-//! of the typing judgement). The paper's stage is one number; here it is a set of places that the
-//! branches of a body may end behind, so that two branches need not end at the same one. What effects
-//! a body has is `body`'s.
+//! Effects: the places that a body has passed, with the access and the calls of each (Lucid §5.2, the stage
+//! of the typing judgement). The paper's stage is one number; here it is a set of places, so two branches
+//! need not end at the same place. `body` computes the effects of a body.
 
 use super::place::{Place, Relation};
 use crate::syntax::ast::NodeId;
@@ -31,7 +30,7 @@ pub(crate) enum Access {
     Declared,
 }
 
-/// A call on the way to an access; the outermost first.
+/// A call that leads to an access; the outermost first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The call.
@@ -43,7 +42,7 @@ pub(crate) struct Link {
 
 /// Where an access happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct AccessSite {
     pub access: Access,
     /// The access itself, in the body that has it.
     pub span: Span,
@@ -51,16 +50,16 @@ pub(crate) struct Site {
     pub calls: Option<Rc<Link>>,
 }
 
-impl Site {
+impl AccessSite {
     /// The place in the body at hand: the outermost call, or the access.
     pub(crate) fn outer(&self) -> Span {
         self.calls.as_ref().map_or(self.span, |link| link.span)
     }
 
     /// The same access, reached through one more call.
-    pub(crate) fn through(&self, span: Span, function: &Arc<str>) -> Site {
+    pub(crate) fn through(&self, span: Span, function: &Arc<str>) -> AccessSite {
         let link = Link { span, function: function.clone(), next: self.calls.clone() };
-        Site { calls: Some(Rc::new(link)), ..self.clone() }
+        AccessSite { calls: Some(Rc::new(link)), ..self.clone() }
     }
 }
 
@@ -68,7 +67,7 @@ impl Site {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub place: Place,
-    pub site: Site,
+    pub site: AccessSite,
 }
 
 /// What has been passed when control reaches a point. Nothing passed means: what was passed before
@@ -81,7 +80,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// What may have been passed on either of two ways.
+    /// What may have been passed on either of two paths.
     pub(crate) fn join(self, other: Flow) -> Flow {
         if self.stopped {
             return other;
@@ -95,7 +94,7 @@ impl Flow {
     }
 }
 
-/// Adds what has been passed on another way; of two places of which one is behind the other, the
+/// Adds what has been passed on another path; of two places of which one is behind the other, the
 /// later is enough.
 pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = Passed>) {
     for other in others {
@@ -120,12 +119,12 @@ pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = P
 pub(crate) enum Reason {
     /// They are accessed in this order.
     Sequence {
-        first: Site,
-        second: Site,
+        first: AccessSite,
+        second: AccessSite,
         /// Whether the second access is one round of a loop later.
         next_round: bool,
     },
-    /// A constraint that somebody wrote.
+    /// A constraint in the source.
     Declared {
         /// What asks: `event update`, `function f`.
         who: Arc<str>,
@@ -151,19 +150,19 @@ pub(crate) struct Demand {
 
 /// What a body has to do with globals, in whatever order.
 #[derive(Clone, Debug)]
-pub(crate) enum Touch {
+pub(crate) enum GlobalUse {
     /// An access.
-    Access { place: Place, site: Site },
+    Access { place: Place, site: AccessSite },
     /// An event value made, with the places of its arguments.
     Event { event: NodeId, arguments: Vec<Option<Place>>, span: Span },
 }
 
-impl Touch {
+impl GlobalUse {
     /// Makes it one of all rounds of a loop.
     pub(crate) fn any_round(&mut self, variable: NodeId) {
         match self {
-            Touch::Access { place, .. } => *place = place.of_all_rounds(variable),
-            Touch::Event { arguments, .. } => {
+            GlobalUse::Access { place, .. } => *place = place.of_all_rounds(variable),
+            GlobalUse::Event { arguments, .. } => {
                 for place in arguments.iter_mut().flatten() {
                     *place = place.of_all_rounds(variable);
                 }
@@ -189,7 +188,7 @@ pub(crate) struct Summary {
     /// Whether a constraint says so, and nothing that it begins before that.
     pub end_declared: bool,
     /// All that it touches.
-    pub touches: Vec<Touch>,
-    /// Known by its interface only: what is inside is told as an access by the call.
+    pub touches: Vec<GlobalUse>,
+    /// Known by its interface only: messages name the call as the access.
     pub opaque: bool,
 }

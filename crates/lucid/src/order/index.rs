@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the order check needs to find quickly in a program's tree: globals in the order of their
-//! declaration, fields of records, and which modules something is declared in, so that those outside
-//! see it as an interface shows it. Nothing here decides about an order.
+//! Index for the order check: globals in the order of their declaration, fields of records, and the modules
+//! that contain a declaration, so that code outside sees it as the interface declares it.
 
 use crate::syntax::ast::{
     Constraint, Declaration, DeclarationKind, InterfaceItem, InterfaceItemKind, NodeId, Parameter,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Interfaces of modules held against what is behind them. An interface's constraints are all that
-//! those outside know of a function, so they must imply what its body needs and tell what it passes.
+//! Checks interfaces of modules against the bodies behind them. Callers outside know only an interface's
+//! constraints, so these must imply what the body needs and declare what it passes.
 
 use super::Order;
 use super::codes;
 use super::constraints::Constraints;
-use super::effect::{Demand, Reason, Site, Summary};
+use super::effect::{AccessSite, Demand, Reason, Summary};
 use super::facts::{Fact, Facts};
 use super::index::{Ordered, interface_entry};
 use super::place::{Base, Place, Relation};
@@ -78,7 +78,7 @@ struct Missing {
     /// What is needed, in words.
     need: String,
     /// What needs it.
-    site: Option<Site>,
+    site: Option<AccessSite>,
 }
 
 /// Whether an interface's constraints imply what a body needs, and its end what a body passes.
@@ -188,11 +188,11 @@ fn left_out(order: &Order<'_>, shown: &Constraints, body: &Summary) -> Vec<Missi
     }
     for passed in &body.end {
         let place = outside(&passed.place);
-        let told = shown.end.as_ref().is_some_and(|(end, _)| {
+        let is_declared = shown.end.as_ref().is_some_and(|(end, _)| {
             matches!(end.relation(&place), Relation::Same | Relation::Holds | Relation::After)
                 || facts.implies(&place, end)
         });
-        if !told {
+        if !is_declared {
             missing.push(Missing {
                 constraint: format!("end {}", whole(&place)),
                 need: format!("it has passed {} when it returns", order.show(&place)),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Places in the order of globals, and how two of them lie to each other. A place is what the paper
-//! calls a stage (Lucid §5.2): the declared position of a global, or a parameter that stands for one,
-//! then fields in the order of their declaration and elements in the order of their index. Which
-//! places a program visits is elsewhere.
+//! Places in the order of globals, and the relation of two places. A place is the paper's stage
+//! (Lucid §5.2): the declared position of a global, or a parameter that stands for one, then fields in the
+//! order of their declaration and elements in the order of their index.
 
 use crate::check::{Size, SizeTerm};
 use crate::syntax::ast::NodeId;
@@ -41,7 +40,7 @@ pub(crate) struct Place {
 pub(crate) enum Relation {
     /// All of the first is before all of the second.
     Before,
-    /// The other way round.
+    /// The converse.
     After,
     /// They are the same.
     Same,
@@ -49,7 +48,7 @@ pub(crate) enum Relation {
     Holds,
     /// The first is a part of the second.
     Within,
-    /// Elements of one vector whose indexes cannot be told apart or put in order for all values of
+    /// Elements of one vector whose indexes are neither distinct nor ordered for all values of
     /// the sizes in them.
     Unclear,
     /// It depends on what the parameters stand for.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user is told about places out of order: both places, where each is declared, the two
-//! accesses through the calls that lead to them, and what to do. That something is wrong is found in
-//! `unit`.
+//! Diagnostics of accesses out of order: both places, where each is declared, the two accesses with the
+//! calls that lead to them, and corrections. `body_check` finds the violations.
 
 use super::Order;
 use super::codes;
-use super::effect::{Access, Demand, Link, Reason, Site};
+use super::effect::{Access, AccessSite, Demand, Link, Reason};
 use super::place::{Base, Place, Relation, Step};
-use super::unit::Owner;
+use super::violation::{Owner, Violation, ViolationKind};
 use source::{Diagnostic, Span};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -15,30 +14,6 @@ use std::sync::Arc;
 
 /// So many accesses that need an order are shown.
 const NEEDS_TOLD: usize = 3;
-
-/// What is wrong with a demand.
-#[derive(Clone, Debug)]
-pub(crate) enum Kind {
-    /// The declarations have the other order.
-    Reversed,
-    /// They are the same, or one is a part of the other.
-    Repeated,
-    /// Elements of one vector that cannot be told apart.
-    Unclear,
-    /// Nothing says that it holds.
-    Undeclared,
-    /// These demands say the contrary.
-    Contradiction(Vec<Demand>),
-}
-
-/// A demand that does not hold.
-#[derive(Clone, Debug)]
-pub(crate) struct Violation {
-    pub who: Arc<str>,
-    pub owner: Owner,
-    pub demand: Demand,
-    pub kind: Kind,
-}
 
 /// What an access does to a place of this name, after "handler h".
 fn deed(access: &Access, name: &str) -> String {
@@ -68,8 +43,8 @@ fn deed_here(access: &Access, name: &str) -> String {
     }
 }
 
-/// An access as the end of a sentence, with the first call on the way.
-fn told(site: &Site, name: &str) -> String {
+/// An access as the end of a sentence, with the first call that leads to it.
+fn access_clause(site: &AccessSite, name: &str) -> String {
     match &site.calls {
         None => deed(&site.access, name),
         Some(link) => format!("calls {}, which {}", link.function, deed(&site.access, name)),
@@ -78,9 +53,9 @@ fn told(site: &Site, name: &str) -> String {
 
 /// What the names of a constraint stand for at a call.
 fn stand_for(names: &[(&str, &str)]) -> String {
-    let told = names.iter().filter(|(name, place)| name != place);
-    let told: Vec<String> = told.map(|(name, place)| format!("{name} is {place}")).collect();
-    told.join(" and ")
+    let renamed = names.iter().filter(|(name, place)| name != place);
+    let renamed: Vec<String> = renamed.map(|(name, place)| format!("{name} is {place}")).collect();
+    renamed.join(" and ")
 }
 
 fn links(calls: &Option<Rc<Link>>) -> impl Iterator<Item = &Link> {
@@ -161,7 +136,13 @@ impl Order<'_> {
     }
 
     /// Labels inside the functions that an access was reached through, and how it was reached.
-    fn way(&self, diagnostic: Diagnostic, who: &str, site: &Site, name: &str) -> Diagnostic {
+    fn label_calls(
+        &self,
+        diagnostic: Diagnostic,
+        who: &str,
+        site: &AccessSite,
+        name: &str,
+    ) -> Diagnostic {
         if site.calls.is_none() {
             return diagnostic;
         }
@@ -172,9 +153,9 @@ impl Order<'_> {
                 diagnostic =
                     diagnostic.label(link.span, format!("{} is called here", link.function));
             }
-            let way = functions.join(", which calls ");
+            let path = functions.join(", which calls ");
             let deed = deed(&site.access, name);
-            diagnostic = diagnostic.note(format!("{who} calls {way}, which {deed}"));
+            diagnostic = diagnostic.note(format!("{who} calls {path}, which {deed}"));
         }
         diagnostic
     }
@@ -192,8 +173,8 @@ impl Order<'_> {
     fn describe_sequence(
         &self,
         violation: &Violation,
-        first: &Site,
-        second: &Site,
+        first: &AccessSite,
+        second: &AccessSite,
         next_round: bool,
     ) -> Diagnostic {
         let Violation { who, demand: Demand { before, after, .. }, kind, .. } = violation;
@@ -205,47 +186,51 @@ impl Order<'_> {
             (Some(one), Some(two)) => one.span == two.span && one.function == two.function,
             _ => false,
         };
-        let again = matches!(kind, Kind::Repeated) && one == two;
+        let again = matches!(kind, ViolationKind::Repeated) && one == two;
         let two_named = if again { "it" } else { &*two };
         let mut deeds = match (same_call, next_round) {
             (true, false) => {
-                format!("{} and then {}", told(first, &one), deed(&second.access, two_named))
+                format!(
+                    "{} and then {}",
+                    access_clause(first, &one),
+                    deed(&second.access, two_named)
+                )
             }
             (_, true) => format!(
                 "{}{} in the next round of a loop {}",
-                told(first, &one),
+                access_clause(first, &one),
                 if first.calls.is_some() { ", and" } else { " and" },
-                told(second, two_named)
+                access_clause(second, two_named)
             ),
             (false, false) => format!(
                 "{}{} then {}",
-                told(first, &one),
+                access_clause(first, &one),
                 if first.calls.is_some() { ", and" } else { " and" },
-                told(second, two_named)
+                access_clause(second, two_named)
             ),
         };
         if again {
             deeds.push_str(" again");
         }
         let why = match kind {
-            Kind::Reversed if before.base != after.base => {
+            ViolationKind::Reversed if before.base != after.base => {
                 format!("but {} is declared first", self.show(&Place::whole(after.base)))
             }
-            Kind::Reversed => format!("but {two} comes first"),
-            Kind::Repeated if again => "but one pass can access it only once".to_owned(),
-            Kind::Repeated => match before.relation(after) {
+            ViolationKind::Reversed => format!("but {two} comes first"),
+            ViolationKind::Repeated if again => "but one pass can access it only once".to_owned(),
+            ViolationKind::Repeated => match before.relation(after) {
                 Relation::Within => format!("but {one} is a part of it that has been passed"),
                 _ => format!("but {two} is a part of {one}, which has been passed"),
             },
-            Kind::Unclear => format!("and nothing shows that {two} comes later"),
-            Kind::Undeclared => format!("but nothing says that {one} comes before {two}"),
-            Kind::Contradiction(_) => format!("but it needs {two} to come before {one}"),
+            ViolationKind::Unclear => format!("and nothing shows that {two} comes later"),
+            ViolationKind::Undeclared => format!("but nothing says that {one} comes before {two}"),
+            ViolationKind::Contradiction(_) => format!("but it needs {two} to come before {one}"),
         };
         let code = match kind {
-            Kind::Reversed => codes::DISORDER,
-            Kind::Repeated | Kind::Unclear => codes::REPEATED,
-            Kind::Undeclared => codes::UNDECLARED,
-            Kind::Contradiction(_) => codes::CONTRADICTION,
+            ViolationKind::Reversed => codes::DISORDER,
+            ViolationKind::Repeated | ViolationKind::Unclear => codes::REPEATED,
+            ViolationKind::Undeclared => codes::UNDECLARED,
+            ViolationKind::Contradiction(_) => codes::CONTRADICTION,
         };
         let at_second = match &second.calls {
             None => deed_here(&second.access, &two),
@@ -262,8 +247,8 @@ impl Order<'_> {
             };
             diagnostic = diagnostic.label(first.outer(), text);
         }
-        diagnostic = self.way(diagnostic, who, first, &one);
-        diagnostic = self.way(diagnostic, who, second, &two);
+        diagnostic = self.label_calls(diagnostic, who, first, &one);
+        diagnostic = self.label_calls(diagnostic, who, second, &two);
         diagnostic = self.at_declarations(diagnostic, before, after);
         self.advice(diagnostic, violation, &one, &two, Some((first, second, next_round)))
     }
@@ -279,19 +264,19 @@ impl Order<'_> {
         let sign = if demand.strict { "<" } else { "<=" };
         let asked = format!("{} {sign} {}", names.0, names.1);
         let why = match kind {
-            Kind::Reversed if demand.before.base != demand.after.base => {
+            ViolationKind::Reversed if demand.before.base != demand.after.base => {
                 format!("{} is declared first", self.show(&Place::whole(demand.after.base)))
             }
-            Kind::Reversed => format!("{two} comes first"),
-            Kind::Repeated if one == two => format!("both are {one}"),
-            Kind::Repeated => format!("one of {one} and {two} is a part of the other"),
-            Kind::Unclear => format!("nothing shows that {two} comes after {one}"),
-            Kind::Undeclared => format!("nothing says that {one} comes before {two}"),
-            Kind::Contradiction(_) => format!("it needs {two} to come before {one}"),
+            ViolationKind::Reversed => format!("{two} comes first"),
+            ViolationKind::Repeated if one == two => format!("both are {one}"),
+            ViolationKind::Repeated => format!("one of {one} and {two} is a part of the other"),
+            ViolationKind::Unclear => format!("nothing shows that {two} comes after {one}"),
+            ViolationKind::Undeclared => format!("nothing says that {one} comes before {two}"),
+            ViolationKind::Contradiction(_) => format!("it needs {two} to come before {one}"),
         };
         let code = match kind {
-            Kind::Undeclared => codes::UNDECLARED,
-            Kind::Contradiction(_) => codes::CONTRADICTION,
+            ViolationKind::Undeclared => codes::UNDECLARED,
+            ViolationKind::Contradiction(_) => codes::CONTRADICTION,
             _ => codes::ARGUMENTS,
         };
         let diagnostic = match site {
@@ -361,12 +346,12 @@ impl Order<'_> {
         violation: &Violation,
         one: &str,
         two: &str,
-        accesses: Option<(&Site, &Site, bool)>,
+        accesses: Option<(&AccessSite, &AccessSite, bool)>,
     ) -> Diagnostic {
         let Violation { demand: Demand { before, after, .. }, kind, owner, .. } = violation;
         let mut diagnostic = diagnostic;
         match kind {
-            Kind::Reversed => {
+            ViolationKind::Reversed => {
                 let mut advice = Vec::new();
                 let parting = before.steps.iter().zip(&after.steps).find(|(one, two)| one != two);
                 if let (Base::Global(later), Base::Global(earlier)) = (before.base, after.base)
@@ -423,7 +408,7 @@ impl Order<'_> {
                     diagnostic = diagnostic.help(if at == 0 { text } else { format!("or {text}") });
                 }
             }
-            Kind::Repeated | Kind::Unclear => {
+            ViolationKind::Repeated | ViolationKind::Unclear => {
                 let one_array = accesses.filter(|(first, second, next_round)| {
                     one == two
                         && !next_round
@@ -450,7 +435,7 @@ impl Order<'_> {
                     None => diagnostic.help("hand over different globals"),
                 };
             }
-            Kind::Undeclared => {
+            ViolationKind::Undeclared => {
                 let names =
                     (self.show(&Place::whole(before.base)), self.show(&Place::whole(after.base)));
                 diagnostic = diagnostic.note(
@@ -471,8 +456,8 @@ impl Order<'_> {
                     None => format!("declare the constraint `{} < {}`", names.0, names.1),
                 });
             }
-            Kind::Contradiction(way) => {
-                for demand in way {
+            ViolationKind::Contradiction(path) => {
+                for demand in path {
                     let (one, two) = (self.show(&demand.before), self.show(&demand.after));
                     diagnostic = match &demand.reason {
                         Reason::Sequence { second, .. } => diagnostic.label(

@@ -5,9 +5,7 @@
 use super::facts::Facts;
 use super::simplify::simplify;
 use lucid::core::walk::{bodies_mut, deep, each_expression_mut, expressions_mut, written};
-use lucid::core::{
-    Branch, Constant, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind,
-};
+use lucid::core::{Branch, Expression, ExpressionKind, Pattern, Program, Statement, StatementKind};
 
 /// Folds all handlers, actions and parsers.
 pub(super) fn run(program: &mut Program) {
@@ -48,7 +46,7 @@ fn fold(mut statement: Statement, facts: &mut Facts, out: &mut Vec<Statement>) {
             out.push(statement);
         }
         StatementKind::If { condition, then, otherwise } => {
-            if let ExpressionKind::Constant(Constant::Bool(truth)) = condition.kind {
+            if let Some(truth) = condition.as_bool() {
                 out.extend(block(if truth { then } else { otherwise }, facts));
                 return;
             }
@@ -87,7 +85,7 @@ pub(super) fn put(expression: &mut Expression, facts: &Facts) {
     let mut decided = false;
     each_expression_mut(expression, &mut |inner| {
         if let Some(truth) = facts.decide(inner) {
-            *inner = super::locals::constant(Constant::Bool(truth), inner.span);
+            *inner = Expression::bool(truth, inner.span);
             decided = true;
         }
     });
@@ -106,7 +104,7 @@ fn fold_match(
     // Subjects that are known are decided now.
     let mut at = 0;
     while at < subjects.len() {
-        if let ExpressionKind::Constant(Constant::Int(value, _)) = subjects[at].kind {
+        if let Some(value) = subjects[at].as_int() {
             branches.retain(|branch| {
                 branch.patterns.get(at).is_none_or(|one| value & one.mask == one.value)
             });

@@ -6,7 +6,7 @@
 use super::events::{Base, taken_apart};
 use super::facts::Facts;
 use super::fold::put;
-use super::locals::{NewLocals, read};
+use super::locals::NewLocals;
 use lucid::core::walk::{deep, each_expression_mut, each_read};
 use lucid::core::{
     Event, EventId, Expression, ExpressionKind, Local, LocalId, Parser, ParserAction, ParserBlock,
@@ -80,7 +80,7 @@ fn events_of_block(
                     Some((event, kept)) => {
                         let argument = |local: &LocalId| {
                             let ty = locals.get(*local).map_or(Type::Bool, |local| local.ty);
-                            read(*local, ty, span)
+                            Expression::local(*local, ty, span)
                         };
                         let arguments = kept.iter().map(argument).collect();
                         ExpressionKind::Event { event: *event, arguments }

@@ -20,8 +20,8 @@ pub use state::{Cells, Entry, GlobalState, MatchTable, State, bytes_of_state};
 pub use value::*;
 
 pub use arguments::{Arguments, Slot, slots};
-pub use evaluate::Surroundings;
+pub use evaluate::SwitchContext;
 pub use packets::{Parsed, from_wire, has_wire_form, packet_bytes, parse, to_wire};
 pub use prepare::prepare;
 pub use prepared::{Prepared, PreparedBody};
-pub use run::{Generated, Machine, Note, NotePiece, Randomness, To};
+pub use run::{CallArgument, Generated, Interpreter, LogRecord, RandomSource, SendTo};

@@ -92,7 +92,7 @@ pub(crate) enum Step {
     },
     Generate {
         event: Generate,
-        target: Target,
+        destination: Destination,
     },
     Print(Vec<Piece>),
     CallExtern {
@@ -134,7 +134,7 @@ pub(crate) enum Generate {
 
 /// Where a generated event goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum Destination {
     Event,
     Switch(Word),
     Switches(Object),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The persistent state of one switch: arrays, pairs, counters and tables, by global. How handlers
-//! and commands use it is elsewhere; here is what holds of it whoever uses it: cells wrap at their
-//! width, what is beyond the end is not there, a full table takes nothing.
+//! The persistent state of one switch: arrays, pairs, counters and tables, by global. For handlers and
+//! commands alike, cells wrap at their width, reads beyond the end of an array find no cell, and a full
+//! table takes no entry.
 
 use super::value::Value;
 use lucid::core::arithmetic::mask;

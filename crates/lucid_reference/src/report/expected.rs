@@ -2,11 +2,10 @@
 //! Expectations with their names and types looked up in the program, ready to be compared with what
 //! happens.
 
-use super::values::value_text;
-use super::verdicts::{cell_text, what_text};
+use super::values::{cell_text, happening_text, value_text};
 use crate::interpreter::{EventValue, Group, Value};
 use crate::specification::{
-    Argument, Count, Expectation, ExpectationKind, Happening, Places, codes, find_name,
+    Argument, Count, Expectation, ExpectationKind, LifecycleStep, Places, codes, find_name,
 };
 use lucid::core::{EventId, GlobalId, GlobalKind, Program, Type};
 use source::quantity::nanoseconds;
@@ -33,7 +32,7 @@ pub(super) enum CheckKind {
 /// Something that happens to events.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    pub what: Happening,
+    pub what: LifecycleStep,
     /// The events of this name (an event over globals has copies), with what is expected of their
     /// arguments.
     events: Vec<(EventId, ExpectedArguments)>,
@@ -351,7 +350,7 @@ fn text(kind: &ExpectationKind) -> String {
             before_ps,
             count,
         } => {
-            let mut text = format!("{} {name}", what_text(*what));
+            let mut text = format!("{} {name}", happening_text(*what));
             if let Some(arguments) = arguments {
                 let argument = |argument: &Option<Argument>| match argument {
                     Some(argument) => argument.to_string(),

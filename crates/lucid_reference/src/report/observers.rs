@@ -49,13 +49,13 @@ mod tests {
     use super::*;
     use crate::report::example;
 
-    struct Counting {
+    struct CountingObserver {
         wants: bool,
         accesses: bool,
         seen: usize,
     }
 
-    impl Observer for Counting {
+    impl Observer for CountingObserver {
         fn wants(&self) -> bool {
             self.wants
         }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn each_gets_what_it_wants() {
-        let new = |wants, accesses| Counting { wants, accesses, seen: 0 };
+        let new = |wants, accesses| CountingObserver { wants, accesses, seen: 0 };
         let mut list = [new(true, true), new(true, false), new(false, true)];
         let mut observers = Observers::new();
         list.iter_mut().for_each(|observer| observers.push(observer));

@@ -16,7 +16,7 @@ use source::quantity::nanoseconds;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most happenings of one page; later ones are counted and left out.
-pub const MOST_ITEMS: usize = 200_000;
+pub const MAX_ITEMS: usize = 200_000;
 
 const PAGE: &str = include_str!("timeline/page.html");
 const STYLE: &str = include_str!("timeline/page.css");
@@ -150,7 +150,7 @@ impl<'p> TimeLine<'p> {
     }
 
     fn push(&mut self, item: Item) {
-        if self.items.len() >= MOST_ITEMS {
+        if self.items.len() >= MAX_ITEMS {
             self.omitted += 1;
             return;
         }
@@ -261,7 +261,7 @@ impl Observer for TimeLine<'_> {
             }
             ObservationKind::Accessed { by, global, index, before, after, result } => {
                 let global = global_name(program, *global);
-                let cell = super::verdicts::cell_text;
+                let cell = super::values::cell_text;
                 let mut text = match before == after {
                     true => format!("{global}[{index}] is {}", cell(before)),
                     false => {
@@ -376,13 +376,13 @@ mod tests {
     fn later_happenings_are_counted_and_left_out() {
         let program = example::program();
         let mut line = TimeLine::new(&program, "many", 1, Vec::new());
-        for time in 0..MOST_ITEMS as u64 + 5 {
+        for time in 0..MAX_ITEMS as u64 + 5 {
             line.observe(Observation {
                 time_ps: time,
                 switch: 0,
                 kind: ObservationKind::Commanded { text: String::new(), result: None },
             });
         }
-        assert_eq!((line.items.len(), line.omitted), (MOST_ITEMS, 5));
+        assert_eq!((line.items.len(), line.omitted), (MAX_ITEMS, 5));
     }
 }

@@ -24,7 +24,7 @@ pub const ENTRY_MISFIT: Code = Code("LU-E0608");
 pub const NO_PARSER: Code = Code("LU-E0609");
 /// Arrays that need more memory than a run may take.
 pub const TOO_LARGE: Code = Code("LU-E0610");
-/// A capture that cannot be read, or a field of packets that nobody knows.
+/// A capture that cannot be read, or an unknown field of packets.
 pub const CAPTURE: Code = Code("LU-E0611");
 /// A run stopped at an access beyond the end of an array.
 pub const OUT_OF_RANGE: Code = Code("LU-E0620");
@@ -166,7 +166,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
         code: ILLEGAL_SCHEDULE,
         title: "a schedule that the program's meaning does not allow",
         text: "Handlers ran in an order or at times that no switch may choose: an event before its \
-               delay was over, two of one switch in the wrong order, an event that nobody \
+               delay was over, two of one switch in the wrong order, an event that nothing \
                generated, or one that was generated and never handled. The message names the \
                dispatch and the rule; the rules stand in the documentation of `lucid::simulation`.",
         wrong: "",

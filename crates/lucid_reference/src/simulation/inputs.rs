@@ -3,7 +3,7 @@
 //! generators that make their events as they are needed, and what is injected meanwhile. Names were
 //! looked up before; what an input does is the simulation's.
 
-use super::commands::ReadyCommand;
+use super::commands::ResolvedCommand;
 use super::random::{Purpose, Stream};
 use super::topology::End;
 use crate::interpreter::{Arguments, Slot, Value};
@@ -73,7 +73,7 @@ pub enum Input {
         /// At which switch.
         switch: u32,
         /// What.
-        command: Arc<ReadyCommand>,
+        command: Arc<ResolvedCommand>,
     },
     /// A link fails or comes back.
     Link {
@@ -101,14 +101,14 @@ pub struct Generator {
     pub(crate) locations: Vec<End>,
     pub(crate) event: EventId,
     pub(crate) slots: Vec<Slot>,
-    pub(crate) draws: Vec<ReadyDraw>,
+    pub(crate) draws: Vec<ResolvedDraw>,
     pub(crate) count: u64,
     pub(crate) gap: Gap,
 }
 
 /// Where an argument's value comes from; all values fit its type.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ReadyDraw {
+pub(crate) enum ResolvedDraw {
     Constant(Value),
     Uniform(u128, u128),
     Zipf {
@@ -197,14 +197,14 @@ impl Inputs {
             .draws
             .iter()
             .map(|draw| match draw {
-                ReadyDraw::Constant(value) => value.clone(),
-                ReadyDraw::Uniform(low, high) => {
+                ResolvedDraw::Constant(value) => value.clone(),
+                ResolvedDraw::Uniform(low, high) => {
                     Value::Int(low + randomness.up_to_wide(high - low))
                 }
-                ReadyDraw::Zipf { items, exponent, offset } => {
+                ResolvedDraw::Zipf { items, exponent, offset } => {
                     Value::Int(offset + u128::from(randomness.zipf(*items, *exponent)))
                 }
-                ReadyDraw::Sequence { start, step, width_bits } => {
+                ResolvedDraw::Sequence { start, step, width_bits } => {
                     let value = start.wrapping_add(step.wrapping_mul(made));
                     Value::Int(value & mask(*width_bits))
                 }

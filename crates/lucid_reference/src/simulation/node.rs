@@ -54,12 +54,12 @@ pub fn frame_of(setup: &Setup, event: &EventValue) -> Option<Vec<u8>> {
 }
 
 /// Takes what leaves by ports.
-struct Leaving<'a> {
+struct DepartureObserver<'a> {
     setup: &'a Setup,
     departures: &'a mut Vec<Departure<Vec<u8>>>,
 }
 
-impl Observer for Leaving<'_> {
+impl Observer for DepartureObserver<'_> {
     fn observe(&mut self, observation: Observation) {
         let ObservationKind::Left { event, port, bytes, .. } = observation.kind else { return };
         if port == NO_PORT {
@@ -97,7 +97,7 @@ impl Node<Vec<u8>> for LucidNode {
 
     fn advance(&mut self, until_ps: u64) -> Result<(), NodeError> {
         let setup = self.simulation.setup().clone();
-        let mut leaving = Leaving { setup: &setup, departures: &mut self.departures };
+        let mut leaving = DepartureObserver { setup: &setup, departures: &mut self.departures };
         match self.simulation.run_until(until_ps, &mut leaving) {
             Outcome::Stopped(fault) => Err(NodeError { message: fault.message.clone() }),
             Outcome::Finished | Outcome::TimeOver => Ok(()),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a simulation tells while it runs, in order of time. Logs, JSON lines, time lines, expectations
+//! Observations: what happens in a simulation, in order of time. Logs, JSON lines, time lines, expectations
 //! and recorded schedules are made of these; the simulation itself prints nothing.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
-use super::setup::Setup;
-use crate::interpreter::{Arguments, EventValue, Place, Value};
+use crate::interpreter::{CallArgument, EventValue};
 use lucid::core::{ActionId, EventId, GlobalId};
 use std::sync::Arc;
 
@@ -109,15 +108,6 @@ pub enum Stage {
     Control,
 }
 
-/// An argument of a call of an extern function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallArgument {
-    /// A value.
-    Value(Value),
-    /// A text.
-    Text(Arc<str>),
-}
-
 /// Where a generated event goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
@@ -184,15 +174,4 @@ pub trait Observer {
 /// Of which event a name in reports is.
 pub fn event_name(program: &lucid::core::Program, event: EventId) -> &Arc<str> {
     &program.events[event.0 as usize].name
-}
-
-/// An event with its arguments as observers see it.
-pub fn event_of(
-    setup: &Setup,
-    event: EventId,
-    arguments: &Arguments,
-    delay_ns: u64,
-) -> Arc<EventValue> {
-    let arguments = arguments.values(&setup.prepared.events[event.0 as usize].slots);
-    Arc::new(EventValue { event, arguments, delay_ns, place: Place::Here })
 }

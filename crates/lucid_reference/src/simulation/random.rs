@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Randomness without a state to share: the n-th number for a purpose at a place is a function of
+//! Random numbers without a state to share: the n-th number for a purpose at a place is a function of
 //! (seed, purpose, place, n) alone, so it does not depend on what else happens. Distributions too.
 
-use crate::interpreter::Randomness;
+use crate::interpreter::RandomSource;
 use lucid::core::arithmetic::mask;
 
 /// What a random number is for.
@@ -125,7 +125,7 @@ impl Stream {
     }
 }
 
-impl Randomness for Stream {
+impl RandomSource for Stream {
     fn draw(&mut self, mask: u128) -> u128 {
         let low = u128::from(self.bits());
         if mask <= u128::from(u64::MAX) {

@@ -8,11 +8,11 @@ mod json;
 mod legality;
 mod replay;
 
-pub use json::BadSchedule;
+pub use json::ScheduleError;
 pub use legality::check_legal_around;
 pub use legality::{Tolerance, check_legal};
 pub use replay::Replayer;
-pub use replay::{Replay, Sent, replay};
+pub use replay::{Replay, SentTo, replay};
 
 use super::observation::{Observation, ObservationKind, Observer, Stage};
 use crate::interpreter::{Arguments, EventValue};
@@ -62,7 +62,7 @@ pub enum Rule {
     Early,
     /// A switch that is free does not let an event wait.
     Idle,
-    /// What is surely there before something else is handled before it, and what goes one way keeps its
+    /// What is surely there before something else is handled before it, and what takes one path keeps its
     /// order.
     Order,
     /// Nothing is lost, except where links lose it.
@@ -134,12 +134,12 @@ pub struct Interference {
     /// Dispatches of which what they generated was changed, or went elsewhere.
     pub diverted: BTreeSet<usize>,
     /// Events that were taken, in order.
-    pub taken: Vec<Removed>,
+    pub taken: Vec<RemovedEvent>,
 }
 
-/// An event that was on its way and is there no more.
+/// An event in flight that was removed.
 #[derive(Clone, Debug)]
-pub struct Removed {
+pub struct RemovedEvent {
     /// The number of the dispatch before which it was.
     pub before: usize,
     /// When it was taken, in picoseconds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A simulation: switches with their state, events under way, and the loop that takes the next of
+//! A simulation: switches with their state, events in flight, and the loop that takes the next of
 //! everything in order. What happens at a switch is `simulator/handling`, where generated events
 //! go is `simulator/sending`; what it all means is in the module above.
 
@@ -12,7 +12,7 @@ use super::random::{Purpose, Stream};
 use super::resolve::Resolver;
 use super::setup::Setup;
 use super::topology::{End, Topology};
-use crate::interpreter::{Arguments, EventValue, Machine, Parsed, State, parse};
+use crate::interpreter::{Arguments, EventValue, Interpreter, Parsed, State, parse};
 use crate::specification;
 use lucid::core::EventId;
 use network::event_queue::EventQueue;
@@ -36,15 +36,15 @@ pub enum Outcome {
     Stopped(Box<Diagnostic>),
 }
 
-/// Of an event under way that no handler generated.
+/// The cause of an event that no handler generated.
 const NO_CAUSE: u64 = u64::MAX;
 
 /// In place of an event: the switch's time for the next of those that wait.
 const SERVICE: u32 = u32::MAX;
 
-/// An event under way.
+/// An event in flight.
 #[derive(Clone, Debug)]
-struct Flight {
+struct InFlightEvent {
     occurrence: u64,
     cause: u64,
     content: Content,
@@ -100,9 +100,9 @@ pub struct Simulation {
     topology: Topology,
     switches: Vec<Switch>,
     queue: EventQueue<u32>,
-    flights: Slab<Flight>,
+    flights: Slab<InFlightEvent>,
     inputs: Inputs,
-    machine: Machine,
+    interpreter: Interpreter,
     now_ps: u64,
     occurrences: u64,
     handled: u64,
@@ -131,7 +131,7 @@ impl Simulation {
             queue: EventQueue::new(),
             flights: Slab::new(),
             inputs: Inputs::new(setup.sources.clone(), setup.seed),
-            machine: Machine::default(),
+            interpreter: Interpreter::default(),
             now_ps: 0,
             occurrences: 0,
             handled: 0,
@@ -156,11 +156,6 @@ impl Simulation {
         self.switches.get(switch as usize).map(|switch| &switch.state)
     }
 
-    /// The state of a switch, to change it between runs.
-    pub fn state_mut(&mut self, switch: u32) -> Option<&mut State> {
-        self.switches.get_mut(switch as usize).map(|switch| &mut switch.state)
-    }
-
     /// Counters of a switch.
     pub fn counts(&self, switch: u32) -> Option<Counts> {
         self.switches.get(switch as usize).map(|switch| switch.counts)
@@ -171,7 +166,7 @@ impl Simulation {
         self.handled
     }
 
-    /// Events under way or waiting.
+    /// Events in flight or waiting.
     pub fn in_flight(&self) -> usize {
         self.flights.len()
     }
@@ -241,8 +236,8 @@ impl Simulation {
     pub fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         let setup = self.setup.clone();
         let wanted = observer.wants();
-        self.machine.wants_notes = wanted;
-        self.machine.wants_accesses = wanted && observer.wants_accesses();
+        self.interpreter.wants_log = wanted;
+        self.interpreter.wants_accesses = wanted && observer.wants_accesses();
         let watch = &mut Watch { observer, wanted };
         loop {
             if let Some(fault) = &self.stopped {
@@ -311,10 +306,10 @@ impl Simulation {
         let occurrence = self.occurrences;
         self.occurrences += 1;
         let (is_packet, to_switch, value) = (false, None, None);
-        self.keep(Flight { occurrence, cause, content, is_packet, port, to_switch, value })
+        self.keep(InFlightEvent { occurrence, cause, content, is_packet, port, to_switch, value })
     }
 
-    fn keep(&mut self, flight: Flight) -> u32 {
+    fn keep(&mut self, flight: InFlightEvent) -> u32 {
         self.flights.insert(flight) as u32
     }
 
@@ -324,8 +319,8 @@ impl Simulation {
     fn arrive(&mut self, setup: &Setup, watch: &mut Watch<'_>, at: u32, number: u32) {
         let flight = &self.flights[number as usize];
         if let Content::Packet(bytes) = &flight.content {
-            let around = self.surroundings(setup, at, flight.port);
-            let parsed = parse(&setup.prepared, bytes, &around);
+            let context = self.surroundings(setup, at, flight.port);
+            let parsed = parse(&setup.prepared, bytes, &context);
             let flight = &mut self.flights[number as usize];
             match parsed {
                 Parsed::Event(event, arguments) => {
@@ -334,7 +329,7 @@ impl Simulation {
                 }
                 Parsed::Dropped => {
                     let occurrence = self.flights.remove(number as usize).occurrence;
-                    self.drop_flight(watch, at, occurrence, None, DropReason::Parser);
+                    self.drop_event(watch, at, occurrence, None, DropReason::Parser);
                     return;
                 }
             }

@@ -235,7 +235,7 @@ impl Topology {
         found
     }
 
-    /// Takes the link at an end down or up, in both directions; messages on the way still arrive.
+    /// Takes the link at an end down or up, in both directions; messages in flight still arrive.
     /// False if there is none.
     pub fn set_up(&mut self, end: End, is_up: bool) -> bool {
         let Some(number) = self.direction(end) else { return false };

@@ -30,7 +30,7 @@ pub const CONFLICT: Code = Code("LU-E0511");
 pub const EXPECTED_NAME: Code = Code("LU-E0521");
 /// Values in an expectation that the program's types do not take.
 pub const EXPECTED_ARGUMENTS: Code = Code("LU-E0522");
-/// A field that nobody reads.
+/// An unknown field.
 pub const UNKNOWN_FIELD: Code = Code("LU-W0501");
 /// A field that is there twice.
 pub const REPEATED_FIELD: Code = Code("LU-W0502");
@@ -159,7 +159,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: UNKNOWN_FIELD,
-        title: "a field that nobody reads",
+        title: "an unknown field",
         text: "The field does nothing, as in the reference implementation. The message names the \
                field that was probably meant. Spaces, underscores and hyphens in names are alike; \
                `comment` and `description` are free for your notes.",

@@ -40,7 +40,7 @@ pub(super) fn command(
         return None;
     };
     let arguments = arguments?;
-    let mut parts = Parts::of(arguments, name, messages)?;
+    let mut parts = CommandArguments::of(arguments, name, messages)?;
     let read = match *name {
         "Array.get" => array_get(&mut parts, places, false, messages),
         "Array.getrange" => array_get(&mut parts, places, true, messages),
@@ -55,18 +55,22 @@ pub(super) fn command(
 }
 
 /// Arguments by name, or in a list in this order.
-enum Parts<'n> {
+enum CommandArguments<'n> {
     Named(Fields<'n>),
     Listed { node: &'n Node, list: &'n [Node], next: usize },
 }
 
-impl<'n> Parts<'n> {
-    fn of(node: &'n Node, command: &'static str, messages: &mut Messages) -> Option<Parts<'n>> {
+impl<'n> CommandArguments<'n> {
+    fn of(
+        node: &'n Node,
+        command: &'static str,
+        messages: &mut Messages,
+    ) -> Option<CommandArguments<'n>> {
         match &node.kind {
             Kind::List(list) if command.starts_with("Array") => {
-                Some(Parts::Listed { node, list, next: 0 })
+                Some(CommandArguments::Listed { node, list, next: 0 })
             }
-            _ => Fields::of(node, "the command's `args`", messages).map(Parts::Named),
+            _ => Fields::of(node, "the command's `args`", messages).map(CommandArguments::Named),
         }
     }
 
@@ -78,8 +82,8 @@ impl<'n> Parts<'n> {
         messages: &mut Messages,
     ) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.need(names, example, messages),
-            Parts::Listed { node, list, next } => {
+            CommandArguments::Named(fields) => fields.need(names, example, messages),
+            CommandArguments::Listed { node, list, next } => {
                 let found = list.get(*next);
                 *next += 1;
                 if found.is_none() {
@@ -94,15 +98,15 @@ impl<'n> Parts<'n> {
 
     fn get(&mut self, names: &[&'static str]) -> Option<&'n Node> {
         match self {
-            Parts::Named(fields) => fields.get(names),
-            Parts::Listed { .. } => None,
+            CommandArguments::Named(fields) => fields.get(names),
+            CommandArguments::Listed { .. } => None,
         }
     }
 
     fn finish(self, messages: &mut Messages) {
         match self {
-            Parts::Named(fields) => fields.finish(messages),
-            Parts::Listed { list, next, .. } => {
+            CommandArguments::Named(fields) => fields.finish(messages),
+            CommandArguments::Listed { list, next, .. } => {
                 if let Some(further) = list.get(next) {
                     let message = format!("the command takes {next} arguments");
                     messages.error(codes::CONFLICT, further.span, message, "");
@@ -125,7 +129,7 @@ fn named(
 
 /// First index, and one past the last for ranges.
 fn indices(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     range: bool,
     messages: &mut Messages,
 ) -> Option<(u64, Option<u64>)> {
@@ -148,7 +152,7 @@ fn indices(
 }
 
 fn array_get(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
     messages: &mut Messages,
@@ -160,7 +164,7 @@ fn array_get(
 }
 
 fn array_set(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     range: bool,
     messages: &mut Messages,
@@ -188,7 +192,7 @@ fn array_set(
 }
 
 fn table_name(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<String> {
@@ -197,7 +201,7 @@ fn table_name(
 }
 
 fn table_install(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<Command> {
@@ -220,7 +224,7 @@ fn table_install(
 }
 
 fn table_remove(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<Command> {
@@ -230,7 +234,7 @@ fn table_remove(
 }
 
 fn table_get(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<Command> {
@@ -238,7 +242,7 @@ fn table_get(
 }
 
 fn key(
-    parts: &mut Parts<'_>,
+    parts: &mut CommandArguments<'_>,
     places: &mut Places,
     messages: &mut Messages,
 ) -> Option<Vec<KeyPattern>> {
@@ -289,12 +293,12 @@ fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
     };
     match pattern_of(text) {
         Ok(pattern) => Some(pattern),
-        Err(BadPattern::Form) => {
+        Err(PatternError::Form) => {
             let message = format!("{text:?} is no pattern of a key");
             messages.error(codes::BAD_KEY, node.span, message, KEY_HELP);
             None
         }
-        Err(BadPattern::Wide(value, bits)) => {
+        Err(PatternError::Wide(value, bits)) => {
             let message = format!("{value} does not fit {bits} bits");
             messages.error(codes::BAD_KEY, node.span, message, "");
             None
@@ -304,12 +308,12 @@ fn pattern(node: &Node, messages: &mut Messages) -> Option<KeyPattern> {
 
 /// Why a text is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum BadPattern {
+enum PatternError {
     Form,
     Wide(u128, u32),
 }
 
-fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
+fn pattern_of(text: &str) -> Result<KeyPattern, PatternError> {
     let (base, mask) = match text.split_once("&&&") {
         Some((base, mask)) => (base.trim(), Some(mask.trim())),
         None => (text.trim(), None),
@@ -325,12 +329,12 @@ fn pattern_of(text: &str) -> Result<KeyPattern, BadPattern> {
     } {
         return Ok(KeyPattern { value, mask: None });
     }
-    let (value, bits) = integer(base).ok_or(BadPattern::Form)?;
+    let (value, bits) = integer(base).ok_or(PatternError::Form)?;
     if let Some(bits) = bits.filter(|bits| *bits < 128 && value >> bits != 0) {
-        return Err(BadPattern::Wide(value, bits));
+        return Err(PatternError::Wide(value, bits));
     }
     let mask = match mask {
-        Some(mask) => Some(integer(mask).ok_or(BadPattern::Form)?.0),
+        Some(mask) => Some(integer(mask).ok_or(PatternError::Form)?.0),
         None => None,
     };
     let value = mask.map_or(value, |mask| value & mask);
@@ -365,12 +369,12 @@ mod tests {
             ("_<16>", masked(0, 0)),
             ("_", masked(0, 0)),
             ("true", exact(1)),
-            ("256<8>", Err(BadPattern::Wide(256, 8))),
-            ("5<", Err(BadPattern::Form)),
-            ("_x", Err(BadPattern::Form)),
-            ("", Err(BadPattern::Form)),
-            ("1 &&& 2 &&& 3", Err(BadPattern::Form)),
-            ("_ &&& 3", Err(BadPattern::Form)),
+            ("256<8>", Err(PatternError::Wide(256, 8))),
+            ("5<", Err(PatternError::Form)),
+            ("_x", Err(PatternError::Form)),
+            ("", Err(PatternError::Form)),
+            ("1 &&& 2 &&& 3", Err(PatternError::Form)),
+            ("_ &&& 3", Err(PatternError::Form)),
         ] {
             assert_eq!(pattern_of(text), expected, "{text:?}");
         }

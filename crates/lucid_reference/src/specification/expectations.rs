@@ -7,7 +7,7 @@ use super::document::{Kind, Node};
 use super::fields::{Fields, Messages};
 use super::network::Network;
 use super::quantities;
-use super::run::{Count, Expectation, ExpectationKind, Happening, Places};
+use super::run::{Count, Expectation, ExpectationKind, LifecycleStep, Places};
 use source::Diagnostic;
 
 /// The counters of a switch that can be expected.
@@ -48,10 +48,10 @@ fn expectation(
     let mut places = Places { whole: node.span, ..Places::default() };
     let mut found = Vec::new();
     for (name, what) in [
-        ("handled", Some(Happening::Handled)),
-        ("generated", Some(Happening::Generated)),
-        ("left", Some(Happening::Left)),
-        ("dropped", Some(Happening::Dropped)),
+        ("handled", Some(LifecycleStep::Handled)),
+        ("generated", Some(LifecycleStep::Generated)),
+        ("left", Some(LifecycleStep::Left)),
+        ("dropped", Some(LifecycleStep::Dropped)),
         ("array", None),
         ("counter", None),
     ] {
@@ -94,7 +94,7 @@ fn expectation(
 
 fn event(
     fields: &mut Fields<'_>,
-    what: Happening,
+    what: LifecycleStep,
     name: &Node,
     network: &Network,
     places: &mut Places,

@@ -13,8 +13,8 @@ use source::{Code, Diagnostic, Diagnostics, Span};
 /// Fields that hold notes of people and are never read.
 const NOTES: &[&str] = &["comment", "description", "$schema", "//"];
 
-/// Longer lists of fields are not told.
-const MOST_LISTED: usize = 14;
+/// Messages omit longer lists of fields.
+const MAX_LISTED: usize = 14;
 
 /// Where messages go.
 #[derive(Default)]
@@ -287,7 +287,7 @@ impl<'n> Fields<'n> {
         found
     }
 
-    /// Reports fields that nobody asked for.
+    /// Reports fields that were not read.
     pub fn finish(mut self, messages: &mut Messages) {
         let mut listed = false;
         for at in 0..self.fields.len() {
@@ -317,7 +317,7 @@ impl<'n> Fields<'n> {
             diagnostic = match nearest(&name, &self.asked) {
                 Some(near) => diagnostic.help(format!("`{near}` may be meant")),
                 None if listed => diagnostic,
-                None if self.asked.len() > MOST_LISTED => {
+                None if self.asked.len() > MAX_LISTED => {
                     diagnostic.note("docs/lucid-runs.md lists its fields")
                 }
                 None => diagnostic.note(format!("its fields are {}", self.asked.join(", "))),

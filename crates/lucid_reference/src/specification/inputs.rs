@@ -2,7 +2,7 @@
 //! Entries of `events`: events, packets, generators, captures, links that go down. Commands are in
 //! `commands`.
 
-use super::argument::{NotBytes, bytes};
+use super::argument::{BytesError, bytes};
 use super::codes;
 use super::document::{Kind, Node};
 use super::fields::{Fields, Messages, nearest, normal};
@@ -115,13 +115,13 @@ fn packet(
     let text = messages.text(node, "`bytes`")?;
     match bytes(text) {
         Ok(bytes) => Some(InputKind::Packet { bytes }),
-        Err(NotBytes::Odd(digits)) => {
+        Err(BytesError::Odd(digits)) => {
             let message = format!("{digits} hexadecimal digits are no whole number of bytes");
             let help = "write two digits for each byte";
             messages.error(codes::BAD_BYTES, node.span, message, help);
             None
         }
-        Err(NotBytes::Character(character, at)) => {
+        Err(BytesError::Character(character, at)) => {
             let message = format!("{character:?} is no hexadecimal digit (character {})", at + 1);
             messages.error(codes::BAD_BYTES, node.span, message, "write two digits for each byte");
             None

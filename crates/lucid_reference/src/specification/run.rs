@@ -274,7 +274,7 @@ pub struct Expectation {
 pub enum ExpectationKind {
     /// An event is handled (or leaves, or is generated) so many times within times.
     Event {
-        what: Happening,
+        what: LifecycleStep,
         name: String,
         /// Absent arguments match anything.
         arguments: Option<Vec<Option<Argument>>>,
@@ -292,7 +292,7 @@ pub enum ExpectationKind {
 
 /// What is expected of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum LifecycleStep {
     /// Its handler runs.
     Handled,
     /// It is generated.

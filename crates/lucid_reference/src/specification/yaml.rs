@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const DEEPEST: usize = 256;
 
 /// Most values that aliases may copy: a small file can ask for billions.
-const MOST_COPIED: usize = 1_000_000;
+const MAX_COPIED: usize = 1_000_000;
 
 pub(super) fn read(place: &Place<'_>) -> (Option<Node>, Vec<Diagnostic>) {
     match Builder::new(place).build() {
@@ -166,7 +166,7 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     fn count_copy(&mut self, node: &Node) -> Result<(), Failure> {
         self.copied = self.copied.saturating_add(size(node));
-        if self.copied > MOST_COPIED {
+        if self.copied > MAX_COPIED {
             return Err(self.failure(node.span, "aliases copy more than a million values"));
         }
         Ok(())

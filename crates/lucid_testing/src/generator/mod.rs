@@ -111,7 +111,7 @@ struct Generator<'a> {
 }
 
 /// Most events that a handler generates; an egress handler generates one.
-const MOST_GENERATED: u32 = 3;
+const MAX_GENERATED: u32 = 3;
 
 /// Switches of a network.
 const SWITCHES: u32 = 3;

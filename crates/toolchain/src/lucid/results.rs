@@ -6,7 +6,7 @@ use super::inputs::Ready;
 use super::machine::Machine;
 use crate::files;
 use frontend::Console;
-use lucid_reference::report::{Verdict, Waiting};
+use lucid_reference::report::{PendingEvents, Verdict};
 use lucid_reference::simulation::Outcome;
 use lucid_reference::specification::Links;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl<'c> Printer<'c> {
 pub fn still_to_happen(
     ready: &Ready,
     outcome: &Outcome,
-    waiting: &Waiting,
+    waiting: &PendingEvents,
     machine: &Machine,
 ) -> Option<String> {
     if *outcome != Outcome::TimeOver {

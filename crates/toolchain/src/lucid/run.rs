@@ -12,8 +12,8 @@ use device::EngineChoice;
 use frontend::{Console, ExitStatus, Failure, NetworkRun, ProgramFile};
 use lucid_compiler::Options;
 use lucid_reference::report::{
-    Detail, JsonLines, Observers, TextLog, TimeLine, Verdicts, Waiting, counters_table, state_json,
-    state_text,
+    Detail, JsonLines, Observers, PendingEvents, TextLog, TimeLine, Verdicts, counters_table,
+    state_json, state_text,
 };
 use lucid_reference::simulation::schedule::Recorder;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer, Outcome};
@@ -137,7 +137,7 @@ fn run_ready(
     let mut line = TimeLine::new(&program, title.as_str(), ready.setup.switches(), links(ready));
     let mut printer = Printer::new(console);
     let mut recorder = Recorder::new();
-    let mut waiting = Waiting::new();
+    let mut waiting = PendingEvents::new();
     let mut leaving = match arguments.out {
         Some(folder) => {
             let inputs: Vec<PathBuf> = ready.files().collect();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `plane explain` says about the codes of the checker. Each wrong program gets its code, and no
-//! right one does; the tests make sure of that.
+//! Explanations of the checker's codes for `plane explain`. Tests check that each wrong example gets its
+//! code, and that each corrected example gets no code.
 
 use super::*;
 use source::Explanation;
@@ -34,7 +34,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: TYPE_MISMATCH,
         title: "a value has another type than is wanted",
-        text: "Types must agree exactly; nothing is converted without being told to. A \
+        text: "Types must agree exactly; the compiler inserts no implicit conversions. A \
                boolean becomes an integer by a cast, an integer a boolean by a comparison.",
         wrong: "event e(int x) { if (x) { printf(\"set\"); } }\n",
         right: "event e(int x) { if (x != 0) { printf(\"set\"); } }\n",
@@ -116,7 +116,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: MISSING_RETURN,
         title: "a function may end without a value",
-        text: "Every way through a function that returns a value must come to a `return`. A \
+        text: "Every path through a function that returns a value must reach a `return`. A \
                loop may run no round at all, and a `match` may match nothing unless its last \
                branch is `_`.",
         wrong: "fun int sign(int x) { if (x == 0) { return 0; } }\n",
@@ -147,7 +147,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: WIRE_NUMBER,
         title: "numbers of events on the wire clash",
-        text: "Packets tell events apart by a number of 16 bits, so no two events of a \
+        text: "On the wire a 16-bit number identifies the event, so no two events of a \
                program can have the same. Events without a number get a free one.",
         wrong: "event ping@1(int x);\n\
                 event pong@1(int x);\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what is wrong with names and types: `LU-E01xx`, and warnings `LU-W01xx`. The words of a
-//! particular report are where it is found, not here.
+//! Codes of the errors in names and types, `LU-E01xx`, and of warnings, `LU-W01xx`. Each message is written
+//! where the check finds the error.
 
 mod explanations;
 
@@ -30,7 +30,7 @@ pub const HANDLER_PARAMETERS: Code = Code("LU-E0109");
 pub const RECURSION: Code = Code("LU-E0110");
 /// A `return` that does not fit: in a handler, or with or without a value.
 pub const RETURN: Code = Code("LU-E0111");
-/// A function with a way through it that returns nothing.
+/// A function with a path that returns no value.
 pub const MISSING_RETURN: Code = Code("LU-E0112");
 /// An assignment to something that is no local.
 pub const NOT_ASSIGNABLE: Code = Code("LU-E0113");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a core program as text. Operands that are themselves operations stand in
-//! parentheses, so that no precedence is needed to read them.
+//! Prints core expressions. Operands that are operations are parenthesized, so the reader needs no
+//! precedence.
 
 use super::{Printer, constant_text, list, type_text};
 use crate::core::{

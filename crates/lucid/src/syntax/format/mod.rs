@@ -24,7 +24,7 @@ pub const LINE_WIDTH: usize = 100;
 pub const INDENT_WIDTH: usize = 4;
 
 /// How often text is formatted again before it is given up.
-const MOST_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// One file in the house layout. Only white space changes: the tokens and comments are those of
 /// `text`, in their order.
@@ -34,7 +34,7 @@ const MOST_ROUNDS: usize = 4;
 /// What the parser found wrong; then nothing is formatted.
 pub fn format_source(text: &str) -> Result<String, Diagnostics> {
     let mut formatted = format_once(text)?;
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let again = format_once(&formatted)?;
         if again == formatted {
             return Ok(formatted);

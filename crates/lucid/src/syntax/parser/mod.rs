@@ -34,7 +34,7 @@ pub const EXPRESSION_HEIGHT_LIMIT: u32 = 512;
 /// After this many syntax errors the rest is read, but only counted.
 pub const ERROR_LIMIT: usize = 100;
 
-/// How many tokens ahead are looked at to tell one construct from another, where a program that
+/// The lookahead in tokens that distinguishes one construct from another, where a program that
 /// people write is always decided earlier.
 const LOOKAHEAD_LIMIT: usize = 200;
 

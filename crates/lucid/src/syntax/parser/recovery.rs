@@ -276,8 +276,8 @@ impl Parser<'_> {
         // The block that ended before was perhaps meant to go on.
         let mut open: Vec<Span> = Vec::new();
         let mut last = None;
-        let told = self.error_count < ERROR_LIMIT;
-        for token in &self.tokens[..if told { self.position } else { 0 }] {
+        let is_reported = self.error_count < ERROR_LIMIT;
+        for token in &self.tokens[..if is_reported { self.position } else { 0 }] {
             match token.kind {
                 TokenKind::OpenBrace => open.push(token.span),
                 TokenKind::CloseBrace => last = open.pop().map(|start| (start, token.span)),

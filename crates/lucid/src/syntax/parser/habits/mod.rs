@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What people write who come from C, P4 or OCaml, told in terms of what Lucid has instead. Each
+//! Recognizes syntax of C, P4 and OCaml, and reports it with the construct that Lucid has instead. Each
 //! function here reports at the current token; the caller goes on or recovers.
 
 mod declarations;

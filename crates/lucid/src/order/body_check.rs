@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One body under check: what its names stand for, what is known about their order, and what it asks
-//! of its callers. An order that is known at once is decided here; one that depends on parameters is
-//! asked of the callers of a function, and must follow from the declared constraints of an event.
-//! How a body's statements get here is `body`'s.
+//! `BodyCheck`: the order check of one body: the places that its names stand for, the known order of
+//! places, and the demands on its callers. It decides a known order at once; a function passes an order
+//! that depends on parameters on to its callers, and an event's constraints must imply it.
 
 use super::Order;
-use super::effect::{Demand, Flow, Passed, Reason, Site, Touch, merge};
+use super::effect::{AccessSite, Demand, Flow, GlobalUse, Passed, Reason, merge};
 use super::facts::{Fact, Facts};
 use super::place::{Base, Place, Relation};
-use super::report::{Kind, Violation};
+use super::violation::{Owner, Violation, ViolationKind};
 use crate::check::Size;
 use crate::syntax::ast::NodeId;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What a body belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// Has no callers: constraints must be declared with its event.
-    Handler { event: Option<NodeId> },
-    /// Asks its callers.
-    Function,
-}
-
 /// See the module's text.
-pub(crate) struct Unit<'c, 'p> {
+pub(crate) struct BodyCheck<'c, 'p> {
     pub order: &'c mut Order<'p>,
     /// `handler setArr1`, `function f`.
     pub who: Arc<str>,
@@ -54,7 +44,7 @@ pub(crate) struct Unit<'c, 'p> {
     pub returned: Vec<Passed>,
     /// Whether it calls something of which a declared end is known, but not that it begins before.
     pub end_declared: bool,
-    pub touches: Vec<Touch>,
+    pub touches: Vec<GlobalUse>,
     /// What is among them.
     touched: HashSet<Place>,
     made: HashSet<(NodeId, Vec<Option<Place>>)>,
@@ -62,14 +52,14 @@ pub(crate) struct Unit<'c, 'p> {
     pub unrolled: u128,
 }
 
-impl<'c, 'p> Unit<'c, 'p> {
+impl<'c, 'p> BodyCheck<'c, 'p> {
     pub(crate) fn new(
         order: &'c mut Order<'p>,
         who: Arc<str>,
         owner: Owner,
         around: &[usize],
-    ) -> Unit<'c, 'p> {
-        Unit {
+    ) -> BodyCheck<'c, 'p> {
+        BodyCheck {
             order,
             who,
             owner,
@@ -112,10 +102,12 @@ impl<'c, 'p> Unit<'c, 'p> {
     }
 
     /// Notes what it has to do with globals, whatever the order.
-    pub(crate) fn touch(&mut self, touch: Touch) {
+    pub(crate) fn touch(&mut self, touch: GlobalUse) {
         let new = match &touch {
-            Touch::Access { place, .. } => self.touched.insert(place.clone()),
-            Touch::Event { event, arguments, .. } => self.made.insert((*event, arguments.clone())),
+            GlobalUse::Access { place, .. } => self.touched.insert(place.clone()),
+            GlobalUse::Event { event, arguments, .. } => {
+                self.made.insert((*event, arguments.clone()))
+            }
         };
         if new {
             self.touches.push(touch);
@@ -132,17 +124,17 @@ impl<'c, 'p> Unit<'c, 'p> {
 
     /// Holds a demand against the declarations, the facts, or the callers. What is wrong is noted;
     /// the answer says whether later places can still be held against the first one.
-    pub(crate) fn require(&mut self, demand: Demand) -> Held {
+    pub(crate) fn require(&mut self, demand: Demand) -> DemandOutcome {
         let Demand { before, after, strict, .. } = &demand;
         let kind = match before.relation(after) {
             Relation::Before => {
                 self.order.satisfied(&self.who, &demand);
-                return Held::Yes;
+                return DemandOutcome::Yes;
             }
-            Relation::Same | Relation::Holds if !strict => return Held::Yes,
-            Relation::After => Kind::Reversed,
-            Relation::Same | Relation::Holds | Relation::Within => Kind::Repeated,
-            Relation::Unclear => Kind::Unclear,
+            Relation::Same | Relation::Holds if !strict => return DemandOutcome::Yes,
+            Relation::After => ViolationKind::Reversed,
+            Relation::Same | Relation::Holds | Relation::Within => ViolationKind::Repeated,
+            Relation::Unclear => ViolationKind::Unclear,
             Relation::Open => {
                 let asks = self.owner == Owner::Function
                     && self.is_callers(before)
@@ -159,7 +151,7 @@ impl<'c, 'p> Unit<'c, 'p> {
                     self.facts.implies_or_same(before, after)
                 };
                 if follows {
-                    return Held::Yes;
+                    return DemandOutcome::Yes;
                 }
                 let refuted = if *strict {
                     self.facts.refutation(before, after)
@@ -167,26 +159,27 @@ impl<'c, 'p> Unit<'c, 'p> {
                     self.facts.implies(after, before).then(Vec::new)
                 };
                 match refuted {
-                    Some(way) => {
-                        let way = way.into_iter().map(|fact| self.reasons[fact].clone()).collect();
-                        Kind::Contradiction(way)
+                    Some(path) => {
+                        let path =
+                            path.into_iter().map(|fact| self.reasons[fact].clone()).collect();
+                        ViolationKind::Contradiction(path)
                     }
                     None if asks => {
                         self.ask(demand);
-                        return Held::Yes;
+                        return DemandOutcome::Yes;
                     }
-                    None => Kind::Undeclared,
+                    None => ViolationKind::Undeclared,
                 }
             }
         };
-        let settled = !matches!(kind, Kind::Contradiction(_) | Kind::Undeclared);
+        let settled = !matches!(kind, ViolationKind::Contradiction(_) | ViolationKind::Undeclared);
         self.order.violations.push(Violation {
             who: self.who.clone(),
             owner: self.owner.clone(),
             demand,
             kind,
         });
-        if settled { Held::No } else { Held::Unknown }
+        if settled { DemandOutcome::No } else { DemandOutcome::Unknown }
     }
 
     /// Asks the callers for an order.
@@ -199,7 +192,7 @@ impl<'c, 'p> Unit<'c, 'p> {
     }
 
     /// One access.
-    pub(crate) fn pass(&mut self, flow: &mut Flow, place: Place, site: Site) {
+    pub(crate) fn pass(&mut self, flow: &mut Flow, place: Place, site: AccessSite) {
         if flow.stopped {
             return;
         }
@@ -214,7 +207,7 @@ impl<'c, 'p> Unit<'c, 'p> {
         &mut self,
         flow: &Flow,
         place: &Place,
-        site: &Site,
+        site: &AccessSite,
         next_round: bool,
     ) -> Vec<Passed> {
         if flow.passed.is_empty() {
@@ -233,7 +226,7 @@ impl<'c, 'p> Unit<'c, 'p> {
                     next_round,
                 },
             });
-            if held == Held::No {
+            if held == DemandOutcome::No {
                 late.push(passed.clone());
             }
         }
@@ -270,7 +263,7 @@ impl<'c, 'p> Unit<'c, 'p> {
 
 /// What came of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum DemandOutcome {
     /// It holds, or callers are asked.
     Yes,
     /// The second place is at or before the first, or cannot be shown to be behind it.
