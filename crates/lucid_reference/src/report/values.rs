@@ -4,6 +4,7 @@
 
 use crate::interpreter::{CallArgument, EventValue, Group, Place, Value};
 use crate::simulation::commands::group_json;
+pub(super) use crate::simulation::hexadecimal;
 use crate::simulation::{DropReason, Stage};
 use crate::specification::LifecycleStep;
 use lucid::core::NO_PORT;
@@ -109,14 +110,6 @@ fn group_text(group: &Group) -> String {
         }
         Group::AllBut(port) => format!("{{all but {port}}}"),
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Arguments by name for programs.

@@ -97,7 +97,7 @@ pub(crate) fn group_json(group: &Group) -> serde_json::Value {
     }
 }
 
-/// Two digits a byte.
+/// Bytes as hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
