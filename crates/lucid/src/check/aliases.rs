@@ -20,7 +20,7 @@ use std::sync::Arc;
 struct Alias {
     id: NodeId,
     span: Span,
-    /// How the two modules are called, for messages.
+    /// The names of the two modules, for messages.
     names: [String; 2],
     /// The types of the two modules that are one type of the alias.
     types: HashMap<NodeId, NodeId>,

@@ -14,10 +14,10 @@ use source::{Diagnostic, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Width in bits of integers whose width nothing says.
+/// Width in bits of integers without a known width.
 pub(super) const DEFAULT_WIDTH: u128 = 32;
 
-/// What kind of declaration is being checked.
+/// The kind of the declaration that is checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Frame {
     /// Constants, sizes, events.
@@ -58,7 +58,7 @@ pub(super) struct Body {
     pub reported: HashSet<(Namespace, Arc<str>)>,
     pub equations: Vec<Equation>,
     pub later: Vec<DeferredCheck>,
-    /// What to resolve at the end, besides what the checks above mention.
+    /// Types to resolve at the end, besides those of the checks above.
     pub typed: Vec<NodeId>,
     pub instantiated: Vec<NodeId>,
     pub bounds: Vec<NodeId>,
@@ -95,7 +95,7 @@ pub(super) enum DeferredCheck {
     Dropped { ty: Type, span: Span },
 }
 
-/// What may not hold persistent state.
+/// A construct that may not hold persistent state.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NotGlobal {
     Local(Arc<str>),
@@ -250,9 +250,9 @@ impl Checker {
                 Diagnostic::error(
                     codes::NOT_DETERMINED,
                     span,
-                    "nothing says how often this loop runs",
+                    "the number of rounds of this loop is unknown",
                 )
-                .here(format!("`{}` stands for no known size", self.out.show_size(&resolved)))
+                .here(format!("`{}` has no known value", self.out.show_size(&resolved)))
                 .help("use the loop variable as an index of a vector, or write a size"),
             );
         }
@@ -318,7 +318,7 @@ impl Checker {
                         Diagnostic::error(
                             codes::NOT_DETERMINED,
                             binder.span,
-                            format!("nothing says which type `{}` has", binder.name),
+                            format!("the type of `{}` cannot be inferred", binder.name),
                         )
                         .help("write its type"),
                     );

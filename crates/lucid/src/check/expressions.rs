@@ -131,7 +131,7 @@ impl Checker {
                     self.diagnostics.push(Diagnostic::error(
                         codes::PATTERN,
                         e.span,
-                        "an event pattern stands only in a `match`",
+                        "an event pattern is allowed only in a `match`",
                     ));
                     Type::Error
                 }
@@ -183,7 +183,7 @@ impl Checker {
         }
     }
 
-    /// What a name in an expression is.
+    /// Describes a name in an expression.
     fn name(&mut self, path: &Path) -> Type {
         if let [segment] = &path.segments[..] {
             if let Some(id) = self.body.locals.get(&segment.name) {
@@ -262,7 +262,7 @@ impl Checker {
             Diagnostic::error(
                 codes::WRONG_KIND,
                 path.span,
-                format!("`{shown}` is {what} and stands here without arguments"),
+                format!("`{shown}` is {what} and is used here without arguments"),
             )
             .label(entry.span, "declared here")
             .help(format!("write `{shown}(...)`")),
@@ -276,7 +276,7 @@ impl Checker {
                 Diagnostic::error(
                     codes::WRONG_KIND,
                     path.span,
-                    format!("`{shown}` is a function and stands here without arguments"),
+                    format!("`{shown}` is a function and is used here without arguments"),
                 )
                 .help(format!("write `{shown}(...)`")),
             );
@@ -513,7 +513,7 @@ impl Checker {
             let length = self.variables.resolve_size(&length);
             if bound.known().is_none() || length.known().is_none() {
                 self.at = index.span;
-                // What cannot be made equal is reported with the other bounds.
+                // Bounds that cannot be unified are reported with the others.
                 self.unify_sizes(&bound, &length);
             }
         }

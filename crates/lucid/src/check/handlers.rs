@@ -28,7 +28,7 @@ struct Event {
     span: Span,
     sort: EventSort,
     scope: ScopeId,
-    /// Where each kind of handler is, in the order of `HandlerSort`.
+    /// The place of each kind of handler, in the order of `HandlerSort`.
     handlers: [Option<Span>; 3],
 }
 
@@ -307,7 +307,7 @@ impl Checker {
         }
     }
 
-    /// Warns about events that the program makes and that nothing handles.
+    /// Warns about events that the program generates and no handler handles.
     pub(super) fn unhandled_events(&mut self) {
         let mut unhandled = Vec::new();
         for event in &self.events.list {

@@ -9,13 +9,13 @@ use super::codes;
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 
-/// How many parts a type may have, user types counting as one.
+/// Limit of a type's parts; a user type counts as one.
 const LARGEST_TYPE: usize = 4096;
 
-/// How deep a type may be, user types counting as one.
+/// Limit of a type's depth; a user type counts as one.
 const DEEPEST_TYPE: usize = 64;
 
-/// What is known of a user type besides what it is.
+/// Facts about a user type besides its definition.
 #[derive(Clone, Debug)]
 pub(super) struct UserTypeFacts {
     /// Made of integers, booleans and groups alone: can be compared and hashed.

@@ -262,7 +262,7 @@ impl CheckedProgram {
     }
 }
 
-/// The types of an action's parameter list, from the tuple that stands for it.
+/// The types of an action's parameter list, from its tuple type.
 fn parameters(program: &CheckedProgram, ty: &Type) -> String {
     match ty {
         Type::Tuple(types) => {

@@ -262,7 +262,7 @@ impl Checker {
         })
     }
 
-    /// A user type with sizes to be found out.
+    /// A user type with sizes to be inferred.
     fn fresh_user(&mut self, definition: NodeId) -> Type {
         let Some(user) = self.out.user_types.get(&definition) else { return Type::Error };
         let (name, count) = (user.name.clone(), user.parameters.len());

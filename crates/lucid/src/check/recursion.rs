@@ -65,7 +65,7 @@ impl Checker {
     }
 }
 
-/// How many functions of a circle a message names.
+/// Limit of the functions of a cycle that a message names.
 const SHOWN_OF_CIRCLE: usize = 6;
 
 type Functions<'a> = HashMap<Arc<str>, (Span, &'a Block)>;

@@ -10,12 +10,12 @@ use crate::syntax::ast::{Expression, ExpressionKind, Size, SizeKind};
 use source::{Diagnostic, Span};
 use std::borrow::Cow;
 
-/// Where an expectation comes from.
+/// The reason for an expected type.
 #[derive(Clone, Debug)]
 pub(super) struct TypeExpectation {
     /// The place.
     pub span: Span,
-    /// What stands there; `{}` becomes the expected type.
+    /// The label there; `{}` becomes the expected type.
     pub text: Cow<'static, str>,
 }
 
@@ -153,7 +153,7 @@ impl Checker {
             && size.constant == 0
     }
 
-    /// The name of a user type that cannot be looked through here.
+    /// The name of a user type that is abstract here.
     fn hidden_type(&self, ty: &Type) -> Option<String> {
         match ty {
             Type::User { definition, name, .. } if !self.is_transparent(*definition) => {

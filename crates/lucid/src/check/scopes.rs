@@ -24,7 +24,7 @@ pub(super) enum Namespace {
 }
 
 impl Namespace {
-    /// What a name of it is called in messages.
+    /// The noun for its names in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Namespace::Sizes => "size",
@@ -41,13 +41,13 @@ impl Namespace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ScopeId(pub usize);
 
-/// What a name means in a scope.
+/// The definition of a name in a scope.
 #[derive(Clone)]
 pub(super) struct Entry {
     pub definition: Definition,
     /// Where it is declared.
     pub span: Span,
-    /// How it looks from outside its module, if that is not how it looks from inside.
+    /// Its view from outside its module, if it differs from the inside.
     pub view: Option<Rc<View>>,
     /// The names in it, if it is a module.
     pub scope: Option<ScopeId>,
@@ -57,7 +57,7 @@ pub(super) struct Entry {
 pub(super) struct View {
     /// With the variables of the interface.
     pub signature: Signature,
-    /// What the variables of the declarations behind it are, in terms of those.
+    /// The instantiation of the inner declaration, in terms of those variables.
     pub behind: Instantiation,
 }
 
@@ -126,11 +126,11 @@ pub(super) const BUILTIN_MEMBERS: [(&str, &str, Builtin); 27] = [
     ("Payload", "parse", Builtin::PayloadParse),
 ];
 
-/// What came of looking a path up.
+/// The result of a name lookup.
 pub(super) enum Resolution {
     Entry(Entry),
     Builtin(Builtin),
-    /// Nothing; it was complained about.
+    /// Not found; already reported.
     Missing,
 }
 
@@ -221,7 +221,7 @@ impl Checker {
         }
     }
 
-    /// Looks a path up and records what it means; complains if it means nothing.
+    /// Resolves a path and records its definition; reports an undeclared path.
     pub(super) fn lookup(&mut self, namespace: Namespace, path: &Path) -> Resolution {
         match self.peek(namespace, path) {
             Some(found) => {
@@ -260,7 +260,7 @@ impl Checker {
         }
     }
 
-    /// Complains about a path that means nothing.
+    /// Reports an undeclared path.
     pub(super) fn undeclared(&mut self, namespace: Namespace, path: &Path) {
         let last = &path.segments[path.segments.len() - 1];
         let shown = show_path(path);

@@ -186,7 +186,7 @@ impl Checker {
                 }
                 self.diagnostics.push(
                     Diagnostic::error(codes::RETURN, span, "handlers do not return")
-                        .note("`return` stands only in functions, memops and actions")
+                        .note("`return` is allowed only in functions, memops and actions")
                         .help(
                             "put what follows into the other branch of an `if`, or into a function",
                         ),

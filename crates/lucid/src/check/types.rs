@@ -385,7 +385,7 @@ impl Checker {
         }
     }
 
-    /// What a user type is, if that is visible here: one step.
+    /// Expands a user type by one step, if it is visible here.
     pub(super) fn expand_here(&self, ty: &Type) -> Option<Type> {
         let Type::User { definition, sizes, .. } = ty else { return None };
         if !self.is_transparent(*definition) {
@@ -398,7 +398,7 @@ impl Checker {
         Some(instantiation.apply(body))
     }
 
-    /// What a type is as far as that is visible here.
+    /// Expands a type as far as it is visible here.
     pub(super) fn see_through(&self, ty: &Type) -> Type {
         let mut ty = self.variables.head(ty);
         while let Some(expanded) = self.expand_here(&ty) {

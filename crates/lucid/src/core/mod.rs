@@ -89,7 +89,7 @@ index! {
     LocalId
 }
 
-/// The type of a local, a parameter or an expression. Records and vectors were taken apart: a field
+/// The type of a local, a parameter or an expression. Records and vectors are flattened: a field
 /// `a` of a local `r` is a local `r#a`, element 2 of `v` is `v[2]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -143,9 +143,9 @@ pub enum GlobalKind {
 pub struct Table {
     /// Widths of the key's fields in bits; a `bool` is one bit.
     pub key_widths: Vec<u32>,
-    /// Types of what a lookup hands over.
+    /// Types of the arguments of a lookup.
     pub argument_types: Vec<Type>,
-    /// Types of the result, taken apart.
+    /// Types of the result, flattened.
     pub result_types: Vec<Type>,
     /// Names of the result's parts, for people (`val`, `is_hit`; empty for one value).
     pub result_names: Vec<Arc<str>>,
@@ -186,7 +186,7 @@ pub struct Event {
     pub sort: crate::syntax::ast::EventSort,
     /// Number on the wire: written by the user, or given in order from 1 without clashes.
     pub wire_number: u32,
-    /// Parameters without globals, taken apart: `e#dstMac` for a field of a record.
+    /// Parameters without globals, flattened: `e#dstMac` for a field of a record.
     pub parameters: Vec<Local>,
     /// Its handler, run when it arrives.
     pub handler: Option<Body>,
@@ -222,7 +222,7 @@ pub struct Body {
 }
 
 impl Default for Body {
-    /// Nothing runs, and no source says so.
+    /// An empty body without a place in the source.
     fn default() -> Body {
         Body { span: Span::NONE, locals: Vec::new(), parameter_count: 0, statements: Vec::new() }
     }
@@ -281,9 +281,9 @@ pub enum StatementKind {
     },
     /// Schedules an event.
     Generate { event: Expression, destination: Destination },
-    /// Text for a person; `{}`-free printf format taken apart.
+    /// Prints: a `printf` format split into pieces.
     Print { pieces: Vec<PrintPiece> },
-    /// Calls the surroundings.
+    /// Calls an extern function.
     CallExtern { function: ExternFunctionId, arguments: Vec<ExternArgument> },
     /// Leaves the handler.
     Return,
@@ -463,7 +463,7 @@ pub struct Expression {
 /// Kinds of expressions.
 #[derive(Clone, Debug)]
 pub enum ExpressionKind {
-    /// Known.
+    /// A constant.
     Constant(Constant),
     /// A local.
     Local(LocalId),
@@ -539,7 +539,7 @@ pub struct ParserBlock {
 pub enum ParserAction {
     /// The next bits of the packet, most significant first, into these locals in order.
     Read(Vec<LocalId>),
-    /// Leaves out so many bits.
+    /// Skips this many bits.
     Skip(u32),
     /// An assignment.
     Assign(LocalId, Expression),

@@ -12,7 +12,7 @@ use crate::syntax::ast::{self, NodeId, Parameter, StatementKind};
 use source::{Diagnostic, Span};
 
 impl<'a> Elaborator<'a> {
-    /// The action that a name means where an action of a table type is wanted.
+    /// The action that a name means where an action of a table type is expected.
     pub(super) fn action_value(
         &mut self,
         id: NodeId,

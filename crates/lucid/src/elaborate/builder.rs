@@ -12,13 +12,12 @@ use source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the body is for, which says what may stand in it.
+/// The use of the body, which determines what it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A handler: everything.
+    /// A handler; it may contain all statements.
     Handler,
-    /// The value of a constant, or of a global: nothing that happens in the run. The words say of
-    /// what.
+    /// The value of a constant or a global, evaluated at compile time; messages name it so.
     Constant(&'static str),
     /// The result of an action.
     Action,
@@ -29,11 +28,11 @@ pub(super) enum Purpose {
 /// The values of locals, where they are known at compile time.
 pub(super) type Environment = HashMap<LocalId, Expression>;
 
-/// A body in the making.
+/// A body under construction.
 pub(super) struct Builder {
     pub purpose: Purpose,
     pub locals: Vec<Local>,
-    /// How often a name was given.
+    /// How often each name was used.
     names: HashMap<Arc<str>, u32>,
     /// Of the open block.
     pub statements: Vec<Statement>,
@@ -44,9 +43,9 @@ pub(super) struct Builder {
     inlined_at: Arc<[Span]>,
     /// Statements so far.
     pub statement_count: u32,
-    /// Expressions and statements of the source gone through so far.
+    /// Expressions and statements of the source elaborated so far.
     pub steps: u32,
-    /// What locals are worth, where everything is known before the run.
+    /// The values of locals, if they are known at compile time.
     pub known: Environment,
     /// How many blocks are open.
     pub depth: u32,
@@ -118,7 +117,7 @@ impl Builder {
         self.emit(StatementKind::If { condition, then, otherwise }, span);
     }
 
-    /// Begins a block; give what this returns to [`Builder::close`].
+    /// Begins a block; pass the result to [`Builder::close`].
     pub fn open(&mut self) -> Vec<Statement> {
         self.depth += 1;
         std::mem::take(&mut self.statements)
@@ -130,13 +129,13 @@ impl Builder {
         std::mem::replace(&mut self.statements, outer)
     }
 
-    /// Goes into a function.
+    /// Enters an inlined function.
     pub fn enter(&mut self, call: Span) {
         self.calls.push(call);
         self.inlined_at = self.calls.as_slice().into();
     }
 
-    /// Leaves it.
+    /// Leaves an inlined function.
     pub fn leave(&mut self) {
         self.calls.pop();
         self.inlined_at = self.calls.as_slice().into();
@@ -184,7 +183,7 @@ impl Builder {
     }
 }
 
-/// The local that a scalar is.
+/// The local, if the value is one.
 pub(super) fn as_local(value: &Value) -> Option<LocalId> {
     match value {
         Value::Scalar(Expression { kind: ExpressionKind::Local(local), .. }) => Some(*local),

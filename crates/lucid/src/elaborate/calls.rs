@@ -19,12 +19,12 @@ pub(super) struct Call<'a> {
     pub arguments: &'a [ast::Expression],
 }
 
-/// What happens to the result of a call.
+/// The use of a call's result.
 #[derive(Clone, Debug)]
 pub(super) enum ResultUse {
     /// It is a value of an expression.
     Value,
-    /// It goes into these locals; the call then gives them.
+    /// It is assigned to these locals; the call then returns them.
     Into(Value),
     /// The caller discards it; the call then gives no value.
     Discard,
@@ -50,7 +50,7 @@ impl ResultUse {
     }
 }
 
-/// The value of a call with what is nested deep in locals, so that calls in calls do not nest without
+/// Moves deeply nested parts of a call's value into locals, so that nested calls do not nest without
 /// bounds.
 fn shallow(value: Value, name: &str, span: Span, builder: &mut Builder) -> Value {
     const DEEP: u32 = 64;
@@ -287,7 +287,7 @@ impl<'a> Elaborator<'a> {
                     Value::Text(text) => core::ExternArgument::Text(text.clone()),
                     other => {
                         let what = super::operators::describe(other);
-                        let message = format!("{what} cannot be handed to an extern function");
+                        let message = format!("{what} cannot be passed to an extern function");
                         let diagnostic = Diagnostic::error(codes::OPERAND, argument.span, message);
                         return Err(self.report_in(builder, diagnostic));
                     }
@@ -308,7 +308,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// An error unless this is a handler, where things happen.
+    /// Reports an effect outside of a handler.
     pub(super) fn effects_allowed(&mut self, span: Span, builder: &Builder) -> Elaborated<()> {
         match builder.purpose {
             Purpose::Handler => Ok(()),

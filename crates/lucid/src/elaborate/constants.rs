@@ -114,7 +114,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The number that a value is, which has to be known.
+    /// The value of a constant number; reports other values.
     pub(super) fn known_number(
         &mut self,
         value: &Value,

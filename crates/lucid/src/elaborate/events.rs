@@ -23,9 +23,9 @@ pub(super) struct EventCopy {
     types: Vec<(Variable, Type)>,
     /// Closed types of the parameters.
     pub parameter_types: Vec<Type>,
-    /// One a parameter: what is known of it before the run.
+    /// One entry a parameter: its value at compile time.
     pub known: Vec<Option<Value>>,
-    /// Where it is first wanted.
+    /// Its first use.
     wanted_at: Span,
 }
 
@@ -39,13 +39,13 @@ pub(super) struct EventCopies {
     known: KnownCopies,
     pub copies: Vec<EventCopy>,
     by_key: HashMap<(NodeId, String), EventId>,
-    /// Events without parameters that are known before the run.
+    /// Events without parameters that are known at compile time.
     plain: HashMap<NodeId, EventId>,
     by_declaration: HashMap<NodeId, Vec<EventId>>,
     names: HashSet<Arc<str>>,
-    /// How many copies of an event a `match` knew.
+    /// The number of copies of an event that a `match` covered.
     matched: HashMap<NodeId, usize>,
-    /// Whose handlers are elaborated.
+    /// The events whose handlers are elaborated.
     done: usize,
 }
 
@@ -212,7 +212,7 @@ impl<'a> Elaborator<'a> {
         unique
     }
 
-    /// What a user calls a value that is known before the run.
+    /// The name of a value that is known at compile time.
     fn value_name(&self, value: &Value) -> String {
         let named = match value {
             Value::Record(record) => record.name.clone(),
@@ -473,7 +473,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Gives numbers: as written, the others from 1 up without clashes.
+    /// Assigns wire numbers: those of the source, then unused numbers from 1 up.
     pub(super) fn wire_numbers(&mut self) -> Elaborated<()> {
         let mut taken: HashSet<u32> = HashSet::new();
         let mut given: Vec<Option<u32>> = vec![None; self.program.events.len()];

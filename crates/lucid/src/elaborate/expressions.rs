@@ -31,7 +31,7 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// Operators of two operands; chains from the left are gone through in a loop.
+    /// Binary operators; a loop walks left-nested chains.
     fn binary_chain(
         &mut self,
         expression: &'a ast::Expression,
@@ -53,7 +53,7 @@ impl<'a> Elaborator<'a> {
         Ok(value)
     }
 
-    /// Counts a step of the work.
+    /// Counts a step against the limit.
     pub(super) fn step(&mut self, span: Span, builder: &mut Builder) -> Elaborated<()> {
         builder.steps += 1;
         self.steps += 1;
@@ -376,7 +376,7 @@ impl<'a> Elaborator<'a> {
         self.new_simple_global(&ty, &value, argument.span, span, builder)
     }
 
-    /// A value without locals of functions that computed it, where everything is known.
+    /// A constant value without the locals of the functions that computed it.
     pub(super) fn known_in(&mut self, value: Value, builder: &mut Builder) -> Elaborated<Value> {
         match builder.purpose {
             // In a branch of a function it is not decided yet whether it runs.
@@ -521,7 +521,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The boolean that an expression is if it is known.
+    /// The value of a constant boolean.
     pub(super) fn known_truth(expression: &Expression) -> Option<bool> {
         match expression.as_constant() {
             Some(Constant::Bool(truth)) => Some(*truth),

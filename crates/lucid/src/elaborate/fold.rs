@@ -9,10 +9,10 @@ use crate::core::{Expression, ExpressionKind, Statement, StatementKind, Type};
 use crate::syntax::ast::BinaryOperator;
 use source::{Diagnostic, Span};
 
-/// Most nodes that substitution may make for one value.
+/// Limit of nodes that substitution may make for one value.
 const NODE_LIMIT: usize = 2_000;
 
-/// The expression with locals replaced by what they are worth, and folded; `None` if that is too
+/// The expression with locals replaced by their values, and folded; `None` if that is too
 /// large.
 pub(super) fn substitute(
     expression: &Expression,
@@ -130,7 +130,7 @@ fn nodes(expression: &Expression) -> usize {
 }
 
 impl Elaborator<'_> {
-    /// Runs statements over locals that are worth expressions. What is decided has to be constant.
+    /// Evaluates statements over locals whose values are expressions. Conditions must be constant.
     pub(super) fn run(
         &mut self,
         statements: &[Statement],
@@ -217,7 +217,7 @@ impl Elaborator<'_> {
         let Purpose::Constant(what) = purpose else {
             return self.not_only_a_value(span, calls);
         };
-        let message = format!("{what} depends on what is not known before the run");
+        let message = format!("{what} depends on values that are not known at compile time");
         self.report_through(calls, Diagnostic::error(codes::NOT_KNOWN, span, message))
     }
 

@@ -13,10 +13,10 @@ use source::{Diagnostic, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most entries of a table.
+/// Limit of the entries of a table.
 const MAX_TABLE_CAPACITY: u128 = MAX_ARRAY_LENGTH as u128;
 
-/// Most pieces of state of a program.
+/// Limit of the pieces of state of a program.
 const GLOBAL_LIMIT: usize = 100_000;
 
 impl<'a> Elaborator<'a> {

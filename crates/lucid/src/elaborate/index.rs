@@ -110,7 +110,7 @@ pub(super) struct Index<'a> {
     pub aliases: HashMap<NodeId, &'a Expression>,
     /// Locals and parameters that some statement assigns to.
     pub assigned: HashSet<NodeId>,
-    /// Of statements that are no plain steps.
+    /// Paths of statements other than plain steps.
     paths: HashMap<NodeId, Paths>,
 }
 

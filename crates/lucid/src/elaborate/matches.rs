@@ -47,7 +47,7 @@ pub(super) fn bits_pattern(bits: &[Option<bool>], width: u32) -> Option<core::Pa
     Some(pattern)
 }
 
-/// What a pattern asks of its subject.
+/// The test of a pattern on its subject.
 enum Test<'a> {
     /// Nothing.
     Any,

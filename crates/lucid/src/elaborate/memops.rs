@@ -14,7 +14,7 @@ use crate::memop::{Shape, shape};
 use crate::syntax::ast::{self, NodeId};
 use source::Span;
 
-/// What `cell1` and `cell2` mean in the part of a memop at hand.
+/// The meaning of `cell1` and `cell2` in the current part of a memop.
 pub(super) const CELLS: [LocalId; 2] = [NEW_CELL_1, NEW_CELL_2];
 
 impl<'a> Elaborator<'a> {

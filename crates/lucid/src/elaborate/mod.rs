@@ -54,19 +54,19 @@ use values::Value;
 /// Calls that a message about an inlined function shows, innermost first.
 const SHOWN_CALLS: usize = 4;
 
-/// Most statements of a handler.
+/// Limit of the statements of a handler.
 pub const STATEMENT_LIMIT: u32 = 200_000;
 
-/// Most expressions and statements that are gone through for one handler or constant.
+/// Limit of elaborated expressions and statements of one handler or constant.
 pub const STEP_LIMIT: u32 = 4_000_000;
 
-/// Most statements of all handlers.
+/// Limit of the statements of all handlers.
 pub const PROGRAM_STATEMENT_LIMIT: u64 = 2_000_000;
 
-/// Most expressions and statements that are gone through for a program.
+/// Limit of elaborated expressions and statements of a program.
 pub const PROGRAM_STEP_LIMIT: u64 = 40_000_000;
 
-/// Most parts that a value may be taken apart into.
+/// Limit of the parts that a value is flattened into.
 pub const LEAF_LIMIT: u64 = 65_536;
 
 /// Deepest nesting of functions and constructors.
@@ -75,10 +75,10 @@ pub const CALL_LIMIT: usize = 100;
 /// Deepest nesting of blocks.
 pub const BLOCK_LIMIT: u32 = 256;
 
-/// Most events with their copies.
+/// Limit of events, with their copies.
 pub const EVENT_LIMIT: usize = 20_000;
 
-/// An event with globals that something outside the program wants: a run's specification may give
+/// An event with globals that something outside the program names: a run's specification may give
 /// such events as inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
@@ -86,7 +86,7 @@ pub struct Root {
     pub event: String,
     /// Names of the globals, one a global parameter: `arr1`, `M.filter`, `bf1#filter2`, `arrs[2]`.
     pub globals: Vec<String>,
-    /// Where it is asked for.
+    /// Where the specification names it.
     pub span: Span,
 }
 
@@ -115,7 +115,7 @@ pub fn elaborate_with(
     let mut known = events::KnownCopies::default();
     loop {
         let mut elaborator = Elaborator::new(checked, symbolics, known);
-        // After an error everything else has still been looked at.
+        // After an error the other declarations are still elaborated.
         let _ = elaborator.program(roots);
         if elaborator.diagnostics.has_errors() {
             return Err(elaborator.diagnostics);
@@ -132,13 +132,13 @@ pub fn elaborate_with(
     }
 }
 
-/// Elaboration of this piece stopped; why is among the diagnostics.
+/// Elaboration of this declaration stopped with a reported error.
 #[derive(Clone, Copy, Debug)]
 struct Reported;
 
 type Elaborated<T> = Result<T, Reported>;
 
-/// What names mean in the function, handler or constructor at hand.
+/// The meaning of names in the elaborated function, handler or constructor.
 #[derive(Default)]
 struct Scope {
     /// Values of size variables.
@@ -162,14 +162,14 @@ struct Elaborator<'a> {
     /// Values of constants, globals and externs, by binder; `None` for those with errors.
     values: HashMap<NodeId, Option<Value>>,
     symbolic_values: HashMap<NodeId, Value>,
-    /// Which side module aliases take.
+    /// The chosen side of each module alias.
     conditions: HashMap<NodeId, bool>,
     /// How many parts closed user types have.
     type_extents: HashMap<Type, types::Extent>,
     /// Which user types hold something that exists only before the run.
     static_types: HashMap<NodeId, bool>,
     new_globals: u32,
-    /// Expressions and statements of the source gone through so far, and statements made.
+    /// Expressions and statements of the source elaborated so far, and statements made.
     steps: u64,
     statement_count: u64,
     memops: HashMap<(NodeId, u32), core::MemopId>,

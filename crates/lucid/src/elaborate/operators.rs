@@ -151,7 +151,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// What values of a type are called.
+/// Describes the values of a type for messages.
 pub(super) fn describe_type(ty: Type) -> String {
     match ty {
         Type::Event => "an event".to_owned(),
@@ -162,7 +162,7 @@ pub(super) fn describe_type(ty: Type) -> String {
     }
 }
 
-/// What a value is, in a few words.
+/// Describes a value for messages.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Scalar(expression) => describe_type(expression.ty),

@@ -275,7 +275,7 @@ impl<'a> Elaborator<'a> {
         Ok(Value::local(local, ty, span))
     }
 
-    /// A main parser that reads an Ethernet header and leaves other packets than the compiler's own
+    /// A main parser that reads an Ethernet header and passes packets other than the compiler's own
     /// to `eth_main`.
     fn around_ethernet(&mut self, parser: ParserId, span: Span) -> Elaborated<ParserId> {
         let callee = &self.program.parsers[parser.0 as usize];

@@ -8,7 +8,7 @@ use crate::check::Type;
 use source::{Diagnostic, Span};
 
 impl Elaborator<'_> {
-    /// Makes the copies of events that are asked for.
+    /// Makes the copies of events that the roots name.
     pub(super) fn root_events(&mut self, roots: &[Root]) -> Elaborated<()> {
         let mut failed = false;
         for root in roots {

@@ -8,7 +8,7 @@ use crate::core::MAX_INTEGER_BITS;
 use crate::syntax::ast::NodeId;
 use source::{Diagnostic, Span};
 
-/// What a size variable stands for that nothing decides: the width of a plain `int`.
+/// The value of an undetermined size variable: the width of a plain `int`.
 const DEFAULT_SIZE: u128 = 32;
 
 impl Elaborator<'_> {
@@ -56,7 +56,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A type with everything in it known.
+    /// A closed type: without variables.
     pub(super) fn close(&mut self, ty: &Type, scope: &Scope, span: Span) -> Elaborated<Type> {
         let closed = match ty {
             Type::Bool
@@ -176,7 +176,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What the variables of a declaration stand for at a use of it.
+    /// The instantiation of a declaration's variables at a use.
     pub(super) fn instantiated(
         &mut self,
         use_site: NodeId,
@@ -198,7 +198,7 @@ impl Elaborator<'_> {
         Ok(inner)
     }
 
-    /// Finds out what variables in `pattern` stand for if it is to be the closed type `ty`. Those
+    /// Matches the closed type `ty` against `pattern` and binds its variables. Variables
     /// that are known already stay.
     pub(super) fn match_types(
         &mut self,

@@ -15,7 +15,7 @@ use source::{Diagnostic, Span};
 /// How deep what follows may be pushed into branches before a boolean takes over.
 const PUSH_LIMIT: u32 = 32;
 
-/// What runs after a list of statements, on the path that gets to its end.
+/// The statements that run after a list of statements, if its end is reached.
 pub(super) struct Continuation<'c, 'a> {
     list: &'a [Statement],
     next: Option<&'c Continuation<'c, 'a>>,
@@ -217,7 +217,7 @@ impl<'a> Elaborator<'a> {
         self.assign(target, &value, no_inline, span, builder)
     }
 
-    /// Evaluates an expression; calls may put their results where they are wanted.
+    /// Evaluates an expression; calls may assign their results to `result_use`.
     pub(super) fn expression_to(
         &mut self,
         expression: &'a ast::Expression,
@@ -237,7 +237,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Evaluates an expression for what it does.
+    /// Evaluates an expression for its effects.
     pub(super) fn discarded(
         &mut self,
         expression: &'a ast::Expression,

@@ -37,7 +37,7 @@ fn lookup(map: &HashMap<String, u128>, name: &str) -> Option<u128> {
 }
 
 impl Elaborator<'_> {
-    /// Looks whether all symbolics have values, and gives them to their declarations.
+    /// Checks that all symbolics have values, and assigns the values to their declarations.
     pub(super) fn symbolics(&mut self) -> Elaborated<()> {
         let mut missing: Vec<(String, Span)> = Vec::new();
         for (id, span) in self.index.symbolic_sizes.clone() {

@@ -13,7 +13,7 @@ use crate::core::{
 use crate::syntax::ast;
 use source::{Diagnostic, Span};
 
-/// What entries have for a priority if none is written; of equal ones the earlier comes first.
+/// The default priority of entries; of equal priorities the earlier entry wins.
 const DEFAULT_PRIORITY: u32 = 50;
 
 impl<'a> Elaborator<'a> {

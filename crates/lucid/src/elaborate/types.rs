@@ -20,7 +20,7 @@ pub(super) struct Extent {
 }
 
 impl Elaborator<'_> {
-    /// An error if a closed type is too large to take apart.
+    /// Reports a closed type that is too large to flatten.
     pub(super) fn small_enough(&mut self, ty: &Type, span: Span) -> Elaborated<()> {
         if self.extent(ty, span, 0)?.is_some() {
             return Ok(());
@@ -34,7 +34,7 @@ impl Elaborator<'_> {
         ))))
     }
 
-    /// How large a closed type is; `None` if it is too large to take apart.
+    /// The extent of a closed type; `None` if it is too large to flatten.
     fn extent(&mut self, ty: &Type, span: Span, depth: u32) -> Elaborated<Option<Extent>> {
         if depth > DEPTH_LIMIT {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Elaborator<'_> {
             }
             Type::Vector(element, length) => {
                 let length = u64::try_from(length.constant).unwrap_or(u64::MAX);
-                // Vectors of nothing are gone through too.
+                // Counts vectors of empty elements too.
                 self.extent(element, span, depth + 1)?.map(|inner| Extent {
                     leaves: inner.leaves.max(1).saturating_mul(length),
                     depth: inner.depth + 1,
@@ -89,7 +89,7 @@ impl Elaborator<'_> {
         Ok(Some(Extent { depth: all.depth + 1, ..all }))
     }
 
-    /// The type of a leaf that a local can have; `None` for what exists only before the run.
+    /// The type of a leaf that a local can have; `None` for values that exist only at compile time.
     pub(super) fn leaf_type(&mut self, ty: &Type, span: Span) -> Elaborated<Option<core::Type>> {
         Ok(match ty {
             Type::Bool => Some(core::Type::Bool),

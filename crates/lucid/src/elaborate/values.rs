@@ -21,7 +21,7 @@ pub(super) enum Value {
     Tuple(Arc<[Value]>),
     /// An array, pair array, counter or table.
     Global(GlobalId),
-    /// One that a constructor made and that has no name and place in the order yet.
+    /// State that a constructor made, still without a name and a position in the order.
     New(Arc<NewGlobal>),
     /// A memop by its binder; its width is that of the cells it is used on.
     Memop(NodeId),
@@ -41,7 +41,7 @@ pub(super) enum Value {
 #[derive(Debug)]
 pub(super) struct Record {
     pub fields: Vec<(Arc<str>, Value)>,
-    /// What a user calls it, if it is a global or a part of one.
+    /// Its name, if it is a global or a part of one.
     pub name: Option<Arc<str>>,
 }
 
@@ -88,7 +88,7 @@ impl Value {
         }
     }
 
-    /// The same value with other parts at its leaves.
+    /// Maps the leaves of a value.
     pub fn map<E>(&self, leaf: &mut dyn FnMut(&Value) -> Result<Value, E>) -> Result<Value, E> {
         Ok(match self {
             Value::Record(record) => {

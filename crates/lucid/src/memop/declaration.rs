@@ -176,7 +176,7 @@ impl<'p> Analysis<'p> {
             }
             (StatementKind::If { .. }, Some(second)) => {
                 report(second.span, format!("memop {name} goes on after its if"))
-                    .help("remove what stands after the if")
+                    .help("remove the statements after the if")
             }
             (StatementKind::If { then, otherwise: Some(otherwise), .. }, None) => {
                 let block = if only_return(then).is_none() { then } else { otherwise };

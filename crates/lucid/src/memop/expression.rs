@@ -14,12 +14,12 @@ use source::{Diagnostic, Diagnostics, Span};
 /// How many comparisons one stateful ALU instruction can make.
 pub(crate) const COMPARATORS: usize = 2;
 
-/// What a parameter is to the hardware.
+/// The role of a parameter in the ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A stored value.
     Cell,
-    /// A value handed in.
+    /// An argument of the access.
     Argument,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct ExpressionCheck<'p> {
     variables: Vec<(NodeId, Role)>,
 }
 
-/// Where each role's variable was used first in the expression at hand.
+/// Where the checked expression first uses the variable of each role.
 #[derive(Default)]
 struct Used {
     cell: Option<(NodeId, Span)>,
@@ -365,7 +365,7 @@ impl<'p> ExpressionCheck<'p> {
             Some(Definition::Local(id)) => {
                 self.variables.iter().find(|(variable, _)| variable == id)
             }
-            // Was complained about where names are resolved.
+            // Name resolution has reported it.
             None => return,
             _ => None,
         };

@@ -40,7 +40,7 @@ pub(crate) struct MemopDeclaration<'p> {
     pub body: &'p Block,
 }
 
-/// Hands over each memop that is declared, those of modules too.
+/// Visits each declared memop, those of modules too.
 pub(crate) fn each_memop<'p>(
     declarations: &'p [Declaration],
     visit: &mut dyn FnMut(MemopDeclaration<'p>),

@@ -15,7 +15,7 @@ use crate::syntax::walk::each_expression;
 use source::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
 
-/// What a method asks of a memop.
+/// The requirements of a method on a memop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Method {
     name: &'static str,
@@ -50,7 +50,7 @@ struct Memop<'p> {
     condition: Option<(&'p Expression, usize, &'p Expression, &'p Expression)>,
 }
 
-/// What a function does with a memop that it is handed.
+/// A use of a memop parameter by a function.
 #[derive(Clone, Debug)]
 struct MemopUse {
     parameter: usize,
@@ -71,7 +71,7 @@ struct Uses<'p> {
 
 /// Through which functions a memop goes.
 fn handed_on(path: &[&str]) -> String {
-    format!("it is handed to {}", path.join(", which hands it to "))
+    format!("it is passed to {}", path.join(", which passes it to "))
 }
 
 /// Checks all calls of a program.
@@ -140,7 +140,7 @@ impl<'p> Uses<'p> {
         }
     }
 
-    /// What a callee does with memops that it is handed.
+    /// Checks the memop arguments of a call against the callee's uses.
     fn asked(&self, definition: &Definition, count: usize, span: Span, asked: &mut Vec<MemopUse>) {
         match definition {
             Definition::Builtin(builtin) => {
@@ -226,7 +226,7 @@ impl<'p> Uses<'p> {
             let path: Vec<&str> = asks.path.iter().map(|name| &**name).collect();
             diagnostic
                 .label(asks.span, format!("{method} is called here"))
-                .note(format!("{}, which hands it to {method}", handed_on(&path)))
+                .note(format!("{}, which passes it to {method}", handed_on(&path)))
         });
     }
 }

@@ -172,7 +172,7 @@ impl<'p> BodyCheck<'_, 'p> {
 
     /// Reports that the check cannot determine which global an expression is.
     pub(crate) fn no_place(&mut self, expression: &Expression) {
-        // What is put together in a body is complained about where types are checked.
+        // The type checker has reported globals that are built in a body.
         if matches!(
             expression.kind,
             ExpressionKind::Record(_)
@@ -208,7 +208,7 @@ impl<'p> BodyCheck<'_, 'p> {
         Size::term(SizeTerm::Loop(variable))
     }
 
-    /// How a function or event is called here.
+    /// The name of a function or event here.
     pub(crate) fn name_of(&self, id: NodeId) -> Arc<str> {
         self.order.index.name_from(id, &self.around)
     }

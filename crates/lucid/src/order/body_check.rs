@@ -21,26 +21,26 @@ pub(crate) struct BodyCheck<'c, 'p> {
     pub owner: Owner,
     /// The modules around it.
     pub around: Vec<usize>,
-    /// Parameters that callers hand over.
+    /// Parameters whose values callers pass.
     pub parameters: Vec<NodeId>,
-    /// What locals stand for, if it is a global.
+    /// The places of locals that are globals.
     pub places: HashMap<NodeId, Place>,
     /// Loop variables whose value is known.
     pub rounds: HashMap<NodeId, Size>,
-    /// What holds: declared constraints, and what was asked for so far.
+    /// Known orders: declared constraints and earlier demands.
     pub facts: Facts,
     /// Where each fact comes from.
     pub reasons: Vec<Demand>,
-    /// What it asks of its callers.
+    /// Its demands on its callers.
     pub demands: Vec<Demand>,
     demanded: HashSet<(Place, Place, bool)>,
-    /// What events that it makes ask of its callers, whether or not it follows from the rest: an
+    /// Demands of the events that it makes, even if other demands imply them: an
     /// unordered call leaves out the rest.
     pub event_demands: Vec<Demand>,
     event_demanded: HashSet<(Place, Place, bool)>,
-    /// What must not have been passed before.
+    /// Places that must not have been passed before.
     pub first: Vec<Passed>,
-    /// What has been passed where it returns.
+    /// The passed places at its returns.
     pub returned: Vec<Passed>,
     /// Whether it calls something of which a declared end is known, but not that it begins before.
     pub end_declared: bool,
@@ -83,7 +83,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         }
     }
 
-    /// Makes a parameter stand for itself.
+    /// Adds a parameter, whose place is itself.
     pub(crate) fn parameter(&mut self, id: NodeId, handed_over: bool) {
         self.places.insert(id, Place::whole(Base::Parameter(id)));
         if handed_over {
@@ -101,7 +101,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         self.reasons.push(demand);
     }
 
-    /// Notes what it has to do with globals, whatever the order.
+    /// Records a use of globals, regardless of the order.
     pub(crate) fn touch(&mut self, touch: GlobalUse) {
         let new = match &touch {
             GlobalUse::Access { place, .. } => self.touched.insert(place.clone()),
@@ -122,8 +122,8 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         }
     }
 
-    /// Holds a demand against the declarations, the facts, or the callers. What is wrong is noted;
-    /// the answer says whether later places can still be held against the first one.
+    /// Checks a demand by the declarations and the facts, or passes it to the callers. Records a violation;
+    /// the result says whether later places can still be compared with the first one.
     pub(crate) fn require(&mut self, demand: Demand) -> DemandOutcome {
         let Demand { before, after, strict, .. } = &demand;
         let kind = match before.relation(after) {
@@ -182,7 +182,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         if settled { DemandOutcome::No } else { DemandOutcome::Unknown }
     }
 
-    /// Asks the callers for an order.
+    /// Adds a demand on the callers.
     pub(crate) fn ask(&mut self, demand: Demand) {
         let key = (demand.before.clone(), demand.after.clone(), demand.strict);
         if self.demanded.insert(key) {
@@ -201,7 +201,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         merge(&mut flow.passed, [Passed { place, site }]);
     }
 
-    /// Holds an access against what has been passed, and returns what of that stays the latest
+    /// Checks an access against the passed places, and returns those that stay the latest
     /// because the access comes too late.
     pub(crate) fn enter(
         &mut self,
@@ -233,7 +233,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         late
     }
 
-    /// Notes a place that must not have been passed before the body begins, unless that follows from
+    /// Records a place that must not have been passed before the body begins, unless that follows from
     /// one that is noted.
     pub(crate) fn begin_with(&mut self, passed: Passed) {
         let follows = |own: &Passed| {
@@ -251,7 +251,7 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
         self.first.push(passed);
     }
 
-    /// Notes what has been passed where the body returns.
+    /// Records the passed places at a return.
     pub(crate) fn leave(&mut self, flow: &mut Flow) {
         if !flow.stopped {
             let passed = std::mem::take(&mut flow.passed);
@@ -261,13 +261,13 @@ impl<'c, 'p> BodyCheck<'c, 'p> {
     }
 }
 
-/// What came of a demand.
+/// The result of checking a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DemandOutcome {
-    /// It holds, or callers are asked.
+    /// It holds, or it became a demand on the callers.
     Yes,
     /// The second place is at or before the first, or cannot be shown to be behind it.
     No,
-    /// Nothing says so; complained about once.
+    /// Neither holds nor is refuted; reported once.
     Unknown,
 }

@@ -29,10 +29,10 @@ fn access(builtin: Builtin, arguments: usize) -> Option<Access> {
     .filter(|_| arguments > 0)
 }
 
-/// A call at hand.
+/// The call that is checked.
 struct Call<'a> {
     span: Span,
-    /// How the callee is called here.
+    /// The callee's name here.
     name: Arc<str>,
     /// Its arguments' places, those that have one.
     arguments: &'a [Option<Place>],
@@ -116,7 +116,7 @@ impl<'p> BodyCheck<'_, 'p> {
         }
     }
 
-    /// Holds a function's summary against what has been passed.
+    /// Checks a function's summary against the passed places.
     fn apply(&mut self, summary: &Summary, call: &Call<'_>, unordered: bool, flow: &mut Flow) {
         if flow.stopped {
             return;
@@ -160,7 +160,7 @@ impl<'p> BodyCheck<'_, 'p> {
         }
     }
 
-    /// Notes what a function touches, in any order.
+    /// Records the globals that a function uses, in any order.
     fn touch_all(&mut self, summary: &Summary, call: &Call<'_>) {
         for touch in &summary.touches {
             match touch {

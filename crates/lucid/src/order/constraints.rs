@@ -20,7 +20,7 @@ pub(crate) struct Constraints {
     pub demands: Vec<Demand>,
     /// Places that `start` is at or before.
     pub first: Vec<Place>,
-    /// What has been passed at the end, and the constraint that says so.
+    /// The passed places at the end, and the constraint that declares them.
     pub end: Option<(Place, Span)>,
     /// Name and parameters.
     pub empty: Summary,
@@ -80,7 +80,7 @@ impl Constraints {
         constraints
     }
 
-    /// Without constraints, what has one global as its only one starts before it and ends behind it,
+    /// Without constraints, a function with a single global starts before it and ends behind it,
     /// as in the reference implementation.
     fn infer(&mut self, order: &Order<'_>, ordered: Ordered<'_>) {
         if !ordered.constraints.is_empty() {
@@ -140,7 +140,7 @@ impl Constraints {
         });
     }
 
-    /// What those know who know nothing but the constraints.
+    /// The summary that the constraints alone give.
     pub(crate) fn summary(self) -> Summary {
         let site = AccessSite {
             access: Access::Opaque(self.empty.name.clone()),
@@ -167,7 +167,7 @@ impl Constraints {
     }
 }
 
-/// What an operand of a constraint stands for.
+/// The place of an operand of a constraint.
 fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Option<Place> {
     let name = &operand.segments.last()?.name;
     let parameter = ordered.parameters.iter().rfind(|parameter| parameter.name.name == *name);
@@ -178,7 +178,7 @@ fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Opt
             let number = order.index.global_numbers.get(id)?;
             Some(Place::whole(Base::Global(*number)))
         }
-        // What is not a global was complained about where names and types are checked.
+        // The type checker has reported operands that are not globals.
         _ => match parameter.filter(|_| simple) {
             Some(parameter) => Some(Place::whole(Base::Parameter(parameter.name.id))),
             None if simple && **name == *"start" => Some(Place::whole(Base::Start)),
@@ -187,7 +187,7 @@ fn operand_place(order: &Order<'_>, ordered: Ordered<'_>, operand: &Path) -> Opt
     }
 }
 
-/// Makes the constraints that a function declares for itself part of what it asks for.
+/// Adds the constraints that a function declares to its demands.
 pub(crate) fn declare_own(unit: &mut BodyCheck<'_, '_>, ordered: Ordered<'_>) -> Option<Passed> {
     if ordered.constraints.is_empty() {
         return None;

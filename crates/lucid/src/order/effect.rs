@@ -51,7 +51,7 @@ pub(crate) struct AccessSite {
 }
 
 impl AccessSite {
-    /// The place in the body at hand: the outermost call, or the access.
+    /// The place in the checked body: the outermost call, or the access.
     pub(crate) fn outer(&self) -> Span {
         self.calls.as_ref().map_or(self.span, |link| link.span)
     }
@@ -70,7 +70,7 @@ pub(crate) struct Passed {
     pub site: AccessSite,
 }
 
-/// What has been passed when control reaches a point. Nothing passed means: what was passed before
+/// The passed places at a point of the body. An empty list means: those passed before
 /// the body began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
@@ -80,7 +80,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// What may have been passed on either of two paths.
+    /// The places that may have been passed on either of two paths.
     pub(crate) fn join(self, other: Flow) -> Flow {
         if self.stopped {
             return other;
@@ -114,7 +114,7 @@ pub(crate) fn merge(passed: &mut Vec<Passed>, others: impl IntoIterator<Item = P
     }
 }
 
-/// Why one place has to be before another.
+/// The reason why one place must come before another.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
     /// They are accessed in this order.
@@ -126,7 +126,7 @@ pub(crate) enum Reason {
     },
     /// A constraint in the source.
     Declared {
-        /// What asks: `event update`, `function f`.
+        /// The source of the demand: `event update`, `function f`.
         who: Arc<str>,
         /// The names of the operands as they are in the constraint.
         names: (Arc<str>, Arc<str>),
@@ -139,7 +139,7 @@ pub(crate) enum Reason {
     },
 }
 
-/// `before < after` (or `<=`), asked for by a body of those who call it.
+/// A demand of a body on its callers: `before < after` (or `<=`).
 #[derive(Clone, Debug)]
 pub(crate) struct Demand {
     pub before: Place,
@@ -148,7 +148,7 @@ pub(crate) struct Demand {
     pub reason: Reason,
 }
 
-/// What a body has to do with globals, in whatever order.
+/// A use of globals by a body, regardless of the order.
 #[derive(Clone, Debug)]
 pub(crate) enum GlobalUse {
     /// An access.
@@ -158,7 +158,7 @@ pub(crate) enum GlobalUse {
 }
 
 impl GlobalUse {
-    /// Makes it one of all rounds of a loop.
+    /// Generalizes it to all rounds of a loop.
     pub(crate) fn any_round(&mut self, variable: NodeId) {
         match self {
             GlobalUse::Access { place, .. } => *place = place.of_all_rounds(variable),
@@ -171,7 +171,7 @@ impl GlobalUse {
     }
 }
 
-/// What callers of a function need to know of its accesses.
+/// The summary of a function's accesses for its callers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     pub name: Arc<str>,
@@ -179,13 +179,13 @@ pub(crate) struct Summary {
     pub parameters: Vec<NodeId>,
     /// Places that must not have been passed when it is called.
     pub first: Vec<Passed>,
-    /// What it asks of its arguments.
+    /// Its demands on its arguments.
     pub demands: Vec<Demand>,
     /// Those that events ask, even if they follow from others: for unordered calls.
     pub event_demands: Vec<Demand>,
-    /// What has been passed when it returns.
+    /// The passed places when it returns.
     pub end: Vec<Passed>,
-    /// Whether a constraint says so, and nothing that it begins before that.
+    /// Whether the end is declared by a constraint, without one for its begin.
     pub end_declared: bool,
     /// All that it touches.
     pub touches: Vec<GlobalUse>,

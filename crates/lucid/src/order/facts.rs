@@ -19,7 +19,7 @@ pub(crate) struct Facts {
     list: Vec<Fact>,
 }
 
-/// What a search is for.
+/// The goal of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goal {
     /// All of the first is before all of the second.

@@ -12,7 +12,7 @@ use source::Diagnostic;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What a handler touches.
+/// The globals that a handler uses.
 #[derive(Clone, Debug)]
 pub(crate) struct HandlerUses {
     pub who: Arc<str>,
@@ -22,7 +22,7 @@ pub(crate) struct HandlerUses {
     pub touches: Vec<GlobalUse>,
 }
 
-/// So many choices of globals for events are looked at; no program that fits a switch has as many.
+/// Limit of checked choices of globals for events; no program that fits a switch has as many.
 const CHOICES: usize = 100_000;
 
 /// Reports each global that handlers of both pipelines touch.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A global.
 #[derive(Clone, Debug)]
 pub(crate) struct GlobalEntry {
-    /// With its modules.
+    /// Its name, with its modules.
     pub name: Arc<str>,
     /// Where its name is declared.
     pub span: Span,
@@ -28,12 +28,12 @@ pub(crate) struct Ordered<'p> {
     pub constraints: &'p [Constraint],
 }
 
-/// How something is seen.
+/// The side from which a declaration is seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'p> {
-    /// As it is.
+    /// From inside the module.
     Inside,
-    /// As an interface shows it; the name that users call it.
+    /// Through an interface, by the name in the interface.
     Interface(Ordered<'p>),
 }
 

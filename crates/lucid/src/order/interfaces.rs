@@ -15,7 +15,7 @@ use crate::syntax::ast::{
 use source::Diagnostic;
 use std::sync::Arc;
 
-/// Holds the interfaces of modules against the functions and events behind them.
+/// Checks the interfaces of modules against the functions and events behind them.
 pub(crate) fn check<'p>(
     order: &mut Order<'p>,
     module_name: &str,
@@ -71,13 +71,13 @@ pub(crate) fn check<'p>(
     }
 }
 
-/// What an interface leaves out.
+/// A constraint that an interface lacks.
 struct Missing {
-    /// The constraint that would say it.
+    /// The constraint that would declare it.
     constraint: String,
-    /// What is needed, in words.
+    /// The missing guarantee, in words.
     need: String,
-    /// What needs it.
+    /// The access that needs it.
     site: Option<AccessSite>,
 }
 
@@ -103,7 +103,7 @@ fn held_against(
     let mut diagnostic = Diagnostic::error(
         codes::INTERFACE,
         ordered.span,
-        format!("the interface of {module_name} says too little about {what} {}", ordered.name),
+        format!("the interface of {module_name} is too weak for {what} {}", ordered.name),
     )
     .here(missing[0].need.clone());
     if let Some(site) = &missing[0].site {
@@ -125,14 +125,12 @@ fn held_against(
     } else {
         format!("add to the interface: `[{}]`", written.join("; "))
     };
-    order.found.push(
-        diagnostic
-            .note("callers outside the module know of it only what its interface says")
-            .help(advice),
-    );
+    order
+        .found
+        .push(diagnostic.note("callers outside the module know only its interface").help(advice));
 }
 
-/// What a body needs or does that constraints leave out.
+/// Demands and effects of a body that the constraints lack.
 fn left_out(order: &Order<'_>, shown: &Constraints, body: &Summary) -> Vec<Missing> {
     let start = Place::whole(Base::Start);
     let mut facts = Facts::default();

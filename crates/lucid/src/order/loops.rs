@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::check::Size;
 use crate::syntax::ast::NodeId;
 
-/// Loops are followed round by round up to so many rounds, loops around counted in.
+/// Limit of rounds up to which the check unrolls loops, multiplied over nested loops.
 pub(crate) const FOLLOWED_ROUNDS: u128 = 256;
 
 impl<'p> BodyCheck<'_, 'p> {

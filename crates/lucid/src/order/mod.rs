@@ -52,7 +52,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use violation::{Owner, Violation};
 
-/// Checks a whole program. Where an earlier check has left gaps, nothing is said.
+/// Checks a whole program. Skips parts in which an earlier check reported errors.
 pub fn check(program: &CheckedProgram) -> Diagnostics {
     let mut order = Order::new(program);
     order.declarations(&program.tree.declarations, &mut Vec::new());
@@ -86,7 +86,7 @@ impl<'p> Order<'p> {
         }
     }
 
-    /// What was found; of one pair of accesses, the first report.
+    /// The violations; of one pair of accesses only the first.
     fn diagnostics(mut self) -> Diagnostics {
         let mut reported = HashSet::new();
         for violation in std::mem::take(&mut self.violations) {
@@ -111,7 +111,7 @@ impl<'p> Order<'p> {
         self.found
     }
 
-    /// Notes that an order holds, for advice about others.
+    /// Records an order that holds, for the help of other violations.
     fn satisfied(&mut self, who: &Arc<str>, demand: &Demand) {
         if let (Base::Global(before), Base::Global(after), Reason::Sequence { second, .. }) =
             (demand.before.base, demand.after.base, &demand.reason)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Where a place begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Base {
-    /// Where the function at hand begins: no place of a global, but comparable with them.
+    /// The beginning of the checked function: not the place of a global, but comparable with places.
     Start,
     /// A global, by its number in order of declaration.
     Global(u32),
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     pub steps: Vec<Step>,
 }
 
-/// How one place lies to another.
+/// The relation of two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
     /// All of the first is before all of the second.
@@ -51,7 +51,7 @@ pub(crate) enum Relation {
     /// Elements of one vector whose indexes are neither distinct nor ordered for all values of
     /// the sizes in them.
     Unclear,
-    /// It depends on what the parameters stand for.
+    /// It depends on the values of the parameters.
     Open,
 }
 
@@ -68,7 +68,7 @@ impl Place {
         part
     }
 
-    /// How this place lies to another.
+    /// The relation of this place to another.
     pub(crate) fn relation(&self, other: &Place) -> Relation {
         match (self.base, other.base) {
             (Base::Global(own), Base::Global(others)) if own < others => return Relation::Before,
@@ -99,7 +99,7 @@ impl Place {
                         Relation::Unclear
                     };
                 }
-                // No value has both fields and elements; checking complained.
+                // No value has both fields and elements; the type checker has reported it.
                 _ => return Relation::Unclear,
             }
         }

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// So many accesses that need an order are shown.
-const NEEDS_TOLD: usize = 3;
+/// Limit of shown accesses that need an order.
+const MAX_SHOWN_NEEDS: usize = 3;
 
-/// What an access does to a place of this name, after "handler h".
+/// The verb phrase of an access in a message, after "handler h".
 fn deed(access: &Access, name: &str) -> String {
     match access {
         Access::Read => format!("reads {name}"),
@@ -25,7 +25,7 @@ fn deed(access: &Access, name: &str) -> String {
         Access::LookUp => format!("looks up in {name}"),
         Access::Install => format!("installs into {name}"),
         Access::Opaque(function) => format!("calls {function} on {name}"),
-        Access::Declared => format!("asks for {name}"),
+        Access::Declared => format!("requires {name}"),
     }
 }
 
@@ -39,7 +39,7 @@ fn deed_here(access: &Access, name: &str) -> String {
         Access::LookUp => format!("{name} is looked up in here"),
         Access::Install => format!("an entry is installed into {name} here"),
         Access::Opaque(function) => format!("{function} works on {name} here"),
-        Access::Declared => format!("{name} is asked for here"),
+        Access::Declared => format!("{name} is required here"),
     }
 }
 
@@ -51,7 +51,7 @@ fn access_clause(site: &AccessSite, name: &str) -> String {
     }
 }
 
-/// What the names of a constraint stand for at a call.
+/// The arguments for the names of a constraint at a call.
 fn stand_for(names: &[(&str, &str)]) -> String {
     let renamed = names.iter().filter(|(name, place)| name != place);
     let renamed: Vec<String> = renamed.map(|(name, place)| format!("{name} is {place}")).collect();
@@ -222,8 +222,10 @@ impl Order<'_> {
                 Relation::Within => format!("but {one} is a part of it that has been passed"),
                 _ => format!("but {two} is a part of {one}, which has been passed"),
             },
-            ViolationKind::Unclear => format!("and nothing shows that {two} comes later"),
-            ViolationKind::Undeclared => format!("but nothing says that {one} comes before {two}"),
+            ViolationKind::Unclear => format!("and the check cannot show that {two} comes later"),
+            ViolationKind::Undeclared => {
+                format!("but no constraint states that {one} comes before {two}")
+            }
             ViolationKind::Contradiction(_) => format!("but it needs {two} to come before {one}"),
         };
         let code = match kind {
@@ -270,8 +272,10 @@ impl Order<'_> {
             ViolationKind::Reversed => format!("{two} comes first"),
             ViolationKind::Repeated if one == two => format!("both are {one}"),
             ViolationKind::Repeated => format!("one of {one} and {two} is a part of the other"),
-            ViolationKind::Unclear => format!("nothing shows that {two} comes after {one}"),
-            ViolationKind::Undeclared => format!("nothing says that {one} comes before {two}"),
+            ViolationKind::Unclear => format!("the check cannot show that {two} comes after {one}"),
+            ViolationKind::Undeclared => {
+                format!("no constraint states that {one} comes before {two}")
+            }
             ViolationKind::Contradiction(_) => format!("it needs {two} to come before {one}"),
         };
         let code = match kind {
@@ -281,7 +285,7 @@ impl Order<'_> {
         };
         let diagnostic = match site {
             None => {
-                Diagnostic::error(code, *constraint, format!("{asks} asks for {asked}, but {why}"))
+                Diagnostic::error(code, *constraint, format!("{asks} requires {asked}, but {why}"))
             }
             Some((span, calls)) => {
                 let outer = calls.as_ref().map_or(*span, |link| link.span);
@@ -296,7 +300,7 @@ impl Order<'_> {
                 let mut diagnostic = Diagnostic::error(
                     code,
                     outer,
-                    format!("{through}, but it asks for {asked}, and {why}"),
+                    format!("{through}, but it requires {asked}, and {why}"),
                 )
                 .here(stand_for(&[(&names.0, &one), (&names.1, &two)]));
                 for link in links(calls).skip(1) {
@@ -307,7 +311,7 @@ impl Order<'_> {
                     let text = if *of_event { "the event is made here" } else { "called here" };
                     diagnostic = diagnostic.label(*span, text);
                 }
-                diagnostic.label(*constraint, "the order is asked for here")
+                diagnostic.label(*constraint, "this constraint requires the order")
             }
         };
         let diagnostic = self.at_declarations(diagnostic, &demand.before, &demand.after);
@@ -339,7 +343,7 @@ impl Order<'_> {
         needed
     }
 
-    /// What to do about it.
+    /// Adds the help to a violation's diagnostic.
     fn advice(
         &self,
         diagnostic: Diagnostic,
@@ -362,7 +366,7 @@ impl Order<'_> {
                         self.show(&Place::whole(after.base)),
                     );
                     let needed = self.needed_order(earlier, later);
-                    for (_, who, span) in needed.iter().take(NEEDS_TOLD) {
+                    for (_, who, span) in needed.iter().take(MAX_SHOWN_NEEDS) {
                         diagnostic = diagnostic.label(*span, format!("{who} needs this order"));
                     }
                     if needed.is_empty() {
@@ -370,13 +374,13 @@ impl Order<'_> {
                     } else {
                         let mut needs: Vec<String> = needed
                             .iter()
-                            .take(NEEDS_TOLD)
+                            .take(MAX_SHOWN_NEEDS)
                             .map(|((one, two), who, _)| {
                                 let name = |number: u32| &self.index.globals[number as usize].name;
                                 format!("{who} accesses {} before {}", name(*one), name(*two))
                             })
                             .collect();
-                        if needed.len() > NEEDS_TOLD {
+                        if needed.len() > MAX_SHOWN_NEEDS {
                             needs.push(format!("so on up to {later_name}"));
                         }
                         diagnostic = diagnostic.note(format!(
@@ -400,9 +404,8 @@ impl Order<'_> {
                             "generate an event that accesses {two} in a further pass"
                         ));
                     }
-                    None => advice.push(
-                        "hand over the globals in the order of their declarations".to_owned(),
-                    ),
+                    None => advice
+                        .push("pass the globals in the order of their declarations".to_owned()),
                 }
                 for (at, text) in advice.into_iter().enumerate() {
                     diagnostic = diagnostic.help(if at == 0 { text } else { format!("or {text}") });
@@ -432,7 +435,7 @@ impl Order<'_> {
                         "generate an event that accesses {two} in a further pass, or declare a \
                          second global"
                     )),
-                    None => diagnostic.help("hand over different globals"),
+                    None => diagnostic.help("pass different globals"),
                 };
             }
             ViolationKind::Undeclared => {
@@ -469,7 +472,7 @@ impl Order<'_> {
                     };
                 }
                 diagnostic = diagnostic
-                    .note("no globals can be handed over that are in both orders")
+                    .note("no globals can satisfy both orders")
                     .help("access each global once, in one order on all paths");
             }
         }

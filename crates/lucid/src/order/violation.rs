@@ -6,27 +6,27 @@ use super::effect::Demand;
 use crate::syntax::ast::NodeId;
 use std::sync::Arc;
 
-/// What a body belongs to.
+/// The owner of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Has no callers: constraints must be declared with its event.
+    /// It has no callers; its event must declare the constraints.
     Handler { event: Option<NodeId> },
-    /// Asks its callers.
+    /// Its demands go to its callers.
     Function,
 }
 
-/// What is wrong with a demand.
+/// The reason why a demand does not hold.
 #[derive(Clone, Debug)]
 pub(crate) enum ViolationKind {
     /// The declarations have the other order.
     Reversed,
     /// They are the same, or one is a part of the other.
     Repeated,
-    /// Elements of one vector that cannot be told apart.
+    /// Elements of one vector whose order is unknown.
     Unclear,
-    /// Nothing says that it holds.
+    /// No fact implies it.
     Undeclared,
-    /// These demands say the contrary.
+    /// These demands imply the opposite order.
     Contradiction(Vec<Demand>),
 }
 

@@ -242,14 +242,14 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: ASSIGNMENT_IN_CONDITION,
         title: "`=` where a comparison is meant",
-        text: "`==` compares, `=` assigns and stands in statements only.",
+        text: "`==` compares; `=` assigns, and only in statements.",
         wrong: "event e(int x) { if (x = 1) { skip; } }\n",
         right: "event e(int x) { if (x == 1) { skip; } }\n",
     },
     Explanation {
         code: BRACES_REQUIRED,
         title: "a body without braces",
-        text: "What follows `if (...)` and `else` stands in braces, also when it is one \
+        text: "The statements after `if (...)` and `else` need braces, also when it is one \
                statement.",
         wrong: "event e(int x) { if (x == 1) skip; }\n",
         right: "event e(int x) { if (x == 1) { skip; } }\n",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Evaluates prepared expressions: no effects, no failures. The machine that runs statements is
-//! elsewhere.
+//! Evaluates prepared expressions. Evaluation has no effects and cannot fail; `run` executes statements.
 
 use super::arguments::{Slot, event_value};
 use super::prepared::{Object, Operand, PreparedMemop, Word};
@@ -11,7 +10,7 @@ use lucid::core::hash::{hash, internet_checksum};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What a handler sees of the switch around it. The same in a whole handler.
+/// The values of the switch that a handler reads; constant during a handler.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchContext<'a> {
     /// The switch's number (`self`).
@@ -28,13 +27,13 @@ pub struct SwitchContext<'a> {
     pub externs: &'a [Value],
 }
 
-/// Locals and surroundings of an expression.
+/// Locals and switch context of an expression.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) words: &'a [u128],
     pub(crate) objects: &'a [Value],
     pub(crate) context: &'a SwitchContext<'a>,
-    /// Lends its memory to hashes.
+    /// Buffer for hashes.
     pub(crate) scratch: &'a RefCell<BitWriter>,
 }
 
@@ -74,7 +73,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Hands values to a function of bits. They are evaluated as they are written, except that one
+    /// Appends values as bits, and calls `finish`. They are evaluated as they are written, except that one
     /// that hashes in turn takes a writer of its own.
     fn hashed(
         &self,
@@ -208,7 +207,7 @@ pub(crate) fn number(word: u128) -> u32 {
     u32::try_from(word).unwrap_or(u32::MAX)
 }
 
-/// Puts a value into a slot of a frame.
+/// Stores a value in a slot of a frame.
 pub(crate) fn store(words: &mut [u128], objects: &mut [Value], slot: Slot, value: Value) {
     match (slot, value) {
         (Slot::Int(at, width_bits), Value::Int(word)) => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Events and packets: a program's parsers, and the bytes of events on the wire. Which port they come from or go to
-//! is the simulation's.
+//! Conversion between events and packets: a program's parsers, and the wire format of events. The
+//! simulation handles ports.
 //!
 //! A packet event on the wire is its parameters at their widths, one after the other, then its
-//! payload; zero bits fill up the last byte. An event of another sort is its wire number in 16
-//! bits, then the same with the zero bits in front of the payload, so that it begins at a whole byte;
+//! payload; zero bits pad the last byte. An event of another sort is its wire number in 16
+//! bits, then the same with the padding in front of the payload, so that the payload begins at a whole byte;
 //! `do_lucid_parsing` reads it.
 
 use super::arguments::{Arguments, Slot};
@@ -24,7 +24,7 @@ const WIRE_NUMBER_BITS: u32 = 16;
 /// end here, and the packet is dropped.
 const MAX_PARSER_BLOCKS: u32 = 10_000;
 
-/// What a parser made of a packet.
+/// The result of parsing a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// This event is to be handled now.

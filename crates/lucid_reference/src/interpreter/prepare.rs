@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a core program to its prepared form. A core program that elaboration made has no faults;
-//! what is found here (an index or type that does not fit) is reported as an internal error.
+//! Prepares a core program for the interpreter. Elaborated programs have no faults, so an index or type that
+//! does not fit is an internal error.
 
 mod expression;
 
@@ -12,14 +12,14 @@ use lucid::core;
 use lucid::core::arithmetic::mask;
 use source::Span;
 
-/// Something that does not fit in a core program, for people.
+/// An inconsistency of a core program, as text.
 pub type PrepareError = String;
 
-/// Makes a program ready to run.
+/// Prepares a program for the interpreter.
 ///
 /// # Errors
 ///
-/// Something that does not hold together in the core program: a mistake of elaboration or of a pass.
+/// An inconsistent core program: a mistake of elaboration or of a pass.
 pub fn prepare(program: &core::Program) -> Result<Prepared, PrepareError> {
     let memops = program.memops.iter().map(|each| memop(program, each));
     let memops = memops.collect::<Result<_, _>>()?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs one handler: its statements in order, atomically. What it does besides changing the state
-//! (generated events, texts, calls, faults) is handed over as [`Output`]; when and where generated
-//! events arrive is the simulation's.
+//! Executes one handler: its statements in order, atomically. Effects other than state (generated events,
+//! log records, random draws) are collected in [`Output`]; the simulation decides when and where generated
+//! events arrive.
 
 use super::arguments::{ArgumentPool, Arguments, event_value};
 use super::evaluate::{Frame, SwitchContext, number, store};
@@ -18,18 +18,18 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Where random numbers come from.
+/// Source of random numbers.
 pub trait RandomSource {
     /// The next number of a statement, at most `mask` (all ones of some width).
     fn draw(&mut self, mask: u128) -> u128;
 }
 
-/// What a handler did besides changing the state, in order.
+/// Effects of a handler other than state, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// Events, in the order of the statements that generate them.
     pub generated: Vec<Generated>,
-    /// What a person may want to know.
+    /// Log records.
     pub log: Vec<LogRecord>,
     /// Random numbers drawn.
     pub draws: Vec<u128>,
@@ -52,11 +52,11 @@ pub struct Generated {
     pub arguments: Arguments,
     /// Least time before it is handled, in nanoseconds.
     pub delay_ns: u64,
-    /// Where it is to go.
+    /// Its destination.
     pub to: SendTo,
 }
 
-/// Where it is to go.
+/// The evaluated destination of a generated event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendTo {
     /// To this switch.
@@ -71,7 +71,7 @@ pub enum SendTo {
     Ports(Group),
 }
 
-/// Something that a person may want to know.
+/// A log record of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogRecord {
     /// A line of `printf`.
@@ -92,7 +92,7 @@ pub enum LogRecord {
         before: [u128; 2],
         /// The cells afterwards.
         after: [u128; 2],
-        /// What the access returned, if anything is asked.
+        /// The result of the access, if it has one.
         result: Option<u128>,
     },
     /// A lookup in a table.
@@ -117,7 +117,7 @@ pub enum CallArgument {
     Value(Value),
 }
 
-/// Memory for running handlers, used again and again.
+/// Runs handlers; keeps its buffers between runs.
 #[derive(Debug, Default)]
 pub struct Interpreter {
     words: Vec<u128>,
@@ -125,11 +125,11 @@ pub struct Interpreter {
     scratch: RefCell<BitWriter>,
     /// Buffers for arguments of generated events.
     pub pool: ArgumentPool,
-    /// What the last handler did besides changing the state.
+    /// Effects of the last handler other than state.
     pub output: Output,
-    /// Whether texts and calls should be noted; faults always are.
+    /// Whether to log texts and calls; faults are always logged.
     pub wants_log: bool,
-    /// Whether each access and lookup should be noted.
+    /// Whether to log each access and lookup.
     pub wants_accesses: bool,
 }
 
@@ -347,7 +347,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The results of the action that a key hits, over its installed arguments and those handed over.
+    /// The results of the action that a key hits, with its installed arguments and those of the lookup.
     fn lookup(&mut self, table: GlobalId, key: &[u128], handed: Vec<Value>) -> Vec<Value> {
         let Some(entry) = self.state.table(table).map(|table| table.lookup(key)) else {
             return Vec::new();

@@ -106,7 +106,7 @@ pub struct Entry {
     pub key: Vec<(u128, u128)>,
     /// Lower comes first.
     pub priority: u32,
-    /// What runs on a hit.
+    /// The action.
     pub action: ActionId,
     /// Its install arguments.
     pub arguments: Vec<Value>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of a run as a table for people.
+//! The counters of a run as a table for people.
 
 use crate::simulation::Counts;
 

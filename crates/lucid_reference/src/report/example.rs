@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A small program and what happened in a run of it, made by hand, for the tests of reports.
+//! A small program and hand-written observations of a run, for the tests of reports.
 
 use crate::interpreter::{CallArgument, EventValue, Place, Value};
 use crate::simulation::{Destination, DropReason, Observation, ObservationKind, Occurrence, Stage};

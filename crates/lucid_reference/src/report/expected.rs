@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expectations with their names and types looked up in the program, ready to be compared with what
-//! happens.
+//! Resolves expectations: looks up their names and types in the program, so that `verdicts` can compare them
+//! with observations.
 
 use super::values::{cell_text, happening_text, value_text};
 use crate::interpreter::{EventValue, Group, Value};
@@ -170,7 +170,7 @@ fn events(
     }))
 }
 
-/// Parameters of core programs are taken apart: an argument of the source is a record's or a
+/// Parameters of core programs are flattened: an argument of the source is a record's or a
 /// vector's parts, whose names begin alike.
 fn expected_arguments(
     event: &lucid::core::Event,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in all state at the end of a run: as JSON for tools, and what is not zero as text for
-//! people.
+//! The state at the end of a run: all of it as JSON for tools, the nonzero cells as text for people.
 
 use super::values::{integer_json, value_json, value_text};
 use crate::interpreter::{Cells, Entry, GlobalState, MatchTable, State};

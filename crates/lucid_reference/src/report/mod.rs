@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What people and tools read of a run: event log, JSON lines, final state, counters, time line,
-//! verdicts on expectations, what was still to happen. Nothing here runs anything.
+//! Reports of a run: event log, JSON lines, final state, counters, time line, verdicts on expectations, and
+//! pending events. They are made of observations; nothing here runs a program.
 
 mod counters;
 #[cfg(test)]

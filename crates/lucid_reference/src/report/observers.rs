@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several observers of one run. What each of them does with observations is its own.
+//! Distributes the observations of one run to several observers.
 
 use crate::simulation::{Observation, ObservationKind, Observer};
 
@@ -36,7 +36,7 @@ impl Observer for Observers<'_> {
             ObservationKind::Accessed { .. } | ObservationKind::LookedUp { .. }
         );
         for observer in &mut self.list {
-            // What one asked for is no business of the others.
+            // Other observers do not get what only one requested.
             if observer.wants() && (!access || observer.wants_accesses()) {
                 observer.observe(observation.clone());
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The event log for people: a line an observation, what a handler did indented below it.
+//! The event log for people: one line an observation, with the effects of a handler indented below it.
 
 use super::values::{
     call_argument_text, cell_text, event_text, global_name, hexadecimal, real_port, reason_text,
@@ -17,7 +17,7 @@ pub enum Detail {
     Everything,
 }
 
-/// Writes lines, each with its end, to where they are wanted.
+/// Writes lines, with their line ends, to the given sink.
 pub struct TextLog<'p, W> {
     program: &'p Program,
     detail: Detail,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The time line of a run: collects observations and makes one HTML file of them that loads nothing
-//! else. How the page looks and behaves is in the files of the folder `timeline`.
+//! The time line of a run: collects observations and writes one self-contained HTML file. The folder `timeline`
+//! has the page's style and script.
 
 use super::counters::{counter, counter_names};
 use super::values::{
@@ -64,7 +64,7 @@ struct Item {
 }
 
 impl<'p> TimeLine<'p> {
-    /// Of a run of this program in a network of so many switches and these links.
+    /// The time line of a run of this program in a network of `switches` and `links`.
     pub fn new(
         program: &'p Program,
         title: impl Into<String>,
@@ -89,7 +89,7 @@ impl<'p> TimeLine<'p> {
         // In JSON a `<` stands only in texts, where it can be escaped: nothing ends the element.
         let data = self.data(counts).to_string().replace('<', "\\u003c");
         let title = escaped(&self.title);
-        // Each of the places is there once; what is put in is not looked at again.
+        // Each placeholder occurs once; inserted text is not searched again.
         let mut page = String::with_capacity(PAGE.len() + data.len() + 64_000);
         let mut rest = PAGE;
         for (place, content) in [

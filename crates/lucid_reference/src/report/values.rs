@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values, events and times as people and as programs read them. All other parts of a report are
-//! made of these.
+//! Formats values and events as text for people and as JSON for programs. All reports use these functions.
 
 use crate::interpreter::{CallArgument, EventValue, Group, Place, Value};
 use crate::simulation::commands::group_json;
@@ -186,7 +185,7 @@ pub fn reason_name(reason: DropReason) -> &'static str {
     }
 }
 
-/// A port, unless it stands for none.
+/// The port, unless it is [`NO_PORT`].
 pub fn real_port(port: u32) -> Option<u32> {
     (port != NO_PORT).then_some(port)
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Verdicts on the expectations of a specification: whether what was expected happened, and if not,
-//! what came nearest to it. Names and types are looked up in the program before the run
-//! (`expected`); a run is observed here.
+//! Verdicts on the expectations of a specification: whether each held, and otherwise the nearest miss.
+//! `expected` resolves names and types before the run; `Verdicts` observes the run.
 
 use super::counters::{counter, total};
 use super::expected::{Check, CheckKind, Events, prepare};
@@ -14,18 +13,18 @@ use source::quantity::nanoseconds;
 use source::{Diagnostics, Span};
 use std::collections::BTreeMap;
 
-/// Whether an expectation came true.
+/// Whether an expectation held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Its number in the list, from 0.
     pub index: usize,
     /// Where it stands in the specification.
     pub span: Span,
-    /// Whether it came true.
+    /// Whether it held.
     pub passed: bool,
     /// What was expected.
     pub expected: String,
-    /// What happened instead, and what came nearest; nothing if it came true.
+    /// What happened instead, with the nearest miss; empty if it held.
     pub found: Vec<String>,
 }
 
@@ -68,7 +67,7 @@ impl<'p> Verdicts<'p> {
         Ok(Verdicts { program, checks, progress, arrays: BTreeMap::new() })
     }
 
-    /// Times in picoseconds, in order, at which arrays have to be looked at ([`Verdicts::look`]).
+    /// Times in picoseconds, in order, at which [`Verdicts::look`] must read arrays.
     pub fn times(&self) -> Vec<u64> {
         let mut times: Vec<u64> = self
             .checks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what a run's specification asks of a program that the program has not, and of runs that
-//! stop: `LU-E06xx`. The words of a particular report are where it is found.
+//! Codes of specifications that do not match the program, and of runs that stop, `LU-E06xx`. Each message is
+//! written where the error is found.
 
 use source::{Code, Explanation};
 
@@ -34,7 +34,7 @@ pub const ILLEGAL_SCHEDULE: Code = Code("LU-E0621");
 pub const BAD_SCHEDULE: Code = Code("LU-E0622");
 /// A table did not take an entry because it was full.
 pub const TABLE_FULL: Code = Code("LU-W0601");
-/// The core program does not hold together: a mistake of ours.
+/// The core program is inconsistent: a mistake in Planewright.
 pub const INTERNAL: Code = Code("LU-E0699");
 
 /// What `plane explain` says about each. Specifications are for the program

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a control plane, names looked up: what they do to a switch's state and what they
-//! answer. They are atomic, between two handlers.
+//! Commands of a control plane, resolved: their effect on the state of a switch, and their results. A command
+//! is atomic and runs between two handlers.
 
 use crate::interpreter::{Entry, Group, State, Value};
 use lucid::core::{ActionId, GlobalId, Program};
@@ -17,7 +17,7 @@ pub enum ResolvedCommand {
         start: u64,
         /// The cell after the last one.
         end: u64,
-        /// Whether one index was asked for.
+        /// Whether the command named one index.
         single: bool,
     },
     /// Writes cells `start` to `end`, without `end`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics of runs that stop, whatever runs the program.
+//! Diagnostics of runs that stop, for the reference machine and for compiled programs.
 
 use super::codes;
 use lucid::core::{EventId, GlobalId, GlobalKind, Program};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes from outside during a run, in order of time: inputs of the specification one by one,
-//! generators that make their events as they are needed, and what is injected meanwhile. Names were
-//! looked up before; what an input does is the simulation's.
+//! Inputs of a run in order of time: single inputs of the specification, generators that make their events on
+//! demand, and events injected during the run. `resolve` has looked up the names; the simulation executes the
+//! inputs.
 
 use super::commands::ResolvedCommand;
 use super::random::{Purpose, Stream};
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// What happens first at one time, in two bits of a rank.
+/// The order of phases at one time, in two bits of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Commands and changes of links.
@@ -43,9 +43,9 @@ pub struct Source {
 /// Kinds of sources.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceKind {
-    /// Once.
+    /// A single input.
     Single(Input),
-    /// Many times.
+    /// A generator of events.
     Generator(Generator),
 }
 
@@ -135,7 +135,7 @@ struct Running {
     present: Arguments,
 }
 
-/// What is next of the things that are not in the sorted list.
+/// The next input that is not in the sorted list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Generator(usize),
@@ -220,7 +220,7 @@ impl Inputs {
         self.later.push(Reverse((time_ps, rank, running.number, Next::Generator(at))));
     }
 
-    /// Puts an input in while the run goes on. It comes after the specification's of the same time and place.
+    /// Adds an input during the run. It comes after inputs of the specification of the same time and place.
     pub fn inject(&mut self, time_ps: u64, input: Input) {
         let number = self.sources.len() + self.injected.len();
         let next = Next::Injected(self.injected.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Observations: what happens in a simulation, in order of time. Logs, JSON lines, time lines, expectations
-//! and recorded schedules are made of these; the simulation itself prints nothing.
+//! and recorded schedules are made of them.
 
 #![allow(missing_docs, reason = "the text of a variant explains its fields")]
 
@@ -78,7 +78,7 @@ pub enum ObservationKind {
         /// The cell (two values in a pair array) before and after.
         before: Vec<u128>,
         after: Vec<u128>,
-        /// What the handler got, if it wanted something.
+        /// The result of the access, if it has one.
         result: Option<u128>,
     },
     /// A table was looked up: only for observers that want accesses.
@@ -155,14 +155,14 @@ pub struct Counts {
     pub tables_full: u64,
 }
 
-/// Takes observations. What it does not ask for is not made (`wants`).
+/// Receives observations. The simulation makes only those that it wants.
 pub trait Observer {
-    /// Whether observations should be made at all; counters and state are kept regardless.
+    /// Whether the simulation should make observations; it always keeps counters and state.
     fn wants(&self) -> bool {
         true
     }
 
-    /// Whether it wants each access to a cell and each lookup besides.
+    /// Whether it also wants each access to a cell and each lookup.
     fn wants_accesses(&self) -> bool {
         false
     }

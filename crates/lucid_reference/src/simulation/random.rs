@@ -6,7 +6,7 @@ use crate::interpreter::RandomSource;
 use arithmetic::random::mix;
 use lucid::core::arithmetic::mask;
 
-/// What a random number is for.
+/// The purpose of a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// `Sys.random()`; the place is the switch.
@@ -43,7 +43,7 @@ impl Stream {
         mix(self.key ^ mix(self.counter))
     }
 
-    /// Even from 0 to `most`, both included.
+    /// Uniform from 0 to `most`, both included.
     pub fn up_to(&mut self, most: u64) -> u64 {
         if most == 0 {
             return 0;
@@ -53,7 +53,7 @@ impl Stream {
         (product >> 64) as u64
     }
 
-    /// Even from 0 to `most`, both included.
+    /// Uniform from 0 to `most`, both included.
     pub(crate) fn up_to_wide(&mut self, most: u128) -> u128 {
         match u64::try_from(most) {
             Ok(most) => u128::from(self.up_to(most)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the copies of a generated event go and when they are due: the part of the meaning that the
-//! simulation and the judgement of schedules share. Carrying events there is the simulation's.
+//! Routes of the copies of a generated event, and when they are due. The simulation and the check of schedules
+//! share this part of the semantics.
 
 use super::setup::{Setup, Timing};
 use super::topology::Topology;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A simulation: switches with their state, events in flight, and the loop that takes the next of
-//! everything in order. What happens at a switch is `simulator/handling`, where generated events
-//! go is `simulator/sending`; what it all means is in the module above.
+//! The simulation: switches with their state, events in flight, and the event loop. `handling` runs the
+//! handlers, `sending` sends the generated events; the documentation of the parent module defines the
+//! semantics.
 
 mod handling;
 mod sending;
@@ -25,10 +25,10 @@ use std::sync::Arc;
 /// 1 GHz takes one event a clock.
 pub const EVENT_TIME_PS: u64 = 1_000;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is left to happen.
+    /// No event is left.
     Finished,
     /// Its time is over; events wait.
     TimeOver,
@@ -39,7 +39,7 @@ pub enum Outcome {
 /// The cause of an event that no handler generated.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// In place of an event: the switch's time for the next of those that wait.
+/// In place of an event: the time at which the switch takes its next waiting event.
 const SERVICE: u32 = u32::MAX;
 
 /// An event in flight.
@@ -53,7 +53,7 @@ struct InFlightEvent {
     port: u32,
     /// The switch that it goes to, if it goes by switch and not by port.
     to_switch: Option<u32>,
-    /// As observers see it, if one has seen it.
+    /// Its value for observers, once one was made.
     value: Option<Arc<EventValue>>,
 }
 
@@ -64,7 +64,7 @@ enum Content {
     Packet(Arc<[u8]>),
 }
 
-/// A switch at work.
+/// The state of one switch.
 #[derive(Clone, Debug)]
 struct Switch {
     state: State,
@@ -78,7 +78,7 @@ struct Switch {
     counts: Counts,
 }
 
-/// The observer and what it wants.
+/// The observer, and whether it wants observations.
 struct Watch<'o> {
     observer: &'o mut dyn Observer,
     wanted: bool,
@@ -93,7 +93,7 @@ impl Watch<'_> {
     }
 }
 
-/// A run at work.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Simulation {
     setup: Arc<Setup>,
@@ -171,7 +171,7 @@ impl Simulation {
         self.flights.len()
     }
 
-    /// What is worth telling although the run went on: each table that was full, once.
+    /// Warnings of the run: each full table, once.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -188,7 +188,7 @@ impl Simulation {
         self.inputs.peek().map(|next| next.0)
     }
 
-    /// Puts an input in as a specification has it, now or at its time if that is later.
+    /// Adds an input of a specification, at its time or now, whichever is later.
     pub fn inject(&mut self, input: &specification::Input) -> Result<(), Diagnostics> {
         let mut found = Diagnostics::new();
         let (setup, run) = (self.setup.clone(), self.setup.run.clone());
@@ -208,7 +208,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Puts a packet in at a switch's port, now or at a later time; the program's parser reads it.
+    /// Injects a packet at a switch's port, now or at a later time; the program's parser reads it.
     pub fn inject_packet(&mut self, time_ps: u64, switch: u32, port: u32, bytes: &[u8]) {
         self.inject_at(time_ps, Input::Packet { at: (switch, port), bytes: Arc::from(bytes) });
     }
@@ -232,7 +232,7 @@ impl Simulation {
         self.run_until(self.setup.timing.max_time_ps, observer)
     }
 
-    /// Runs everything until a time, included. What waits stays for another call.
+    /// Runs until a time, included. Later events remain for another call.
     pub fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         let setup = self.setup.clone();
         let wanted = observer.wants();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the texts and numbers of a specification mean when a value of some type is wanted: integers
-//! in their spellings, truth values, bytes. No program is looked at here.
+//! Parses texts and numbers of a specification as values of a type: integers in their notations, booleans,
+//! bytes. It needs no program.
 
 use super::run::Argument;
 

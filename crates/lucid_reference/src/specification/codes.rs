@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Codes of what can be wrong with a run's specification. The words of a particular report are
-//! where it is found.
+//! Codes of errors in the specification of a run. Each message is written where the error is found.
 
 use source::{Code, Explanation};
 
 /// Not JSON, YAML or TOML.
 pub const SYNTAX: Code = Code("LU-E0501");
-/// A value of another kind is wanted.
+/// A value of another kind is expected.
 pub const WRONG_TYPE: Code = Code("LU-E0502");
 /// Something that has to be said is not said.
 pub const MISSING: Code = Code("LU-E0503");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a control plane in a specification: arrays are read and written, entries of tables
-//! installed, removed and listed.
+//! Reads commands of a control plane in a specification: reads and writes of arrays; installing, removing and
+//! listing table entries.
 
 use super::argument::integer;
 use super::codes;

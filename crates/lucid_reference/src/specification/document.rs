@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A file of values (JSON, YAML or TOML) as one tree whose every part knows its place. The three
-//! notations are read by libraries; what the values mean for a run is not known here.
+//! The tree of values of a document (JSON, YAML or TOML), with the place of every part. `json`, `yaml` and
+//! `toml` build it; `reader` gives the values their meaning for a run.
 
 use super::codes;
 use source::{Diagnostic, FileId, SourceMap, Span};
@@ -83,24 +83,7 @@ impl Kind {
     }
 }
 
-/// Reads a file into a tree; `None` with diagnostics if it is not of its notation.
-pub(super) fn read(
-    map: &SourceMap,
-    file: FileId,
-    format: Format,
-) -> (Option<Node>, Vec<Diagnostic>) {
-    let text = map.text(file);
-    // A byte order mark is no part of the text, but counts in places.
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let place = Place { text, file, start };
-    match format {
-        Format::Json => super::json::read(&place),
-        Format::Yaml => super::yaml::read(&place),
-        Format::Toml => super::toml::read(&place),
-    }
-}
-
-/// Where the text being read lies, for spans.
+/// The text that is read and its place in the source map, for spans.
 pub(super) struct Place<'a> {
     text: &'a str,
     file: FileId,
@@ -108,6 +91,13 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    pub fn new(map: &'a SourceMap, file: FileId) -> Place<'a> {
+        let text = map.text(file);
+        // A byte order mark is not part of the text, but counts in places.
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        Place { text, file, start }
+    }
+
     /// What libraries read.
     pub fn text(&self) -> &'a str {
         &self.text[self.start..]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `expect`: what should be so when the run is over, or at a time in it. They are only
-//! read here; what happened is compared with them elsewhere.
+//! Reads entries of `expect`: conditions at the end of the run, or at a time during it.
+//! `report::verdicts` evaluates them.
 
 use super::codes;
 use super::document::{Kind, Node};

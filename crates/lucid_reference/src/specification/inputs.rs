@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries of `events`: events, packets, generators, captures, links that go down. Commands are in
-//! `commands`.
+//! Reads entries of `events`: events, packets, generators, captures, changes of links. `commands` reads
+//! commands.
 
 use super::argument::{BytesError, bytes};
 use super::codes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run should be: switches, links, inputs, commands, expectations. Read from the reference
-//! implementation's JSON and from YAML and TOML of the same shape. Names of events and arrays are
-//! looked up in the program elsewhere.
+//! The specification of a run: switches, links, inputs, commands, expectations, in the reference
+//! implementation's JSON, or in YAML and TOML of the same shape. `simulation::resolve` looks up the names of
+//! events and arrays in the program.
 
 mod argument;
 pub mod codes;

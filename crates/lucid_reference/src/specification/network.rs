@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links of a specification, and places written as `switch:port`.
+//! Reads the links of a specification, and places written as `switch:port`.
 
 use super::codes;
 use super::document::{Kind, Node};

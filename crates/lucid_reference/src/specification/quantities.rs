@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times, rates, probabilities and counts as they are written in specifications.
+//! Reads times, rates, probabilities and counts of a specification.
 
 use super::document::Kind;
 use super::run::{Count, PS_PER_NS};
@@ -36,7 +36,7 @@ pub(super) fn rate_per_second(kind: &Kind) -> Result<u64, QuantityError> {
     read(kind, &EVENT_RATE, 1)
 }
 
-/// Numbers stand for so many of the smallest unit; texts are read by their notation.
+/// Numbers are in the smallest unit; texts are parsed with their unit.
 fn read(kind: &Kind, notation: &Notation, scale: u64) -> Result<u64, QuantityError> {
     match kind {
         Kind::Int(value) => {

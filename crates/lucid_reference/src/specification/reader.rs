@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run from a tree of values: the fields of the whole file, symbolics and externs. Events, links
-//! and expectations have files of their own. docs/lucid-runs.md describes all fields.
+//! Reads a specification from a tree of values: the fields of the whole file, symbolics and externs. Events,
+//! links and expectations have files of their own; docs/lucid-runs.md describes all fields.
 
 use super::codes;
-use super::document::{self, Format, Kind, Node};
+use super::document::{Format, Kind, Node, Place};
 use super::fields::{Fields, Messages};
 use super::network::Network;
 use super::run::{Argument, Links, PS_PER_NS, Run};
-use super::{expectations, inputs, network};
+use super::{expectations, inputs, json, network, toml, yaml};
 use lucid::elaborate::Symbolics;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap};
 
@@ -63,7 +63,12 @@ pub fn read_symbolics(
 }
 
 fn tree(map: &SourceMap, file: FileId, format: Format, messages: &mut Messages) -> Option<Node> {
-    let (root, problems) = document::read(map, file, format);
+    let place = Place::new(map, file);
+    let (root, problems) = match format {
+        Format::Json => json::read(&place),
+        Format::Yaml => yaml::read(&place),
+        Format::Toml => toml::read(&place),
+    };
     for problem in problems {
         messages.list.push(problem);
     }

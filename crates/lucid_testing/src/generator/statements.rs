@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements of a handler.
+//! Generates statements of a handler.
 
 use super::{Generator, MAX_GENERATED, SWITCHES, State, Variable, type_text};
 

@@ -69,8 +69,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: WRONG_KIND,
-        title: "something stands where it cannot",
-        text: "Memops are not called: they are handed to an access of an array, which runs \
+        title: "a construct in a place that does not allow it",
+        text: "Memops are not called: they are passed to an access of an array, which runs \
                them. Functions and events need their arguments. Accesses, and `this` and \
                `ingress_port`, make sense only where an event is handled.",
         wrong: "memop plus(int stored, int x) { return stored + x; }\n\
@@ -108,7 +108,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: RETURN,
         title: "a `return` does not fit",
-        text: "Functions return what their type says; a `void` function returns nothing. \
+        text: "Functions return a value of their declared type; a `void` function returns nothing. \
                Handlers do not return.",
         wrong: "event e(int x) { if (x == 0) { return; } printf(\"%d\", x); }\n",
         right: "event e(int x) { if (x != 0) { printf(\"%d\", x); } }\n",
@@ -133,7 +133,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: GLOBAL_MISUSE,
-        title: "persistent state stands where it cannot, or is missing where it must be",
+        title: "persistent state where it is not allowed, or none where it is required",
         text: "Arrays, counters, tables and what is made of them are declared with `global`, \
                outside of modules, because the order of these declarations is the order in \
                which handlers may access them (Lucid §5). They are built there or in \
@@ -209,7 +209,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: FORMAT,
         title: "a text does not fit the values that are printed",
-        text: "`%d` stands for an integer and `%b` for a boolean, one for each value, in \
+        text: "`%d` prints an integer and `%b` a boolean, one for each value, in \
                order. `\\%` is a percent sign.",
         wrong: "event e(int x) { printf(\"%d of %d\", x); }\n",
         right: "event e(int x) { printf(\"%d of %d\", x, 10); }\n",
@@ -244,8 +244,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
     Explanation {
         code: NOT_DETERMINED,
-        title: "nothing says which type or size something has",
-        text: "Types and sizes are found from uses. Where no use says anything, the program \
+        title: "a type or size that cannot be inferred",
+        text: "Types and sizes are found from uses. Where no use determines them, the program \
                must: lengths of vectors and rounds of loops have no default, and an event's \
                parameters have fixed widths.",
         wrong: "event e(int<'a> x) { printf(\"%d\", x); }\n",

@@ -17,7 +17,7 @@ impl Names {
         Names(locals.iter().map(|local| local.name.to_string()).collect())
     }
 
-    /// Those of a memop of so many arguments: cells, arguments, conditions, new cells.
+    /// The names in a memop with this number of arguments: cells, arguments, conditions, new cells.
     pub(in crate::core) fn memop(argument_count: u32) -> Names {
         let parameters: &[&str] = match argument_count {
             2 => &["cell", "x"],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a core program to their prepared form, by their types: words or objects.
+//! Prepares expressions of a core program, by their types: words or objects.
 
 use super::super::arguments::{Slot, event_value};
 use super::super::prepared::{Object, Operand, Word};
@@ -35,7 +35,7 @@ impl Scope<'_> {
         }
     }
 
-    /// That an event exists and takes so many arguments.
+    /// Checks that an event exists and takes this number of arguments.
     pub(super) fn constructor(
         &self,
         event: core::EventId,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands of a specification: arrays, tables and actions by name, indices and values that fit.
+//! Resolves commands of a specification: arrays, tables and actions by name, with indices and values that
+//! fit.
 
 use super::super::codes;
 use super::super::commands::ResolvedCommand;

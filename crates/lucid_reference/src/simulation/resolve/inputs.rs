@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs of a specification: their times, places and kinds, with names looked up.
+//! Resolves inputs of a specification: their times, places and kinds.
 
 use super::super::codes;
 use super::super::inputs::{Generator, Input, ResolvedDraw, Source, SourceKind};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a schedule is legal: the rules of [`crate::simulation`] as a check. It replays the
-//! schedule and keeps account of everything that is due: which dispatch or input it comes from,
-//! where it arrives, between which times. When and where that is, is `arrivals`.
+//! Checks that a schedule is legal by the rules of [`crate::simulation`]. It replays the schedule and keeps
+//! all events that are due: their source, where they arrive, and the earliest and latest time. `arrivals`
+//! computes these times and places.
 
 mod arrivals;
 
@@ -16,7 +16,7 @@ use arrivals::{ArrivalWindow, LinkTimes, OrderedPath};
 use lucid::core::EventId;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// How far a machine that runs a program may be off the times of the specification.
+/// How far a machine may deviate from the times of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tolerance {
     /// By how much the generate delay may be shorter, in picoseconds. Delays that a program asks
@@ -35,7 +35,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// What the simulation itself keeps to.
+    /// The tolerance of the simulation: none.
     pub const EXACT: Tolerance = Tolerance {
         early_ps: 0,
         late_ps: 0,
@@ -56,7 +56,7 @@ struct Arrival {
     path: Option<OrderedPath>,
 }
 
-/// Where an arrival is looked for: switch, port, stage, cause.
+/// The key of an arrival: switch, port, stage, cause.
 type ArrivalKey = (u32, u32, Stage, Option<usize>);
 
 struct LegalityChecker<'s> {
@@ -69,9 +69,9 @@ struct LegalityChecker<'s> {
     arrivals: HashMap<u64, Arrival>,
     by_place: HashMap<ArrivalKey, VecDeque<u64>>,
     by_path: HashMap<OrderedPath, VecDeque<u64>>,
-    /// What must be handled at each switch in turn, by its latest time.
+    /// Arrivals that each switch must handle in turn, by their latest time.
     required: Vec<BTreeSet<(u64, u64)>>,
-    /// What must happen besides, by its latest time: egress handlers, control handlers that follow.
+    /// Other required dispatches, by their latest time: egress handlers, control handlers that follow.
     besides: BTreeSet<(u64, u64)>,
     free_at_ps: Vec<u64>,
 }
@@ -86,7 +86,7 @@ pub fn check_legal(
     check_legal_around(setup, tolerance, schedule, &Interference::default())
 }
 
-/// The same of a run in which something that is not part of the program makes events and takes them.
+/// The same for a run in which code outside the program makes and removes events.
 pub fn check_legal_around(
     setup: &Setup,
     tolerance: Tolerance,
@@ -359,7 +359,8 @@ impl LegalityChecker<'_> {
         }
     }
 
-    /// Runs the handler; what it generates is due unless it was diverted. Whether the run stops here.
+    /// Runs the handler, and adds the arrivals of its events unless they were diverted. Returns whether the
+    /// run stops here.
     fn run(
         &mut self,
         number: usize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a program by a schedule: each dispatch's handler on the state as the dispatches before it
-//! and the commands of the run left it. Whether the schedule may be so is not asked here.
+//! Replays a schedule: runs each dispatch's handler on the state that the dispatches before it and the
+//! commands of the run left. It does not check that the schedule is legal.
 
 use super::super::inputs::{Input, Inputs};
 use super::super::observation::Stage;
@@ -15,7 +15,7 @@ use crate::interpreter::{
 use lucid::core::NO_PORT;
 use std::sync::Arc;
 
-/// Where a copy of a generated event was sent.
+/// The destination of a copy of a generated event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SentTo {
     /// Back into the switch.
@@ -26,7 +26,7 @@ pub enum SentTo {
     Port(u32),
 }
 
-/// What came of a schedule.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// State of each switch at the end.
@@ -70,7 +70,7 @@ pub fn replay(setup: &Setup, schedule: &Schedule) -> Result<Replay, Violation> {
     Ok(Replay { states: replayer.states, generated })
 }
 
-/// RecordedDraws random numbers, and whether they are those that were drawn.
+/// Recorded random numbers, and the first mismatch with the draws.
 struct RecordedDraws<'a> {
     draws: &'a [u128],
     position: usize,
@@ -97,7 +97,7 @@ impl RandomSource for RecordedDraws<'_> {
     }
 }
 
-/// State of all switches of a run as a schedule goes on. It is asked with the setup that it was made for.
+/// State of all switches during a replay. Its methods take the setup that it was made for.
 #[derive(Debug)]
 pub struct Replayer {
     /// The links as they are now.
@@ -130,7 +130,7 @@ impl Replayer {
         }
     }
 
-    /// Runs a dispatch's handler; what it generated.
+    /// Runs a dispatch's handler; returns the generated events.
     pub fn dispatch(
         &mut self,
         setup: &Setup,
@@ -175,7 +175,7 @@ impl Replayer {
     }
 }
 
-/// What a handler sees of a switch besides its state, where nothing waits.
+/// The switch context of a handler, with an empty queue.
 pub fn surroundings(setup: &Setup, switch: u32, port: u32, time_ps: u64) -> SwitchContext<'_> {
     SwitchContext {
         switch,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happens when a switch takes an event: the parser if it is a packet, the handler, the
-//! observations. Where generated events go is `sending`.
+//! Handles an event at a switch: the parser if it is a packet, then the handler, and the observations.
 
 use super::super::codes;
 use super::super::faults;

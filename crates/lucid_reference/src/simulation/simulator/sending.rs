@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where generated events go and when: recirculation, ports and links, switches, out of the network.
+//! Sends generated events: by recirculation, over ports and links, to switches, or out of the network.
 
 use super::super::inputs::{Phase, rank};
 use super::super::observation::{Destination, DropReason, ObservationKind, Occurrence, Stage};

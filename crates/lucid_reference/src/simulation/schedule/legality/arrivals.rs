@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When and where generated events arrive at the earliest and at the latest, and whether they may be
-//! lost, by the run's times and links. What follows from it is `legality`.
+//! Computes where generated events arrive, the earliest and latest times, and whether links may lose them.
 
 use super::super::super::inputs::Input;
 use super::super::super::observation::Stage;
@@ -14,7 +13,7 @@ use lucid::core::EventId;
 use lucid::core::NO_PORT;
 use lucid::syntax::ast::EventSort;
 
-/// PathState which times something arrives.
+/// The earliest and latest time of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArrivalWindow {
     pub(super) earliest_ps: u64,
@@ -59,14 +58,14 @@ pub(super) struct LinkTimes {
     states: Vec<(u64, Topology)>,
 }
 
-/// How a link or path is between two times.
+/// The state of a link or path between two times.
 enum PathState {
-    /// The same all the time.
+    /// Up, with the same properties all the time.
     Up(PathQuality),
     Down,
-    /// It changes.
+    /// The state changes.
     Changing,
-    /// There is none by the specification.
+    /// The specification has no such link or path.
     Absent,
 }
 
@@ -120,7 +119,7 @@ impl LinkTimes {
 }
 
 impl LegalityChecker<'_> {
-    /// What a dispatch generated is due where it goes.
+    /// Adds the arrivals of the events that a dispatch generated.
     pub(super) fn generated(&mut self, number: usize, dispatch: &Dispatch, one: Generated) {
         let Generated { event, arguments, delay_ns, to } = one;
         let (from, now_ps) = (dispatch.switch, dispatch.time_ps);
