@@ -2,11 +2,8 @@
 //! Subscriptions to changes of tables: on random programs and batches they tell of every table whose content or
 //! whose profile's content changed, of no other, and before the version is seen; and they wake those who wait.
 
-#[allow(dead_code)] // Other tests use the rest.
-mod programs;
-
+use crate::programs::{batches, program, shapes};
 use ir::TableId;
-use programs::{batches, program, shapes};
 use proptest::prelude::*;
 use state::{Batch, Configuration, Read, Reply, Store, Subscription, TableChange, Update};
 use std::sync::Arc;

@@ -514,19 +514,20 @@ fn idle_entries_are_told_once() {
         .and_then(|table| table.lookup(&[Bits::from_u64(32, 0x0a000000)]))
         .expect("a route");
     let idle = |cells: &mut Cells, now_ps| cells.take_idle_entries(&configuration, now_ps).len();
-    let next = |cells: &Cells| cells.next_idle_ps(&configuration);
+    let next = |cells: &Cells, now_ps| cells.next_idle_check_ps(&configuration, now_ps);
     let cells = &mut switch.cells;
     // Inserted at 1,000 ps; the timeout is 10,000 ps.
-    assert_eq!(next(cells), Some(11_000));
+    assert_eq!(next(cells, 1_000), Some(11_000));
     assert_eq!(idle(cells, 10_999), 0);
     cells.note_hit(ROUTES, entry, 5_000);
-    assert_eq!(next(cells), Some(15_000));
+    assert_eq!(next(cells, 5_000), Some(15_000));
     assert_eq!(idle(cells, 14_999), 0);
     assert_eq!(idle(cells, 15_000), 1);
-    assert_eq!(next(cells), None);
+    // It was reported; a hit after the report would make it idle again.
+    assert_eq!(next(cells, 15_000), Some(25_000));
     assert_eq!(idle(cells, 16_000), 0);
     cells.note_hit(ROUTES, entry, 17_000);
-    assert_eq!(next(cells), Some(27_000));
+    assert_eq!(next(cells, 17_000), Some(27_000));
     assert_eq!(idle(cells, 27_000), 1);
 }
 

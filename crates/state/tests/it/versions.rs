@@ -42,7 +42,7 @@ register cells: bit<8> unsigned size 4 initial 8w0 @0
 "#;
 
 const TABLES: usize = 3;
-const MOST: usize = Store::MOST_PINNED_VERSIONS;
+const MOST: usize = Store::MAX_PINNED_VERSIONS;
 
 /// Keys that entries may have.
 const KEYS: u64 = 6;
@@ -434,8 +434,8 @@ fn a_held_version_stays_the_current_one_when_nothing_changes() {
 /// Writers beside readers that hold versions for random times, on both sides; some batches have to wait.
 #[test]
 fn readers_hold_versions_while_writers_write() {
-    const LEAST_BATCHES: u64 = 400;
-    const MOST_BATCHES: u64 = 100_000;
+    const MIN_BATCHES: u64 = 400;
+    const MAX_BATCHES: u64 = 100_000;
     let (store, _) = switch();
     let mut model = Model::default();
     assert!(store.write_configuration(set_all(&mut model, 0)).is_ok());
@@ -446,12 +446,12 @@ fn readers_hold_versions_while_writers_write() {
             .map(|writer| {
                 let mut model = model.clone();
                 scope.spawn(move || {
-                    for number in 0..MOST_BATCHES {
+                    for number in 0..MAX_BATCHES {
                         let batch = set_all(&mut model, number * 2 + writer);
                         assert!(store.write_configuration(batch).is_ok());
                         std::thread::yield_now();
                         let has_waited = store.version_statistics().refused_batches > 0;
-                        if number >= LEAST_BATCHES && has_waited {
+                        if number >= MIN_BATCHES && has_waited {
                             return number + 1;
                         }
                     }

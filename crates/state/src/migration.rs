@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Taking state over from one program to the next: what has equal name and shape in both. When that
-//! happens is the device's matter.
+//! `migrate`: copies state from one program's store and cells to another's, as far as names and shapes are
+//! equal. The device calls it when it swaps programs.
 
 use crate::entry_cells::EntryIdentity;
-use crate::store::{initial_table, is_as_declared};
+use crate::initial::{initial_table, is_as_declared};
 use crate::validation::allowed_action;
 use crate::{
     ActionData, ActionProfileState, BoundAction, Cells, Configuration, DefaultAction, EntryRecord,
@@ -15,7 +15,7 @@ use ir::{
 };
 use std::sync::Arc;
 
-/// Whether two profiles choose alike; custom CRCs go by their names.
+/// Returns whether two selectors hash alike. Custom CRCs are compared by name.
 fn same_selector(one: (&Program, &ActionProfile), other: (&Program, &ActionProfile)) -> bool {
     let selector = |(program, profile): (&Program, &ActionProfile)| {
         let (algorithm, width_bits) = profile.selector?;
@@ -32,53 +32,53 @@ fn same_selector(one: (&Program, &ActionProfile), other: (&Program, &ActionProfi
     selector(one) == selector(other)
 }
 
-/// Takes over what has equal name and shape in both programs:
+/// Copies the state of objects with equal name and shape from the old program to the new one:
 ///
-/// - registers, counters and configured meters with their contents;
-/// - externs of equal type, name and constructor arguments with their states;
-/// - entries of tables whose keys and actions (names and widths of parameters) are equal, with their
-///   cells of direct counters and meters, the times of their last hits, and the default actions;
-/// - members and groups of action profiles, members of value sets;
+/// - the contents of registers, counters and configured meters;
+/// - the states of externs of equal type, name and constructor arguments;
+/// - entries and default actions of tables whose keys and actions (names and widths of parameters) are equal,
+///   with their direct counters, direct meters and times of last hit;
+/// - members and groups of action profiles, and members of value sets;
 /// - multicast groups, clone sessions and CRC parameters.
 ///
-/// What the control plane has set in the new program's tables, profiles, value sets, groups and
-/// sessions before stays as it is. Returns the names of the old program's tables, profiles and value
-/// sets that had something and found no room.
-pub fn carry(
+/// Tables, profiles, value sets, groups and sessions of the new program that the control plane has already written
+/// keep their content. Returns the names of the old program's tables, profiles and value sets whose content was not
+/// copied.
+pub fn migrate(
     from: (&Store, &Cells, &Program),
     to: (&mut Store, &mut Cells, &Program),
 ) -> Vec<Arc<str>> {
     let (from_store, from_cells, from_program) = from;
     let (to_store, to_cells, to_program) = to;
-    carry_arrays((from_cells, from_program), (to_cells, to_program));
+    migrate_arrays((from_cells, from_program), (to_cells, to_program));
     let from_configuration = from_store.configuration();
     to_store.rewrite(|configuration| {
-        let mut carrying = Carrying {
+        let mut migration = Migration {
             from: &from_configuration,
             from_program,
             from_cells,
             to: configuration,
             to_program,
             to_cells,
-            left: Vec::new(),
+            unmigrated: Vec::new(),
         };
-        carrying.value_sets();
-        let profiles = carrying.profiles();
+        migration.value_sets();
+        let profiles = migration.profiles();
         for (at, table) in from_program.tables.iter().enumerate() {
-            carrying.table(TableId(at as u32), table, &profiles);
+            migration.table(TableId(at as u32), table, &profiles);
         }
-        carrying.replication();
-        carrying.left
+        migration.replication();
+        migration.unmigrated
     })
 }
 
-/// The index of the item with this name.
+/// Returns the index of the item with this name.
 fn named<T>(items: &[T], name: impl Fn(&T) -> &Arc<str>, wanted: &Arc<str>) -> Option<usize> {
     items.iter().position(|item| name(item) == wanted)
 }
 
-/// Registers, counters, meters and externs.
-fn carry_arrays(from: (&Cells, &Program), to: (&mut Cells, &Program)) {
+/// Copies registers, counters, meters and externs.
+fn migrate_arrays(from: (&Cells, &Program), to: (&mut Cells, &Program)) {
     let ((from, from_program), (to, to_program)) = (from, to);
     for (at, register) in to_program.registers.iter().enumerate() {
         let before = from_program.registers.iter().position(|before| {
@@ -109,7 +109,7 @@ fn carry_arrays(from: (&Cells, &Program), to: (&mut Cells, &Program)) {
             to.copy_meter(MeterId(at as u32), from, MeterId(before as u32));
         }
     }
-    to.carry_externs(to_program, (from, from_program));
+    to.migrate_externs(to_program, (from, from_program));
 }
 
 fn widths_bits<'a>(program: &'a Program, action: ActionId) -> impl Iterator<Item = u32> + 'a {
@@ -120,7 +120,7 @@ fn widths_bits<'a>(program: &'a Program, action: ActionId) -> impl Iterator<Item
     })
 }
 
-/// Whether two programs' actions have equal names and widths of parameters.
+/// Returns whether two programs' actions have equal names and equal widths of parameters.
 fn same_action(from: (&Program, ActionId), to: (&Program, ActionId)) -> bool {
     let name = |(program, action): (&Program, ActionId)| {
         program.actions.get(action.index()).map(|action| action.name.clone())
@@ -133,20 +133,21 @@ fn same_keys(from: &[Key], to: &[Key]) -> bool {
     from.iter().map(shape).eq(to.iter().map(shape))
 }
 
-/// Which profile of the new program has taken over each of the old one.
-type CarriedProfiles = Vec<Option<ActionProfileId>>;
+/// For each profile of the old program, the profile of the new one that has its content.
+type MigratedProfiles = Vec<Option<ActionProfileId>>;
 
-struct Carrying<'a> {
+struct Migration<'a> {
     from: &'a Configuration,
     from_program: &'a Program,
     from_cells: &'a Cells,
     to: &'a mut Configuration,
     to_program: &'a Program,
     to_cells: &'a mut Cells,
-    left: Vec<Arc<str>>,
+    /// Names of objects of the old program whose state has no place in the new one.
+    unmigrated: Vec<Arc<str>>,
 }
 
-impl Carrying<'_> {
+impl Migration<'_> {
     fn value_sets(&mut self) {
         for (at, set) in self.from_program.value_sets.iter().enumerate() {
             let state = &self.from.value_sets[at];
@@ -165,7 +166,7 @@ impl Carrying<'_> {
                     let members = state.members.clone();
                     self.to.value_sets[to] = Arc::new(ValueSetState { members });
                 }
-                None => self.left.push(set.name.clone()),
+                None => self.unmigrated.push(set.name.clone()),
             }
         }
     }
@@ -176,18 +177,18 @@ impl Carrying<'_> {
             return;
         }
         let from = &self.from.replication;
-        let mut carried = Replication { crcs: untouched.crcs, ..(**from).clone() };
+        let mut replication = Replication { crcs: untouched.crcs, ..(**from).clone() };
         for (calculation, crc) in self.from_program.calculations.iter().zip(&from.crcs) {
             let to = named(&self.to_program.calculations, |c| &c.name, &calculation.name);
-            let to = to.and_then(|to| carried.crcs.get_mut(to));
+            let to = to.and_then(|to| replication.crcs.get_mut(to));
             if let Some(to) = to.filter(|to| to.width_bits() == crc.width_bits()) {
                 *to = crc.clone();
             }
         }
-        self.to.replication = Arc::new(carried);
+        self.to.replication = Arc::new(replication);
     }
 
-    /// The new program's action among `listed` for one of the old program's.
+    /// Finds the action of the new program, among `listed`, that corresponds to one of the old program.
     fn action(&self, listed: &[ActionId], action: &BoundAction) -> Option<BoundAction> {
         let (before, after) = (self.from_program, self.to_program);
         let same = |&to: &ActionId| same_action((before, action.action), (after, to));
@@ -195,12 +196,12 @@ impl Carrying<'_> {
         Some(BoundAction { action: action_after, arguments: action.arguments.clone() })
     }
 
-    fn profiles(&mut self) -> CarriedProfiles {
+    fn profiles(&mut self) -> MigratedProfiles {
         let all = self.from_program.action_profiles.iter().enumerate();
         all.map(|(at, profile)| {
             let state = self.from.profiles.get(at)?;
             let is_empty = state.members.is_empty() && state.groups.is_empty();
-            let carried = named(&self.to_program.action_profiles, |p| &p.name, &profile.name)
+            let migrated = named(&self.to_program.action_profiles, |p| &p.name, &profile.name)
                 .filter(|&to| {
                     let after = &self.to_program.action_profiles[to];
                     let mine = &self.to.profiles[to];
@@ -212,14 +213,14 @@ impl Carrying<'_> {
                 })
                 .map(|to| ActionProfileId(to as u32))
                 .and_then(|to| Some((to, self.profile_state(to, state)?)));
-            match carried {
+            match migrated {
                 Some((to, state)) => {
                     self.to.profiles[to.index()] = Arc::new(state);
                     Some(to)
                 }
                 None => {
                     if !is_empty {
-                        self.left.push(profile.name.clone());
+                        self.unmigrated.push(profile.name.clone());
                     }
                     None
                 }
@@ -228,8 +229,8 @@ impl Carrying<'_> {
         .collect()
     }
 
-    /// A profile's members and groups with the new program's actions; `None` when one is not allowed
-    /// there. Uses by entries are counted when these are carried.
+    /// Translates a profile's members and groups to the new program's actions; `None` if the new program does not
+    /// allow one of them. Entries count their uses of members when they are copied.
     fn profile_state(
         &self,
         to: ActionProfileId,
@@ -254,7 +255,7 @@ impl Carrying<'_> {
         Some(after)
     }
 
-    fn table(&mut self, id: TableId, table: &Table, profiles: &CarriedProfiles) {
+    fn table(&mut self, id: TableId, table: &Table, profiles: &MigratedProfiles) {
         let had_something = {
             let state = &self.from.tables[id.index()];
             !is_as_declared(self.from_program, table, state)
@@ -263,14 +264,14 @@ impl Carrying<'_> {
             .filter(|&to| self.is_same_table(table, &self.to_program.tables[to], profiles));
         let Some(to) = found else {
             if had_something {
-                self.left.push(table.name.clone());
+                self.unmigrated.push(table.name.clone());
             }
             return;
         };
         let (declared, to) = (&self.to_program.tables[to], TableId(to as u32));
         let Some(pairs) = self.entries(id, to, declared) else {
             if had_something {
-                self.left.push(table.name.clone());
+                self.unmigrated.push(table.name.clone());
             }
             return;
         };
@@ -278,7 +279,7 @@ impl Carrying<'_> {
         self.direct_cells((id, table), (to, declared), &pairs);
     }
 
-    fn is_same_table(&self, from: &Table, to: &Table, profiles: &CarriedProfiles) -> bool {
+    fn is_same_table(&self, from: &Table, to: &Table, profiles: &MigratedProfiles) -> bool {
         let implementation = match (from.implementation, to.implementation) {
             (None, None) => true,
             (Some(from), Some(to)) => profiles.get(from.index()).copied().flatten() == Some(to),
@@ -310,8 +311,8 @@ impl Carrying<'_> {
         }
     }
 
-    /// Carries a table's entries. Returns which entry of the new program is which of the old one;
-    /// `None` when nothing is carried.
+    /// Copies a table's entries. Returns pairs of an old entry and its copy; `None` if the new table cannot hold
+    /// them.
     fn entries(
         &mut self,
         id: TableId,
@@ -337,7 +338,7 @@ impl Carrying<'_> {
             entries.iter().map(|entry| self.action_data(&listed, &entry.action)).collect();
         let actions = actions?;
 
-        // The new program's own entries make room; those that the old one has too keep their origin.
+        // The copies replace the declared entries. A copy equal to a declared entry keeps its source origin.
         let mut unused = 1;
         let declared_state = initial_table(self.to_program, declared, &mut unused).ok()?;
         let own: Vec<_> = mine.entries().cloned().collect();
@@ -376,7 +377,7 @@ impl Carrying<'_> {
         })
     }
 
-    /// Carries the cells of a table's entries and of its default action.
+    /// Copies the direct counters, direct meters and hit times of a table's entries and of its default action.
     fn direct_cells(
         &mut self,
         (from, before): (TableId, &Table),

@@ -3,10 +3,8 @@
 //! each of which every key leads to the same action with the same arguments on both sides. Several
 //! threads are in `concurrency`.
 
-mod programs;
-
+use crate::programs::{Shape, batches, keys_of, program, shapes};
 use ir::TableId;
-use programs::{Shape, batches, keys_of, program, shapes};
 use proptest::prelude::*;
 use state::forwarding::index::KeyLayout;
 use state::forwarding::{
@@ -191,7 +189,7 @@ proptest! {
                 prop_assert_eq!(&outcomes[0].rolled_back, &outcomes[1].rolled_back);
             }
             compare(&stores[0], &shape);
-            programs::assert_same_content(&stores[0], &stores[1]);
+            crate::programs::assert_same_content(&stores[0], &stores[1]);
         }
     }
 
@@ -214,11 +212,11 @@ proptest! {
             prop_assert_eq!(stores[0].forwarding().identity(), identity);
             prop_assert_eq!(stores[0].configuration().version(), version);
             compare(&stores[0], &shape);
-            programs::assert_same_content(&stores[0], &stores[1]);
+            crate::programs::assert_same_content(&stores[0], &stores[1]);
             let outcomes = [0, 1].map(|at| stores[at].write_configuration(batch.clone()));
             prop_assert_eq!(&checked, &outcomes[0]);
             prop_assert_eq!(&outcomes[0], &outcomes[1]);
-            programs::assert_same_content(&stores[0], &stores[1]);
+            crate::programs::assert_same_content(&stores[0], &stores[1]);
         }
     }
 }

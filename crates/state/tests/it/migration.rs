@@ -104,8 +104,8 @@ impl Switch {
         table.shared_entry(entry).expect("an entry")
     }
 
-    fn carry_to(&self, other: &mut Switch) -> Vec<Arc<str>> {
-        carry(
+    fn migrate_to(&self, other: &mut Switch) -> Vec<Arc<str>> {
+        migrate(
             (&self.store, &self.cells, &self.program),
             (&mut other.store, &mut other.cells, &other.program),
         )
@@ -197,7 +197,7 @@ fn equal_names_and_shapes_are_carried() {
     let mut to = Switch::new(program("action other() runs set @0", 9, 16));
     let flow_before = to.store.forwarding();
     let identity = to.cells.identity();
-    assert_eq!(from.carry_to(&mut to), []);
+    assert_eq!(from.migrate_to(&mut to), []);
     assert_eq!(to.cells.identity(), identity);
 
     let entry = to.entry(ROUTES, address(0x0a01_0203));
@@ -247,7 +247,7 @@ fn equal_names_and_shapes_are_carried() {
 
 /// What is left behind, and how many entries `routes` has then.
 fn left(to: &mut Switch) -> (Vec<String>, usize) {
-    let left = filled().carry_to(to).iter().map(|name| name.to_string()).collect();
+    let left = filled().migrate_to(to).iter().map(|name| name.to_string()).collect();
     (left, to.store.configuration().table(ROUTES).expect("routes").len())
 }
 
