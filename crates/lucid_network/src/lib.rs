@@ -10,24 +10,29 @@
 //! each switch, and [`script`] says the same to the shell of a real Tofino.
 
 mod arrival;
-mod departure;
 pub mod deploy;
 mod egress;
-mod flight;
+mod egress_bytes;
+mod event_loop;
 mod globals;
-mod misfits;
-mod network;
+mod handler_runs;
+mod in_flight;
+mod ingress;
 pub mod options;
+mod passes;
 mod ports;
+mod probed;
 mod replaying;
 pub mod script;
 mod sending;
+mod simulation;
 mod switch;
+mod unsupported_packets;
 mod user;
 mod verify;
 mod watch;
 
-pub use network::CompiledSimulation;
 pub use ports::check_ports;
+pub use simulation::CompiledSimulation;
 pub use switch::{LoadError, ready};
 pub use verify::{Difference, Verified, tolerance, verify};

@@ -38,7 +38,7 @@ pub(crate) struct Tna {
     pub(super) ingress_blocks: Arc<[usize]>,
     pub(super) egress_blocks: Arc<[usize]>,
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     /// Bits of `parser_err` for each error of the program.
     error_flags: Vec<u64>,
     /// Whether packets with a parser error go on to ingress.
@@ -94,7 +94,8 @@ impl Tna {
     ) -> DeparserRequests {
         let mut wanted = DeparserRequests::default();
         for (request, values) in std::mem::take(&mut context.requests) {
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Mirror => {
                     let session = values.first().map_or(0, Bits::low_u64) as u32;
                     wanted.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));

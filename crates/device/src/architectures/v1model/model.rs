@@ -44,7 +44,7 @@ pub(crate) struct V1Model {
     pub(super) ingress_blocks: Arc<[usize]>,
     pub(super) egress_blocks: Arc<[usize]>,
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     pub(super) drop_port: u32,
 }
 
@@ -96,7 +96,8 @@ impl V1Model {
             let number = |at: usize| values.get(at).map_or(0, |value: &Bits| value.low_u64());
             let list = |at: Option<usize>| at.map(|at| number(at) as u32);
             let pending = &mut packet.requests;
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Clone { session, field_list } => {
                     pending.clone = Some((number(session) as u32, list(field_list)));
                 }
