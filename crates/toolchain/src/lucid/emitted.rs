@@ -2,6 +2,9 @@
 //! What `plane emit -o` writes: the program, for each switch its control commands and its device file,
 //! and how to run them. What stands in commands and device files is the compiler's.
 
+#[cfg(test)]
+mod tests;
+
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
