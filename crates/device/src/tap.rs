@@ -5,7 +5,7 @@
 //! probes are noted when the blocks of the pass are over.
 
 use crate::drop_reason::DropReason;
-use crate::packet::IngressSource;
+use crate::ingress_source::IngressSource;
 use crate::wire::OutputPath;
 use ir::{Bits, RequestId};
 use state::externs::EmitTo;
@@ -101,13 +101,13 @@ pub enum TappedEvent {
         /// The instance's control-plane name; of a function its name.
         name: Arc<str>,
         /// What.
-        deed: ExternDeed,
+        action: ExternAction,
     },
 }
 
 /// What an extern may do with a packet, but for drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExternDeed {
+pub enum ExternAction {
     /// It holds the packet.
     Held {
         /// Its number for it.
