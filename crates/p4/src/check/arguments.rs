@@ -3,7 +3,7 @@
 //! arguments from them (P4_16 v1.2.5 §6.8, §6.8.2, §8.22). `calls` resolves the callee.
 
 use super::inference::{Substitution, is_optional};
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole};
 use crate::ast::{
     Argument, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind, Parameter,

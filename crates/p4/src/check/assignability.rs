@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
             expression.span,
             format!(
                 "`{shown}` has {}, but {given} {} given",
-                super::types::count(wanted, "element"),
+                super::type_names::count(wanted, "element"),
                 if given == 1 { "is" } else { "are" }
             ),
         );

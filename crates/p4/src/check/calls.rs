@@ -5,7 +5,7 @@
 
 use super::arguments::{Callable, bind};
 use super::inference::Substitution;
-use super::types::count;
+use super::type_names::count;
 use super::{Checker, Node, ParameterRole, SyntacticContext};
 use crate::ast::{
     Argument, Call, DeclarationKind, Expression, ExpressionKind, Method, NodeId, Path, Signature,

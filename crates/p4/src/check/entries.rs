@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::tables::{ListedAction, TableKey};
-use super::types::count;
+use super::type_names::count;
 use crate::ast::{
     Argument, Entry, Expression, ExpressionKind, TableDeclaration, TableProperty, TablePropertyKind,
 };

@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
         };
         let counts = format!(
             "`{name}` has {}, expected {}",
-            super::types::count(found.len(), "parameter"),
+            super::type_names::count(found.len(), "parameter"),
             wanted.len()
         );
         let missing: Vec<String> = wanted

@@ -5,6 +5,7 @@
 //! `inference`.
 
 use super::nesting::Container;
+use super::type_names::count;
 use super::{Checker, FieldType, MAX_STACK_SIZE, MAX_WIDTH_BITS, Node};
 use crate::ast::{DeclarationKind, Expression, ExpressionKind, NodeId, Path, TypeRef, TypeRefKind};
 use crate::codes::typing as codes;
@@ -388,11 +389,6 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
-}
-
-/// `1 argument`, `2 arguments`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Whether a type is, or is made of, what a node declares.

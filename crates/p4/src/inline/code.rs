@@ -11,7 +11,7 @@ use super::sites::{
     Body, Calls, Position, body_of, contains, is_numbered, is_plain, position, replace_in_list,
     transition_contains,
 };
-use super::substitute::{BeforeExit, Referred, Replacement, Substitution};
+use super::substitute::{BeforeExit, ReferencedNodes, Replacement, Substitution};
 use crate::ast::{
     Block, Call, Declaration, DeclarationKind, DeclaredName, Direction, Expression, ExpressionKind,
     NodeId, Parameter, Statement, StatementKind, TypeRef,
@@ -231,7 +231,7 @@ fn written_roots(
     call: &Call,
     info: &CallInfo,
 ) -> FxHashSet<NodeId> {
-    let mut referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+    let mut referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     for (parameter, given) in code.parameters.iter().zip(&info.arguments) {
         let argument = given.and_then(|at| call.arguments.get(at));
         if let (Direction::Out | Direction::InOut, Some(argument)) = (parameter.direction, argument)
@@ -250,7 +250,7 @@ fn reads_any(
     written: &FxHashSet<NodeId>,
 ) -> bool {
     struct Reads<'m> {
-        referred: Referred<'m>,
+        referred: ReferencedNodes<'m>,
         at: NodeId,
     }
     impl<'a> Visit<'a> for Reads<'_> {
@@ -264,7 +264,7 @@ fn reads_any(
             crate::visit::walk_expression(self, expression);
         }
     }
-    let referred = Referred { rewriter: builder.rewriter, nodes: FxHashSet::default() };
+    let referred = ReferencedNodes { rewriter: builder.rewriter, nodes: FxHashSet::default() };
     let mut reads = Reads { referred, at };
     match &statement.kind {
         StatementKind::If { condition, .. } => reads.expression(condition),

@@ -71,8 +71,8 @@ fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
     if !contains(expression, call) {
         return None;
     }
-    struct Lazy(NodeId, bool);
-    impl<'a> Visit<'a> for Lazy {
+    struct ConditionalUse(NodeId, bool);
+    impl<'a> Visit<'a> for ConditionalUse {
         fn expression(&mut self, expression: &'a Expression) {
             use crate::ast::BinaryOperator as B;
             match &expression.kind {
@@ -87,9 +87,9 @@ fn position_in(expression: &Expression, call: NodeId) -> Option<Position> {
             walk_expression(self, expression);
         }
     }
-    let mut lazy = Lazy(call, false);
-    lazy.expression(expression);
-    Some(match lazy.1 {
+    let mut conditional = ConditionalUse(call, false);
+    conditional.expression(expression);
+    Some(match conditional.1 {
         true => Position::Conditional,
         false if is_first(expression, call) => Position::First,
         false => Position::Inside,

@@ -33,7 +33,7 @@ pub(super) type FieldNames = FxHashMap<(NodeId, Arc<str>), String>;
 
 impl KeepNames<'_> {
     fn refers(&self, expression: &Expression) -> bool {
-        let mut found = Refers { rewriter: self.rewriter, id: self.id, found: false };
+        let mut found = RefersTo { rewriter: self.rewriter, id: self.id, found: false };
         Visit::expression(&mut found, expression);
         found.found
     }
@@ -75,13 +75,13 @@ impl VisitMut for KeepNames<'_> {
     }
 }
 
-struct Refers<'r> {
+struct RefersTo<'r> {
     rewriter: &'r Rewriter,
     id: NodeId,
     found: bool,
 }
 
-impl<'a> Visit<'a> for Refers<'_> {
+impl<'a> Visit<'a> for RefersTo<'_> {
     fn expression(&mut self, expression: &'a Expression) {
         self.found |= self.rewriter.definition(expression.id) == Some(Definition::Node(self.id));
         crate::visit::walk_expression(self, expression);

@@ -3,7 +3,7 @@
 
 use super::Rewriter;
 use super::errors::{EditError, Problem};
-use super::scopes::Occupied;
+use super::scopes::TakenNames;
 use crate::ast::{Declaration, DeclarationKind, Name, NodeId, TypedefTarget};
 use crate::token::TokenKind;
 use crate::visit::{Visit, walk_program};
@@ -33,7 +33,7 @@ impl Rewriter {
 
     /// The names that are taken in a scope.
     pub(super) fn taken(&self, scope: Option<NodeId>) -> Result<FxHashSet<Arc<str>>, EditError> {
-        let mut occupied = Occupied::default();
+        let mut occupied = TakenNames::default();
         match scope {
             None => walk_program(&mut occupied, &self.tree),
             Some(at) => {
