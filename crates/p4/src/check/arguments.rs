@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         in_left_out && !mentions(&callable.result)
     }
 
-    /// A run-time parameter of a bare type parameter cannot be an `int`.
+    /// Whether a type parameter is inferred as `int` or `string` where a run-time parameter has that type.
     pub(super) fn is_width_missing(
         &self,
         solution: &Type,

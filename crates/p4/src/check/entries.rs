@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// How many keys are written in an entry, where that can be seen.
+/// Returns how many keys are written in an entry, where that can be seen.
 fn given_keys(keyset: &Expression) -> Option<usize> {
     match &keyset.kind {
         ExpressionKind::TupleKeyset(elements) | ExpressionKind::List(elements) => {

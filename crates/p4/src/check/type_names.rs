@@ -5,7 +5,7 @@ use super::Checker;
 use crate::typed::{Type, TypeKind};
 
 impl Checker<'_> {
-    /// The type as it would be written.
+    /// Returns the type as it would be written.
     pub(super) fn show(&self, ty: &Type) -> String {
         let mut text = String::new();
         self.write_type(ty, &mut text, 0);

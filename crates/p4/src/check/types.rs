@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// The type of one field, with type arguments put in.
+    /// Returns the type of one field, with type arguments put in.
     pub(super) fn field_type(&self, ty: &Type, name: &str) -> Option<Type> {
         let (node, arguments) = match &**ty {
             TypeKind::Struct(node, arguments)
@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
         Some(self.substitution(node, arguments).apply(&field.ty))
     }
 
-    /// The type beneath any `type` declarations.
+    /// Returns the type beneath any `type` declarations.
     pub(super) fn representation(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
         while let TypeKind::NewType(node) = &*ty {

@@ -156,7 +156,7 @@ fn in_keyset(transition: &crate::ast::Transition, at: NodeId) -> bool {
     }
 }
 
-/// The declaration of the result, and the block that computes it.
+/// Returns the declaration of the result, and the block that computes it.
 fn before(
     builder: &mut NodeBuilder<'_>,
     result: Option<(Arc<str>, TypeRef)>,
@@ -224,7 +224,7 @@ fn only_impure_call(builder: &NodeBuilder<'_>, statement: &Statement, at: NodeId
     })
 }
 
-/// The variables that a call writes through its parameters.
+/// Returns the variables that a call writes through its parameters.
 fn written_roots(
     builder: &NodeBuilder<'_>,
     code: &Code,
@@ -372,7 +372,7 @@ fn expand(
     Ok(Expanded { result, block })
 }
 
-/// A body that has no `return` any more.
+/// Returns a body that has no `return` any more.
 pub(super) fn without_returns(
     builder: &mut NodeBuilder<'_>,
     statements: Vec<Statement>,
@@ -396,7 +396,7 @@ pub(super) fn without_returns(
     Ok(all)
 }
 
-/// A body whose exits copy out first.
+/// Returns a body whose exits copy out first.
 pub(super) fn before_exits(
     builder: &mut NodeBuilder<'_>,
     mut statements: Vec<Statement>,

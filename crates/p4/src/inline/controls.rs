@@ -213,7 +213,7 @@ fn has_control_plane_name(local: &Declaration) -> bool {
     )
 }
 
-/// The names of the actions' parameters: the control plane knows them.
+/// Returns the names of the actions' parameters: the control plane knows them.
 fn parameter_names(locals: &[Declaration]) -> FxHashSet<Arc<str>> {
     let mut names = FxHashSet::default();
     for local in locals {

@@ -144,7 +144,8 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     Ok(())
 }
 
-/// The action that a call calls, seen from the call: in a copied control that is a copy too.
+/// Returns the action that a call calls, seen from the call: in a copied control that is a copy
+/// too.
 fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
     let is_top = builder.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
     match builder.rewriter.definition(call.callee.id) {
@@ -340,7 +341,8 @@ fn is_overloaded(program: &Program, declaration: &Declaration) -> bool {
     program.declarations.iter().filter(named).count() > 1
 }
 
-/// The calls in each declaration that can be called: those of the top level, and actions of controls.
+/// Returns the calls in each declaration that can be called: those of the top level, and actions of
+/// controls.
 fn bodies(program: &Program) -> Vec<(NodeId, Vec<NodeId>)> {
     let calls_of = |declaration: &Declaration| {
         let mut calls = Calls::default();

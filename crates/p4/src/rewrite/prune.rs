@@ -83,7 +83,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of this name.
+    /// Returns the parts of this name.
     fn named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = (NodeId, Part<'a>)> + 'n {
         self.parts.iter().map(|(id, part)| (*id, *part)).filter(move |(_, part)| match part {
             Part::Declaration(declaration) => &*declaration.name.text == name,
