@@ -6,25 +6,20 @@
 mod argument;
 pub mod codes;
 mod commands;
-mod document;
 mod expectations;
-mod fields;
 mod inputs;
-mod json;
 mod names;
 mod network;
 mod quantities;
 mod reader;
 mod roots;
 mod run;
-mod toml;
-mod yaml;
+mod values;
 
 pub use argument::{NotBytes, bytes, integer};
 pub use codes::EXPLANATIONS;
 pub use document::Format;
 pub use expectations::COUNTERS;
-pub(crate) use fields::nearest;
 pub use names::{find_member, find_name};
 pub use reader::{MOST_SWITCHES, read, read_symbolics, read_until};
 pub use roots::roots;
