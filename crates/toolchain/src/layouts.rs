@@ -5,7 +5,7 @@
 use crate::files;
 use frontend::{Console, Failure, Work, count};
 use pisa::exact::Progress;
-use pisa::{Problem, Target};
+use pisa::{HardwareModel, Problem};
 use source::{Diagnostics, SourceMap, Span};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -35,10 +35,10 @@ pub enum TargetError {
 /// # Errors
 ///
 /// There is no such target, or the file is wrong.
-pub fn target(wanted: &str) -> Result<Target, TargetError> {
+pub fn target(wanted: &str) -> Result<HardwareModel, TargetError> {
     let mut map = SourceMap::new();
     if !(wanted.ends_with(".toml") || wanted.contains(['/', '\\'])) {
-        return Target::named(wanted, Span::NONE).map_err(|diagnostic| {
+        return HardwareModel::named(wanted, Span::NONE).map_err(|diagnostic| {
             let mut diagnostics = Diagnostics::new();
             diagnostics.push(*diagnostic);
             TargetError::Unknown(Failure::Found(map, diagnostics))
@@ -49,7 +49,7 @@ pub fn target(wanted: &str) -> Result<Target, TargetError> {
         files::read_text(path).map_err(|message| TargetError::File(Failure::Message(message)))?;
     let name = path.file_stem().map_or(wanted.into(), |stem| stem.to_string_lossy());
     let file = map.add(wanted, text.clone());
-    Target::from_toml(&name, file, &text)
+    HardwareModel::from_toml(&name, file, &text)
         .map_err(|diagnostics| TargetError::File(Failure::Found(map, diagnostics)))
 }
 
@@ -60,7 +60,7 @@ pub fn target(wanted: &str) -> Result<Target, TargetError> {
 /// Why there is none.
 pub fn exact(
     problem: &Problem,
-    target: &Target,
+    target: &HardwareModel,
     limit: Duration,
     console: &dyn Console,
 ) -> Result<pisa::Layout, Diagnostics> {
