@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checkpoints: the state of a target as a value, read in one batch and written into the same target, or another one,
-//! in one batch. What fits where is in `fit`, the text form in `text`; the configuration's differences are found by
-//! [`crate::map::Reconciliation`].
+//! Checkpoints: the state of a target as a value, read in one batch and written in one batch, into the same target or
+//! another one. `fit` compares programs, `text` has the text form, [`crate::map::Reconciliation`] finds the differences of
+//! configurations.
 //!
 //! A checkpoint holds tables (entries in the order of their age, with priorities, idle timeouts, cookies and
 //! metadata; default actions; direct counters and meters), action profiles, value sets, registers, counters,
 //! configurations of meters, multicast groups, clone sessions, exclusions, CRC parameters, and the settings of
-//! queues and packet generator that were made through targets. It does not hold packets on their way, the fill of
+//! queues and packet generator that were made through targets. It does not hold packets in flight, the fill of
 //! meters' buckets, the times of hits and of the generator: entries begin to idle, meters begin full, and generators
 //! begin anew when it is written.
 
@@ -42,7 +42,7 @@ pub struct Checkpoint {
 /// Why a checkpoint was not read or written. Nothing was written then.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckpointError {
-    /// The target's program has not what the checkpoint has; all of it.
+    /// The target's program lacks objects of the checkpoint; all of them.
     Misfits(Vec<Misfit>),
     /// The target refused an item; of a write, which one.
     Refused {
@@ -71,7 +71,7 @@ fn tables(program: &Program) -> impl Iterator<Item = (TableId, &Table)> {
     program.tables.iter().enumerate().map(|(at, table)| (TableId(at as u32), table))
 }
 
-/// Questions about what packets write too.
+/// Reads of the cells that packets write.
 fn cell_reads(program: &Program) -> Vec<Read> {
     let cells = CellRange::all();
     let mut reads: Vec<Read> = Vec::new();
@@ -119,7 +119,7 @@ impl Checkpoint {
                 Ok(Reply::State(reply)) => replies.push(reply),
                 Ok(Reply::Settings(list)) => settings = Some(list),
                 Ok(Reply::Done | Reply::Queue(_)) => {}
-                // Behind a target there may be no device.
+                // A target may have no device.
                 Err(Fault::Unsupported(_)) if matches!(read, Item::Device(_)) => {}
                 Err(fault) => {
                     let item = format!("{read:?}");

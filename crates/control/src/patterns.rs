@@ -54,7 +54,7 @@ pub fn pattern(text: &MatchText, key: &Key) -> Result<KeyPattern, Problem> {
             MatchText::Prefix(text, length) => prefix(value(text)?, *length, key),
             MatchText::Pair(text, length) => match length.parse() {
                 Ok(length) => prefix(value(text)?, length, key),
-                Err(_) => Err((BAD_VALUE, format!("`{length}` is no prefix length"))),
+                Err(_) => Err((BAD_VALUE, format!("`{length}` is not a prefix length"))),
             },
             MatchText::Masked(text, mask) => masked_prefix(value(text)?, &value(mask)?, key),
             MatchText::Wildcard(text) => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user is told: code, severity, place, message, further places, notes and help.
+//! Diagnostics: code, severity, place, message, further places, notes and help.
 
 use crate::Span;
 
-/// How bad it is. Only errors make a command fail.
+/// The severity of a diagnostic. Only errors make a command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input can be used, but something in it is probably not meant.
+    /// The input can be used, but probably does not mean what its author intended.
     Warning,
 }
 
@@ -33,11 +33,11 @@ pub struct Explanation {
     pub text: &'static str,
     /// A whole small program (or input) that gets this code; empty where none fits.
     pub wrong: &'static str,
-    /// The same, mended; it gets no diagnostic with this code.
+    /// The same input corrected; it gets no diagnostic with this code.
     pub right: &'static str,
 }
 
-/// A further place with what it has to do with the matter.
+/// A place and what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
@@ -46,7 +46,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// One thing to tell the user.
+/// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Diagnostic {
@@ -85,7 +85,7 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
-    /// Says what stands at the primary place.
+    /// Labels the primary place.
     pub fn here(mut self, text: impl Into<String>) -> Diagnostic {
         self.primary.text = text.into();
         self
@@ -117,12 +117,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one. An exact repetition of an earlier one is dropped.
+    /// Adds a diagnostic, unless it equals one of the last 64.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let repeated = self.list.iter().rev().take(64).any(|earlier| *earlier == diagnostic);
         if !repeated {

@@ -88,7 +88,11 @@ pub(super) fn handles(
             "action profile",
             |one: &ir::ActionProfile, other: &ir::ActionProfile| {
                 let is_selector = |profile: &ir::ActionProfile| profile.selector.is_some();
-                differs(&is_selector(one), &is_selector(other), "is no selector, or became one")
+                differs(
+                    &is_selector(one),
+                    &is_selector(other),
+                    "is a selector in one of the two only",
+                )
             }
         ),
         value_sets: objects!(

@@ -5,6 +5,8 @@
 
 mod inverse;
 mod plan;
+mod questions;
+mod steps;
 mod wording;
 
 use super::{Absence, Added, ControlMap, Step, TargetIndex};

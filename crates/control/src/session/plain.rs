@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Commands that are one item whatever handles a session has, so that many of them share a batch.
 
-use crate::command::{Command, Target};
+use crate::command::{Command, EntryAction};
 use crate::error::{BAD_VALUE, ControlError, SYNTAX};
 use crate::resolve::Resolver;
 use crate::target::{DeviceItem, Item};
@@ -94,7 +94,7 @@ fn table(resolver: Resolver<'_>, command: &Command) -> Resolved {
         }
         Command::TableSetDefault { table, target } => {
             let table = lookup::table(program, table, origin)?;
-            let Target::Action(action, arguments) = target else {
+            let EntryAction::Action(action, arguments) = target else {
                 let message = "a default action is an action with arguments here";
                 return Err(resolver.error(SYNTAX, message));
             };

@@ -189,7 +189,7 @@ impl<M: ControlMap> Mapped<M> {
                         |record| record.stand_in(batch, is_reservation, now_ps),
                     ))
                 }
-                // No packet of a target that is not there is under way.
+                // A detached target has no packets in flight.
                 (_, Kind::Barrier, _) => Some(Outcome::empty(now_ps)),
                 _ => Some(Outcome::failed(waiting.item_count, Fault::Away, now_ps)),
             };
