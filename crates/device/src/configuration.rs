@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Device files: TOML to [`DeviceOptions`], with a diagnostic for each mistake. `docs/device-files.md`
-//! describes them for users. Opening files is not done here.
+//! describes them for users.
 
 #[cfg(test)]
 mod tests;
 mod values;
 
-use crate::explanation::{CONFIGURATION_MISSING, CONFIGURATION_STANDS_STILL, CONFIGURATION_VALUE};
+use crate::explanation::{
+    CONFIGURATION_MISSING, CONFIGURATION_VALUE, CONFIGURATION_ZERO_TIME_LOOP,
+};
 use crate::flow_control::{FlowControlOptions, PauseFrame};
 use crate::options::{DeviceOptions, PortOptions, TimestampUnit};
 use crate::packet_generator::{
-    GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MOST_BATCHES, MOST_TRAINS,
+    GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MAX_BATCHES, MAX_TRAINS,
     PacketTrain, TrainTarget,
 };
 use crate::pass_timing::PassTiming;
@@ -19,14 +21,14 @@ use document::{Field, Fields, Format, Messages, Node, NodeKind};
 use source::{Diagnostic, Diagnostics, FileId, printable};
 use values::{CONVENTIONS, DeviceFields};
 
-/// More queues than any port has.
+/// Largest number of queues of a port that a device file may ask for.
 const MAX_QUEUES: u64 = 128;
-/// More stages than any pipeline has.
+/// Largest number of stages that a device file may name.
 const MAX_STAGES: u64 = 1 << 16;
-/// More packets than any queue holds.
-const MAX_DEPTH: u64 = u32::MAX as u64;
+/// Largest queue depth in packets that a device file may ask for.
+const MAX_QUEUE_DEPTH: u64 = u32::MAX as u64;
 
-/// Reads a device file. What it does not say is as in [`DeviceOptions::default`].
+/// Reads a device file. Fields that it leaves out have the values of [`DeviceOptions::default`].
 pub fn read(file: FileId, text: &str) -> Result<DeviceOptions, Diagnostics> {
     let messages = Messages::new(&CONVENTIONS, Format::Toml);
     let document = messages.parse(file, text);
@@ -96,16 +98,16 @@ fn device(mut root: Fields<'_>) -> DeviceOptions {
         pausable_queue(&mut section, &mut options);
         section.finish();
     }
-    if options.packet_generator.len() > MOST_TRAINS {
-        let message = format!("the packet generator makes at most {MOST_TRAINS} trains");
+    if options.packet_generator.len() > MAX_TRAINS {
+        let message = format!("the packet generator makes at most {MAX_TRAINS} trains");
         messages.error(CONFIGURATION_VALUE, root.span_of("generator"), message, "");
     }
-    refuse_standing_still(&root, &options);
+    refuse_zero_time_loops(&root, &options);
     root.finish();
     options
 }
 
-/// Times of the stages of passes, if passes take time.
+/// Reads the times of the stages of passes, if the file has them.
 fn pass_timing(root: &mut Fields<'_>) -> Option<PassTiming> {
     let mut section = root.section("pass_timing");
     let is_there = section.is_there();
@@ -122,7 +124,7 @@ fn pass_timing(root: &mut Fields<'_>) -> Option<PassTiming> {
     is_there.then_some(PassTiming { first_stage_ps, stage_ps, stages })
 }
 
-/// What a port has, over what it has otherwise. Ways back to ingress have no loopback and no MAC.
+/// Reads a port over its defaults. The internal paths back to ingress have neither loopback nor flow control.
 fn port_options(section: &mut Fields<'_>, otherwise: PortOptions, is_port: bool) -> PortOptions {
     let mut port = otherwise;
     if let Some(rate_bps) = section.rate("rate") {
@@ -131,7 +133,7 @@ fn port_options(section: &mut Fields<'_>, otherwise: PortOptions, is_port: bool)
     port.latency_ps = section.time("latency").unwrap_or(port.latency_ps);
     let queues = section.number("queues", 1..=MAX_QUEUES);
     port.queue_count = queues.map_or(port.queue_count, |count| count as u32);
-    let depth = section.number("queue_depth", 0..=MAX_DEPTH);
+    let depth = section.number("queue_depth", 0..=MAX_QUEUE_DEPTH);
     port.queue_depth_packets = depth.map_or(port.queue_depth_packets, |depth| depth as u32);
     let rate = section.number("queue_rate", 0..=u64::MAX >> 1);
     port.queue_rate_pps = rate.unwrap_or(port.queue_rate_pps);
@@ -142,7 +144,7 @@ fn port_options(section: &mut Fields<'_>, otherwise: PortOptions, is_port: bool)
     port
 }
 
-/// `flow_control = true`, or the queues of the classes.
+/// Reads `flow_control = true`, or the list of the classes' queues.
 fn flow_control(section: &mut Fields<'_>, port: &mut PortOptions) {
     let Some(node) = section.get(&["flow_control"]) else { return };
     let number = |queue: &Node| match queue.kind {
@@ -195,7 +197,7 @@ fn pause_frame(section: &mut Fields<'_>) -> Option<Vec<u8>> {
     Some(PauseFrame::of_class(class? as u8, quanta? as u16).bytes([0; 6]))
 }
 
-/// An application of the packet generator that has none of the numbers before it.
+/// Reads an application of the packet generator; its number must differ from those before it.
 fn application(
     section: &mut Fields<'_>,
     before: &[GeneratorApplication],
@@ -212,7 +214,7 @@ fn application(
         section.wrong_value("period", "a time above 0");
         period_ps = None;
     }
-    let most = u64::from(MOST_BATCHES);
+    let most = u64::from(MAX_BATCHES);
     let mut count = |field| section.number(field, 1..=most).map(|count| count as u32);
     let (batches, packets) = (count("batches"), count("packets"));
     let port = section.number_u32("port", 0..=u32::MAX).unwrap_or(otherwise.port);
@@ -230,7 +232,8 @@ fn application(
     })
 }
 
-/// Trains that pause a queue but for the end of each period; its port obeys flow control.
+/// Reads a pausable queue: trains of frames that pause it except for the end of each period. Its port obeys flow
+/// control.
 fn pausable_queue(section: &mut Fields<'_>, options: &mut DeviceOptions) {
     let port = section.need_port();
     let class = section.number("class", 0..=7).unwrap_or(0) as u8;
@@ -255,8 +258,8 @@ fn pausable_queue(section: &mut Fields<'_>, options: &mut DeviceOptions) {
     options.packet_generator.extend(trains);
 }
 
-/// A packet that goes round must take time, or be stopped.
-fn refuse_standing_still(root: &Fields<'_>, options: &DeviceOptions) {
+/// Refuses options with which a packet could loop forever without device time passing.
+fn refuse_zero_time_loops(root: &Fields<'_>, options: &DeviceOptions) {
     let traffic = &options.traffic_manager;
     let takes_time = |port: &PortOptions| port.rate_bps.is_some() || port.latency_ps > 0;
     let first_stage_ps = options.pass_timing.as_ref().map_or(0, |timing| timing.first_stage_ps);
@@ -278,9 +281,9 @@ fn refuse_standing_still(root: &Fields<'_>, options: &DeviceOptions) {
     ];
     let stands = loops.chain(internal).find(|(_, port)| !takes_time(port));
     let Some((name, _)) = stands else { return };
-    let message = format!("packets may go round by {name} for ever without time going on");
+    let message = format!("packets may loop through {name} forever without device time passing");
     let diagnostic =
-        Diagnostic::error(CONFIGURATION_STANDS_STILL, root.span_of("pass_limit"), message)
+        Diagnostic::error(CONFIGURATION_ZERO_TIME_LOOP, root.span_of("pass_limit"), message)
             .here("no limit for passes")
             .help("give it a `rate` or a `latency`, or the device an `ingress_interval`");
     root.messages().push(diagnostic);

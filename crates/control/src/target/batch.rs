@@ -174,7 +174,7 @@ pub struct QueueState {
     /// Packets that wait.
     pub depth_packets: u64,
     /// The largest depth so far.
-    pub max_packets: u64,
+    pub peak_packets: u64,
 }
 
 /// The result of an item that succeeded.
