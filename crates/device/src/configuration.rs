@@ -42,6 +42,7 @@ fn device(mut root: Fields<'_>) -> DeviceOptions {
     let mut options = DeviceOptions::default();
     let units = [("us", TimestampUnit::Microseconds), ("ns", TimestampUnit::Nanoseconds)];
     options.timestamp_unit = root.choice("clock", &units).unwrap_or_default();
+    options.device_id = root.number("id", 0..=u64::MAX >> 1).unwrap_or(0);
     options.ingress_interval_ps = root.time("ingress_interval").unwrap_or(0);
     options.ingress_latency_ps = root.time("ingress_latency").unwrap_or(0);
     options.egress_latency_ps = root.time("egress_latency").unwrap_or(0);

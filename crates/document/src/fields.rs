@@ -279,7 +279,7 @@ impl<'n> Fields<'n> {
             let effect = if is_error { "" } else { "; it does nothing" };
             let message = format!("{} has no field `{shown}`{effect}", self.name);
             let unknown = report(conventions.unknown_field, message);
-            self.messages.push(match nearest(&name, self.asked.iter().copied()) {
+            self.messages.push(match source::nearest(&name, self.asked.iter().copied()) {
                 Some(near) => unknown.help(format!("`{near}` may be meant")),
                 None if is_listed => unknown,
                 None if self.asked.len() > MAX_LISTED && !conventions.reference.is_empty() => {
@@ -296,14 +296,4 @@ impl<'n> Fields<'n> {
 pub fn normalized(name: &str) -> String {
     let spaced = |character| if matches!(character, '_' | '-') { ' ' } else { character };
     name.trim().chars().map(spaced).collect::<String>().to_lowercase()
-}
-
-/// Returns the name most like `name`, if one is near.
-pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    names
-        .into_iter()
-        .map(|other| (strsim::jaro_winkler(name, other), other))
-        .filter(|(near, _)| *near > 0.8)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, other)| other)
 }

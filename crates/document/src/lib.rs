@@ -11,6 +11,6 @@ mod toml;
 mod yaml;
 
 pub use conventions::{Conventions, FieldNames};
-pub use fields::{Fields, nearest, normalized};
+pub use fields::{Fields, normalized};
 pub use messages::Messages;
 pub use node::{Field, Format, Node, NodeKind};

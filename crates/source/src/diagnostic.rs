@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics: code, severity, place, message, further places, notes and help.
+//! `Diagnostic`: a message to the user with its code, severity, places, notes and help.
 
 use crate::Span;
 
-/// The severity of a diagnostic. Only errors make a command fail.
+/// Whether the input can be used. Only errors make a command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input can be used, but probably does not mean what its author intended.
+    /// The input can be used, but something in it is probably not meant.
     Warning,
 }
 
@@ -33,11 +33,11 @@ pub struct Explanation {
     pub text: &'static str,
     /// A whole small program (or input) that gets this code; empty where none fits.
     pub wrong: &'static str,
-    /// The same input corrected; it gets no diagnostic with this code.
+    /// The same, corrected; it gets no diagnostic with this code.
     pub right: &'static str,
 }
 
-/// A place and what stands there.
+/// A place with a text about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
@@ -46,7 +46,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// One message to the user.
+/// A message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Diagnostic {
@@ -85,7 +85,7 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
-    /// Labels the primary place.
+    /// Says what stands at the primary place.
     pub fn here(mut self, text: impl Into<String>) -> Diagnostic {
         self.primary.text = text.into();
         self
@@ -117,12 +117,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Creates an empty list.
+    /// None yet.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds a diagnostic, unless it equals one of the last 64.
+    /// Adds one. An exact repetition of an earlier one is dropped.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let repeated = self.list.iter().rev().take(64).any(|earlier| *earlier == diagnostic);
         if !repeated {

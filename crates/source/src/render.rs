@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics as text with carets, and as JSON for tools. Reads only the lines around the marked places, so the
-//! size of a file does not matter; `excerpt` chooses them.
+//! Diagnostics as text with carets, and as JSON for tools. Only the lines around what is marked are
+//! looked at, so the size of a file does not matter; which part of them is shown is decided in
+//! `excerpt`.
 
 mod excerpt;
 
@@ -11,7 +12,7 @@ use annotate_snippets::{
 use excerpt::{Excerpt, Mark, excerpts};
 use serde_json::{Value, json};
 
-/// The width of a line of text, about.
+/// How many columns a line of text takes at most, roughly.
 const WIDTH_COLUMNS: usize = 240;
 
 /// How to render text.
@@ -21,8 +22,8 @@ pub struct RenderOptions {
     pub color: bool,
 }
 
-/// A message cuts words, such as written-out types, that are longer than this.
-const MAX_WORD_LENGTH: usize = 400;
+/// The longest word, such as a written-out type, that a message shows in full.
+const MAX_SHOWN_WORD_LENGTH: usize = 400;
 
 /// All diagnostics as text for a person, each with its snippet.
 pub fn render_text(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
@@ -41,7 +42,7 @@ fn render_one(map: &SourceMap, diagnostic: &Diagnostic, renderer: &Renderer) -> 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let message = printable(&diagnostic.message, MAX_WORD_LENGTH);
+    let message = printable(&diagnostic.message, MAX_SHOWN_WORD_LENGTH);
     let title = level.primary_title(message).id(diagnostic.code.0);
     let mut group = Group::with_title(title);
     let mut marks = vec![Mark::new(&diagnostic.primary, true)];

@@ -116,7 +116,7 @@ fn unknown(
     let message = format!("the program has no {kind} `{name}`");
     let diagnostic = Diagnostic::error(codes::EXPECTED_NAME, span, message);
     let names: Vec<&str> = names.collect();
-    match document::nearest(name, names.iter().copied()) {
+    match source::nearest(name, names.iter().copied()) {
         Some(near) => diagnostic.help(format!("`{near}` may be meant")),
         None if names.is_empty() => diagnostic,
         None => {

@@ -6,7 +6,7 @@ use super::argument::integer;
 use super::codes;
 use super::run::{Command, KeyPattern, Places};
 use super::values::RunValues;
-use document::{Fields, Messages, Node, NodeKind, nearest};
+use document::{Fields, Messages, Node, NodeKind};
 use source::Diagnostic;
 
 const COMMANDS: &[&str] = &[
@@ -32,7 +32,7 @@ pub(super) fn command(
     let name = messages.text(node, "`name`")?;
     let Some(name) = COMMANDS.iter().find(|known| **known == name) else {
         let message = format!("there is no command `{name}`");
-        let help = match nearest(name, COMMANDS.iter().copied()) {
+        let help = match source::nearest(name, COMMANDS.iter().copied()) {
             Some(near) => format!("`{near}` may be meant"),
             None => format!("commands are {}", COMMANDS.join(", ")),
         };

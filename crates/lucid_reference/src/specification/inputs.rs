@@ -9,7 +9,7 @@ use super::quantities::EVENT_RATE;
 use super::run::{Argument, CaptureEvent, Draw, Gap, Generator, Input, InputKind, Places};
 use super::values::RunValues;
 use super::{argument, commands};
-use document::{Fields, Messages, Node, NodeKind, nearest, normalized};
+use document::{Fields, Messages, Node, NodeKind, normalized};
 use source::Diagnostic;
 
 const TYPES: &[&str] = &["event", "packet", "command", "generator", "capture", "link"];
@@ -42,7 +42,7 @@ fn input(node: &Node, network: &Network, max_time_ps: u64, messages: &Messages) 
         "link" => link(&mut fields, network, messages),
         _ => {
             let message = format!("there is no entry of type `{kind}`");
-            let help = match nearest(&kind, TYPES.iter().copied()) {
+            let help = match source::nearest(&kind, TYPES.iter().copied()) {
                 Some(near) => format!("`{near}` may be meant"),
                 None => format!("types are {}", TYPES.join(", ")),
             };
