@@ -13,7 +13,7 @@
 mod fit;
 mod text;
 
-pub use fit::Misfit;
+pub use fit::Mismatch;
 
 use crate::map::{ControlMap, Reconciliation, Renamed};
 use crate::target::{Batch, DeviceItem, Fault, Item, Outcome, Reply, Target, Visibility};
@@ -43,7 +43,7 @@ pub struct Checkpoint {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CheckpointError {
     /// The target's program lacks objects of the checkpoint; all of them.
-    Misfits(Vec<Misfit>),
+    Mismatches(Vec<Mismatch>),
     /// The target refused an item; of a write, which one.
     Refused {
         /// The item, as text.
@@ -56,8 +56,8 @@ pub enum CheckpointError {
 impl fmt::Display for CheckpointError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CheckpointError::Misfits(list) => {
-                let list: Vec<String> = list.iter().map(Misfit::to_string).collect();
+            CheckpointError::Mismatches(list) => {
+                let list: Vec<String> = list.iter().map(Mismatch::to_string).collect();
                 write!(formatter, "the checkpoint does not fit the program: {}", list.join("; "))
             }
             CheckpointError::Refused { item, fault } => write!(formatter, "{fault}, for {item}"),
@@ -191,7 +191,7 @@ impl Checkpoint {
     }
 
     fn map_to(&self, program: &Arc<Program>) -> Result<Renamed, CheckpointError> {
-        let handles = fit::handles(self, program).map_err(CheckpointError::Misfits)?;
+        let handles = fit::handles(self, program).map_err(CheckpointError::Mismatches)?;
         Ok(Renamed::new(self.program.clone(), program, handles))
     }
 

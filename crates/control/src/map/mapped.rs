@@ -193,7 +193,7 @@ impl<M: ControlMap> Mapped<M> {
     }
 
     /// Whether a batch is made for another program.
-    fn is_misfit(&self, batch: &Batch) -> bool {
+    fn is_for_another_program(&self, batch: &Batch) -> bool {
         let own = || self.map.program();
         batch.program.as_ref().is_some_and(|program| !Arc::ptr_eq(program, &own()))
     }
@@ -378,7 +378,7 @@ impl<M: ControlMap> Target for Mapped<M> {
 
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
         let ticket = self.ticket();
-        if self.is_misfit(&batch) {
+        if self.is_for_another_program(&batch) {
             let outcome = Outcome::failed(batch.items.len(), Fault::Swapped, at_ps);
             self.answer(ticket, outcome);
         } else if self.is_free_for(&batch) {
@@ -394,7 +394,7 @@ impl<M: ControlMap> Target for Mapped<M> {
         self.drive();
         let ticket = self.ticket();
         let count = batch.items.len();
-        let outcome = if self.is_misfit(&batch) {
+        let outcome = if self.is_for_another_program(&batch) {
             Outcome::failed(count, Fault::Swapped, at_ps)
         } else if self.reserved.is_some() || !self.queue.is_empty() || !self.running.is_empty() {
             let why = "other batches are pending; reserve when they have been answered";
@@ -500,7 +500,7 @@ impl<M: ControlMap> Target for Mapped<M> {
             && self.passing.is_empty()
             && self.queue.is_empty()
             && self.reserved.is_none()
-            && !self.is_misfit(&batch)
+            && !self.is_for_another_program(&batch)
             && let Some(index) = self.map.passes_to(&batch)
             && let Some(Below { target: Some(target), program, record: None, .. }) =
                 self.below.get_mut(index.0)

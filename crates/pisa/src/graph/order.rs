@@ -69,7 +69,7 @@ impl<'a, 'c> AtomOrder<'a, 'c> {
     }
 
     /// Whether code at one place runs before code at another, in some run of the program. Atoms of one
-    /// instruction are told by themselves what they wait for.
+    /// instruction have explicit dependencies.
     pub fn comes_before(&self, from: (usize, usize, usize), to: (usize, usize, usize)) -> bool {
         let (control, block, at) = from;
         if control != to.0 {

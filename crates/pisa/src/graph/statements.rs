@@ -169,7 +169,7 @@ impl<'a> Walk<'a, '_> {
         let name = describe::operation(self.program, operation);
         let truth = guard.as_ref().map(|guard| self.truth(block, guard, at));
         let id = self.add(AtomKind::Statement, name, (block, at), origin);
-        // A hash is computed on the way to the memory.
+        // The hash unit in front of the memory computes a hash.
         match self.index_hash(index) {
             Some(temp) => self.read_operation(id, temp, block, at),
             None => self.read(id, index, block, at),

@@ -142,7 +142,7 @@ impl<T: Translation> Virtual<T> {
         outcome.first_fault().map(|(at, fault)| (places[at], fault.clone()))
     }
 
-    /// Adds the items that the batch needs besides once phase 0 is done.
+    /// Adds the further items of the batch once phase 0 is done.
     pub(super) fn complete(&mut self, plan: &mut VirtualPlan) {
         if plan.parts.iter().any(|part| part.is_write && part.result.is_ok()) {
             let no_part = plan.parts.len();
