@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
-//! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
-//! numbers drawn there and the lines logged; and both engines give the same.
+//! Taps: the sequence of events of packets in a device, for checks of a run from outside, such as an oracle that replays
+//! it. Unlike traces, taps contain only random draws and log lines of blocks, and both engines give the same taps.
 
 use crate::drop_reason::DropReason;
 use crate::ingress_source::IngressSource;
