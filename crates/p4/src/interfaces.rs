@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interfaces that every program can include without having them as files: the core library
-//! and the published architectures. Their texts are in `include/`; what they mean for a device is
-//! not known here.
+//! The built-in interfaces: the core library and the published architectures, which a program can
+//! include without files. Their texts are in `include/`.
 
 use crate::preprocessor::IncludeLoader;
 
