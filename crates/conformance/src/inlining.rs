@@ -67,7 +67,7 @@ fn compare(
     }
 }
 
-/// Reasons that would be mistakes of the inliner.
+/// Whether an obstacle is a mistake of the inliner.
 fn is_mistake(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Refused(_) | Obstacle::Edit(_) | Obstacle::NoSuchCall)
 }
@@ -80,7 +80,7 @@ fn first_error(found: &Diagnostics, map: &SourceMap) -> String {
     format!("{place}{}: {}", first.code, first.message)
 }
 
-/// What the control plane sees, a line a thing.
+/// Returns the control-plane names of a program with their shapes, a line for each.
 pub fn names(program: &Program) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     for table in &program.tables {

@@ -13,13 +13,13 @@ use source::{Diagnostics, RenderOptions, SourceMap};
 use std::any::Any;
 use std::sync::Arc;
 
-/// What must hold for every accepted program: unchanged it prints and lowers to the same texts, and so it
-/// does copied; renamed it is accepted, and a control plane sees no difference; pruned it is accepted.
-/// `lowered` is its IR, where it has a `main`.
+/// Checks what must hold for every accepted program: unchanged and copied it prints and lowers to the same texts;
+/// renamed it is accepted and has the same control-plane names; pruned it is accepted. `lowered` is its IR, if it has a
+/// `main`.
 ///
 /// # Errors
 ///
-/// What does not hold, as text.
+/// The first difference, as text.
 pub fn check(
     typed: &Arc<TypedProgram>,
     map: &SourceMap,
@@ -47,10 +47,10 @@ pub fn check(
     let old = lowered.map(control_plane_names).unwrap_or_default();
     let new = again.as_deref().map(control_plane_names).unwrap_or_default();
     if let Some((old, new)) = old.iter().zip(&new).find(|(old, new)| old != new) {
-        return Err(format!("renamed: the control plane sees {new} instead of {old}"));
+        return Err(format!("renamed: the control-plane name of {old} is {new}"));
     }
     if old.len() != new.len() {
-        return Err("renamed: the control plane sees more or less".to_owned());
+        return Err("renamed: the number of control-plane names differs".to_owned());
     }
     let mut rewriter = Rewriter::of(typed, map.clone());
     rewriter.prune();
@@ -59,7 +59,7 @@ pub fn check(
     Ok(())
 }
 
-/// The IR of a program with a `main`.
+/// Lowers a program; `None` without a `main`.
 fn lower(rewritten: &Rewritten) -> Result<Option<Arc<Program>>, String> {
     let mut found = Diagnostics::new();
     let ready = ReadyProgram::lower(rewritten.program.clone(), &mut found);
@@ -69,7 +69,7 @@ fn lower(rewritten: &Rewritten) -> Result<Option<Arc<Program>>, String> {
     }
 }
 
-/// What a control plane calls by name.
+/// Returns the control-plane names of a program.
 fn control_plane_names(program: &Program) -> Vec<String> {
     let mut names = Vec::new();
     for table in &program.tables {
@@ -86,31 +86,31 @@ fn control_plane_names(program: &Program) -> Vec<String> {
     names
 }
 
-/// The program with nothing changed.
+/// Rewrites a program without any change.
 ///
 /// # Errors
 ///
-/// What the checker says, as text.
+/// The diagnostics of the checker, as text.
 pub fn unchanged(typed: &Arc<TypedProgram>, map: &SourceMap) -> Result<Rewritten, String> {
     finished(Rewriter::of(typed, map.clone()))
 }
 
-/// The program with a copy in the place of each declaration of its own.
+/// Replaces each declaration of a program by a copy.
 ///
 /// # Errors
 ///
-/// What the rewriter or the checker says, as text.
+/// The error of the rewriter or the checker, as text.
 pub fn copied(typed: &Arc<TypedProgram>, map: &SourceMap) -> Result<Rewritten, String> {
     let mut rewriter = Rewriter::of(typed, map.clone());
     copy_all(&mut rewriter).map_err(|error| error.to_string())?;
     finished(rewriter)
 }
 
-/// The program with another name for everything that can have one; a control plane sees the old names.
+/// Renames everything in a program that can have another name; control-plane names stay.
 ///
 /// # Errors
 ///
-/// What the rewriter or the checker says, as text.
+/// The error of the rewriter or the checker, as text.
 pub fn renamed(typed: &Arc<TypedProgram>, map: &SourceMap) -> Result<Rewritten, String> {
     let mut rewriter = Rewriter::of(typed, map.clone());
     rename_all(&mut rewriter).map_err(|error| error.to_string())?;

@@ -38,7 +38,7 @@ impl std::fmt::Display for CaseError {
 }
 
 impl Case {
-    /// Makes a case. The program is compiled on the way, because entries are made from its IR.
+    /// Makes a case. It compiles the program, because entries are made from its IR.
     ///
     /// # Errors
     ///

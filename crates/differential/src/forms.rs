@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program in the several forms that must mean the same: the IR as lowered, simplified with fused
-//! register accesses, lowered again from the printed program, and rewritten in ways that change nothing.
+//! [`Forms`]: one program in several forms that must mean the same: the IR as lowered, simplified with fused register
+//! accesses, lowered again from the printed program, with calls inlined, and after edits that keep the meaning.
 
 use crate::edits::edited;
 use ir::Program;
@@ -29,7 +29,7 @@ pub enum Form {
     Rewritten,
 }
 
-/// What a form could not be made for.
+/// Why a form cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormError {
     /// The front end or lowering refused the program.

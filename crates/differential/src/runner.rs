@@ -36,7 +36,7 @@ pub struct Difference {
 /// Kinds of differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// One subject loaded the program, the other did not, or both failed in different ways.
+    /// One subject loaded the program, the other did not, or both failed with different errors.
     Loading,
     /// A subject panicked.
     Panic,
@@ -68,7 +68,7 @@ pub fn compare(
 ) -> Result<Agreement, Box<Difference>> {
     let mut agreement = Agreement::default();
     let loaded = [guarded(|| left.load(program)), guarded(|| right.load(program))];
-    let told = |outcome: &Result<Result<(), String>, String>| match outcome {
+    let described = |outcome: &Result<Result<(), String>, String>| match outcome {
         Ok(Ok(())) => "loaded the program".to_string(),
         Ok(Err(why)) => why.clone(),
         Err(panic) => format!("panicked: {panic}"),
@@ -82,8 +82,8 @@ pub fn compare(
         return Err(Box::new(Difference {
             stimulus: None,
             kind,
-            left: (left.name().to_string(), told(&loaded[0])),
-            right: (right.name().to_string(), told(&loaded[1])),
+            left: (left.name().to_string(), described(&loaded[0])),
+            right: (right.name().to_string(), described(&loaded[1])),
         }));
     }
     let (mut seen_left, mut seen_right) = (Vec::new(), Vec::new());
@@ -124,7 +124,7 @@ fn difference(
 ) -> Difference {
     let first = seen_left.iter().zip(seen_right).position(|(one, other)| one != other);
     let first = first.unwrap_or(seen_left.len().min(seen_right.len()));
-    let told = |outcome: &Result<(), String>, seen: &[Observation]| match outcome {
+    let described = |outcome: &Result<(), String>, seen: &[Observation]| match outcome {
         Err(panic) => format!("panicked: {panic}"),
         Ok(()) => match seen.get(first) {
             Some(observation) => observation.to_string(),
@@ -138,8 +138,8 @@ fn difference(
     Difference {
         stimulus,
         kind,
-        left: (left.to_string(), told(&outcomes[0], seen_left)),
-        right: (right.to_string(), told(&outcomes[1], seen_right)),
+        left: (left.to_string(), described(&outcomes[0], seen_left)),
+        right: (right.to_string(), described(&outcomes[1], seen_right)),
     }
 }
 

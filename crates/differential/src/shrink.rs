@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Makes a case on which two subjects differ small: commands and packets go, then pieces of the
-//! program, and expressions give way to simpler ones, as long as a difference of the same kind stays.
-//! A smaller program that does not compile is simply not taken.
+//! Shrinks a case on which two subjects differ: removes commands and packets, then pieces of the program, and replaces
+//! expressions by simpler ones, as long as a difference of the same kind stays. Candidates that do not compile are
+//! discarded.
 
 use crate::case::Case;
 use crate::forms::Forms;
@@ -9,10 +9,10 @@ use crate::runner::{Difference, compare};
 use crate::subject::{Stimulus, Subject};
 use testing::p4::piece::{Part, Piece, Role};
 
-/// How many smaller cases are tried at most.
+/// The maximum number of smaller cases that are tried.
 const ATTEMPT_LIMIT: u32 = 6000;
 
-/// The small case and the difference on it.
+/// Returns the small case and the difference on it.
 pub fn shrink(
     case: Case,
     difference: Difference,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is compared: anything that runs a program on commands and packets and tells what it saw. A
-//! subject made of a `device::Device` is here; which two are compared is the caller's matter.
+//! [`Subject`]: runs a program on commands and packets and returns observations. [`DeviceSubject`] is a subject made of
+//! a `device::Device`; the caller chooses which two are compared.
 
 use crate::forms::{Form, Forms};
 use control::session::Session;
@@ -285,9 +285,9 @@ impl Subject for DeviceSubject {
         collect(device, self.slot_ps, seen);
         seen.extend(outcome.err().map(|error| Observation::Error(error_text(error, self.slot_ps))));
         // By name: forms of a program may declare the same things in another order.
-        let mut told: Vec<(String, String)> = Vec::new();
-        let mut tell = |name: String, value: String| told.push((name, value));
-        tell("statistics".to_string(), format!("{:?}", device.statistics()));
+        let mut values: Vec<(String, String)> = Vec::new();
+        let mut note = |name: String, value: String| values.push((name, value));
+        note("statistics".to_string(), format!("{:?}", device.statistics()));
         let program = device.program();
         let cells = device.cells();
         for (at, declared) in program.registers.iter().enumerate() {
@@ -295,7 +295,7 @@ impl Subject for DeviceSubject {
             for index in 0..register.size().min(64) {
                 if let Some(value) = register.read(index).filter(|value| *value != declared.initial)
                 {
-                    tell(format!("register {}[{index}]", declared.name), value.to_string());
+                    note(format!("register {}[{index}]", declared.name), value.to_string());
                 }
             }
         }
@@ -304,7 +304,7 @@ impl Subject for DeviceSubject {
             for index in 0..cells.counter_size(counter).min(64) {
                 let value = cells.counter(counter, index).unwrap_or_default();
                 if value != state::CounterValue::default() {
-                    tell(format!("counter {}[{index}]", declared.name), format!("{value:?}"));
+                    note(format!("counter {}[{index}]", declared.name), format!("{value:?}"));
                 }
             }
         }
@@ -322,11 +322,11 @@ impl Subject for DeviceSubject {
                     }
                     let place =
                         entry.map_or("default".to_string(), |entry| entry.handle.0.to_string());
-                    tell(format!("direct counter {name} of {place}"), format!("{value:?}"));
+                    note(format!("direct counter {name} of {place}"), format!("{value:?}"));
                 }
             }
         }
-        told.sort();
-        seen.extend(told.into_iter().map(|(name, value)| Observation::Final(name, value)));
+        values.sort();
+        seen.extend(values.into_iter().map(|(name, value)| Observation::Final(name, value)));
     }
 }

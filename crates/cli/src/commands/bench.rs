@@ -5,7 +5,8 @@
 use super::measured;
 use crate::arguments::{Bench, System};
 use crate::output;
-use figures::lucid::{self as paper, Application, Measuring, Table, Way};
+use figures::lucid::{self as paper, Application, TargetChoice};
+use figures::{Measuring, Table};
 use frontend::{Console, ExitStatus, Failure};
 use indicatif::{ProgressBar, ProgressStyle};
 use lucid::core::Program;
@@ -15,14 +16,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use toolchain::files::{self, Disk};
-use toolchain::lucid::inputs::{self, Alone, Wanted};
+use toolchain::lucid::inputs::{self, LucidProgram, RunRequest};
 
 /// What figures are measured of.
 struct Given<'a> {
     /// Folder of the applications.
     folder: &'a Path,
     /// Longest search for one exact layout.
-    most_exact: Duration,
+    exact_limit: Duration,
 }
 
 /// Measures a figure.
@@ -31,7 +32,7 @@ type Measure = fn(&mut Measuring<'_>, &Given<'_>) -> Result<Table, Failure>;
 /// The figures, by their numbers in the paper.
 const FIGURES: &[(u32, Measure)] = &[
     (9, |measuring, given| {
-        stages(given.folder, |list| paper::figure_9(measuring, list, given.most_exact))
+        stages(given.folder, |list| paper::figure_9(measuring, list, given.exact_limit))
     }),
     (10, |measuring, given| stages(given.folder, |list| paper::figure_10(measuring, list))),
     (12, |measuring, given| stages(given.folder, |list| paper::figure_12(measuring, list))),
@@ -92,27 +93,27 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
     Ok(found)
 }
 
-/// The run of an application, ready.
-fn ready_run(run: &Path) -> Result<inputs::Ready, Failure> {
-    inputs::ready(&Wanted { specification: Some(run), ..Wanted::from(&Disk) }, None)
+/// Reads the run of an application.
+fn run_of(run: &Path) -> Result<inputs::LucidRun, Failure> {
+    inputs::read_run(&RunRequest { specification: Some(run), ..RunRequest::from(&Disk) }, None)
 }
 
 /// The applications of a folder.
 fn programs(folder: &Path) -> Result<Vec<Application>, Failure> {
-    let made_ready = |(name, found): (String, Found)| match found {
-        Found::Program(path) => alone(name, &path),
+    let with_run = |(name, found): (String, Found)| match found {
+        Found::Program(path) => read_program(name, &path),
         Found::Run(run) => {
-            let ready = ready_run(&run)?;
-            let program = (**ready.setup.program()).clone();
-            Ok(application(name, program, ready.map, &ready.program_path))
+            let run = run_of(&run)?;
+            let program = (**run.setup.program()).clone();
+            Ok(application(name, program, run.map, &run.program_path))
         }
     };
-    found_in(folder)?.into_iter().map(made_ready).collect()
+    found_in(folder)?.into_iter().map(with_run).collect()
 }
 
 /// A program without a run, with the symbolics beside it.
-fn alone(name: String, path: &Path) -> Result<Application, Failure> {
-    let Alone { map, program, .. } = inputs::alone(&Disk, path)?;
+fn read_program(name: String, path: &Path) -> Result<Application, Failure> {
+    let LucidProgram { map, program, .. } = inputs::read_program(&Disk, path)?;
     Ok(application(name, program, map, path))
 }
 
@@ -128,7 +129,7 @@ fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     let mut with_runs = Vec::new();
     for (name, found) in found_in(folder)? {
         if let Found::Run(run) = found {
-            with_runs.push((name, ready_run(&run)?.setup));
+            with_runs.push((name, run_of(&run)?.setup));
         }
     }
     if with_runs.is_empty() {
@@ -144,7 +145,7 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
         .map(|(name, found)| {
             let path = match found {
                 Found::Program(path) => path,
-                Found::Run(run) => ready_run(&run)?.program_path,
+                Found::Run(run) => run_of(&run)?.program_path,
             };
             Ok((name, path))
         })
@@ -157,28 +158,28 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
 pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     let quiet = console.is_quiet();
     let System::Lucid = arguments.system;
-    let most_exact = match toolchain::layouts::time_limit(arguments.time_limit) {
-        Ok(most_exact) => most_exact,
+    let exact_limit = match toolchain::layouts::time_limit(arguments.time_limit) {
+        Ok(exact_limit) => exact_limit,
         Err(message) => return wrong_usage(&message),
     };
     let done = match (&arguments.one, &arguments.corpus[..]) {
         (Some(one), _) => {
-            let way = one.first().and_then(|way| Way::named(way.to_str()?));
-            let (Some(way), Some(path)) = (way, one.get(1)) else {
+            let choice = one.first().and_then(|choice| TargetChoice::named(choice.to_str()?));
+            let (Some(choice), Some(path)) = (choice, one.get(1)) else {
                 return wrong_usage("--one takes v1model, tna or exact, and a program");
             };
-            measured::one(way, Path::new(path), most_exact)
+            measured::one(choice, Path::new(path), exact_limit)
         }
         (None, []) if arguments.compile => with_bar(quiet, |progress| {
             let programs = program_files(&arguments.applications)?;
-            let found = measured::all(&programs, &Way::ALL, most_exact, progress)?;
+            let found = measured::all(&programs, &TargetChoice::ALL, exact_limit, progress)?;
             Ok(paper::compile_table(&found))
         }),
-        (None, []) => return all_figures(arguments, most_exact, console),
+        (None, []) => return all_figures(arguments, exact_limit, console),
         (None, folders) => with_bar(quiet, |progress| {
             let programs = measured::programs_in(folders)?;
-            let ways = [Way::V1Model, Way::Greedy];
-            let found = measured::all(&programs, &ways, most_exact, progress)?;
+            let choices = [TargetChoice::V1Model, TargetChoice::Greedy];
+            let found = measured::all(&programs, &choices, exact_limit, progress)?;
             Ok(paper::corpus_table(&found))
         }),
     };
@@ -215,7 +216,7 @@ fn with_bar(
     made.map(|table| output::print(&table.to_string()))
 }
 
-fn all_figures(arguments: &Bench, most_exact: Duration, console: &dyn Console) -> ExitStatus {
+fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) -> ExitStatus {
     let known = |number: &u32| FIGURES.iter().any(|figure| figure.0 == *number);
     if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
@@ -225,7 +226,7 @@ fn all_figures(arguments: &Bench, most_exact: Duration, console: &dyn Console) -
         };
         return wrong_usage(&format!("{why}; figures are {}", all.join(", ")));
     }
-    let given = Given { folder: &arguments.applications, most_exact };
+    let given = Given { folder: &arguments.applications, exact_limit };
     let mut is_first = true;
     for (number, measure) in FIGURES {
         if !arguments.figure.is_empty() && !arguments.figure.contains(number) {

@@ -3,7 +3,7 @@
 //! started again with the hidden option `--one`. What is measured is `figures::lucid`'.
 
 use crate::output;
-use figures::lucid::{Outcome, Outcomes, Refusal, Source, Step, Way, compile_measured};
+use figures::lucid::{Outcome, Outcomes, Refusal, Source, Step, TargetChoice, compile_measured};
 use frontend::{Failure, Frontend};
 use source::{Diagnostics, SourceMap};
 use std::io::Read;
@@ -25,7 +25,7 @@ pub fn is_program(path: &Path) -> bool {
 }
 
 /// Compiles one program in this process and prints what came of it as JSON.
-pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Failure> {
+pub fn one(choice: TargetChoice, path: &Path, exact_limit: Duration) -> Result<(), Failure> {
     let text = files::read_text(path)?;
     let mut map = SourceMap::new();
     let mut found = Diagnostics::new();
@@ -35,7 +35,7 @@ pub fn one(way: Way, path: &Path, most_exact: Duration) -> Result<(), Failure> {
     };
     let name = path.display().to_string();
     let source = Source { name: &name, text, loader: &Includes(&Disk), symbolics: &symbolics };
-    let outcome = compile_measured(source, way, most_exact, &peak_kib);
+    let outcome = compile_measured(source, choice, exact_limit, &peak_kib);
     output::print(&outcome.to_json());
     Ok(())
 }
@@ -47,31 +47,35 @@ fn peak_kib() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// Compiles programs these ways, a process each.
+/// Compiles programs these choices, a process each.
 pub fn all(
     programs: &[(String, PathBuf)],
-    ways: &[Way],
-    most_exact: Duration,
+    choices: &[TargetChoice],
+    exact_limit: Duration,
     progress: &mut dyn FnMut(&str, f64),
 ) -> Result<Vec<(String, Outcomes)>, String> {
     let mut found = Vec::new();
     for (at, (name, path)) in programs.iter().enumerate() {
         progress(name, at as f64 / programs.len().max(1) as f64);
         let mut outcomes = Outcomes::new();
-        for way in ways {
-            outcomes.insert(*way, in_a_process(*way, path, most_exact)?);
+        for choice in choices {
+            outcomes.insert(*choice, in_a_process(*choice, path, exact_limit)?);
         }
         found.push((name.clone(), outcomes));
     }
     Ok(found)
 }
 
-fn in_a_process(way: Way, path: &Path, most_exact: Duration) -> Result<Outcome, String> {
+fn in_a_process(
+    choice: TargetChoice,
+    path: &Path,
+    exact_limit: Duration,
+) -> Result<Outcome, String> {
     let cannot = |error: std::io::Error| format!("cannot start this program again: {error}");
     let own = std::env::current_exe().map_err(cannot)?;
-    let seconds = most_exact.as_secs_f64().to_string();
+    let seconds = exact_limit.as_secs_f64().to_string();
     let mut child = Command::new(own)
-        .args(["bench", "lucid", "--time-limit", &seconds, "--one", way.name()])
+        .args(["bench", "lucid", "--time-limit", &seconds, "--one", choice.name()])
         .arg(path)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -237,7 +237,7 @@ impl Observer for Onlooker<'_> {
             Event::TableApplied { table, .. } => (Some(Location::Table(table)), None),
             Event::RegisterAccessed { register, after, .. } => {
                 let register = Location::Register(register);
-                // A value that nobody uses is not read.
+                // An unused value is not read.
                 (None, after.map(|_| register))
             }
             Event::Counted { counter, .. } => (None, Some(Location::Counter(counter))),

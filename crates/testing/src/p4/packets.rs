@@ -8,11 +8,11 @@ use crate::Choices;
 use ir::{BinaryOperation, Bits, UnaryOperation};
 use std::collections::HashMap;
 
-/// No packet gets longer before its tail.
-const LARGEST_PACKET_BITS: usize = 8 * 1500;
+/// The maximum length of a packet without its tail.
+const MAX_PACKET_BITS: usize = 8 * 1500;
 
-/// How many states a path goes through at most.
-const LONGEST_PATH: usize = 24;
+/// The maximum number of states on a path.
+const MAX_PATH_STATES: usize = 24;
 
 /// A packet.
 pub fn packet(parser: &ParserModel, choices: &mut Choices, palette: &[u64]) -> Vec<u8> {
@@ -22,7 +22,7 @@ pub fn packet(parser: &ParserModel, choices: &mut Choices, palette: &[u64]) -> V
     }
     let mut builder = Builder::default();
     let mut at = 0;
-    for _ in 0..LONGEST_PATH {
+    for _ in 0..MAX_PATH_STATES {
         let Some(state) = parser.states.get(at) else { break };
         builder.state(state, choices, palette);
         // Later cases and the default are behind what the first ones look for; most paths go deep.
@@ -92,7 +92,7 @@ impl Builder {
 
     fn state(&mut self, state: &StateModel, choices: &mut Choices, palette: &[u64]) {
         for step in &state.steps {
-            if self.bits.len() > LARGEST_PACKET_BITS {
+            if self.bits.len() > MAX_PACKET_BITS {
                 return;
             }
             match step {

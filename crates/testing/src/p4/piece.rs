@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A generated program as a tree of pieces: text with holes, where each piece says what may become of
-//! it when the program is made smaller. Which pieces make a program is the generator's matter, in
-//! which order they are taken away the shrinker's.
+//! [`Piece`]: a generated program as a tree of text with holes. The role of a piece says how a shrinker may make it
+//! smaller. `generator` makes the tree, the crate `differential` shrinks it.
 
-/// What may be done to a piece to make a program smaller.
+/// How a shrinker may make a piece smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing, but its parts may change.
+    /// Not at all, but its parts may change.
     Fixed,
-    /// It may go as a whole: a statement, a declaration, a field, an entry, a case.
+    /// By removing it: a statement, a declaration, a field, an entry, a case.
     Droppable,
-    /// It may go, or give way to the lists of statements in it: an `if`, a loop, a block.
+    /// By removing it, or by replacing it with a list of statements in it: an `if`, a loop, a block.
     Compound,
-    /// It may be replaced by an expression in it with the same type, or by the simplest one.
+    /// By replacing it with an expression in it of the same type, or with the simplest one.
     Expression {
         /// The type as P4 text.
         ty: String,
@@ -26,7 +25,7 @@ pub enum Role {
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// What may be done to it.
+    /// How it may be made smaller.
     pub role: Role,
     /// Its text and the pieces in it, in order.
     pub parts: Vec<Part>,

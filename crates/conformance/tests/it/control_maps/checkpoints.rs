@@ -38,7 +38,7 @@ fn send(subjects: &mut [Subject], choices: &mut Choices, time_ps: &mut u64, coun
     for _ in 0..count {
         *time_ps += u64::from(choices.between(2_000, 30_000)) | 1;
         let (bytes, port) = (packet(choices), choices.between(0, 3));
-        let mut told = Vec::new();
+        let mut received = Vec::new();
         for subject in subjects.iter_mut() {
             let device = &mut subject.devices[0];
             device.inject(port, *time_ps, bytes.clone()).expect("the port exists");
@@ -46,10 +46,10 @@ fn send(subjects: &mut [Subject], choices: &mut Choices, time_ps: &mut u64, coun
             let packets = device.drain_transmitted();
             sent += packets.len() as u64;
             let packets = packets.into_iter().map(|one| (one.port, one.time_ps, one.bytes));
-            told.push((subject.name, packets.collect::<Vec<_>>()));
+            received.push((subject.name, packets.collect::<Vec<_>>()));
         }
-        for (name, packets) in &told {
-            assert_eq!(*packets, told[0].1, "{name} and {} differ", told[0].0);
+        for (name, packets) in &received {
+            assert_eq!(*packets, received[0].1, "{name} and {} differ", received[0].0);
         }
     }
     sent / subjects.len() as u64

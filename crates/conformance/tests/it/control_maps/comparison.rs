@@ -135,7 +135,7 @@ pub fn compare(
             let port = choices.between(0, 3);
             let _ = writeln!(log, "packet at {time_ps} port {port}: {bytes:x?}");
             for subject in subjects.iter_mut() {
-                // What is due before the packet is told before it.
+                // Everything due before the packet is reported before it.
                 subject.advance(time_ps - 1);
             }
             notifications(subjects, &mut compared, &log)?;
@@ -202,19 +202,19 @@ fn exchange(
     compared: &mut Compared,
     log: &mut String,
 ) -> Result<(), String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut reports: Vec<String> = Vec::new();
     for subject in subjects.iter_mut() {
         let mut text = String::new();
         match make(subject) {
             Ok(batch) => {
-                if told.is_empty() {
+                if reports.is_empty() {
                     compared.batches += 1;
                     compared.items += batch.items.len() as u64;
                     let _ = writeln!(log, "batch {:?} {:?}", batch.atomicity, batch.items);
                 }
                 let now_ps = subject.target.now_ps();
                 let outcome = subject.target.execute(batch);
-                if told.is_empty() {
+                if reports.is_empty() {
                     let refused = outcome.results.iter().filter(|result| result.is_err()).count();
                     compared.refused += refused as u64;
                 }
@@ -224,17 +224,17 @@ fn exchange(
                 let _ = writeln!(text, "not prepared: {fault}");
             }
         }
-        told.push(text);
+        reports.push(text);
     }
-    agree(subjects, &told, "the batch", log)
+    agree(subjects, &reports, "the batch", log)
 }
 
-fn agree(subjects: &[Subject], told: &[String], what: &str, log: &str) -> Result<(), String> {
-    for (subject, text) in subjects.iter().zip(told).skip(1) {
-        if *text != told[0] {
+fn agree(subjects: &[Subject], reports: &[String], what: &str, log: &str) -> Result<(), String> {
+    for (subject, text) in subjects.iter().zip(reports).skip(1) {
+        if *text != reports[0] {
             return Err(format!(
                 "{what}: {} and {} differ\n--- {}\n{}--- {}\n{text}--- after\n{log}",
-                subjects[0].name, subject.name, subjects[0].name, told[0], subject.name
+                subjects[0].name, subject.name, subjects[0].name, reports[0], subject.name
             ));
         }
     }
@@ -291,19 +291,19 @@ fn tell(outcome: &Outcome, now_ps: u64, course: &Course, text: &mut String) {
 }
 
 fn transmitted(subjects: &mut [Subject], compared: &mut Compared, log: &str) -> Result<(), String> {
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     for subject in subjects.iter_mut() {
         let mut text = String::new();
         for device in &mut subject.devices {
             for packet in device.drain_transmitted() {
-                compared.transmitted += u64::from(told.is_empty());
+                compared.transmitted += u64::from(reports.is_empty());
                 let (port, time_ps, bytes) = (packet.port, packet.time_ps, packet.bytes);
                 let _ = writeln!(text, "port {port} at {time_ps}: {bytes:x?}");
             }
         }
-        told.push(text);
+        reports.push(text);
     }
-    agree(subjects, &told, "packets", log)
+    agree(subjects, &reports, "packets", log)
 }
 
 fn notifications(
@@ -311,14 +311,14 @@ fn notifications(
     compared: &mut Compared,
     log: &str,
 ) -> Result<(), String> {
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     // A map asks for the hits of an entry after its rows have idled. Of an entry that was hit between, it
     // cannot tell, and says nothing until the entry idles again.
     let mut hit_since = BTreeSet::new();
     for subject in subjects.iter_mut() {
         let mut lines = Vec::new();
         for notification in subject.target.notifications() {
-            let is_first = u64::from(told.is_empty());
+            let is_first = u64::from(reports.is_empty());
             let time_ps = notification.time_ps();
             lines.push(match notification {
                 Notification::Digest { name, fields, .. } => {
@@ -347,9 +347,9 @@ fn notifications(
         // Of equal times, entries come in the order of tables below.
         lines.retain(|line| !hit_since.contains(line));
         lines.sort();
-        told.push(lines.join("\n") + "\n");
+        reports.push(lines.join("\n") + "\n");
     }
-    agree(subjects, &told, "notifications", log)
+    agree(subjects, &reports, "notifications", log)
 }
 
 /// When an entry was last hit, or inserted.

@@ -9,7 +9,7 @@ use testing::Choices;
 /// Fields that are matched, with their widths.
 const FIELDS: &[(&str, u32)] = &[("hdr.h.a", 8), ("hdr.h.b", 8), ("hdr.h.c", 16), ("hdr.h.d", 8)];
 
-/// Names of registers and counters. Each is accessed at the field `b`, so who owns a cell can be told by it.
+/// Names of registers and counters. Each is accessed at the field `b`, so `b` decides which instance owns a cell.
 pub const ADDED: &str = "sums";
 pub const OVERWRITTEN: &str = "latest";
 pub const COUNTED: &str = "seen";

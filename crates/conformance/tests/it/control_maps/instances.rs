@@ -24,7 +24,7 @@ enum Mistake {
     None,
     /// Counters and hits of the second instance are forgotten.
     FirstOnly,
-    /// Every cell belongs to the first instance.
+    /// The first instance owns every cell.
     NoOwners,
     /// An entry idles when it does so at one instance.
     IdlesAnywhere,
@@ -37,7 +37,7 @@ struct Faulty {
     mistake: Mistake,
 }
 
-/// The second field of a packet tells the cell; even ones belong to the first instance.
+/// The second field of a packet is the index of the cell; the first instance owns the even ones.
 fn owner() -> Owner {
     Owner::by(|_: OwnedArray, index| (index & 1) as usize)
 }
@@ -145,7 +145,7 @@ fn broken_instances_are_noticed() {
     {
         let caught = (0..60).find(|seed| run(*seed, mistake).is_err());
         println!("{mistake:?}: caught in case {caught:?}");
-        assert!(caught.is_some(), "nobody notices {mistake:?}");
+        assert!(caught.is_some(), "no case shows {mistake:?}");
     }
 }
 

@@ -374,7 +374,7 @@ fn a_reservation_waits_for_batches_before_it() {
     assert!(one.poll(batch).is_some_and(|outcome| outcome.is_ok()));
     let possible = two.reserve(Batch::of([insert(2), insert(3)]), 0);
     assert!(answer(&mut device, &mut two, possible).is_ok());
-    // Until the commit nobody else writes.
+    // Until the commit no other controller writes.
     let theirs = one.submit(Batch::one(insert(2)), 0);
     advance(&mut device, 50_000);
     assert_eq!(one.poll(theirs), None);

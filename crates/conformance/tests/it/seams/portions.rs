@@ -309,8 +309,8 @@ fn value_sets_calculations_and_cells_are_divided() {
         let outcomes =
             [one.execute(Batch::one(read(cells))), one.execute(Batch::one(write(cells, 9)))];
         for outcome in outcomes {
-            let told = codes(&outcome).remove(0);
-            assert!(told.contains("cells this controller has 0 to 1"), "{told}");
+            let code = codes(&outcome).remove(0);
+            assert!(code.contains("cells this controller has 0 to 1"), "{code}");
         }
     }
     // Outside the array the store says what is wrong.

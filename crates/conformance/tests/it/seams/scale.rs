@@ -45,7 +45,7 @@ const MISTAKES: [Mistake; 5] = [
     Mistake::LateBatch,
 ];
 
-/// The instance that owns a cell: by the parity of its index, the other way round in the second array.
+/// The instance that owns a cell: by the parity of its index, inverted in the second array.
 fn owner(array: Gress, index: u64) -> usize {
     match array {
         Gress::Ingress => (index % 2) as usize,

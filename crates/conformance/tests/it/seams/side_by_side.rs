@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs side by side on one device, chosen by ingress port, each with a target of its own; names of tables may be
-//! equal. While packets flow the code of one is replaced, and another one gives way to a program loaded anew. Each has
+//! equal. While packets flow the code of one is replaced, and another one is replaced by a program that is loaded anew. Each has
 //! to be as alone on a device of its own.
 
 use crate::seams::program;

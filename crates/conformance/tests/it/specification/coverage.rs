@@ -168,25 +168,39 @@ impl Report {
         let coverage = self.of(clause.number);
         let source = |name: &String| {
             let name = name.strip_prefix("crates/").unwrap_or(name).replacen("/src/", "/", 1);
-            format!("`{}`", name.trim_end_matches(".rs"))
+            let name = name.trim_end_matches(".rs");
+            (name.len(), format!("`{name}`"))
         };
-        let code: Vec<String> = coverage.code.iter().map(source).collect();
-        let mut tests: Vec<String> = coverage
-            .documents
-            .iter()
-            .map(|(name, cases)| {
-                let short = name.strip_prefix("tests/specification/").unwrap_or(name);
-                format!("[{}](../{name}) {cases}", short.trim_end_matches(".md"))
-            })
-            .collect();
+        let code: Vec<_> = coverage.code.iter().map(source).collect();
+        let document = |(name, cases): (&String, &usize)| {
+            let short = name.strip_prefix("tests/specification/").unwrap_or(name);
+            let short = short.trim_end_matches(".md");
+            (short.len() + 3, format!("[{short}](../{name}) {cases}"))
+        };
+        let mut tests: Vec<_> = coverage.documents.iter().map(document).collect();
         tests.extend(coverage.test_code.iter().map(source));
         let title = clause.title.replace('|', "\\|");
         let (title, none) = match clause.normative {
             true => (title, "none"),
             false => (format!("*{title}*"), ""),
         };
-        let tests = if tests.is_empty() { none.to_string() } else { tests.join(", ") };
-        format!("| {} | {title} | {} | {tests} |\n", clause.number, code.join(", "))
+        let tests = if tests.is_empty() { none.to_string() } else { cell(&tests) };
+        format!("| {} | {title} | {} | {tests} |\n", clause.number, cell(&code))
+    }
+}
+
+/// Joins the items of a cell, each with its visible length; names as many as a readable cell has room for.
+fn cell(items: &[(usize, String)]) -> String {
+    const MAX_CHARACTERS: usize = 150;
+    let mut length = 0;
+    let fits = |item: &&(usize, String)| -> bool {
+        length += item.0 + 4;
+        length <= MAX_CHARACTERS
+    };
+    let shown: Vec<&str> = items.iter().take_while(fits).map(|item| &*item.1).collect();
+    match items.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
     }
 }
 

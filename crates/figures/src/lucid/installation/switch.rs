@@ -4,9 +4,9 @@
 //! the processor needs for the packets of an installation. Each trial is repeated with the same flows and
 //! the shortest time counts: what is longer is other processes'.
 
-use super::super::Measuring;
 use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};
+use crate::Measuring;
 use control::target::Batch;
 use device::{Burst, Device, DeviceOptions};
 use ir::{Bits, RegisterId};
@@ -113,7 +113,7 @@ impl Firewall {
     }
 }
 
-/// Numbers at random (splitmix64), none of them 0.
+/// Random numbers other than 0 (SplitMix64).
 struct Keys(u64);
 
 impl Iterator for Keys {

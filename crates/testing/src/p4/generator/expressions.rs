@@ -8,7 +8,7 @@ use super::{Generator, Place, Type, Variable};
 use crate::p4::piece::Piece;
 
 /// Values wider than this are only copied, sliced and compared.
-const LARGEST_COMPUTED_BITS: u32 = 320;
+const MAX_COMPUTED_BITS: u32 = 320;
 
 impl Generator<'_> {
     /// An expression.
@@ -84,10 +84,8 @@ impl Generator<'_> {
                     format!("({path} & {width}w{})", if size > 2 { 3 } else { 1 })
                 };
                 let zero = "0".to_string();
-                let role = crate::differential::piece::Role::Expression {
-                    ty: self.type_text(ty),
-                    simplest: zero,
-                };
+                let role =
+                    crate::p4::piece::Role::Expression { ty: self.type_text(ty), simplest: zero };
                 Piece::new(role, &mask, Vec::new())
             }
             _ => Piece::text("0"),
@@ -150,7 +148,7 @@ impl Generator<'_> {
 
     fn bits_expression(&mut self, width: u32, depth: u32) -> Piece {
         let ty = Type::Bits(width);
-        if width > LARGEST_COMPUTED_BITS && !self.choices.chance(15) {
+        if width > MAX_COMPUTED_BITS && !self.choices.chance(15) {
             return self.leaf(ty);
         }
         match self.choices.weighted(&[46, 5, 12, 6, 8, 8, 8, 3]) {

@@ -26,7 +26,7 @@ pub(super) fn literal(value: &Bits) -> String {
 }
 
 /// A value as `0x` digits.
-pub(in crate::differential) fn hexadecimal(value: &Bits) -> String {
+pub(in crate::p4) fn hexadecimal(value: &Bits) -> String {
     let digits: String = value.to_bytes_be().iter().map(|byte| format!("{byte:02x}")).collect();
     let digits = digits.trim_start_matches('0');
     format!("0x{}", if digits.is_empty() { "0" } else { digits })

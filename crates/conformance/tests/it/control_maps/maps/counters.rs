@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A counter kept in two arrays; which one a packet counts in is the packet's matter, so values are summed.
+//! A counter in two arrays: the packet decides which one counts it, so reads add both values.
 
 use super::ids::{Ids, counter_named, physical};
 use super::rows::{ByRows, NoRows, add};

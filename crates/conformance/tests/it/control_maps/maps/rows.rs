@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Maps that give an entry as written several rows as run: counters are summed over them, the latest hit counts,
-//! and an entry has idled when all its rows have. Which rows an entry has is the business of each kind.
+//! and an entry has idled when all its rows have. Each kind of map decides which rows an entry has.
 
 use super::Form;
 use super::ids::{Ids, physical, table_of_counter};

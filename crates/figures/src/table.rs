@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A figure as text: a title, columns, rows, remarks. What is in it is the figures'.
+//! [`Table`]: a figure as text with a title, columns, rows and remarks.
 
 use std::fmt;
 
-/// A table for people.
+/// A figure as a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// Heads of the columns; the first is at the left, the others are at the right.
+    /// Heads of the columns; the first is aligned left, the others right.
     pub columns: Vec<String>,
     /// Cells, as many as there are columns.
     pub rows: Vec<Vec<String>>,
-    /// What has to be known to read it, a paragraph each.
+    /// Remarks below the table, a paragraph each.
     pub remarks: Vec<String>,
 }
 
 impl Table {
-    /// An empty one.
+    /// Creates a table without rows.
     pub fn new(title: &str, columns: &[&str]) -> Table {
         let columns = columns.iter().map(|column| (*column).to_string()).collect();
         Table { title: title.to_string(), columns, ..Table::default() }

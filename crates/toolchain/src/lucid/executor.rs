@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What runs a Lucid program: the reference interpreter, or the compiled program on devices. Both tell
-//! the same observations; this hides which it is.
+//! [`Executor`]: what executes a Lucid program, the reference interpreter or devices with the compiled program. Both
+//! report the same observations.
 
-use super::inputs::Ready;
+use super::inputs::LucidRun;
 use super::targets::{ENGINE, target_name};
 use super::user_p4;
 use device::EngineChoice;
@@ -17,70 +17,76 @@ use lucid_reference::simulation::{Counts, Observer, Outcome, Simulation};
 use source::Diagnostics;
 use std::sync::Arc;
 
-/// A run at work.
-pub enum Machine {
-    /// By the reference interpreter.
-    Reference(Box<Simulation>),
-    /// Compiled: what for, the run, and what came of comparing it with the reference interpreter if
-    /// that was asked for.
-    Compiled(&'static str, Box<CompiledSimulation>, Verdict),
-}
-
-/// Whether a compiled run is compared with the reference interpreter, and what came of it.
-pub enum Verdict {
-    /// Not compared.
-    Unasked,
-    /// It will be.
-    Asked,
-    /// It was.
-    Given(Box<Verified>),
-}
-
-impl Machine {
+/// Executes a program.
+pub enum Executor {
     /// The reference interpreter.
-    pub fn reference(ready: &Ready) -> Machine {
-        Machine::Reference(Box::new(Simulation::new(ready.setup.clone())))
+    Reference(Box<Simulation>),
+    /// Devices with the compiled program.
+    Compiled {
+        /// The name of the target.
+        target: &'static str,
+        /// The devices in their network.
+        simulation: Box<CompiledSimulation>,
+        /// The comparison with the reference interpreter.
+        verification: Verification,
+    },
+}
+
+/// The comparison of a compiled run with the reference interpreter.
+pub enum Verification {
+    /// The run is not compared.
+    Off,
+    /// The run will be compared.
+    Pending,
+    /// The run was compared.
+    Done(Box<Verified>),
+}
+
+impl Executor {
+    /// Creates the reference interpreter.
+    pub fn reference(run: &LucidRun) -> Executor {
+        Executor::Reference(Box::new(Simulation::new(run.setup.clone())))
     }
 
-    /// The compiled program. Warnings of the compiler are printed on the console, if there is one.
+    /// Compiles the program and creates its devices. Prints warnings of the compiler on the console, if there is one.
     pub fn compiled(
         engine: EngineChoice,
         options: Options,
-        is_compared: bool,
-        ready: &Ready,
+        verification: Verification,
+        run: &LucidRun,
         console: Option<&dyn Console>,
-    ) -> Result<Machine, Failure> {
-        let options = delay_options(&ready.setup, Options { observed: true, ..options });
-        let ports = check_ports(&ready.setup);
+    ) -> Result<Executor, Failure> {
+        let options = delay_options(&run.setup, Options { observed: true, ..options });
+        let ports = check_ports(&run.setup);
         if ports.has_errors() {
-            return Err(Failure::Found(ready.map.clone(), ports));
+            return Err(Failure::Found(run.map.clone(), ports));
         }
-        let compiled = compile(ready.setup.program(), &ready.map, &options).map_err(|found| {
+        let compiled = compile(run.setup.program(), &run.map, &options).map_err(|found| {
             let help = "--engine reference runs the program without compiling it";
-            let mut told = Diagnostics::new();
+            let mut advised = Diagnostics::new();
             for (at, one) in found.into_iter().enumerate() {
-                told.push(if at == 0 { one.help(help) } else { one });
+                advised.push(if at == 0 { one.help(help) } else { one });
             }
-            Failure::Found(user_p4::with_sources(ready.map.clone(), &options), told)
+            Failure::Found(user_p4::with_sources(run.map.clone(), &options), advised)
         })?;
         if let Some(console) = console {
             console.warnings(&compiled.built.map, &compiled.warnings);
             console.warnings(&compiled.built.map, &compiled.built.warnings);
         }
-        let simulation = CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine)
+        let simulation = CompiledSimulation::new(run.setup.clone(), Arc::new(compiled), engine)
             .map_err(|error| Failure::Message(error.to_string()))?;
-        let verdict = if is_compared { Verdict::Asked } else { Verdict::Unasked };
-        Ok(Machine::Compiled(target_name(options.target), Box::new(simulation), verdict))
+        let (target, simulation) = (target_name(options.target), Box::new(simulation));
+        Ok(Executor::Compiled { target, simulation, verification })
     }
 
-    /// What runs, for people.
+    /// Returns the name that reports have for it.
     pub fn name(&self) -> String {
         match self {
-            Machine::Reference(_) => ENGINE.to_string(),
-            Machine::Compiled(target, simulation, verdict) => {
+            Executor::Reference(_) => ENGINE.to_string(),
+            Executor::Compiled { target, simulation, verification } => {
                 let engine = simulation.device(0).map_or("jit", |device| device.engine_name());
-                let beside = match verdict {
-                    Verdict::Unasked => "",
+                let beside = match verification {
+                    Verification::Off => "",
                     _ => ", beside the reference interpreter",
                 };
                 format!("compiled for {target}, {engine}{beside}")
@@ -88,9 +94,11 @@ impl Machine {
         }
     }
 
-    /// What came of comparing with the reference interpreter, if that was asked for.
-    pub fn judgement(&self) -> Option<Result<String, String>> {
-        let Machine::Compiled(_, _, Verdict::Given(verified)) = self else { return None };
+    /// Returns the result of the comparison with the reference interpreter, if the run was compared.
+    pub fn comparison(&self) -> Option<Result<String, String>> {
+        let Executor::Compiled { verification: Verification::Done(verified), .. } = self else {
+            return None;
+        };
         Some(match &verified.difference {
             None => Ok(format!(
                 "as the reference interpreter: {} handlers in a legal schedule, {} cells and {} \
@@ -112,19 +120,19 @@ impl Machine {
 
     fn run_until(&mut self, until_ps: u64, observer: &mut dyn Observer) -> Outcome {
         match self {
-            Machine::Reference(simulation) => simulation.run_until(until_ps, observer),
-            Machine::Compiled(_, simulation, _) => simulation.run_until(until_ps, observer),
+            Executor::Reference(simulation) => simulation.run_until(until_ps, observer),
+            Executor::Compiled { simulation, .. } => simulation.run_until(until_ps, observer),
         }
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Outcome {
         match self {
-            Machine::Reference(simulation) => simulation.run(observer),
-            Machine::Compiled(_, simulation, verdict) => match verdict {
-                Verdict::Asked => {
+            Executor::Reference(simulation) => simulation.run(observer),
+            Executor::Compiled { simulation, verification, .. } => match verification {
+                Verification::Pending => {
                     let verified = verify(simulation, observer);
                     let outcome = verified.outcome.clone();
-                    *verdict = Verdict::Given(Box::new(verified));
+                    *verification = Verification::Done(Box::new(verified));
                     outcome
                 }
                 _ => simulation.run(observer),
@@ -134,12 +142,12 @@ impl Machine {
 
     fn switches(&self) -> u32 {
         match self {
-            Machine::Reference(simulation) => simulation.setup().switches(),
-            Machine::Compiled(_, simulation, _) => simulation.setup().switches(),
+            Executor::Reference(simulation) => simulation.setup().switches(),
+            Executor::Compiled { simulation, .. } => simulation.setup().switches(),
         }
     }
 
-    /// Runs to the end, with a stop wherever an expectation wants to look at arrays.
+    /// Runs to the end and stops at each time at which an expectation reads arrays.
     pub fn observe(
         &mut self,
         verdicts: &mut Verdicts<'_>,
@@ -163,49 +171,49 @@ impl Machine {
         self.run(&mut both)
     }
 
-    /// The cell at an index, or the two of a pair.
+    /// Returns the cell at an index, or both cells of a pair.
     pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<Vec<u128>> {
         match self {
-            Machine::Reference(simulation) => {
+            Executor::Reference(simulation) => {
                 let cells = simulation.state(switch)?.cells(global)?;
                 let cell = cells.get(index.into())?;
                 Some(cell[..if cells.is_pairs() { 2 } else { 1 }].to_vec())
             }
-            Machine::Compiled(_, simulation, _) => simulation.cell(switch, global, index),
+            Executor::Compiled { simulation, .. } => simulation.cell(switch, global, index),
         }
     }
 
-    /// State of all switches.
+    /// Returns the state of all switches.
     pub fn states(&self) -> Vec<State> {
         let state = |switch| match self {
-            Machine::Reference(simulation) => simulation.state(switch).cloned(),
-            Machine::Compiled(_, simulation, _) => simulation.state(switch),
+            Executor::Reference(simulation) => simulation.state(switch).cloned(),
+            Executor::Compiled { simulation, .. } => simulation.state(switch),
         };
         (0..self.switches()).filter_map(state).collect()
     }
 
-    /// Counters of all switches.
+    /// Returns the counters of all switches.
     pub fn counts(&self) -> Vec<Counts> {
         let counts = |switch| match self {
-            Machine::Reference(simulation) => simulation.counts(switch),
-            Machine::Compiled(_, simulation, _) => simulation.counts(switch),
+            Executor::Reference(simulation) => simulation.counts(switch),
+            Executor::Compiled { simulation, .. } => simulation.counts(switch),
         };
         (0..self.switches()).filter_map(counts).collect()
     }
 
-    /// When the next input comes, in picoseconds.
+    /// Returns the time of the next input, in picoseconds.
     pub fn next_input_ps(&self) -> Option<u64> {
         match self {
-            Machine::Reference(simulation) => simulation.next_input_ps(),
-            Machine::Compiled(_, simulation, _) => simulation.next_input_ps(),
+            Executor::Reference(simulation) => simulation.next_input_ps(),
+            Executor::Compiled { simulation, .. } => simulation.next_input_ps(),
         }
     }
 
-    /// What is worth telling although the run went on.
+    /// Returns warnings of the run so far.
     pub fn warnings(&self) -> Diagnostics {
         match self {
-            Machine::Reference(simulation) => simulation.warnings().clone(),
-            Machine::Compiled(..) => Diagnostics::new(),
+            Executor::Reference(simulation) => simulation.warnings().clone(),
+            Executor::Compiled { .. } => Diagnostics::new(),
         }
     }
 }
