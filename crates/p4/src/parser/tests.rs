@@ -7,7 +7,7 @@ use crate::ast::Program;
 use crate::interfaces::InterfacesOnly;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
 use crate::printer;
-use insta::assert_snapshot;
+use testing::assert_snapshot;
 use source::{Diagnostics, RenderOptions, SourceMap, render_text};
 
 fn read(text: &str) -> (SourceMap, Program, Diagnostics) {

@@ -8,7 +8,7 @@ use crate::interfaces;
 use crate::interfaces::InterfacesOnly;
 use crate::parser::parse;
 use crate::preprocessor::{PreprocessorOptions, preprocess};
-use insta::assert_snapshot;
+use testing::assert_snapshot;
 use source::{Diagnostics, SourceMap};
 
 fn read(text: &str) -> Program {

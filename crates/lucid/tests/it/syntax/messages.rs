@@ -2,7 +2,7 @@
 //! Whole messages as users see them, and what holds for every explanation.
 
 use super::read;
-use insta::assert_snapshot;
+use testing::assert_snapshot;
 use lucid::syntax::codes::EXPLANATIONS;
 use source::{RenderOptions, Severity, render_text};
 
