@@ -388,7 +388,7 @@ impl GivenOptions {
     fn of(matches: &ArgMatches) -> GivenOptions {
         let command = Arguments::command();
         let arguments =
-            || command.find_subcommand("run").into_iter().flat_map(clap::Command::get_arguments);
+            || command.find_subcommand("run").into_iter().flat_map(|run| run.get_arguments());
         let in_groups = |groups: &[&str]| {
             let given = groups.iter().filter_map(|group| matches.get_many::<Id>(group)).flatten();
             let longs = given

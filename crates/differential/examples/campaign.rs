@@ -114,7 +114,7 @@ fn run(options: &Options) -> Result<bool, String> {
         let seed = options.seed + number;
         let mut choices = Choices::from_seed(seed);
         if options.print {
-            println!("// seed {seed}\n{}", generator::generate(&mut choices, knobs).tree.print());
+            println!("// seed {seed}\n{}", p4::generate(&mut choices, knobs).tree.print());
             continue;
         }
         match campaign::run(&mut choices, knobs, options.packets, (&mut left, &mut right)) {
