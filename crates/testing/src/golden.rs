@@ -4,7 +4,7 @@
 //! by the test function.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 /// Whether tests write golden files instead of comparing with them.
@@ -89,7 +89,7 @@ pub fn check_snapshot(source_file: &str, module: &str, name: &str, found: &str) 
     };
     let (expected, found) = (file[head.len()..].trim_matches('\n'), found.trim_matches('\n'));
     if expected.trim_end() != found.trim_end() {
-        check(PathBuf::from(path), &format!("{head}{}\n", found.trim_end()));
+        check(&path, &format!("{head}{}\n", found.trim_end()));
     }
 }
 

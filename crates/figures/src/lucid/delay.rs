@@ -126,11 +126,11 @@ fn costs(
     };
     let made = front::compile(map, NAME, TEXT.to_string(), &NoFiles, &symbolics, &[])?;
     let program = Arc::new(made.program);
-    let measured = |delay: Delay| {
+    let compiled = |delay: Delay| {
         let options = Options { target: Target::Tna, delay, ..Options::default() };
         compile(&program, map, &options).map(Arc::new)
     };
-    let (queue, round) = (measured(Delay::Queue)?, measured(Delay::Recirculation)?);
+    let (queue, round) = (compiled(Delay::Queue)?, compiled(Delay::Recirculation)?);
     let mut found = Vec::new();
     for (at, count) in concurrent.iter().enumerate() {
         (measuring.progress)("figure 14", at as f64 / concurrent.len() as f64);

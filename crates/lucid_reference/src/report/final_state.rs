@@ -175,7 +175,10 @@ mod tests {
 
     #[test]
     fn as_json() {
-        testing::assert_snapshot!(format!("{:#}", state_json(&example::program(), states().iter())));
+        testing::assert_snapshot!(format!(
+            "{:#}",
+            state_json(&example::program(), states().iter())
+        ));
     }
 
     #[test]

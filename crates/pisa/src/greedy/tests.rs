@@ -190,7 +190,9 @@ fn too_many_arrays() {
 
 #[test]
 fn an_array_that_is_too_large() {
-    testing::assert_snapshot!(fails("array big 1000000\narray fine 8\na array=big\nb array=fine\n"));
+    testing::assert_snapshot!(fails(
+        "array big 1000000\narray fine 8\na array=big\nb array=fine\n"
+    ));
 }
 
 #[test]
