@@ -65,8 +65,9 @@ pub mod text;
 pub mod transactions;
 pub mod verify;
 
+pub use arithmetic::crc::CrcParameters;
 pub use bits::Bits;
-pub use crc::{CRC_WIDTHS_BITS, Calculation, CrcParameters};
+pub use crc::{CRC_WIDTHS_BITS, Calculation};
 pub use instruction::*;
 pub use program::*;
 pub use random_site::RandomSite;

@@ -2,7 +2,7 @@
 //! What an IR program consists of, apart from its code: storage, state objects, actions, blocks and
 //! origins. Handles are indices into the program's lists.
 
-use crate::{Bits, Calculation, Operation, Region};
+use crate::{Bits, Calculation, CrcParameters, Operation, Region};
 use source::Span;
 use std::sync::Arc;
 
@@ -527,36 +527,18 @@ pub enum HashAlgorithm {
     /// Toeplitz or target's own choice, as PNA and PSA's `TARGET_DEFAULT`: CRC-32 here.
     TargetDefault,
     /// A CRC with parameters that the program gives.
-    Crc(CrcPolynomial),
+    Crc(CrcParameters),
 }
 
-/// What makes a CRC of 1 to 64 bits, in the terms of the catalogues of CRCs; no number is wider than the
-/// CRC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CrcPolynomial {
-    /// Width in bits.
-    pub width_bits: u32,
-    /// The polynomial without its highest term, the coefficient of 1 in the lowest bit.
-    pub polynomial: u64,
-    /// What the register begins with.
-    pub initial: u64,
-    /// What the register is combined with in the end.
-    pub final_xor: u64,
-    /// Whether the bits of each input byte, and those of the register in the end, are taken in reverse.
-    pub is_reflected: bool,
-}
-
-impl CrcPolynomial {
-    /// Whether the width is from 1 to 64 and no parameter is wider.
-    pub fn is_valid(&self) -> bool {
-        let widest = self.polynomial | self.initial | self.final_xor;
-        (1..=64).contains(&self.width_bits) && 64 - widest.leading_zeros() <= self.width_bits
-    }
-
-    /// What the register of a reflected CRC of up to 32 bits begins with, the term of the highest power in
-    /// the lowest bit.
-    pub fn initial_register(&self) -> u32 {
-        (self.initial << (64 - self.width_bits)).reverse_bits() as u32
+impl HashAlgorithm {
+    /// The parameters of a CRC that the program fixes; `None` for calculations, which the control plane sets.
+    pub fn crc(self) -> Option<CrcParameters> {
+        match self {
+            HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => Some(CrcParameters::CRC32),
+            HashAlgorithm::Crc16 => Some(CrcParameters::CRC16),
+            HashAlgorithm::Crc(parameters) => Some(parameters),
+            _ => None,
+        }
     }
 }
 

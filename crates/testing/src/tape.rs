@@ -3,17 +3,12 @@
 //! takes the next number, and zeros when the tape is used up. So a shorter tape of smaller numbers makes a simpler
 //! test case, and a tape that fails is shrunk instead of the case.
 
-/// Returns a tape of this length from a seed (SplitMix64).
+use arithmetic::random::SplitMix64;
+
+/// Returns a tape of this length from a seed.
 pub fn from_seed(seed: u64, length: usize) -> Vec<u32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 32) as u32
-    };
-    (0..length).map(|_| next()).collect()
+    let mut numbers = SplitMix64::new(seed);
+    (0..length).map(|_| (numbers.next_number() >> 32) as u32).collect()
 }
 
 /// Numbers that shrinking tries in the place of larger ones; choices take remainders, so larger numbers choose nothing
