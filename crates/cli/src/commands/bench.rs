@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `plane bench lucid`: figures of the Lucid paper, measured again, and what compiling takes. What is
-//! measured and how is in `figures::lucid`.
+//! `plane bench lucid`: prints the figures of the Lucid paper, measured again, or the cost of compilation.
+//! `figures::lucid` measures.
 
 use super::measured;
 use crate::arguments::{Bench, System};
 use crate::output;
+use crate::programs::ended;
 use figures::lucid::{self as paper, Application, TargetChoice};
 use figures::{Measuring, Table};
 use frontend::{Console, ExitStatus, Failure};
@@ -18,11 +19,11 @@ use std::time::Duration;
 use toolchain::files::{self, Disk};
 use toolchain::lucid::inputs::{self, LucidProgram, RunRequest};
 
-/// What figures are measured of.
+/// The programs of figures.
 struct Given<'a> {
-    /// Folder of the applications.
+    /// The folder of the applications.
     folder: &'a Path,
-    /// Longest search for one exact layout.
+    /// The time limit of the search for one exact layout.
     exact_limit: Duration,
 }
 
@@ -49,7 +50,7 @@ const FIGURES: &[(u32, Measure)] = &[
     }),
 ];
 
-/// Measures what applications compile to.
+/// Measures a figure of compiled applications.
 fn stages(
     folder: &Path,
     measure: impl FnOnce(&[Application]) -> Result<Table, (SourceMap, Diagnostics)>,
@@ -58,18 +59,18 @@ fn stages(
     measure(&list).map_err(|(map, found)| Failure::Found(map, found))
 }
 
-/// An application in a folder: its name, and its run or, without one, its program.
+/// An application in a folder: its run, or its program if it has no run.
 enum Found {
     Run(PathBuf),
     Program(PathBuf),
 }
 
-/// The applications of a folder: each folder in it with a run, and its programs.
+/// Finds the applications of a folder: each subfolder with a run, and each program.
 fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
     let cannot = |error: std::io::Error| {
         format!(
-            "cannot read `{}`: {}; run this in the project's folder, or name another folder of \
-             applications with --applications DIR",
+            "cannot read `{}`: {}; run this in the project's folder, or give the folder of \
+             the applications with --applications DIR",
             folder.display(),
             files::reason(&error)
         )
@@ -86,7 +87,7 @@ fn found_in(folder: &Path) -> Result<Vec<(String, Found)>, Failure> {
         }
     }
     if found.is_empty() {
-        let help = "name a folder of applications with --applications DIR";
+        let help = "give the folder of the applications with --applications DIR";
         return Err(format!("there is no application in `{}`; {help}", folder.display()).into());
     }
     found.sort_by(|one, other| one.0.cmp(&other.0));
@@ -98,7 +99,7 @@ fn run_of(run: &Path) -> Result<inputs::LucidRun, Failure> {
     inputs::read_run(&RunRequest { specification: Some(run), ..RunRequest::from(&Disk) }, None)
 }
 
-/// The applications of a folder.
+/// Reads the applications of a folder.
 fn programs(folder: &Path) -> Result<Vec<Application>, Failure> {
     let with_run = |(name, found): (String, Found)| match found {
         Found::Program(path) => read_program(name, &path),
@@ -111,7 +112,7 @@ fn programs(folder: &Path) -> Result<Vec<Application>, Failure> {
     found_in(folder)?.into_iter().map(with_run).collect()
 }
 
-/// A program without a run, with the symbolics beside it.
+/// Reads a program without a run, with the symbolics beside it.
 fn read_program(name: String, path: &Path) -> Result<Application, Failure> {
     let LucidProgram { map, program, .. } = inputs::read_program(&Disk, path)?;
     Ok(application(name, program, map, path))
@@ -124,7 +125,7 @@ fn application(name: String, program: Program, map: SourceMap, path: &Path) -> A
     Application { name, program, map, source }
 }
 
-/// The applications of a folder that have runs, by their names.
+/// Reads the applications of a folder that have runs.
 fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     let mut with_runs = Vec::new();
     for (name, found) in found_in(folder)? {
@@ -138,7 +139,7 @@ fn applications(folder: &Path) -> Result<Vec<(String, Arc<Setup>)>, Failure> {
     Ok(with_runs)
 }
 
-/// The program files of the applications of a folder, in the paper's order.
+/// Finds the program files of the applications of a folder, in the paper's order.
 fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     let mut found: Vec<(String, PathBuf)> = found_in(folder)?
         .into_iter()
@@ -154,7 +155,7 @@ fn program_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     Ok(found)
 }
 
-/// Measures what is wanted, or all figures.
+/// Measures the figures of the command line, or all figures.
 pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
     let quiet = console.is_quiet();
     let System::Lucid = arguments.system;
@@ -166,7 +167,7 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         (Some(one), _) => {
             let choice = one.first().and_then(|choice| TargetChoice::named(choice.to_str()?));
             let (Some(choice), Some(path)) = (choice, one.get(1)) else {
-                return wrong_usage("--one takes v1model, tna or exact, and a program");
+                return wrong_usage("--one needs v1model, tna or exact, and a program");
             };
             measured::one(choice, Path::new(path), exact_limit)
         }
@@ -183,7 +184,7 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
             Ok(paper::corpus_table(&found))
         }),
     };
-    ended(done, console)
+    ended(done.map(|()| ExitStatus::Fine), console)
 }
 
 fn wrong_usage(message: &str) -> ExitStatus {
@@ -191,14 +192,7 @@ fn wrong_usage(message: &str) -> ExitStatus {
     ExitStatus::WrongUsage
 }
 
-fn ended(done: Result<(), Failure>, console: &dyn Console) -> ExitStatus {
-    match done {
-        Ok(()) => ExitStatus::Fine,
-        Err(failure) => failure.print(console),
-    }
-}
-
-/// Prints a table that takes a while to make.
+/// Makes a table behind a progress bar, and prints it.
 fn with_bar(
     quiet: bool,
     make: impl FnOnce(&mut dyn FnMut(&str, f64)) -> Result<Table, Failure>,
@@ -221,7 +215,7 @@ fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) 
     if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
         let why = match unknown {
-            11 => "figure 11 says how long people took, which no program can measure".to_string(),
+            11 => "figure 11 shows the time that people took, which no program can measure".to_string(),
             other => format!("there is no figure {other} to measure"),
         };
         return wrong_usage(&format!("{why}; figures are {}", all.join(", ")));
@@ -239,7 +233,7 @@ fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) 
             measure(&mut Measuring { seed: arguments.seed, progress }, &given)
         });
         if done.is_err() {
-            return ended(done, console);
+            return ended(done.map(|()| ExitStatus::Fine), console);
         }
     }
     ExitStatus::Fine
