@@ -119,7 +119,7 @@ fn the_composition_of_two_maps_is_the_map_of_the_composition() {
     for (at, outer) in KINDS.iter().enumerate() {
         for (place, inner) in KINDS.iter().enumerate() {
             // Few cases take other pairs than all of them.
-            for seed in 0..cases(1).div_ceil(4) {
+            for seed in 0..cases(1u64).div_ceil(4) {
                 let seed = seed * 1000 + (at * KINDS.len() + place) as u64;
                 match run_composition(outer, inner, seed) {
                     Some(Ok(compared)) => {
