@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The architectures that a device runs, one file each, and the choice of the one that fits a program.
+//! The architectures that a device runs, a file each, and the choice by the program's architecture name.
 
 mod pass_boundaries;
+mod storage_field;
 mod tna;
 mod v1model;
 
@@ -12,8 +13,8 @@ use std::sync::Arc;
 /// Architectures that a device runs, by the names in [`ir::Program::architecture`].
 pub const SUPPORTED_ARCHITECTURES: &[&str] = &["v1model", "tna"];
 
-/// The architecture at work for a program.
-pub(crate) fn describe(
+/// Binds the program's architecture to the program.
+pub(crate) fn instantiate(
     program: &Arc<ir::Program>,
     drop_port: Option<u32>,
 ) -> Result<Arc<dyn Architecture>, LoadError> {

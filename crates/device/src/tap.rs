@@ -4,7 +4,7 @@
 //! numbers drawn there and the lines logged; and both engines give the same.
 
 use crate::drop_reason::DropReason;
-use crate::packet::IngressSource;
+use crate::ingress_source::IngressSource;
 use crate::wire::OutputPath;
 use state::externs::EmitTo;
 use std::sync::Arc;
@@ -92,13 +92,13 @@ pub enum TappedEvent {
         /// The instance's control-plane name; of a function its name.
         name: Arc<str>,
         /// What.
-        deed: ExternDeed,
+        action: ExternAction,
     },
 }
 
 /// What an extern may do with a packet, but for drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExternDeed {
+pub enum ExternAction {
     /// It holds the packet.
     Held {
         /// Its number for it.

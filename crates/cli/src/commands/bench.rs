@@ -215,7 +215,8 @@ fn all_figures(arguments: &Bench, exact_limit: Duration, console: &dyn Console) 
     if let Some(unknown) = arguments.figure.iter().find(|number| !known(number)) {
         let all: Vec<String> = FIGURES.iter().map(|figure| figure.0.to_string()).collect();
         let why = match unknown {
-            11 => "figure 11 shows the time that people took, which no program can measure".to_string(),
+            11 => "figure 11 shows the time that people took, which no program can measure"
+                .to_string(),
             other => format!("there is no figure {other} to measure"),
         };
         return wrong_usage(&format!("{why}; figures are {}", all.join(", ")));

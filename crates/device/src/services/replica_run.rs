@@ -7,10 +7,10 @@ use crate::compiled_program::{Bound, BoundReplicaPath};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::engine::{BlockOutputs, Engine};
-use crate::fast_path::{INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME, LeftFastPath};
+use crate::fast_path::{FastPathExit, INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME};
 use crate::output::DeviceError;
 use crate::pass::PassInfo;
-use jit::Ending;
+use jit::UnitExit;
 use state::Replica;
 use std::cell::Cell;
 
@@ -39,10 +39,10 @@ impl Services<'_> {
     /// handed back.
     pub fn send_copies(
         &mut self,
-        left: LeftFastPath,
+        left: FastPathExit,
         copies: &Copies,
-    ) -> Result<Option<LeftFastPath>, DeviceError> {
-        if !self.core.lets_copies_through() {
+    ) -> Result<Option<FastPathExit>, DeviceError> {
+        if !self.core.can_replicate_now() {
             return Ok(Some(left));
         }
         let ConfigurationView::Forwarding(forwarding) = &left.view else { return Ok(Some(left)) };
@@ -55,9 +55,9 @@ impl Services<'_> {
         let bound = compiled.replicas();
         let bound = bound.map_err(|error| DeviceError::NotCompiled { message: error.message })?;
         let Some(replicas) = bound else { return Ok(Some(left)) };
-        let BoundReplicaPath { bound, share_bytes, least_queue_count, storage, ordered } = replicas;
+        let BoundReplicaPath { bound, share_bytes, min_queue_count, storage, ordered } = replicas;
         let limit = self.core.options.pass_limit;
-        let goes_at_once = copies.queue < *least_queue_count
+        let goes_at_once = copies.queue < *min_queue_count
             && order(&found.replicas, copies.largest_port, ordered)
             && limit.is_none_or(|limit| limit as usize > ordered.len());
         if !goes_at_once {
@@ -65,11 +65,11 @@ impl Services<'_> {
         }
         let (queue, program) = (copies.queue, self.membership.lease.id);
 
-        let LeftFastPath { mut context, number, view, .. } = left;
+        let FastPathExit { mut context, number, view, .. } = left;
         let ConfigurationView::Forwarding(forwarding) = &view else { return Ok(None) };
         let counted_bytes = u32::try_from(context.packet.len()).unwrap_or(u32::MAX);
         let time_ps = self.core.now_ps.saturating_add(self.core.options.egress_latency_ps);
-        let mut inputs = [0; jit::NUMBERS];
+        let mut inputs = [0; jit::MAX_INPUTS];
         inputs[INPUT_TIME] = self.core.timestamp();
         inputs[INPUT_LENGTH] = u64::from(copies.length_bytes);
         storage.clear();
@@ -97,12 +97,12 @@ impl Services<'_> {
                 has_bytes = false;
             }
             let mut ending = runs.run(0, &inputs, &mut context);
-            if *share_bytes && !has_bytes && ending == Ending::Done {
+            if *share_bytes && !has_bytes && ending == UnitExit::Done {
                 context.emitted.clear();
                 ending = runs.run(1, &inputs, &mut context);
             }
             match ending {
-                Ending::Done => {
+                UnitExit::Done => {
                     if !has_bytes {
                         context.emitted.push_rest(&context.packet, context.cursor_bits);
                         has_bytes = true;
@@ -111,7 +111,7 @@ impl Services<'_> {
                     self.core.fast_path.sent(port, bytes.len() as u32);
                     self.core.list_sent(program, port, time_ps, bytes, number, queue);
                 }
-                Ending::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
+                UnitExit::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
                 // Nothing else ends a unit that asserts nothing and calls nothing.
                 _ => self.core.fast_path.dropped(0, 1),
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A v1model program at work: its blocks, metadata and requests, and what blocks have asked for. What is done
-//! about requests is in `finish`.
+//! `V1Model`: the blocks, metadata fields and requests of a v1model program, and the requests that a block issued.
+//! `finish` executes the requests.
 
 use super::metadata::Metadata;
 use crate::architectures::pass_boundaries;
@@ -12,10 +12,10 @@ use interpreter::PacketContext;
 use ir::{Bits, Program, SlotId};
 use std::sync::Arc;
 
-/// The `egress_spec` that means drop, unless [`crate::DeviceOptions::drop_port`] is another.
+/// The `egress_spec` that drops a packet, unless [`crate::DeviceOptions::drop_port`] is set.
 const DROP_PORT: u32 = 511;
 
-/// What a request of the program means.
+/// The kind of a request of the program, with the positions of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestKind {
     Clone { session: usize, field_list: Option<usize> },
@@ -36,13 +36,12 @@ pub(super) struct Blocks {
     pub deparser: usize,
 }
 
-/// A v1model program at work.
+/// The v1model architecture bound to a program.
 #[derive(Debug)]
 pub(crate) struct V1Model {
     pub(super) blocks: Blocks,
-    /// Those of a pass, in order.
-    pub(super) ingress_blocks: Arc<[usize]>,
-    pub(super) egress_blocks: Arc<[usize]>,
+    /// The blocks of a pass through ingress and of one through egress, in order.
+    pub(super) pass_blocks: [Arc<[usize]>; 2],
     pub(super) metadata: Metadata,
     requests: Vec<RequestKind>,
     pub(super) drop_port: u32,
@@ -76,15 +75,17 @@ impl V1Model {
         };
         Ok(V1Model {
             blocks,
-            ingress_blocks: [blocks.parser, blocks.verify, blocks.ingress].into(),
-            egress_blocks: [blocks.egress].into(),
+            pass_blocks: [
+                [blocks.parser, blocks.verify, blocks.ingress].into(),
+                [blocks.egress].into(),
+            ],
             metadata: Metadata::new(program),
             requests: pass_boundaries::request_kinds(program, kind)?,
             drop_port: drop_port.unwrap_or(DROP_PORT),
         })
     }
 
-    /// Notes what the last block asked for. Digests are given back.
+    /// Moves the requests that the last block issued to the packet, and returns its digests.
     pub(super) fn take_requests(
         &self,
         services: &mut Services<'_>,
@@ -116,7 +117,7 @@ impl V1Model {
         digests
     }
 
-    /// Slots and values of a field list. Lists that do not exist preserve nothing.
+    /// Returns the slots and values of a field list; a list that does not exist preserves nothing.
     pub(super) fn preserved(
         &self,
         services: &Services<'_>,
