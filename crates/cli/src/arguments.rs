@@ -285,6 +285,9 @@ pub struct Run {
     /// Options of runs in networks.
     #[command(flatten)]
     pub network: NetworkOptions,
+    /// P4 of the user around the dispatcher, also only for runs in networks: a struct with a flattened field is no group.
+    #[command(flatten)]
+    pub user_p4: UserP4Files,
     /// The options of the command line that only one kind of run has.
     #[arg(skip)]
     pub given: GivenOptions,
@@ -348,9 +351,6 @@ pub struct NetworkOptions {
     /// The target that the program is compiled for [default: v1model].
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     pub target: Option<String>,
-    /// P4 of the user around the dispatcher.
-    #[command(flatten)]
-    pub user_p4: UserP4Files,
     /// Values of symbolic sizes and constants; they replace those of the specification.
     #[arg(long, value_name = "FILE")]
     pub symbolics: Option<PathBuf>,

@@ -89,7 +89,7 @@ fn on_device<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<DeviceRu
 
 fn in_network<'a>(arguments: &'a Run, language: &dyn Frontend) -> Result<NetworkRun<'a>, String> {
     let network = &arguments.network;
-    let user_p4 = network.user_p4.files();
+    let user_p4 = arguments.user_p4.files();
     let has_user_p4 = user_p4.files().next().is_some();
     let reading = &arguments.reading;
     let of_p4 = [("-I", !reading.include_dirs.is_empty()), ("-D", !reading.defines.is_empty())];
