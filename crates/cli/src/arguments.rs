@@ -492,9 +492,9 @@ pub struct Emit {
     /// The target.
     #[arg(long, default_value = "v1model", value_parser = targets())]
     pub target: String,
-    /// How delayed events wait.
-    #[arg(long, default_value = "queue")]
-    pub delay: EmitDelay,
+    /// How delayed events wait [default: queue, or with --spec as in that run].
+    #[arg(long)]
+    pub delay: Option<EmitDelay>,
     /// The unit of v1model's time stamps.
     #[arg(long, default_value = "ns")]
     pub clock: EmitClock,

@@ -41,6 +41,7 @@ impl Reader {
         let mut options = DeviceOptions::default();
         let units = [("us", TimestampUnit::Microseconds), ("ns", TimestampUnit::Nanoseconds)];
         options.timestamp_unit = self.choice(root, "clock", &units).unwrap_or_default();
+        options.device_id = self.number(root, "id", 0..=u64::MAX >> 1).unwrap_or(0);
         options.ingress_interval_ps = self.time(root, "ingress_interval").unwrap_or(0);
         options.ingress_latency_ps = self.time(root, "ingress_latency").unwrap_or(0);
         options.egress_latency_ps = self.time(root, "egress_latency").unwrap_or(0);

@@ -24,7 +24,8 @@ use crate::tap::TappedEvent;
 use crate::trace::{Cause, TraceNode};
 use crate::traffic_manager::Dequeued;
 use interpreter::{Interpreter, PacketContext};
-use ir::Program;
+use ir::lowering::PROBE_REQUEST;
+use ir::{Program, RequestId};
 use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::ops::{Deref, RangeInclusive};
@@ -360,6 +361,9 @@ impl LoadedProgram {
     /// Finishes a pass behind the last of its blocks, or counts what became of one that has ended.
     pub fn finish(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
         core.take_record(&mut pass);
+        if core.tap.is_some() {
+            self.note_probes(core, &mut pass);
+        }
         match pass.ended {
             None => {
                 if !pass.packet.context.actions.is_empty() {
@@ -374,6 +378,18 @@ impl LoadedProgram {
         }
         self.executor.runner.recycle(pass.packet.context);
         Ok(())
+    }
+
+    /// Moves what probes gave in blocks of a pass to the tap.
+    fn note_probes(&self, core: &mut SwitchCore, pass: &mut Pass) {
+        let declared = &self.program().requests;
+        let is_probe = |request: RequestId| &*declared[request.index()].name == PROBE_REQUEST;
+        let requests = &mut pass.packet.context.requests;
+        for (request, values) in requests.extract_if(.., |(request, _)| is_probe(*request)) {
+            if let Some(tap) = &mut core.tap {
+                tap.note(core.now_ps, TappedEvent::Probed { request, values });
+            }
+        }
     }
 
     /// Another pass of equal state, unless the packet has made as many as it may.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
 //! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
-//! numbers drawn there and the lines logged; and both engines give the same.
+//! numbers drawn there, the lines logged, and the values at probes; and both engines give the same. Values at
+//! probes are noted when the blocks of the pass are over.
 
 use crate::drop_reason::DropReason;
 use crate::ingress_source::IngressSource;
 use crate::wire::OutputPath;
+use ir::{Bits, RequestId};
 use state::externs::EmitTo;
 use std::sync::Arc;
 
@@ -45,6 +47,13 @@ pub enum TappedEvent {
     Logged {
         /// The line.
         text: String,
+    },
+    /// It passed a probe in a block of the pass ([`ir::lowering::lower_with_probes`]).
+    Probed {
+        /// The probe's request, whose label and fields say where it stands and what it gives.
+        request: RequestId,
+        /// The values of the fields.
+        values: Vec<Bits>,
     },
     /// It stands in a queue now.
     Queued {

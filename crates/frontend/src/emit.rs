@@ -40,8 +40,8 @@ pub trait Emitter: Sync {
 pub struct EmitRequest<'r> {
     /// The target.
     pub target: &'r str,
-    /// How delayed events wait: `queue` or `recirculation`.
-    pub delay: &'r str,
+    /// How delayed events wait: `queue` or `recirculation`; `None` is as in the run, else `queue`.
+    pub delay: Option<&'r str>,
     /// The unit of time stamps: `ns` or `us`.
     pub clock: &'r str,
     /// How packets return to ingress: `port` or `primitive`.

@@ -23,7 +23,16 @@ impl ReadyProgram {
     /// Lowers a checked program. Without a `main` the answer is `None` without an error; otherwise `None`
     /// means that errors were reported.
     pub fn lower(typed: Arc<TypedProgram>, found: &mut Diagnostics) -> Option<ReadyProgram> {
-        let lowered = Arc::new(crate::lowering::lower(&typed, found)?);
+        ReadyProgram::lower_with_probes(typed, &[], found)
+    }
+
+    /// The same, with probes at both ends of these controls ([`crate::lowering::lower_with_probes`]).
+    pub fn lower_with_probes(
+        typed: Arc<TypedProgram>,
+        probes: &[Arc<str>],
+        found: &mut Diagnostics,
+    ) -> Option<ReadyProgram> {
+        let lowered = Arc::new(crate::lowering::lower_with_probes(&typed, probes, found)?);
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }
 

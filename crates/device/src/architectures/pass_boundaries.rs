@@ -13,6 +13,7 @@ use crate::services::{Services, queue_step};
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::PacketContext;
+use ir::lowering::PROBE_REQUEST;
 use ir::{Bits, Program, Request, SlotId};
 use state::CloneSession;
 use std::sync::Arc;
@@ -26,14 +27,16 @@ pub(super) fn block(program: &Program, role: &'static str) -> Result<usize, Load
         .ok_or_else(|| LoadError::MissingBlock { architecture: program.architecture.clone(), role })
 }
 
-/// Maps each request of a program to the architecture's kinds. `kind` returns `None` for an unknown request, which is
-/// an error.
+/// Maps each request of a program to the architecture's kinds; `None` for requests of probes, which only taps read.
+/// `kind` returns `None` for an unknown request, which is an error.
 pub(super) fn request_kinds<K>(
     program: &Program,
     kind: impl Fn(&Request) -> Option<K>,
-) -> Result<Vec<K>, LoadError> {
-    let kind = |request: &Request| {
-        kind(request).ok_or_else(|| LoadError::UnsupportedRequest(request.name.clone()))
+) -> Result<Vec<Option<K>>, LoadError> {
+    let kind = |request: &Request| match kind(request) {
+        None if &*request.name == PROBE_REQUEST => Ok(None),
+        None => Err(LoadError::UnsupportedRequest(request.name.clone())),
+        known => Ok(known),
     };
     program.requests.iter().map(kind).collect()
 }

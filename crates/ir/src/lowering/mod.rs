@@ -24,6 +24,7 @@ mod nodes;
 mod operators;
 mod packets;
 mod parsers;
+mod probes;
 mod program;
 mod register_functions;
 mod repetitions;
@@ -41,6 +42,7 @@ pub(crate) use externs::{Construction, ExternCall, ExternObject, ObjectId, Objec
 pub(crate) use names::{
     annotation_named, annotation_numbers, annotation_values, control_plane_name,
 };
+pub use probes::{PROBE_REQUEST, ProbeEnd, probe_label};
 pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;
@@ -67,8 +69,19 @@ pub const UNROLL_LIMIT: u32 = 1_024;
 /// Lowers a checked program. Without a `main` there is nothing to lower and the answer is `None`
 /// without an error; otherwise `None` means that errors were reported.
 pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Program> {
+    lower_with_probes(typed, &[], diagnostics)
+}
+
+/// The same, with probes at both ends of these controls: blocks of the package and instances that are applied, by
+/// their control-plane names.
+pub fn lower_with_probes(
+    typed: &TypedProgram,
+    probes: &[Arc<str>],
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
     let main = typed.main?;
     let mut lowering = Lowering::new(typed);
+    lowering.probes = probes.to_vec();
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
     diagnostics.append(lowering.diagnostics);
@@ -212,6 +225,8 @@ pub(crate) struct Lowering<'a> {
     random_scope: Arc<str>,
     /// The key of the innermost call being lowered, when it may draw.
     call_site: Arc<str>,
+    /// Controls that have probes.
+    probes: Vec<Arc<str>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -270,6 +285,7 @@ impl<'a> Lowering<'a> {
             random_sites: RandomSites::of(typed),
             random_scope: "".into(),
             call_site: "".into(),
+            probes: Vec::new(),
         };
         lowering.origin = lowering.add_origin(Span::NONE, None, None);
         lowering

@@ -2,11 +2,14 @@
 //! The files that `plane emit -o` writes: the program, the control commands and the device file of each switch, and
 //! instructions for running it. `lucid_network::deploy` writes commands and device files.
 
+#[cfg(test)]
+mod tests;
+
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
 use lucid_compiler::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::script;
 use lucid_reference::simulation::Setup;
 use source::quantity::in_largest_unit;
@@ -33,15 +36,17 @@ impl Emitted<'_> {
     /// Returns the names and contents of the files.
     pub fn texts(&self) -> Vec<(String, String)> {
         let stem = self.stem();
-        let sites: Vec<Site> = match self.setup {
-            Some(setup) => (0..setup.switches()).map(|switch| Site::of(setup, switch)).collect(),
+        let sites: Vec<SwitchSetup> = match self.setup {
+            Some(setup) => {
+                (0..setup.switches()).map(|switch| SwitchSetup::of(setup, switch)).collect()
+            }
             None => {
                 vec![unconnected_switch(self.compiled.options.recirculation_port, self.program)]
             }
         };
         let mut texts = vec![(format!("{stem}.p4"), self.compiled.built.print())];
         for site in &sites {
-            let number = site.switch;
+            let number = site.number;
             let commands = deploy::commands(self.compiled, self.program, site);
             texts.push((format!("commands-{number}.txt"), commands));
             let device = deploy::device_file(self.compiled, site);
@@ -134,13 +139,13 @@ impl Emitted<'_> {
 }
 
 /// Returns the set-up of a single switch without links.
-pub(super) fn unconnected_switch(recirculation_port: u32, program: &Program) -> Site {
+pub(super) fn unconnected_switch(recirculation_port: u32, program: &Program) -> SwitchSetup {
     let zero = |ty| match ty {
         lucid::core::Type::Bool => lucid_reference::interpreter::Value::Bool(false),
         _ => lucid_reference::interpreter::Value::Int(0),
     };
     let externs = program.externs.iter().map(|one| zero(one.ty)).collect();
-    Site { recirculation_port, externs, ..Site::default() }
+    SwitchSetup { recirculation_port, externs, ..SwitchSetup::default() }
 }
 
 /// Files of switches: beginning and end of the name, and the first words.

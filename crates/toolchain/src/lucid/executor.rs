@@ -56,7 +56,7 @@ impl Executor {
         run: &LucidRun,
         console: Option<&dyn Console>,
     ) -> Result<Executor, Failure> {
-        let options = delay_options(&run.setup, Options { observed: true, ..options });
+        let options = delay_options(&run.setup, options);
         let ports = check_ports(&run.setup);
         if ports.has_errors() {
             return Err(Failure::Found(run.map.clone(), ports));

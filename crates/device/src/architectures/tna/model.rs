@@ -37,7 +37,7 @@ pub(crate) struct Tna {
     /// The blocks of a pass through ingress and of one through egress, in order.
     pub(super) pass_blocks: [Arc<[usize]>; 2],
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     /// Bits of `parser_err` for each error of the program.
     error_flags: Vec<u64>,
     /// Whether packets with a parser error continue to ingress.
@@ -95,7 +95,8 @@ impl Tna {
     ) -> DeparserRequests {
         let mut requests = DeparserRequests::default();
         for (request, values) in std::mem::take(&mut context.requests) {
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Mirror => {
                     let session = values.first().map_or(0, Bits::low_u64) as u32;
                     requests.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));

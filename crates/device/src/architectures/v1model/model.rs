@@ -43,7 +43,7 @@ pub(crate) struct V1Model {
     /// The blocks of a pass through ingress and of one through egress, in order.
     pub(super) pass_blocks: [Arc<[usize]>; 2],
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     pub(super) drop_port: u32,
 }
 
@@ -97,7 +97,8 @@ impl V1Model {
             let number = |at: usize| values.get(at).map_or(0, |value: &Bits| value.low_u64());
             let list = |at: Option<usize>| at.map(|at| number(at) as u32);
             let pending = &mut packet.requests;
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Clone { session, field_list } => {
                     pending.clone = Some((number(session) as u32, list(field_list)));
                 }

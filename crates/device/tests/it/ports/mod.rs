@@ -7,4 +7,5 @@ mod flow_control;
 mod harness;
 mod loopback;
 mod pace;
+mod probes;
 mod taps;

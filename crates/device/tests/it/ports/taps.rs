@@ -15,6 +15,7 @@ fn tapped(device: &mut Device) -> String {
             }
             TappedEvent::Drawn { .. } => "draws".to_string(),
             TappedEvent::Logged { text } => format!("logs {text}"),
+            TappedEvent::Probed { request, .. } => format!("probe {}", request.0),
             TappedEvent::Queued { path, queue, length_bytes } => {
                 format!("queued {path} {queue} {length_bytes}")
             }

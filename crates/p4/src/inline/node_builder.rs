@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! New nodes of a rewriter's tree: the few forms of expressions and statements that inlining needs.
+//! Builds the nodes that inlining adds to a rewriter's tree: a few forms of expressions and statements.
 
 use crate::ast::{
     Annotation, AnnotationBody, Block, Call, Declaration, DeclarationKind, Expression,
@@ -11,13 +11,13 @@ use crate::token::{Token, TokenKind};
 use source::Span;
 use std::sync::Arc;
 
-/// Makes nodes at one place, that of the call which is inlined.
-pub(super) struct Maker<'r> {
+/// Builds nodes with the place of the inlined call.
+pub(super) struct NodeBuilder<'r> {
     pub(super) rewriter: &'r mut Rewriter,
     pub(super) span: Span,
 }
 
-impl Maker<'_> {
+impl NodeBuilder<'_> {
     fn id(&mut self) -> NodeId {
         self.rewriter.fresh_id()
     }
@@ -95,7 +95,7 @@ impl Maker<'_> {
     }
 }
 
-/// The string in the `@name` among annotations.
+/// Returns the string in the `@name` among annotations.
 pub(super) fn given_name(annotations: &[Annotation]) -> Option<Arc<str>> {
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     match &annotation.body {

@@ -8,11 +8,11 @@ use super::super::super::ast::{
 use super::super::super::codes;
 use super::super::super::token::TokenKind;
 use super::super::operators::binary_operator;
-use super::super::{Parsed, Parser, Unparsed};
+use super::super::{Parsed, Parser, RecursiveDescent, Unparsed};
 use super::instead_of;
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// `while`, `switch`, `break` and so on, at a name.
     pub(in super::super) fn foreign_statement(&mut self) -> Option<Unparsed> {
         let next = self.ahead(1);
@@ -118,7 +118,7 @@ impl Parser<'_> {
             return self.misplaced_declaration();
         }
         if matches!(self.kind(), TokenKind::Plus | TokenKind::Minus) {
-            let (first, second) = (self.token(), self.token_ahead(1));
+            let (first, second) = (*self.token(), *self.token_ahead(1));
             if first.kind == second.kind && first.span.end == second.span.start {
                 let spelled = if first.kind == TokenKind::Plus { "++" } else { "--" };
                 return self.increment(spelled, first.span);
@@ -131,14 +131,14 @@ impl Parser<'_> {
     pub(in super::super) fn no_effect(&mut self) -> Unparsed {
         let start = self.span();
         let (kind, distance) = self.after_path();
-        let operator = self.token_ahead(distance);
-        let next = self.token_ahead(distance + 1);
+        let operator = *self.token_ahead(distance);
+        let next = *self.token_ahead(distance + 1);
         let adjacent = operator.span.end == next.span.start;
         let name: String = {
             let end = self.token_ahead(distance - 1).span.end;
             self.text.get(start.start as usize..end as usize).unwrap_or("x").to_owned()
         };
-        let spelled = format!("{}{}", self.text_of(operator), self.text_of(next));
+        let spelled = format!("{}{}", self.text_of(&operator), self.text_of(&next));
         let place = operator.span.to(next.span);
         let step_doubled = matches!(kind, TokenKind::Plus | TokenKind::Minus) && next.kind == kind;
         if adjacent && step_doubled {
@@ -154,7 +154,7 @@ impl Parser<'_> {
         let known = binary_operator(kind).is_some()
             || instead_of(kind).is_some_and(|_| kind != TokenKind::Question);
         if adjacent && known && next.kind == TokenKind::Assign {
-            let sign = match self.text_of(operator) {
+            let sign = match self.text_of(&operator) {
                 "^" => "^^",
                 sign => sign,
             };
@@ -184,7 +184,7 @@ impl Parser<'_> {
                 self.report(diagnostic)
             }
             _ => {
-                let found = self.describe(operator);
+                let found = self.describe(&operator);
                 let diagnostic = Diagnostic::error(
                     codes::UNEXPECTED_TOKEN,
                     operator.span,

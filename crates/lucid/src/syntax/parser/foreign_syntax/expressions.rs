@@ -5,13 +5,13 @@
 use super::super::super::ast::BinaryOperator;
 use super::super::super::codes;
 use super::super::super::token::TokenKind;
-use super::super::{LOOKAHEAD_LIMIT, Parsed, Parser, Unparsed};
+use super::super::{LOOKAHEAD_LIMIT, Parsed, Parser, RecursiveDescent, Unparsed};
 use super::instead_of;
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// Reports an operator that Lucid does not have, if one stands here.
-    pub(in super::super) fn foreign_operator(&mut self) -> Option<Unparsed> {
+    pub(in super::super) fn report_foreign_operator(&mut self) -> Option<Unparsed> {
         let (name, help) = instead_of(self.kind())?;
         let text = self.text_of(self.token());
         let diagnostic = Diagnostic::error(
@@ -55,11 +55,8 @@ impl Parser<'_> {
         if let Some(unparsed) = self.foreign_operator() {
             return unparsed;
         }
-        let previous = match self.position.checked_sub(1) {
-            Some(before) => self.tokens[before],
-            None => self.token(),
-        };
-        let (previous_text, text) = (self.text_of(previous), self.text_of(self.token()));
+        let previous = *self.token_at(self.cursor.position.saturating_sub(1));
+        let (previous_text, text) = (self.text_of(&previous), self.text_of(self.token()));
         let adjacent = previous.span.end == self.span().start;
         if adjacent && previous.kind == TokenKind::Plus && self.at(TokenKind::Plus) {
             return self.increment("++", previous.span);

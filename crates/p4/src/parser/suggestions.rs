@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Guesses at what was meant, for the help of a message: mistyped keywords, words and statements of
-//! other languages, programs in P4_14. Nothing here changes how a program is read.
+//! Suggestions for syntax errors: misspelled keywords, words and statements of other languages,
+//! programs in P4_14. They change what a message says, not what the parser reads.
 
 use super::cursor::is_name;
-use super::{Parser, Unparsed};
+use super::{Parser, RecursiveDescent, Unparsed};
 use crate::codes::syntax;
 use crate::token::{Token, TokenKind as T};
 use source::Diagnostic;
 
-/// Keywords that begin or join something, which a mistyped one leaves unreadable.
+/// Keywords without which a construct cannot be read, so that a misspelled one gives a syntax error.
 const KEYWORDS: &[&str] = &[
     "abstract",
     "action",
@@ -42,13 +42,14 @@ const KEYWORDS: &[&str] = &[
     "void",
 ];
 
-/// How many declarations of P4_14 make a program one.
+/// The declarations of P4_14 that show a program to be in P4_14.
 const OLDER_MARKS: usize = 2;
 
 impl Parser<'_> {
-    /// The report with a help, if a word just before the current token or there looks mistaken.
-    pub(super) fn with_guess(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let nearest = self.position.saturating_sub(2)..=self.position;
+    /// Adds a help to an error if the current token, or one of the two before it, is a misspelled keyword
+    /// or a word of another language.
+    pub(super) fn suggestion_for(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let nearest = self.cursor.position.saturating_sub(2)..=self.cursor.position;
         if let Some(help) = nearest.clone().rev().find_map(|at| self.foreign_word(at)) {
             return Diagnostic { help: vec![help.to_owned()], ..diagnostic };
         }
@@ -61,14 +62,14 @@ impl Parser<'_> {
         }
     }
 
-    /// The text of a name that is not declared.
+    /// Returns the text of a name that is not declared.
     fn undeclared(&self, at: usize) -> Option<&str> {
         let token = self.token_at(at);
         let is_undeclared = token.kind == T::Identifier && self.scopes.class(&token.text).is_none();
         is_undeclared.then_some(&*token.text)
     }
 
-    /// What is written instead of a word of another language.
+    /// Returns what to write instead of a word of another language.
     fn foreign_word(&self, at: usize) -> Option<&'static str> {
         match self.undeclared(at)? {
             "elif" | "elseif" | "elsif" => Some("write `else if`"),
@@ -80,7 +81,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What an undeclared name may have been meant to be.
+    /// Suggests the keyword that an undeclared name may misspell.
     fn mistyped(&self, at: usize) -> Option<String> {
         let name = self.undeclared(at)?;
         let before = at.checked_sub(1).map(|before| self.kind_at(before));
@@ -91,7 +92,7 @@ impl Parser<'_> {
         Some(format!("did you mean `{meant}`?"))
     }
 
-    /// `acton a() { }`, which reads as a function.
+    /// Reports `acton a() { }`, which would be read as a function.
     pub(super) fn report_mistyped_action(&mut self, start: usize) -> Option<Unparsed> {
         if !is_name(self.kind_at(start + 1))
             || mistyped_keyword(self.undeclared(start)?) != Some("action")
@@ -108,12 +109,12 @@ impl Parser<'_> {
         Some(self.report(diagnostic))
     }
 
-    /// `transiton accept;`, which reads as a declaration.
+    /// Reports `transiton accept;`, which would be read as a declaration.
     pub(super) fn report_mistyped_transition(&mut self) -> Option<Unparsed> {
         let follows =
             self.ahead(1) == T::Select || (is_name(self.ahead(1)) && self.ahead(2) == T::Semicolon);
-        let is_mistyped =
-            follows && mistyped_keyword(self.undeclared(self.position)?) == Some("transition");
+        let is_mistyped = follows
+            && mistyped_keyword(self.undeclared(self.cursor.position)?) == Some("transition");
         if !is_mistyped {
             return None;
         }
@@ -158,9 +159,9 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    /// `1.5`: at the `.`
+    /// Reports `1.5`, at the `.`.
     pub(super) fn report_fraction(&mut self) -> Unparsed {
-        let span = self.previous_span().to(self.token_at(self.position + 1).span);
+        let span = self.previous_span().to(self.token_at(self.cursor.position + 1).span);
         let diagnostic =
             Diagnostic::error(syntax::MALFORMED_NUMBER, span, "P4 has no fractions").help(
                 "count in a smaller unit, such as thousandths, or shift: `x * 3 >> 1` is 1.5 times x",
@@ -168,18 +169,18 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
-    /// One report for a program in P4_14, whose parts would otherwise all be reported.
+    /// Reports a program in P4_14 once, instead of each of its declarations.
     pub(super) fn report_older_language(&mut self) -> Option<Unparsed> {
         let mut depth = 0u32;
         let mut marks = 0;
         let mut first = None;
-        for at in 0..self.tokens.len() {
+        for at in 0..self.cursor.tokens.len() {
             match self.kind_at(at) {
                 T::OpenBrace | T::OpenParen => depth = depth.saturating_add(1),
                 T::CloseBrace | T::CloseParen => depth = depth.saturating_sub(1),
                 _ if depth > 0 => {}
                 _ => {
-                    let strength = older_mark(&self.tokens[at..]);
+                    let strength = older_mark(&self.cursor.tokens[at..]);
                     if strength > 0 && first.is_none() {
                         first = Some(at);
                     }
@@ -195,7 +196,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.position = first.filter(|_| marks >= OLDER_MARKS)?;
+        self.cursor.position = first.filter(|_| marks >= OLDER_MARKS)?;
         let diagnostic = Diagnostic::error(
             syntax::OLDER_LANGUAGE,
             self.span(),
@@ -208,7 +209,7 @@ impl Parser<'_> {
     }
 }
 
-/// How much a declaration that begins here tells of P4_14.
+/// Returns how strongly the declaration that begins here speaks for P4_14.
 fn older_mark(tokens: &[Token]) -> usize {
     let kind = |at: usize| tokens.get(at).map(|token| token.kind);
     let Some(first) = tokens.first() else { return 0 };
@@ -231,30 +232,7 @@ fn older_mark(tokens: &[Token]) -> usize {
     }
 }
 
-/// The keyword that a word is one slip away from, or two in a long word.
+/// Returns the keyword that a word probably misspells. Words of two letters misspell none.
 fn mistyped_keyword(word: &str) -> Option<&'static str> {
-    if word.len() < 3 {
-        return None;
-    }
-    let slips = if word.len() >= 7 { 2 } else { 1 };
-    KEYWORDS
-        .iter()
-        .map(|keyword| (strsim::osa_distance(word, keyword), *keyword))
-        .filter(|(distance, keyword)| {
-            *distance <= slips || (keyword.len() >= 6 && swapped(word, keyword))
-        })
-        .min()
-        .map(|(_, keyword)| keyword)
-}
-
-/// Whether two words have the same letters in another order, such as `hedaer` for `header`.
-fn swapped(word: &str, keyword: &str) -> bool {
-    let sorted = |text: &str| {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.sort_unstable();
-        bytes
-    };
-    word.as_bytes().first() == keyword.as_bytes().first()
-        && word.len() == keyword.len()
-        && sorted(word) == sorted(keyword)
+    source::nearest(word, KEYWORDS.iter().copied()).filter(|_| word.len() >= 3)
 }

@@ -4,10 +4,10 @@
 use super::super::super::ast::{Type, TypeKind};
 use super::super::super::codes;
 use super::super::super::token::TokenKind;
-use super::super::{LOOKAHEAD_LIMIT, Parsed, Parser, Unparsed};
+use super::super::{LOOKAHEAD_LIMIT, Parsed, Parser, RecursiveDescent, Unparsed};
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// `memop int f(int a, int b) { ... }`; the type is passed over.
     pub(in super::super) fn report_memop_type(&mut self) -> Parsed<()> {
         if !self.at_type_word() {
@@ -155,7 +155,9 @@ impl Parser<'_> {
         )
         .here("expected a declaration")
         .help("statements stand in handlers, functions and memops");
-        if self.position > 0 && self.tokens[self.position - 1].kind == TokenKind::CloseBrace {
+        if self.cursor.position > 0
+            && self.cursor.tokens[self.cursor.position - 1].kind == TokenKind::CloseBrace
+        {
             diagnostic =
                 diagnostic.label(self.previous_span(), "the declaration before ended here");
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What people write who come from C, P4 or OCaml, told in terms of what Lucid has instead. Each
-//! function here reports at the current token; the caller goes on or recovers.
+//! Syntax of C, P4 and OCaml in Lucid programs: each function reports it at the current token, with
+//! what to write in Lucid. The caller continues or recovers.
 
 mod declarations;
 mod expressions;
@@ -8,7 +8,7 @@ mod statements;
 
 use super::super::token::TokenKind;
 
-/// What to do instead of an operator that Lucid does not have.
+/// Returns what an operator that Lucid does not have is called, and what to write instead.
 fn instead_of(kind: TokenKind) -> Option<(&'static str, &'static str)> {
     Some(match kind {
         TokenKind::Star => (
