@@ -69,8 +69,8 @@ impl Frontend for P4 {
         &["p4", "p4i", "p4inc", "inc", "h"]
     }
 
-    fn has_architectures(&self) -> bool {
-        true
+    fn architectures(&self) -> Vec<&'static str> {
+        vec!["pna", "psa", "tna", "v1model"]
     }
 
     fn check(&self, program: &ProgramFile<'_>) -> Result<Checked, Failure> {
