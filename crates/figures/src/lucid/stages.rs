@@ -7,7 +7,7 @@ use super::{Measuring, Table};
 use lucid::core::Program;
 use lucid::syntax::lexer;
 use lucid_compiler::tna::{self, Part, TnaProgram};
-use lucid_compiler::{Options, Target, atomic, normal};
+use lucid_compiler::{Backend, Options, atomic, normal};
 use pisa::{Optimality, Problem};
 use source::{Diagnostics, FileId, SourceMap};
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ fn wrong(application: &Application) -> impl FnOnce(Diagnostics) -> Wrong {
 
 fn options() -> Options {
     Options {
-        target: Target::Tna,
+        target: Backend::Tna,
         recirculation_port: TOFINO_RECIRCULATION_PORT,
         ..Options::default()
     }

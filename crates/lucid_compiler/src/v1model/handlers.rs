@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Handlers as controls: the user's locals, assignments and branches, with generated events put into
-//! the headers of their places. What becomes of those is `scheduler`'s.
+//! the headers of their places; `scheduler` sends them.
 
 use super::accesses;
 use super::context::{Context, HandlerControl, PARAMETERS};
@@ -236,7 +236,7 @@ impl<'p> Control<'_, 'p> {
         }
     }
 
-    /// The other way of an `if`, and its end.
+    /// The `else` of an `if`, and its end.
     fn otherwise(&mut self, otherwise: &'p [Statement]) {
         if otherwise.is_empty() {
             self.put("}".to_string());

@@ -9,7 +9,9 @@ use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
 use lucid::core::Program;
 use lucid_compiler::normal::AfterPass;
-use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
+use lucid_compiler::{
+    Backend, Clock, Compiled, Delay, Options, Recirculation, atomic, normal, tna,
+};
 use lucid_network::deploy;
 use lucid_network::options::{delay_options, queue_options};
 use lucid_reference::simulation::Setup;
@@ -118,7 +120,7 @@ fn compiled(
     options: &Options,
     console: &dyn Console,
 ) -> Result<(Compiled, Option<String>), Diagnostics> {
-    if options.target != Target::Tna {
+    if options.target != Backend::Tna {
         return Ok((lucid_compiler::compile(program, map, options)?, None));
     }
     let target = tna::tofino()?;

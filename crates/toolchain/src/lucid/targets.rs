@@ -2,7 +2,7 @@
 //! Names of what runs Lucid programs: the targets that they are compiled for, and the reference interpreter.
 
 use frontend::Failure;
-use lucid_compiler::Target;
+use lucid_compiler::Backend;
 
 /// What runs Lucid programs that are not compiled, for people.
 pub(super) const ENGINE: &str = "Lucid reference interpreter";
@@ -11,19 +11,19 @@ pub(super) const V1MODEL: &str = "v1model";
 pub(super) const TNA: &str = "tna";
 
 /// The target of a name; the usual one if none is named.
-pub(super) fn target_of(name: Option<&str>) -> Result<Target, Failure> {
+pub(super) fn target_of(name: Option<&str>) -> Result<Backend, Failure> {
     match name {
-        None | Some(V1MODEL) => Ok(Target::V1Model),
-        Some(TNA) => Ok(Target::Tna),
+        None | Some(V1MODEL) => Ok(Backend::V1Model),
+        Some(TNA) => Ok(Backend::Tna),
         Some(other) => Err(Failure::Usage(format!(
             "there is no target `{other}` for Lucid programs: they are {V1MODEL} and {TNA}"
         ))),
     }
 }
 
-pub(super) fn target_name(target: Target) -> &'static str {
+pub(super) fn target_name(target: Backend) -> &'static str {
     match target {
-        Target::V1Model => V1MODEL,
-        Target::Tna => TNA,
+        Backend::V1Model => V1MODEL,
+        Backend::Tna => TNA,
     }
 }
