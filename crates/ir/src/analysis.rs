@@ -28,6 +28,7 @@ use crate::effects::{Effects, Location};
 use crate::{Operand, Operation, Program, RegionId, SlotId, SlotSet};
 use dependence::Dependences;
 use frames::Frames;
+use p4::ast::NodeId;
 use region_facts::TableEffects;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -203,12 +204,12 @@ impl<'p> Analysis<'p> {
 
     /// Facts about the statement that is this node of the typed program: its own code and what was inlined
     /// through it. Nodes of calls within it are other nodes: see [`Analysis::statement_of`].
-    pub fn statement(&self, node: u32) -> StatementFacts {
+    pub fn statement(&self, node: NodeId) -> StatementFacts {
         self.statement_of(&BTreeSet::from([node]))
     }
 
     /// Facts about the statement that these nodes make up ([`StatementTree::nodes_of`]).
-    pub fn statement_of(&self, nodes: &BTreeSet<u32>) -> StatementFacts {
+    pub fn statement_of(&self, nodes: &BTreeSet<NodeId>) -> StatementFacts {
         statements::statement(self.program, self.regions(), nodes)
     }
 
@@ -218,7 +219,7 @@ impl<'p> Analysis<'p> {
         &self,
         region: RegionId,
         tree: &StatementTree,
-    ) -> Vec<(u32, StatementInstance)> {
+    ) -> Vec<(NodeId, StatementInstance)> {
         statements::of_region(self.program, self.regions(), tree, region)
     }
 

@@ -8,6 +8,7 @@ use crate::analysis::{
 };
 use crate::effects::{Effects, Location};
 use crate::{HeaderId, OriginId, Program, RegionId, SlotSet, Terminator};
+use p4::ast::NodeId;
 use source::{SourceMap, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -64,7 +65,7 @@ impl Printer<'_, '_> {
         self.out.push('\n');
     }
 
-    fn statement(&mut self, node: u32, instance: &StatementInstance) {
+    fn statement(&mut self, node: NodeId, instance: &StatementInstance) {
         if instance.effects == Effects::default() {
             return;
         }

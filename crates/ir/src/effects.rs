@@ -11,6 +11,7 @@ use crate::{
     OriginId, Place, Program, RegionId, RegionKind, RegisterId, SlotId, StackId, TableId,
     Terminator, ValueSetId,
 };
+use p4::ast::NodeId;
 use std::collections::BTreeSet;
 
 /// Something that code can read or write.
@@ -356,7 +357,7 @@ pub fn may_end_block(operation: &Operation) -> bool {
 
 /// The typed program's nodes of an origin: its own, then those of the calls that it was inlined through, the
 /// innermost first.
-pub fn call_chain(program: &Program, origin: OriginId) -> Vec<u32> {
+pub fn call_chain(program: &Program, origin: OriginId) -> Vec<NodeId> {
     let mut nodes = Vec::new();
     let mut next = Some(origin);
     // A verified program has no cycle; the limit only keeps others from hanging.
@@ -370,7 +371,7 @@ pub fn call_chain(program: &Program, origin: OriginId) -> Vec<u32> {
 
 /// The typed program's nodes that an origin stands for: its own and those it was inlined through, for all
 /// origins that were merged into it.
-pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<u32> {
+pub fn origin_nodes(program: &Program, origin: OriginId) -> Vec<NodeId> {
     let merged = program.merged_origins(origin);
     merged.into_iter().flat_map(|origin| call_chain(program, origin)).collect()
 }

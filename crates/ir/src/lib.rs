@@ -46,33 +46,49 @@ pub mod analysis;
 pub mod analysis_report;
 pub mod architecture;
 pub mod bits;
+mod block;
 pub mod codes;
 pub mod control_flow;
 mod crc;
 pub mod effects;
+mod ids;
 pub mod instruction;
 pub mod lowering;
 pub mod moments;
 mod operand_walk;
+mod origin;
 pub mod passes;
-pub mod program;
+mod program;
 mod random_site;
 pub mod ready;
 mod site;
 mod slot_set;
+mod state_objects;
+mod storage;
 pub mod storage_layout;
+mod table;
 pub mod text;
 pub mod transactions;
 pub mod verify;
 
 pub use bits::Bits;
+pub use block::{Block, BlockKind, BlockParameter, Extern, Request};
 pub use crc::{CRC_WIDTHS_BITS, Calculation, CrcParameters};
+pub use ids::*;
 pub use instruction::*;
-pub use program::*;
+pub use origin::Origin;
+pub use program::{CrcPolynomial, HashAlgorithm, Program};
 pub use random_site::RandomSite;
 pub use site::Site;
 pub use slot_set::SlotSet;
+pub use state_objects::{ActionProfile, CountUnit, Counter, Meter, RegisterArray, ValueSet};
+pub use storage::{
+    Display, FieldList, Header, HeaderField, HeaderType, Slot, Stack, Union, ValueType,
+};
 pub use storage_layout::StorageLayout;
+pub use table::{
+    Action, ActionCall, ActionParameter, Entry, Key, KeyPattern, MatchKind, Table, TableAction,
+};
 pub use verify::{VerifyError, verify};
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.

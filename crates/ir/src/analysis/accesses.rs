@@ -128,7 +128,7 @@ fn access(
 fn name(program: &Program, object: Location, origin: OriginId) -> String {
     let mut nodes = effects::call_chain(program, origin);
     nodes.reverse();
-    let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    let nodes: Vec<String> = nodes.iter().map(|node| node.0.to_string()).collect();
     let mut name = format!("{}@{}", object.describe(program), nodes.join("."));
     let repetition = program.origins.get(origin.index()).map_or(0, |origin| origin.repetition);
     if repetition > 0 {

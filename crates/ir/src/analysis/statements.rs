@@ -13,6 +13,7 @@ use crate::effects::{self, Effects};
 use crate::{
     ActionId, Operand, Operation, OriginId, Program, RegionId, SlotId, TableId, Temp, Terminator,
 };
+use p4::ast::NodeId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A condition under which code runs.
@@ -87,7 +88,7 @@ impl StatementFacts {
 pub(super) fn statement(
     program: &Program,
     regions: &[RegionFacts<'_>],
-    nodes: &BTreeSet<u32>,
+    nodes: &BTreeSet<NodeId>,
 ) -> StatementFacts {
     // The calls around a node tell the instances apart.
     let mut code: BTreeMap<(RegionId, Option<OriginId>), BTreeSet<Point>> = BTreeMap::new();
@@ -111,7 +112,7 @@ pub(super) fn statement(
 }
 
 /// A statement in a chain of calls, and its instructions.
-type Code = ((u32, Option<OriginId>), BTreeSet<Point>);
+type Code = ((NodeId, Option<OriginId>), BTreeSet<Point>);
 
 /// The statements of a region by their own code, without that of nested statements, in the order of their first
 /// instructions.
@@ -120,10 +121,10 @@ pub(super) fn of_region(
     regions: &[RegionFacts<'_>],
     tree: &StatementTree,
     region: RegionId,
-) -> Vec<(u32, StatementInstance)> {
+) -> Vec<(NodeId, StatementInstance)> {
     let facts = &regions[region.index()];
     let mut code: Vec<Code> = Vec::new();
-    let mut places: HashMap<(u32, Option<OriginId>), usize> = HashMap::new();
+    let mut places: HashMap<(NodeId, Option<OriginId>), usize> = HashMap::new();
     for &block in &facts.order {
         let lines = &facts.region.blocks[block];
         let origins = lines.instructions.iter().map(|instruction| instruction.origin);
@@ -149,7 +150,7 @@ fn enclosing(
     program: &Program,
     tree: &StatementTree,
     origin: OriginId,
-) -> Option<(u32, Option<OriginId>)> {
+) -> Option<(NodeId, Option<OriginId>)> {
     let mut next = Some(origin);
     for _ in 0..=program.origins.len() {
         let origin = program.origins.get(next?.index())?;
@@ -165,7 +166,7 @@ fn enclosing(
 fn instances(
     program: &Program,
     origin: OriginId,
-    nodes: &BTreeSet<u32>,
+    nodes: &BTreeSet<NodeId>,
 ) -> BTreeSet<Option<OriginId>> {
     let mut found = BTreeSet::new();
     for origin in program.merged_origins(origin) {

@@ -61,6 +61,9 @@ use std::sync::Arc;
 /// How many instructions a lowered program may have.
 pub const INSTRUCTION_LIMIT: u64 = 250_000;
 
+/// How many slots a lowered program may have.
+const SLOT_LIMIT: u64 = 250_000;
+
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
@@ -332,7 +335,7 @@ impl<'a> Lowering<'a> {
         let id = OriginId(self.program.origins.len() as u32);
         let named = name.is_some();
         self.program.origins.push(crate::Origin {
-            node: node.map(|node| node.0),
+            node,
             name,
             parent: self.parent_origin,
             atomic: self.atomic,

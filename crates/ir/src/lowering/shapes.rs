@@ -214,7 +214,7 @@ impl Lowering<'_> {
                 }
                 Shape::Union(members.into())
             }
-            TypeKind::Stack(_, size) if u64::from(*size) > super::storage::SLOT_LIMIT => {
+            TypeKind::Stack(_, size) if u64::from(*size) > super::SLOT_LIMIT => {
                 return Err(self.error(codes::CODE_GROWTH, format!("{size} elements are too many")));
             }
             TypeKind::Stack(element, size) => match self.shape(element)? {

@@ -3,16 +3,13 @@
 //! l-value denotes. Evaluating l-value expressions is the matter of `locations`.
 
 use super::shapes::scalar_count;
-use super::{Lowered, Lowering, Shape};
+use super::{Lowered, Lowering, SLOT_LIMIT, Shape};
 use crate::{
     BinaryOperation, Display, Header, HeaderId, HeaderRef, HeaderTypeId, Operand, Place, Slot,
     SlotId, Stack, StackId, Union, ValueType,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// How many slots a program may have.
-pub(crate) const SLOT_LIMIT: u64 = 250_000;
 
 /// What an l-value denotes.
 #[derive(Clone, Debug, PartialEq)]

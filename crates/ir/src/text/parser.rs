@@ -15,6 +15,7 @@ use crate::{
     Meter, MeterId, Origin, OriginId, Program, RegionId, RegisterArray, Request, Site, Slot,
     SlotId, Stack, Table, TableAction, Union, ValueSet,
 };
+use p4::ast::NodeId;
 use source::{FileId, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -204,7 +205,7 @@ fn origin(cursor: &mut Cursor, count: usize) -> Parsed<Origin> {
         origin.span = Span { file, start, end: cursor.number()? };
     }
     if cursor.eat_word("node") {
-        origin.node = Some(cursor.number()?);
+        origin.node = Some(NodeId(cursor.number()?));
     }
     if cursor.eat_word("name") {
         origin.name = Some(cursor.name()?);
