@@ -265,7 +265,7 @@ impl Observer for Onlooker<'_> {
             let effects = &self.effects[&statement];
             let is_within = reads.is_none_or(|it| effects.reads.contains(&it))
                 && writes.is_none_or(|it| effects.writes.contains(&it));
-            assert!(is_within, "{event:?} of statement {statement}, which has {effects:?}");
+            assert!(is_within, "{event:?} of statement {}, which has {effects:?}", statement.0);
             *self.seen += 1;
         }
     }

@@ -22,12 +22,6 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
     /// The slot whose value drops a packet, for traces that say who set it.
     fn drop_slot(&self) -> Option<SlotId>;
 
-    /// What a block does in the device, in the words of its users: `ingress`.
-    fn stage_name(&self, block: usize) -> &'static str;
-
-    /// The half of the pipeline that a block stands in.
-    fn gress_of(&self, block: usize) -> Gress;
-
     /// Sets options that a user did not set and that are otherwise on this architecture.
     fn set_defaults(&self, options: &mut DeviceOptions) {
         let _ = options;

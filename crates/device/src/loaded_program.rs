@@ -25,6 +25,7 @@ use crate::trace::{Cause, TraceNode};
 use crate::traffic_manager::Dequeued;
 use interpreter::{Interpreter, PacketContext};
 use ir::Program;
+use ir::architecture::{BlockRole, role_of};
 use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::ops::{Deref, RangeInclusive};
@@ -44,6 +45,8 @@ pub(crate) struct LoadedProgram {
     pub schedule: Option<PassSchedule>,
     shape: Shape,
     largest_port: u32,
+    /// The half of the pipeline that each block stands in.
+    block_gress: Vec<Gress>,
     most_header_bytes: u64,
     /// The tables as packets see them, from burst to burst, as long as only the device itself writes to the
     /// store; dropped before it does.
@@ -104,7 +107,7 @@ impl LoadedProgram {
         options: &DeviceOptions,
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
-        let architecture = architectures::describe(&program, options.drop_port)?;
+        let architecture = architectures::for_program(&program, options)?;
         let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
@@ -137,8 +140,10 @@ impl LoadedProgram {
         if matches!(engine, Engine::Jit(_)) {
             store.set_memory_advisor(jit::prefer_large_pages);
         }
+        let described: Vec<Option<&BlockRole>> =
+            program.blocks.iter().map(|block| role_of(&program, block)).collect();
         let stages = StageNames {
-            names: (0..program.blocks.len()).map(|at| architecture.stage_name(at)).collect(),
+            names: described.iter().map(|role| role.map_or("", |role| role.display_name)).collect(),
             drop_slot: architecture.drop_slot(),
         };
         let random = RandomSource { seed: options.seed, device_id: options.device_id };
@@ -165,6 +170,10 @@ impl LoadedProgram {
             largest_port: architecture.largest_port(),
             schedule,
             shape: options.shape(),
+            block_gress: described
+                .iter()
+                .map(|role| role.map_or(Gress::Ingress, |it| it.gress))
+                .collect(),
             most_header_bytes: most_header_bytes(&program),
             kept_tables: None,
             fast_context: None,
@@ -385,7 +394,7 @@ impl LoadedProgram {
 
     /// How many passes a fresh packet has made when it is in a block of the fast path.
     pub fn passes_until(&self, block: usize) -> u64 {
-        match self.executor.architecture.gress_of(block) {
+        match self.block_gress[block] {
             Gress::Ingress => 1,
             Gress::Egress => 2,
         }

@@ -11,6 +11,7 @@ use crate::tap::Tap;
 use crate::trace::{PassId, TraceNode};
 use interpreter::PacketContext;
 use interpreter::trace::StoreSite;
+pub use ir::architecture::Gress;
 use std::sync::Arc;
 
 /// In which pass of which packet a block runs.
@@ -22,25 +23,6 @@ pub(crate) struct PassInfo {
     pub counted_bytes: u32,
     /// Where the trace goes.
     pub pass: Option<PassId>,
-}
-
-/// The half of the pipeline that a pass goes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gress {
-    /// From a port, or a way back, to the queues.
-    Ingress,
-    /// From a queue to the wire.
-    Egress,
-}
-
-impl Gress {
-    /// Its name in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Gress::Ingress => "ingress",
-            Gress::Egress => "egress",
-        }
-    }
 }
 
 /// Which passes a device gives to its caller when they begin, in place of running them.

@@ -23,7 +23,8 @@ impl ReadyProgram {
     /// Lowers a checked program. Without a `main` the answer is `None` without an error; otherwise `None`
     /// means that errors were reported.
     pub fn lower(typed: Arc<TypedProgram>, found: &mut Diagnostics) -> Option<ReadyProgram> {
-        let lowered = Arc::new(crate::lowering::lower(&typed, found)?);
+        let meanings = crate::architecture::EXTERN_MEANINGS;
+        let lowered = Arc::new(crate::lowering::lower(&typed, meanings, found)?);
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }
 

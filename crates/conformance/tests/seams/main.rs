@@ -15,31 +15,16 @@ mod tenants;
 
 use control::target::{Outcome, Target, Ticket};
 use device::Device;
+use ir::ready::ReadyProgram;
 use ir::{ActionId, Bits, KeyPattern, Program, RegisterId, TableId};
-use p4::preprocessor::{IncludeLoader, PreprocessorOptions};
 use state::{BoundAction, NewEntry};
 use std::sync::Arc;
 
-struct NoFiles;
-
-impl IncludeLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<Option<String>, String> {
-        Ok(None)
-    }
-}
-
 /// A program as it is run.
 fn program(text: &str) -> Arc<Program> {
-    let options = PreprocessorOptions::default();
-    let mut compiled = p4::compile::compile("program.p4", text.to_string(), &NoFiles, &options);
-    let typed = compiled.program.as_ref();
-    let lowered = typed.and_then(|typed| ir::lowering::lower(typed, &mut compiled.diagnostics));
-    let options = source::RenderOptions { color: false };
-    let report = source::render_text(&compiled.map, &compiled.diagnostics, options);
-    let mut lowered = lowered.unwrap_or_else(|| panic!("{report}"));
-    ir::passes::simplify(&mut lowered);
-    ir::transactions::fuse_register_accesses(&mut lowered);
-    Arc::new(lowered)
+    let ready =
+        ReadyProgram::of_text("program.p4", text).unwrap_or_else(|report| panic!("{report}"));
+    ready.program().clone()
 }
 
 /// How many cases a random test tries.

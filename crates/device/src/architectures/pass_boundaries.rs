@@ -1,41 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is the same in every architecture: finding blocks and requests, beginning a pass of either half, clone
-//! sessions, and the packet's move to a queue or back to ingress. What each stands for is the
-//! architecture's.
+//! Steps that architectures share: beginning a pass of either half, clone sessions, and the packet's move to a
+//! queue or back to ingress. Each architecture decides when it takes them.
 
 use crate::architecture::Architecture;
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
-use crate::output::LoadError;
 use crate::packet::{Arrival, IngressSource, PendingRequests, QueuedPacket, Reception};
-use crate::pass::{Gress, Half, Pass, PassInfo, PassRecord};
+use crate::pass::{Half, Pass, PassInfo, PassRecord};
 use crate::services::Services;
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::PacketContext;
-use ir::{Bits, Program, Request, SlotId};
+use ir::{Bits, SlotId};
 use state::CloneSession;
 use std::sync::Arc;
-
-/// The index of the block with a role.
-pub(super) fn block(program: &Program, role: &'static str) -> Result<usize, LoadError> {
-    program
-        .blocks
-        .iter()
-        .position(|block| &*block.role == role)
-        .ok_or_else(|| LoadError::MissingBlock { architecture: program.architecture.clone(), role })
-}
-
-/// What each request of a program means; `None` for one that the architecture does not know.
-pub(super) fn request_kinds<K>(
-    program: &Program,
-    kind: impl Fn(&Request) -> Option<K>,
-) -> Result<Vec<K>, LoadError> {
-    let kind = |request: &Request| {
-        kind(request).ok_or_else(|| LoadError::UnsupportedRequest(request.name.clone()))
-    };
-    program.requests.iter().map(kind).collect()
-}
 
 /// Why a packet that comes to ingress is there.
 fn cause(source: IngressSource) -> Cause {
@@ -146,11 +124,6 @@ fn begin(
         ended: None,
         hold: None,
     }
-}
-
-/// The half of the pipeline that a block stands in: that of the first egress block and of those behind it.
-pub(super) fn gress_of(block: usize, egress: &[usize]) -> Gress {
-    if egress.contains(&block) { Gress::Egress } else { Gress::Ingress }
 }
 
 /// A step of a trace that is about a queue of a port: `enqueue`, `egress`.

@@ -386,4 +386,18 @@ impl<'a> Lowering<'a> {
              actions of tables only",
         ))
     }
+
+    /// `log_msg`: a line of the log with values in it.
+    pub(crate) fn log_message(&mut self, call: &ExternCall<'a>) -> Lowered<()> {
+        let format = match self.extern_value(call, 0)? {
+            Value::String(format) => format,
+            _ => return Err(self.missing_fact("the text of a message")),
+        };
+        let arguments = match call.argument(1) {
+            Some(_) => self.extern_scalars(call, 1)?,
+            None => Vec::new(),
+        };
+        self.emit(Operation::Log { format, arguments });
+        Ok(())
+    }
 }

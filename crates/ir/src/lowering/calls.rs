@@ -253,11 +253,12 @@ impl<'a> Lowering<'a> {
     }
 
     fn described_or_unknown(&mut self, call: &ExternCall<'a>) -> Lowered<Value> {
-        let architecture = self.architecture;
-        match architecture.call(self, call)? {
-            Some(value) => Ok(value),
-            None => self.unknown_call(call),
+        if let Some(meaning) = self.meaning
+            && let Some(value) = meaning.call(self, call)?
+        {
+            return Ok(value);
         }
+        self.unknown_call(call)
     }
 
     /// `Type.apply(...)`: an instance of its own a declaration and scope (P4_16 v1.2.5 §15.1), named by the type.

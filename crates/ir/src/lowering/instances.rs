@@ -207,8 +207,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn construct_extern(&mut self, construction: &Construction<'a>) -> Lowered<Binding> {
-        let architecture = self.architecture;
-        let kind = match architecture.construct(self, construction)? {
+        let known = match self.meaning {
+            Some(meaning) => meaning.construct(self, construction)?,
+            None => None,
+        };
+        let kind = match known {
             Some(kind) => kind,
             None => ObjectKind::Unknown(self.unknown_object(construction)),
         };

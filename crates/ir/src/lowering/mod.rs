@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From typed P4_16 to the pipeline IR. The program's `main` is evaluated at compile time (§18.2);
 //! parsers, controls, functions and directly called actions are inlined where they are applied; types
-//! are laid out as slots. What an architecture's blocks share and what its externs mean is not known
-//! here but described in `architecture`.
+//! are laid out as slots. An architecture's description and the meanings of its externs are handed in
+//! ([`ExternMeaning`]).
 //!
 //! Arguments are passed by reference where copying in and out (P4_16 v1.2.5 §6.8) could not be told
 //! from it, otherwise by copy.
@@ -37,7 +37,9 @@ mod tests;
 mod values;
 
 pub(crate) use builder::{bit, constant, number};
-pub(crate) use externs::{Construction, ExternCall, ExternObject, ObjectId, ObjectKind};
+pub(crate) use externs::{
+    CalculationKind, Construction, ExternCall, ExternMeaning, ExternObject, ObjectId, ObjectKind,
+};
 pub(crate) use names::{
     annotation_named, annotation_numbers, annotation_values, control_plane_name,
 };
@@ -45,7 +47,7 @@ pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;
 
-use crate::architecture::{Architecture, CalculationKind};
+use crate::architecture::Description;
 use crate::codes::lowering as codes;
 use crate::{ActionId, BlockId, OriginId, Program, SlotId, TableId, ValueSetId};
 use builder::Builder;
@@ -67,11 +69,15 @@ const SLOT_LIMIT: u64 = 250_000;
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
-/// Lowers a checked program. Without a `main` there is nothing to lower and the answer is `None`
-/// without an error; otherwise `None` means that errors were reported.
-pub fn lower(typed: &TypedProgram, diagnostics: &mut Diagnostics) -> Option<Program> {
+/// Lowers a checked program by the meanings of externs of all known architectures. Returns `None` without an
+/// error if the program has no `main`, and `None` with errors otherwise.
+pub(crate) fn lower(
+    typed: &TypedProgram,
+    meanings: &[&dyn ExternMeaning],
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
     let main = typed.main?;
-    let mut lowering = Lowering::new(typed);
+    let mut lowering = Lowering::new(typed, meanings);
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
     diagnostics.append(lowering.diagnostics);
@@ -139,7 +145,9 @@ pub(crate) struct Lowering<'a> {
     nodes: Nodes<'a>,
     /// What has been made.
     pub(crate) program: Program,
-    pub(crate) architecture: &'static dyn Architecture,
+    meanings: &'a [&'a dyn ExternMeaning],
+    /// That of the package of `main`.
+    meaning: Option<&'a dyn ExternMeaning>,
     diagnostics: Diagnostics,
     builder: Builder,
     instruction_count: u64,
@@ -218,12 +226,13 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(typed: &'a TypedProgram) -> Lowering<'a> {
+    fn new(typed: &'a TypedProgram, meanings: &'a [&'a dyn ExternMeaning]) -> Lowering<'a> {
         let mut lowering = Lowering {
             typed,
             nodes: Nodes::new(typed),
             program: Program::default(),
-            architecture: crate::architecture::UNKNOWN,
+            meanings,
+            meaning: None,
             diagnostics: Diagnostics::new(),
             builder: Builder::new("".into(), crate::RegionKind::Control),
             instruction_count: 0,
@@ -276,6 +285,11 @@ impl<'a> Lowering<'a> {
         };
         lowering.origin = lowering.add_origin(Span::NONE, None, None);
         lowering
+    }
+
+    /// The description of the package of `main`, if it has one.
+    fn architecture(&self) -> Option<&'static Description> {
+        Some(self.meaning?.architecture())
     }
 
     /// Reports an error at the place being lowered.

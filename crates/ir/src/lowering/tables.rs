@@ -9,7 +9,7 @@ use super::instances::argument_of;
 use super::keysets::match_kind;
 use super::names::{annotation_named, annotation_string, annotation_texts, control_plane_name};
 use super::{Binding, Location, Lowered, Lowering, ObjectKind, codes};
-use crate::architecture::TableRole;
+use crate::architecture::TableProperty;
 use crate::{
     Action, ActionCall, ActionId, ActionParameter, ActionProfileId, CounterId, Key, MeterId,
     Operand, Operation, Place, Region, RegionId, RegionKind, Table, TableAction, TableId,
@@ -162,11 +162,11 @@ impl<'a> Lowering<'a> {
         let mut prefixes = key_elements(table)
             .filter(|element| match_kind(&element.match_kind.text) == crate::MatchKind::Lpm);
         let (Some(_), Some(second)) = (prefixes.next(), prefixes.next()) else { return Ok(()) };
-        if !self.architecture.single_prefix_key() {
+        let Some(architecture) = self.architecture().filter(|it| it.single_prefix_key) else {
             return Ok(());
-        }
+        };
         let span = second.match_kind.span;
-        let message = "a table of v1model has at most one `lpm` key";
+        let message = format!("a table of {} has at most one `lpm` key", architecture.name);
         Err(self.error_at(span, codes::TARGET_LIMIT, message))
     }
 
@@ -509,20 +509,22 @@ impl<'a> Lowering<'a> {
             let TablePropertyKind::Custom { name: property_name, value } = &property.kind else {
                 continue;
             };
-            let Some(role) = self.architecture.table_property(&property_name.text) else {
-                continue;
+            let declared = match self.architecture() {
+                Some(architecture) => architecture.table_property(&property_name.text),
+                None => (&*property_name.text == "size").then_some(TableProperty::Size),
             };
+            let Some(declared) = declared else { continue };
             self.span = value.span;
-            match role {
-                TableRole::Size => found.size = Some(self.known_u64(value)?),
-                TableRole::IdleTimeout => {
+            match declared {
+                TableProperty::Size => found.size = Some(self.known_u64(value)?),
+                TableProperty::IdleTimeout => {
                     let given = self.evaluate(value)?;
                     found.idle_timeout = match given {
                         super::Value::Scalar(operand) => self.known_true(&operand),
                         _ => false,
                     };
                 }
-                TableRole::Object => {
+                TableProperty::Object => {
                     let given =
                         annotation_named(&property.annotations, "name").and_then(annotation_string);
                     let default = match given {

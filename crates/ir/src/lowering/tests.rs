@@ -32,7 +32,9 @@ fn lowered(text: &str) -> String {
         return source::render_text(&compiled.map, &compiled.diagnostics, options);
     };
     let mut diagnostics = Diagnostics::new();
-    let Some(program) = super::lower(&typed, &mut diagnostics) else {
+    let Some(program) =
+        super::lower(&typed, crate::architecture::EXTERN_MEANINGS, &mut diagnostics)
+    else {
         let mut text = String::new();
         for diagnostic in diagnostics.iter() {
             let _ = writeln!(text, "{}: {}", diagnostic.code, diagnostic.message);
@@ -148,7 +150,9 @@ fn stages(text: &str) -> String {
     let compiled =
         p4::compile::compile("case.p4", text, &InterfacesOnly, &PreprocessorOptions::default());
     let typed = compiled.program.expect("the program is correct");
-    let program = super::lower(&typed, &mut Diagnostics::new()).expect("the program lowers");
+    let program =
+        super::lower(&typed, crate::architecture::EXTERN_MEANINGS, &mut Diagnostics::new())
+            .expect("the program lowers");
     let again = crate::text::parse(&crate::text::print(&program)).expect("the text form is read");
     assert_eq!(again, program);
     let region = program.blocks[0].region;
@@ -187,7 +191,7 @@ fn explanations_have_examples_that_hold() {
                 p4::compile::compile("example.p4", text.to_owned(), &InterfacesOnly, &options);
             let mut diagnostics = compiled.diagnostics;
             if let Some(typed) = compiled.program {
-                super::lower(&typed, &mut diagnostics);
+                super::lower(&typed, crate::architecture::EXTERN_MEANINGS, &mut diagnostics);
             }
             diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
         };
@@ -221,7 +225,7 @@ fn headers_of_part_bytes_are_warned_of_once() {
     let compiled = p4::compile::compile("case.p4", text.to_owned(), &InterfacesOnly, &options);
     let typed = compiled.program.expect("the program is correct");
     let mut diagnostics = Diagnostics::new();
-    assert!(super::lower(&typed, &mut diagnostics).is_some());
+    assert!(super::lower(&typed, crate::architecture::EXTERN_MEANINGS, &mut diagnostics).is_some());
     let told: Vec<String> = diagnostics
         .iter()
         .map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message))

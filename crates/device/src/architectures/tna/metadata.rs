@@ -2,6 +2,8 @@
 //! Where Tofino's intrinsic metadata stands: fields of the program's storage, and the bytes in front of
 //! packets. When they are read and written is said in the parent module.
 
+use crate::architectures::described_program::DescribedProgram;
+use crate::output::LoadError;
 use crate::trace::Cause;
 use interpreter::PacketContext;
 use ir::{Operation, Place, Program, SlotId, effects};
@@ -21,8 +23,8 @@ const PORT_METADATA_BYTE: usize = 8;
 pub(super) struct Field(Option<SlotId>);
 
 impl Field {
-    fn of(program: &Program, storage: &str, name: &str) -> Field {
-        Field(program.slot_named(&format!("{storage}.{name}")))
+    fn of(program: DescribedProgram<'_>, storage: &str, name: &str) -> Result<Field, LoadError> {
+        program.field(storage, name).map(Field)
     }
 
     /// Stores a number, low bits kept.
@@ -54,13 +56,17 @@ pub(super) struct GressMetadata {
 }
 
 impl GressMetadata {
-    fn new(program: &Program, from_parser: &str, for_deparser: &str) -> GressMetadata {
-        GressMetadata {
-            global_tstamp: Field::of(program, from_parser, "global_tstamp"),
-            parser_err: Field::of(program, from_parser, "parser_err"),
-            error: Field::of(program, from_parser, "$error"),
-            drop_ctl: Field::of(program, for_deparser, "drop_ctl"),
-        }
+    fn new(
+        program: DescribedProgram<'_>,
+        from_parser: &str,
+        for_deparser: &str,
+    ) -> Result<GressMetadata, LoadError> {
+        Ok(GressMetadata {
+            global_tstamp: Field::of(program, from_parser, "global_tstamp")?,
+            parser_err: Field::of(program, from_parser, "parser_err")?,
+            error: Field::of(program, from_parser, "$error")?,
+            drop_ctl: Field::of(program, for_deparser, "drop_ctl")?,
+        })
     }
 
     /// The parser's error as its place in [`ir::Program::errors`].
@@ -129,21 +135,21 @@ impl Default for Orders {
 }
 
 impl ForTrafficManager {
-    fn new(program: &Program) -> ForTrafficManager {
+    fn new(program: DescribedProgram<'_>) -> Result<ForTrafficManager, LoadError> {
         let field = |name| Field::of(program, "ig_intr_md_for_tm", name);
-        ForTrafficManager {
-            ucast_egress_port: field("ucast_egress_port"),
-            ucast_set: field("$ucast_set"),
-            bypass_egress: field("bypass_egress"),
-            ingress_cos: field("ingress_cos"),
-            qid: field("qid"),
-            copy_to_cpu: field("copy_to_cpu"),
-            mcast_grp_a: field("mcast_grp_a"),
-            mcast_grp_b: field("mcast_grp_b"),
-            rid: field("rid"),
-            level1_exclusion_id: field("level1_exclusion_id"),
-            level2_exclusion_id: field("level2_exclusion_id"),
-        }
+        Ok(ForTrafficManager {
+            ucast_egress_port: field("ucast_egress_port")?,
+            ucast_set: field("$ucast_set")?,
+            bypass_egress: field("bypass_egress")?,
+            ingress_cos: field("ingress_cos")?,
+            qid: field("qid")?,
+            copy_to_cpu: field("copy_to_cpu")?,
+            mcast_grp_a: field("mcast_grp_a")?,
+            mcast_grp_b: field("mcast_grp_b")?,
+            rid: field("rid")?,
+            level1_exclusion_id: field("level1_exclusion_id")?,
+            level2_exclusion_id: field("level2_exclusion_id")?,
+        })
     }
 
     /// What the program wants.
@@ -175,12 +181,12 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    pub fn new(program: &Program) -> Metadata {
-        Metadata {
-            ingress: GressMetadata::new(program, "ig_intr_md_from_prsr", "ig_intr_md_for_dprsr"),
-            egress: GressMetadata::new(program, "eg_intr_md_from_prsr", "eg_intr_md_for_dprsr"),
-            tm: ForTrafficManager::new(program),
-        }
+    pub fn new(program: DescribedProgram<'_>) -> Result<Metadata, LoadError> {
+        Ok(Metadata {
+            ingress: GressMetadata::new(program, "ig_intr_md_from_prsr", "ig_intr_md_for_dprsr")?,
+            egress: GressMetadata::new(program, "eg_intr_md_from_prsr", "eg_intr_md_for_dprsr")?,
+            tm: ForTrafficManager::new(program)?,
+        })
     }
 }
 

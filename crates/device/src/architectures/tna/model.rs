@@ -3,12 +3,13 @@
 //! about requests is in `finish`.
 
 use super::metadata::{Metadata, error_flags};
-use crate::architectures::pass_boundaries;
+use crate::architectures::described_program::DescribedProgram;
 use crate::output::{DigestMessage, LoadError};
 use crate::pass::{Half, Pass, PassInfo};
 use crate::services::Services;
 use interpreter::PacketContext;
-use ir::{Bits, Program};
+use ir::Bits;
+use ir::architecture::Ports;
 use std::sync::Arc;
 
 /// What a request of the program means.
@@ -19,24 +20,15 @@ enum RequestKind {
     Digest,
 }
 
-/// Indices of the blocks in the program.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Blocks {
-    pub ingress_parser: usize,
-    pub ingress: usize,
-    pub ingress_deparser: usize,
-    pub egress_parser: usize,
-    pub egress: usize,
-    pub egress_deparser: usize,
-}
-
 /// A TNA program at work.
 #[derive(Debug)]
 pub(crate) struct Tna {
-    pub(super) blocks: Blocks,
-    /// Those of a pass, in order.
+    /// The ingress and the egress parser.
+    pub(super) parsers: [usize; 2],
+    /// The blocks of a pass, in order.
     pub(super) ingress_blocks: Arc<[usize]>,
     pub(super) egress_blocks: Arc<[usize]>,
+    pub(super) ports: Ports,
     pub(super) metadata: Metadata,
     requests: Vec<RequestKind>,
     /// Bits of `parser_err` for each error of the program.
@@ -56,30 +48,25 @@ pub(super) struct DeparserRequests {
 }
 
 impl Tna {
-    pub fn new(program: &Program) -> Result<Tna, LoadError> {
-        let block = |role| pass_boundaries::block(program, role);
+    pub fn new(described: DescribedProgram<'_>) -> Result<Tna, LoadError> {
+        let DescribedProgram { program, description } = described;
         let kind = |request: &ir::Request| match &*request.name {
             "mirror" => Some(RequestKind::Mirror),
             "resubmit" => Some(RequestKind::Resubmit),
             "digest" => Some(RequestKind::Digest),
             _ => None,
         };
-        let blocks = Blocks {
-            ingress_parser: block("pipe0.ingress_parser")?,
-            ingress: block("pipe0.ingress")?,
-            ingress_deparser: block("pipe0.ingress_deparser")?,
-            egress_parser: block("pipe0.egress_parser")?,
-            egress: block("pipe0.egress")?,
-            egress_deparser: block("pipe0.egress_deparser")?,
-        };
-        let metadata = Metadata::new(program);
-        let accepts_parser_errors = metadata.ingress.reads_error(program, blocks.ingress);
+        let [ingress_parser, ingress, ingress_deparser, egress_parser, egress, egress_deparser] =
+            described.blocks()?;
+        let metadata = Metadata::new(described)?;
+        let accepts_parser_errors = metadata.ingress.reads_error(program, ingress);
         Ok(Tna {
-            ingress_blocks: [blocks.ingress_parser, blocks.ingress, blocks.ingress_deparser].into(),
-            egress_blocks: [blocks.egress_parser, blocks.egress, blocks.egress_deparser].into(),
-            blocks,
+            ingress_blocks: [ingress_parser, ingress, ingress_deparser].into(),
+            egress_blocks: [egress_parser, egress, egress_deparser].into(),
+            parsers: [ingress_parser, egress_parser],
+            ports: description.ports.ok_or_else(|| described.missing("ports"))?,
             metadata,
-            requests: pass_boundaries::request_kinds(program, kind)?,
+            requests: described.request_kinds(kind)?,
             error_flags: program.errors.iter().map(|name| error_flags(name)).collect(),
             accepts_parser_errors,
         })

@@ -2,6 +2,8 @@
 //! Where v1model's standard metadata, the packet's headers and the user's metadata stand in a
 //! program's storage. When they are read and written is said in the parent module.
 
+use crate::architectures::described_program::DescribedProgram;
+use crate::output::LoadError;
 use interpreter::PacketContext;
 use ir::{Bits, BlockKind, HeaderId, Program, SlotId};
 
@@ -76,41 +78,31 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    pub fn new(program: &Program) -> Metadata {
-        // The third parameter of the parser is the standard metadata in every v1model program.
-        let prefix = program
-            .blocks
-            .iter()
-            .find(|block| block.kind == BlockKind::Parser)
-            .and_then(|block| block.parameters.last())
-            .map(|parameter| &*parameter.storage)
-            .filter(|storage| !storage.is_empty())
-            .unwrap_or("standard_metadata");
-        let field = |name: &str| {
-            Field(
-                program
-                    .slot_named(&format!("{prefix}.{name}"))
-                    .map(|slot| (slot, program.slots[slot.index()].ty.width_bits())),
-            )
+    pub fn new(described: DescribedProgram<'_>) -> Result<Metadata, LoadError> {
+        let program = described.program;
+        let width_bits = |slot: SlotId| program.slots[slot.index()].ty.width_bits();
+        let field = |name: &str| -> Result<Field, LoadError> {
+            let slot = described.field("standard_metadata", name)?;
+            Ok(Field(slot.map(|slot| (slot, width_bits(slot)))))
         };
-        Metadata {
-            ingress_port: field("ingress_port"),
-            egress_spec: field("egress_spec"),
-            egress_port: field("egress_port"),
-            instance_type: field("instance_type"),
-            packet_length: field("packet_length"),
-            enq_timestamp: field("enq_timestamp"),
-            enq_qdepth: field("enq_qdepth"),
-            deq_timedelta: field("deq_timedelta"),
-            deq_qdepth: field("deq_qdepth"),
-            ingress_global_timestamp: field("ingress_global_timestamp"),
-            egress_global_timestamp: field("egress_global_timestamp"),
-            mcast_grp: field("mcast_grp"),
-            egress_rid: field("egress_rid"),
-            priority: field("priority"),
+        Ok(Metadata {
+            ingress_port: field("ingress_port")?,
+            egress_spec: field("egress_spec")?,
+            egress_port: field("egress_port")?,
+            instance_type: field("instance_type")?,
+            packet_length: field("packet_length")?,
+            enq_timestamp: field("enq_timestamp")?,
+            enq_qdepth: field("enq_qdepth")?,
+            deq_timedelta: field("deq_timedelta")?,
+            deq_qdepth: field("deq_qdepth")?,
+            ingress_global_timestamp: field("ingress_global_timestamp")?,
+            egress_global_timestamp: field("egress_global_timestamp")?,
+            mcast_grp: field("mcast_grp")?,
+            egress_rid: field("egress_rid")?,
+            priority: field("priority")?,
             metadata_slots: metadata_slots(program),
             headers: deparsed_headers(program),
-        }
+        })
     }
 
     /// Slots of the standard metadata that the device reads and writes.

@@ -2,7 +2,7 @@
 //! Calls of Tofino's externs: methods of objects, and functions. What a switch does with a mirror copy, a
 //! resubmitted packet or a digest is the device's matter; here they become requests.
 
-use super::unicast_flag;
+use super::{FOR_TRAFFIC_MANAGER, UNICAST_FLAG};
 use crate::lowering::{
     ExternCall, Location, Lowered, Lowering, ObjectId, ObjectKind, Shape, Value, bit, number,
 };
@@ -401,7 +401,7 @@ pub(super) fn function<'a>(
             let Some(argument) = call.argument(0) else { return Ok(Some(Value::Void)) };
             let location = lowering.target(argument)?;
             lowering.clear(&location);
-            let port = lowering.shared_slot(super::FOR_TRAFFIC_MANAGER, "ucast_egress_port");
+            let port = lowering.shared_slot(FOR_TRAFFIC_MANAGER, "ucast_egress_port");
             if let (Location::Scalar(place, _), Some(port)) = (&location, port)
                 && *place == port
             {
@@ -435,9 +435,18 @@ pub(super) fn function<'a>(
         }
         // Not Tofino's: a program declares it that is to tell what it does.
         "log_msg" => {
-            super::super::v1model::log(lowering, call)?;
+            lowering.log_message(call)?;
             Ok(Some(Value::Void))
         }
         _ => Ok(None),
+    }
+}
+
+/// The slot that tells whether `ucast_egress_port` was set.
+pub(super) fn unicast_flag(lowering: &mut Lowering<'_>) -> SlotId {
+    let name = format!("{FOR_TRAFFIC_MANAGER}.{UNICAST_FLAG}");
+    match lowering.program.slot_named(&name) {
+        Some(slot) => slot,
+        None => lowering.fresh_slot(&name, 1),
     }
 }

@@ -2,7 +2,7 @@
 //! Extern objects of Tofino: what each construction makes. Objects whose exact behaviour is not public are
 //! refused with the reason. Their methods are in `methods`.
 
-use super::super::objects::count_unit;
+use crate::architecture::objects::count_unit;
 use crate::lowering::{Construction, Lowered, Lowering, ObjectKind, Shape, Value, constant};
 use crate::{CrcPolynomial, HashAlgorithm};
 

@@ -11,17 +11,6 @@ use p4::typed::{Callee, TypeKind};
 /// inputs contribute.
 const ASKED_HEADERS_LIMIT: usize = 4;
 
-/// What a calculation is for, in the order in which they are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CalculationKind {
-    /// `hash`
-    Hash,
-    /// `update_checksum`
-    Update,
-    /// `verify_checksum`
-    Verify,
-}
-
 /// A hash or checksum: how, and over what.
 #[derive(Clone, Copy)]
 pub(super) struct Calculation<'e> {
@@ -119,7 +108,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The scalars of an argument; fields of headers that are not valid count as zero.
-    pub(super) fn inputs_of_valid_headers(
+    pub(in crate::architecture) fn inputs_of_valid_headers(
         &mut self,
         data: &'a Expression,
     ) -> Lowered<Vec<Operand>> {

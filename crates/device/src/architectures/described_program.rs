@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`DescribedProgram`]: finds what an architecture's description names in a program: blocks, metadata fields
+//! and requests. What is missing is a [`LoadError`] with its name.
+
+use crate::output::LoadError;
+use ir::architecture::{BlockRole, Description, MetadataField};
+use ir::{Program, Request, SlotId};
+
+/// A program with the description of its architecture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DescribedProgram<'p> {
+    pub program: &'p Program,
+    pub description: &'static Description,
+}
+
+impl DescribedProgram<'_> {
+    /// Indices of all blocks in the program, in the order of the description.
+    pub fn blocks<const COUNT: usize>(&self) -> Result<[usize; COUNT], LoadError> {
+        let mut indices = [0; COUNT];
+        for (index, role) in indices.iter_mut().zip(self.description.blocks) {
+            *index = self.block(role)?;
+        }
+        Ok(indices)
+    }
+
+    fn block(&self, BlockRole { role, .. }: &BlockRole) -> Result<usize, LoadError> {
+        let found = self.program.blocks.iter().position(|block| &*block.role == *role);
+        found.ok_or_else(|| self.missing(format!("a block `{role}`")))
+    }
+
+    /// The slot of a metadata field. `None` when the program has no use for the field's storage or an older
+    /// interface lacks the field.
+    pub fn field(&self, storage: &str, name: &str) -> Result<Option<SlotId>, LoadError> {
+        let mut described = self.description.metadata.iter();
+        let field = described.find(|field| field.storage == storage && field.name == name);
+        let slot_name = MetadataField::slot_name_of(storage, name);
+        let Some(field) = field else {
+            return Err(self.missing(format!("a description of `{slot_name}`")));
+        };
+        let mut parameters = self.program.blocks.iter().flat_map(|block| &block.parameters);
+        match self.program.slot_named(&slot_name) {
+            Some(slot) => Ok(Some(slot)),
+            None if field.is_optional => Ok(None),
+            None if parameters.all(|parameter| &*parameter.storage != storage) => Ok(None),
+            None => Err(self.missing(format!("a metadata field `{slot_name}`"))),
+        }
+    }
+
+    /// What each request of the program is; `kind` knows those of the description.
+    pub fn request_kinds<K>(
+        &self,
+        kind: impl Fn(&Request) -> Option<K>,
+    ) -> Result<Vec<K>, LoadError> {
+        let kind = |request: &Request| {
+            let is_described = self.description.requests.contains(&&*request.name);
+            let kind = is_described.then(|| kind(request)).flatten();
+            kind.ok_or_else(|| LoadError::UnsupportedRequest(request.name.clone()))
+        };
+        self.program.requests.iter().map(kind).collect()
+    }
+
+    /// The error of a program or description that lacks a part.
+    pub fn missing(&self, part: impl Into<String>) -> LoadError {
+        LoadError::MissingPart { architecture: self.description.name, part: part.into() }
+    }
+}
