@@ -139,7 +139,10 @@ pub fn names(program: &Program) -> BTreeSet<String> {
         seen.insert(format!("profile {} {:?}", profile.name, profile.size));
     }
     for calculation in &program.calculations {
-        seen.insert(format!("calculation {} {}", calculation.name, calculation.width_bits));
+        seen.insert(format!(
+            "calculation {} {}",
+            calculation.name, calculation.parameters.width_bits
+        ));
     }
     for set in &program.value_sets {
         seen.insert(format!("value set {} {}", set.name, set.size));

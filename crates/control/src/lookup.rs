@@ -85,7 +85,7 @@ pub fn calculation(
     width_bits: u32,
     origin: &Origin,
 ) -> Result<CalculationId, ControlError> {
-    let has_width = |item: &&ir::Calculation| item.width_bits == width_bits;
+    let has_width = |item: &&ir::Calculation| item.parameters.width_bits == width_bits;
     let found =
         program.calculations.iter().position(|item| has_width(&item) && *item.name == *name);
     if let Some(at) = found {

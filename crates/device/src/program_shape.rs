@@ -61,7 +61,7 @@ pub(crate) fn difference(one: &Program, other: &Program) -> Option<String> {
         ("size", |one, other, _| one.size == other.size),
     ];
     let calculations: &[Property<Calculation>] =
-        &[("width", |one, other, _| one.width_bits == other.width_bits)];
+        &[("width", |one, other, _| one.parameters.width_bits == other.parameters.width_bits)];
     let externs: &[Property<Extern>] = &[
         ("type", |one, other, _| one.type_name == other.type_name),
         ("constructor", |one, other, _| one.arguments == other.arguments),

@@ -3,9 +3,9 @@
 //! files by subject and name each other by typed indices (`ids`).
 
 use crate::{
-    Action, ActionProfile, Block, Calculation, CalculationId, Counter, CounterId, Extern,
-    FieldList, Header, HeaderId, HeaderType, Meter, Operation, Origin, OriginId, Region, RegionId,
-    RegisterArray, Request, Slot, SlotId, Stack, Table, TableId, Union, ValueSet,
+    Action, ActionProfile, Block, Calculation, Counter, CounterId, Extern, FieldList, Header,
+    HeaderId, HeaderType, Meter, Operation, Origin, OriginId, Region, RegionId, RegisterArray,
+    Request, Slot, SlotId, Stack, Table, TableId, Union, ValueSet,
 };
 use std::sync::Arc;
 
@@ -55,61 +55,6 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Where items come from.
     pub origins: Vec<Origin>,
-}
-
-/// Hash and checksum algorithms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HashAlgorithm {
-    /// CRC-32 (ISO-HDLC).
-    Crc32,
-    /// CRC-16/ARC.
-    Crc16,
-    /// A CRC with parameters of its own.
-    Custom(CalculationId),
-    /// Always the same: 0 (BMv2's `random` is not supported as a hash of its own there either).
-    Random,
-    /// The input itself: its first 64 bits as a number (as BMv2 has it), or all of a shorter one.
-    Identity,
-    /// Internet checksum (RFC 1071).
-    Csum16,
-    /// Exclusive or of 16-bit words.
-    Xor16,
-    /// One's complement sum as PSA's `ONES_COMPLEMENT16`.
-    OnesComplement16,
-    /// Toeplitz or target's own choice, as PNA and PSA's `TARGET_DEFAULT`: CRC-32 here.
-    TargetDefault,
-    /// A CRC with parameters that the program gives.
-    Crc(CrcPolynomial),
-}
-
-/// What makes a CRC of 1 to 64 bits, in the terms of the catalogues of CRCs; no number is wider than the
-/// CRC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CrcPolynomial {
-    /// Width in bits.
-    pub width_bits: u32,
-    /// The polynomial without its highest term, the coefficient of 1 in the lowest bit.
-    pub polynomial: u64,
-    /// What the register begins with.
-    pub initial: u64,
-    /// What the register is combined with in the end.
-    pub final_xor: u64,
-    /// Whether the bits of each input byte, and those of the register in the end, are taken in reverse.
-    pub is_reflected: bool,
-}
-
-impl CrcPolynomial {
-    /// Whether the width is from 1 to 64 and no parameter is wider.
-    pub fn is_valid(&self) -> bool {
-        let widest = self.polynomial | self.initial | self.final_xor;
-        (1..=64).contains(&self.width_bits) && 64 - widest.leading_zeros() <= self.width_bits
-    }
-
-    /// What the register of a reflected CRC of up to 32 bits begins with, the term of the highest power in
-    /// the lowest bit.
-    pub fn initial_register(&self) -> u32 {
-        (self.initial << (64 - self.width_bits)).reverse_bits() as u32
-    }
 }
 
 impl Program {

@@ -2,9 +2,7 @@
 //! What is compiled together: a unit is a list of steps (blocks of the program, and what the device
 //! does between them) with its exits. Architectures describe units; nothing here knows one.
 
-use crate::codegen::facts::Facts;
-use ir::analysis::Analysis;
-use ir::{Program, SlotId};
+use ir::SlotId;
 
 /// Exits are numbered from 1; those from here on leave nothing in storage, for packets that end there,
 /// and are counted. There are at most [`crate::ENDS`] of them.
@@ -115,12 +113,6 @@ impl Unit {
             _ => 0,
         };
         self.steps.iter().map(rows).max().unwrap_or(0)
-    }
-
-    /// Whether the deparser of this unit can work in place, where [`Unit::in_place`] asks for that. Code
-    /// that cannot appends what it emits to the outgoing bits.
-    pub fn can_deparse_in_place(&self, program: &Program) -> bool {
-        Facts::new(&Analysis::of(program), self, &[]).in_place
     }
 
     /// One block alone, on storage in memory.

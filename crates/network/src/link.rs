@@ -2,6 +2,7 @@
 //! Links between ports of nodes: latency, rate and loss of each direction. When messages are
 //! handed over is decided by the simulation, what they mean by the nodes.
 
+use arithmetic::random::mix;
 use device::traffic_manager::transmission_ps;
 
 /// A link's properties; both directions have the same.
@@ -42,14 +43,6 @@ pub struct LinkDirection {
     seed: u64,
     messages: u64,
     statistics: LinkStatistics,
-}
-
-/// The finaliser of SplitMix64: a bijection that spreads every input bit over all output bits.
-fn mix(value: u64) -> u64 {
-    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 impl LinkDirection {

@@ -22,7 +22,7 @@ fn same_selector(one: (&Program, &ActionProfile), other: (&Program, &ActionProfi
         let calculation = match algorithm {
             HashAlgorithm::Custom(id) => {
                 let crc = program.calculations.get(id.index());
-                crc.map(|crc| (crc.name.clone(), crc.width_bits))
+                crc.map(|crc| (crc.name.clone(), crc.parameters.width_bits))
             }
             _ => None,
         };
@@ -180,7 +180,9 @@ impl Carrying<'_> {
         for (calculation, crc) in self.from_program.calculations.iter().zip(&from.crcs) {
             let to = named(&self.to_program.calculations, |c| &c.name, &calculation.name);
             let to = to.and_then(|to| carried.crcs.get_mut(to));
-            if let Some(to) = to.filter(|to| to.width_bits() == crc.width_bits()) {
+            if let Some(to) =
+                to.filter(|to| to.parameters().width_bits == crc.parameters().width_bits)
+            {
                 *to = crc.clone();
             }
         }

@@ -3,9 +3,10 @@
 //! `forwarding::parts` replays it on the forwarding side. Updates are checked in `draft`.
 
 use crate::{
-    ActionData, BoundAction, CloneSession, Configuration, Crc, DefaultAction, EntryRecord,
-    Exclusions, Group, GroupId, MemberId, MulticastGroup, ValueSetState,
+    ActionData, BoundAction, CloneSession, Configuration, DefaultAction, EntryRecord, Exclusions,
+    Group, GroupId, MemberId, MulticastGroup, ValueSetState,
 };
+use arithmetic::crc::Crc;
 use ir::{ActionProfileId, CalculationId, TableId, ValueSetId};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,9 +5,10 @@
 use crate::action::choose_by_weight;
 use crate::versions::VersionToken;
 use crate::{
-    ActionData, ActionProfileState, BoundAction, CloneSession, Crc, MulticastGroup, Replication,
+    ActionData, ActionProfileState, BoundAction, CloneSession, MulticastGroup, Replication,
     TableState, ValueSetState,
 };
+use arithmetic::crc::Crc;
 use ir::{ActionProfileId, CalculationId, Program, TableId, ValueSetId};
 use std::sync::Arc;
 

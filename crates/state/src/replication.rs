@@ -2,7 +2,7 @@
 //! What a device's fixed functions are told: multicast groups and clone sessions for its replication
 //! engine, CRCs of its calculations. Making copies and checksums is the device's work.
 
-use crate::Crc;
+use arithmetic::crc::Crc;
 use ir::{CalculationId, Program};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,7 +93,8 @@ pub struct Replication {
 impl Replication {
     /// No groups and sessions, CRCs as the program has them.
     pub(crate) fn of(program: &Program) -> Replication {
-        let crcs = program.calculations.iter().map(Crc::of).collect();
+        let crc = |calculation: &ir::Calculation| Crc::new(calculation.parameters);
+        let crcs = program.calculations.iter().map(crc).collect();
         Replication { crcs, ..Replication::default() }
     }
 

@@ -2,6 +2,7 @@
 //! Match indexes against a list that is scanned: tables of every match kind and of mixed keys, with
 //! insertions, removals and changed leaves in between, equal entries, open exact keys and equal ranks.
 
+use arithmetic::random::SplitMix64;
 use ir::{Bits, KeyPattern, MatchKind};
 use proptest::prelude::*;
 use state::forwarding::index::{KeyLayout, MatchIndex, NO_MATCH};
@@ -59,14 +60,11 @@ fn scan(list: &[Listed], values: &[Bits]) -> u32 {
 }
 
 /// Numbers that a test takes its choices from.
-struct Choices(u64);
+struct Choices(SplitMix64);
 
 impl Choices {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0.next_number()
     }
 
     fn below(&mut self, limit: u64) -> u64 {
@@ -242,7 +240,7 @@ impl Pair {
 }
 
 fn check(keys: &[(MatchKind, u32)], seed: u64, changes: usize, open_exact: bool) {
-    let mut choices = Choices(seed);
+    let mut choices = Choices(SplitMix64::new(seed));
     let mut pair = Pair::new(keys);
     for _ in 0..changes {
         pair.change(keys, &mut choices, open_exact);
@@ -317,7 +315,7 @@ proptest! {
 
 /// Many entries, so that tables grow, roots widen, arenas fill up and tuples multiply.
 fn check_many(keys: &[(MatchKind, u32)], entries: usize) {
-    let mut choices = Choices(entries as u64);
+    let mut choices = Choices(SplitMix64::new(entries as u64));
     let mut pair = Pair::new(keys);
     for _ in 0..2 {
         while pair.list.len() < entries {

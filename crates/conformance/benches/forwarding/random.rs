@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers from a fixed seed, the same on every machine: what is random in a workload comes from here.
 
-/// SplitMix64.
-pub struct Random(u64);
+use arithmetic::random::SplitMix64;
+
+/// Random numbers.
+pub struct Random(SplitMix64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(SplitMix64::new(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0.next_number()
     }
 
     /// A number below `limit`.

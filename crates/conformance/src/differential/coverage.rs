@@ -216,7 +216,10 @@ fn operation(instruction: &Instruction, program: &Program, note: &mut impl FnMut
         Operation::Hash { algorithm, payload, .. } => {
             note(match algorithm {
                 HashAlgorithm::Custom(id) => {
-                    format!("hash Custom {}", program.calculations[id.index()].width_bits)
+                    format!(
+                        "hash Custom {}",
+                        program.calculations[id.index()].parameters.width_bits
+                    )
                 }
                 plain => format!("hash {plain:?}"),
             });

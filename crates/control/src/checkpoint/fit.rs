@@ -104,7 +104,11 @@ pub(super) fn handles(
             ir::CalculationId,
             "calculation",
             |one: &ir::Calculation, other: &ir::Calculation| {
-                differs(&one.width_bits, &other.width_bits, "has another width")
+                differs(
+                    &one.parameters.width_bits,
+                    &other.parameters.width_bits,
+                    "has another width",
+                )
             }
         ),
     };

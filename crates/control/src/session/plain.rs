@@ -178,9 +178,10 @@ fn other(resolver: Resolver<'_>, command: &Command) -> Resolved {
             let calculation =
                 lookup::calculation(resolver.program, name, *width_bits, resolver.origin)?;
             let parameters = CrcParameters {
-                polynomial: resolver.small(*polynomial, "the polynomial")?,
-                initial: resolver.small(*initial, "the initial remainder")?,
-                final_xor: resolver.small(*final_xor, "the final value")?,
+                width_bits: *width_bits,
+                polynomial: resolver.small(*polynomial, "the polynomial")?.into(),
+                initial: resolver.small(*initial, "the initial remainder")?.into(),
+                final_xor: resolver.small(*final_xor, "the final value")?.into(),
                 reflect_input: *reflect_input,
                 reflect_output: *reflect_output,
             };

@@ -4,20 +4,14 @@
 
 use super::compile;
 use super::sending::{Arriving, Sent, forward};
+use arithmetic::random::SplitMix64;
 use device::{Device, DeviceOptions, EngineChoice, Statistics};
 
-/// Numbers that follow one another without order, from a seed (SplitMix64).
-fn random(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*seed ^ *seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
-}
-
 fn packets() -> Arriving {
-    let mut seed = 1;
+    let mut numbers = SplitMix64::new(1);
     let mut packets = Vec::new();
     for number in 0..1500 {
-        let mut next = |below: u64| (random(&mut seed) % below) as u8;
+        let mut next = |below: u64| (numbers.next_number() % below) as u8;
         let high = [4, 4, 4, 5, 5, 2, 9, 0][usize::from(next(8))];
         let mut bytes = vec![high << 4 | next(9), next(5), 0, 0];
         let length = next(30);

@@ -158,10 +158,10 @@ impl<'a> Lowering<'a> {
     pub(crate) fn new_calculation(
         &mut self,
         name: Arc<str>,
-        (width_bits, parameters): (u32, CrcParameters),
+        parameters: CrcParameters,
         origin: OriginId,
     ) -> CalculationId {
-        self.program.calculations.push(Calculation { name, width_bits, parameters, origin });
+        self.program.calculations.push(Calculation { name, parameters, origin });
         CalculationId(self.program.calculations.len() as u32 - 1)
     }
 
@@ -175,7 +175,7 @@ impl<'a> Lowering<'a> {
             NamedAlgorithm::Fixed(algorithm) => Ok(algorithm),
             NamedAlgorithm::CustomCrc(width_bits) => {
                 self.claim_name("calculation", &construction.name)?;
-                let crc = (width_bits, standard_crc(width_bits));
+                let crc = standard_crc(width_bits);
                 let name = construction.name.clone();
                 let id = self.new_calculation(name, crc, construction.origin);
                 Ok(HashAlgorithm::Custom(id))

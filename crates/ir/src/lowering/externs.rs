@@ -5,7 +5,7 @@
 use super::{Location, Lowered, Lowering, Shape, Value};
 use crate::architecture::Description;
 use crate::{
-    ActionProfileId, CallEffects, CounterId, CrcPolynomial, Extern, ExternAccess, ExternId,
+    ActionProfileId, CallEffects, CounterId, CrcParameters, Extern, ExternAccess, ExternId,
     HashAlgorithm, MeterId, Operand, Operation, OriginId, Place, RandomSite, RegisterId, RequestId,
     SlotId, ValueType,
 };
@@ -91,7 +91,7 @@ pub(crate) enum ObjectKind {
     /// A hash function whose values have so many bits.
     SizedHash(HashAlgorithm, u32),
     /// Parameters of a hash function.
-    Polynomial(CrcPolynomial),
+    Polynomial(CrcParameters),
     /// A meter, or a direct one, and the numbers that it gives for green, yellow and red.
     ColouredMeter(MeterId, bool, [u8; 3]),
     /// A checksum unit: its running one's complement sum.

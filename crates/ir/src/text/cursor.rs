@@ -6,7 +6,7 @@ use super::reference::List;
 use super::token::{Token, TokenKind};
 use super::words::{self, Words, member_of};
 use super::{MAX_READABLE_WIDTH_BITS, TextError};
-use crate::{Bits, CalculationId, CrcPolynomial, Display, HashAlgorithm, OriginId, ValueType};
+use crate::{Bits, CalculationId, CrcParameters, Display, HashAlgorithm, OriginId, ValueType};
 use num_bigint::BigUint;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -132,8 +132,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A hash algorithm; a calculation is `custom` and its name, a CRC of the program's own is `crc WIDTH POLYNOMIAL INITIAL XOR` with
-    /// `reflected` behind it where it is.
+    /// A hash algorithm; a calculation is `custom` and its name, a CRC with parameters of the
+    /// program is `crc WIDTH POLYNOMIAL INITIAL XOR`, then `reflected`, `reflect_input`, `reflect_output` or nothing.
     pub fn hash_algorithm(&mut self) -> Parsed<HashAlgorithm> {
         if self.eat_word("custom") {
             return Ok(HashAlgorithm::Custom(CalculationId(self.reference(List::Calculations)?)));
@@ -141,12 +141,16 @@ impl<'a> Cursor<'a> {
         if !self.eat_word("crc") {
             return self.member(words::HASH, "a hash algorithm");
         }
-        Ok(HashAlgorithm::Crc(CrcPolynomial {
-            width_bits: self.number()?,
-            polynomial: self.number()?,
-            initial: self.number()?,
-            final_xor: self.number()?,
-            is_reflected: self.eat_word("reflected"),
+        let width_bits = self.number()?;
+        let (polynomial, initial, final_xor) = (self.number()?, self.number()?, self.number()?);
+        let is_reflected = self.eat_word("reflected");
+        Ok(HashAlgorithm::Crc(CrcParameters {
+            width_bits,
+            polynomial,
+            initial,
+            final_xor,
+            reflect_input: is_reflected || self.eat_word("reflect_input"),
+            reflect_output: is_reflected || self.eat_word("reflect_output"),
         }))
     }
 

@@ -465,15 +465,16 @@ fn calculation(cursor: &mut Cursor) -> Parsed<Calculation> {
         cursor.expect_word(word)?;
         cursor.number()
     };
-    let width_bits = number("width")?;
+    let width_bits = number("width")? as u32;
     let parameters = CrcParameters {
+        width_bits,
         polynomial: number("polynomial")?,
         initial: number("initial")?,
         final_xor: number("final_xor")?,
         reflect_input: cursor.eat_word("reflect_input"),
         reflect_output: cursor.eat_word("reflect_output"),
     };
-    Ok(Calculation { name, width_bits, parameters, origin: cursor.origin()? })
+    Ok(Calculation { name, parameters, origin: cursor.origin()? })
 }
 
 fn value_set(cursor: &mut Cursor) -> Parsed<ValueSet> {

@@ -237,8 +237,9 @@ impl Printer<'_> {
             self.end(profile.origin);
         }
         for calculation in &program.calculations {
-            let CrcParameters { polynomial, initial, final_xor, .. } = calculation.parameters;
-            let (label, width_bits) = (name(&calculation.name), calculation.width_bits);
+            let CrcParameters { width_bits, polynomial, initial, final_xor, .. } =
+                calculation.parameters;
+            let label = name(&calculation.name);
             emit!(self, "calculation {label} width {width_bits} polynomial {polynomial}");
             emit!(self, " initial {initial} final_xor {final_xor}");
             if calculation.parameters.reflect_input {

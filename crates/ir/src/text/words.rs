@@ -2,7 +2,7 @@
 //! The keywords that stand for members of plain enumerations, each once, for the printer and the parser.
 
 use crate::{
-    BinaryOperation, BlockKind, CountUnit, CrcPolynomial, HashAlgorithm, MatchKind, RegionKind,
+    BinaryOperation, BlockKind, CountUnit, CrcParameters, HashAlgorithm, MatchKind, RegionKind,
     ResizeKind, UnaryOperation,
 };
 
@@ -68,8 +68,13 @@ pub(super) const HASH: &Words<HashAlgorithm> = &[
 /// A hash algorithm as it is written.
 pub(super) fn hash_text(algorithm: &HashAlgorithm) -> String {
     let HashAlgorithm::Crc(crc) = algorithm else { return word_of(HASH, algorithm).to_string() };
-    let reflected = if crc.is_reflected { " reflected" } else { "" };
-    let CrcPolynomial { width_bits, polynomial, initial, final_xor, .. } = crc;
+    let reflected = match (crc.reflect_input, crc.reflect_output) {
+        (true, true) => " reflected",
+        (true, false) => " reflect_input",
+        (false, true) => " reflect_output",
+        (false, false) => "",
+    };
+    let CrcParameters { width_bits, polynomial, initial, final_xor, .. } = crc;
     format!("crc {width_bits} {polynomial} {initial} {final_xor}{reflected}")
 }
 

@@ -413,13 +413,14 @@ impl Verifier<'_> {
         for (at, calculation) in program.calculations.iter().enumerate() {
             let site = Site::Calculation(at as u32);
             self.origin(site, calculation.origin);
-            let is_known = CRC_WIDTHS_BITS.contains(&calculation.width_bits);
+            let is_known = CRC_WIDTHS_BITS.contains(&calculation.parameters.width_bits);
             self.require(site, is_known, || {
                 let (least, most) = (CRC_WIDTHS_BITS.start(), CRC_WIDTHS_BITS.end());
                 format!("a CRC has {least} to {most} bits")
             });
-            let fits = calculation.parameters.fit(calculation.width_bits);
-            self.require(site, fits, || "parameters are wider than the CRC".into());
+            self.require(site, calculation.parameters.is_valid(), || {
+                "parameters are wider than the CRC".into()
+            });
         }
         for (at, set) in program.value_sets.iter().enumerate() {
             let site = Site::ValueSet(at as u32);

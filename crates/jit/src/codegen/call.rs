@@ -2,15 +2,12 @@
 //! Calls from compiled code to functions of the runtime. They are called by address, which is a
 //! constant in the code: compiled code never outlives the process.
 
-use super::function::FunctionCompiler;
-use crate::runtime::pass::Pass;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, SigRef, Signature, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::HashMap;
-use std::mem::offset_of;
 
 /// A function of the runtime: every parameter is 64 bits wide, and so is the result, if any.
 #[derive(Clone, Copy, Debug)]
@@ -127,24 +124,4 @@ pub(crate) fn build_seldom_call(
     }
     builder.ins().return_(&[]);
     builder.finalize(frontend_config);
-}
-
-impl FunctionCompiler<'_, '_> {
-    /// Calls a function of the runtime where code hardly ever comes.
-    pub fn call_seldom(&mut self, function: RuntimeFunction, arguments: &[Value]) -> Option<Value> {
-        let kind = (function.parameters, function.has_result);
-        let Some(address) = self.seldom.addresses.get(&kind) else {
-            return self.call(function, arguments);
-        };
-        let signature = self.builder.import_signature(seldom_signature(kind));
-        let mut all = vec![self.number(function.address as u64)];
-        all.extend_from_slice(arguments);
-        // A place in the pass needs no register before it is wanted.
-        let offset = offset_of!(Pass, answer);
-        let place = self.builder.ins().iadd_imm_s(self.pass, offset as i64);
-        all.extend(function.has_result.then_some(place));
-        let address = self.number(*address as u64);
-        self.builder.ins().call_indirect(signature, address, &all);
-        function.has_result.then(|| self.load_word(self.pass, offset as i32))
-    }
 }

@@ -2,7 +2,7 @@
 //! What is known of a unit before code is made: which headers can stay in the packet, where slots
 //! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
 
-use super::crcs::{self, Crcs};
+use super::short_crcs::{self, Crcs};
 use crate::unit::{Step, StepValue, Storage, Unit};
 use ir::analysis::Analysis;
 use ir::effects;
@@ -339,11 +339,19 @@ impl Facts {
             is_fresh,
             in_place,
             is_large,
-            crcs: crcs::in_regions(program, &regions),
+            crcs: short_crcs::in_regions(program, &regions),
             observed: if is_fresh { observed(analysis, unit) } else { Vec::new() },
             flags,
             asks: all().any(|operation| matches!(operation, Operation::Request { .. })),
         }
+    }
+}
+
+impl Unit {
+    /// Whether the deparser of this unit can work in place, where [`Unit::in_place`] asks for that. Code
+    /// that cannot appends what it emits to the outgoing bits.
+    pub fn can_deparse_in_place(&self, program: &Program) -> bool {
+        Facts::new(&Analysis::of(program), self, &[]).in_place
     }
 }
 

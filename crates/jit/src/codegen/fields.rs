@@ -2,7 +2,8 @@
 //! Fields in packet memory: reading bits from it, and writing fields to it.
 
 use super::facts::fields_of;
-use super::function::{FunctionCompiler, PacketBits};
+use super::function::FunctionCompiler;
+use super::temporaries::PacketBits;
 use super::values::Val;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -58,18 +59,6 @@ impl FunctionCompiler<'_, '_> {
         let word =
             if below == 0 { word } else { self.builder.ins().ushr_imm_u(word, i64::from(below)) };
         if skipped == 0 || width_bits == 64 { word } else { self.mask(word, width_bits) }
-    }
-
-    /// Keeps the low bits of a word.
-    pub fn mask(&mut self, word: Value, width_bits: u32) -> Value {
-        match width_bits {
-            0 => self.number(0),
-            1..64 => {
-                let mask = self.number(u64::MAX >> (64 - width_bits));
-                self.builder.ins().band(word, mask)
-            }
-            _ => word,
-        }
     }
 
     /// Loads a value of any width, most significant bit first, from a bit of memory on.

@@ -1,54 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The function under construction: what every part of the code generator shares. Instructions are in
-//! the files beside.
+//! `FunctionCompiler`: the function under construction, and the primitives that emit words, memory accesses,
+//! calls of the runtime and basic blocks. Values of the IR are in `operands` and `slots`.
 
-use super::ahead::Lookups;
-use super::burst_loop::{Loop, Output};
-use super::call::{RuntimeFunction, SeldomCalls, Signatures};
+use super::batched_lookups::Lookups;
+use super::burst_loop::{Loop, Output, load_own};
+use super::call::{RuntimeFunction, SeldomCalls, Signatures, seldom_signature};
+use super::code_budget::Copies;
 use super::facts::Facts;
-use super::path::{Copies, Path, Way};
-use super::tables::Split;
-use super::values::{ConstantPool, ScratchSlots, Val, Values};
-use crate::runtime::pass::{ENDED_NO_ROOM, FIRST_RESERVED, Instance, Pass};
-use crate::unit::FIRST_WITHOUT_STORAGE;
+use super::path::{Path, Split, Way};
+use super::temporaries::Known;
+use super::values::{ConstantPool, ScratchSlots, Values, lasting};
+use crate::runtime::pass::{Pass, Received};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, TrapCode, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
-use ir::{Operand, Program, RegionId, StorageLayout, Temp, ValueType};
+use ir::{Program, RegionId, SlotId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-/// A temporary's value, which may not be there yet.
-#[derive(Clone, Debug)]
-pub(crate) enum Known {
-    /// Computed.
-    Val(Val),
-    /// Bits of the packet that are read when they are needed.
-    Packet(PacketBits),
-    /// Whether bits of the packet are this number, found out when it is needed.
-    Test(PacketBits, u64),
-}
-
-/// Bits in packet memory: a field that nobody has written since its header was extracted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PacketBits {
-    /// Address of the packet's or the header's first byte.
-    pub address: Value,
-    /// First bit, counted from there.
-    pub offset_bits: u32,
-    /// How many.
-    pub width_bits: u32,
-}
-
-impl PacketBits {
-    /// The packet's address is known as another value from now on.
-    pub fn packet_moved(&mut self, before: Value, after: Value) {
-        if self.address == before {
-            self.address = after;
-        }
-    }
-}
+/// A way that stops being one: what comes after it is never reached.
+const NEVER_REACHED: u8 = 1;
 
 /// Where a slot is while the function runs.
 #[derive(Clone, Debug)]
@@ -199,6 +171,36 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.signatures.call(&mut self.builder, self.call_conv, function, arguments)
     }
 
+    /// Calls a function of the runtime that has a result.
+    pub(super) fn call_for_word(
+        &mut self,
+        function: super::call::RuntimeFunction,
+        arguments: &[Value],
+    ) -> Value {
+        match self.call(function, arguments) {
+            Some(result) => result,
+            None => self.number(0),
+        }
+    }
+
+    /// Calls a function of the runtime where code hardly ever comes.
+    pub fn call_seldom(&mut self, function: RuntimeFunction, arguments: &[Value]) -> Option<Value> {
+        let kind = (function.parameters, function.has_result);
+        let Some(address) = self.seldom.addresses.get(&kind) else {
+            return self.call(function, arguments);
+        };
+        let signature = self.builder.import_signature(seldom_signature(kind));
+        let mut all = vec![self.number(function.address as u64)];
+        all.extend_from_slice(arguments);
+        // A place in the pass needs no register before it is wanted.
+        let offset = offset_of!(Pass, answer);
+        let place = self.builder.ins().iadd_imm_s(self.pass, offset as i64);
+        all.extend(function.has_result.then_some(place));
+        let address = self.number(*address as u64);
+        self.builder.ins().call_indirect(signature, address, &all);
+        function.has_result.then(|| self.load_word(self.pass, offset as i32))
+    }
+
     /// A 64-bit constant.
     pub fn number(&mut self, number: u64) -> Value {
         self.builder.ins().iconst(types::I64, number as i64)
@@ -246,148 +248,23 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.load_word(self.pass, offset_of!(Pass, surroundings) as i32)
     }
 
-    /// The type of an operand.
-    pub fn operand_type(&self, operand: &Operand) -> ValueType {
-        match operand {
-            Operand::Constant(bits) => ValueType::Bits(bits.width_bits()),
-            Operand::Temp(temp) => self.temp_types[temp.index()],
+    /// Lets the pass know how long the packet of a burst is that runs, for the runtime and whoever goes
+    /// on after an exit.
+    pub fn publish_length(&mut self) {
+        if self.facts.is_fresh {
+            let length = self.length_bytes;
+            self.store_word(length, self.pass, offset_of!(Pass, length_bytes) as i32);
         }
     }
 
-    /// The value of an operand.
-    pub fn operand(&mut self, operand: &Operand) -> Val {
-        match operand {
-            Operand::Constant(bits) => self.values().constant(bits),
-            Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Val(value)) => value,
-                Some(Known::Packet(bits)) => {
-                    // Not kept: this may be code that runs under a condition.
-                    self.read_packet(bits)
-                }
-                Some(Known::Test(bits, number)) => {
-                    let holds = self.test_packet(bits, number);
-                    Val::Word(self.builder.ins().uextend(types::I64, holds))
-                }
-                // The verifier says that what is used was defined; an unreachable use reads zero.
-                None => {
-                    let ty = self.temp_types[temp.index()];
-                    self.zero(ty)
-                }
-            },
-        }
+    /// Input 0 of the packet of a burst that runs.
+    pub fn own_input(&mut self) -> Value {
+        load_own(&mut self.builder, self.received, offset_of!(Received, input))
     }
 
-    /// The value of an operand of at most 64 bits as one word; of a wider one all ones when it does
-    /// not fit, which is no index of anything.
-    pub fn index_operand(&mut self, operand: &Operand) -> Value {
-        let width_bits = self.operand_type(operand).width_bits();
-        let value = self.operand(operand);
-        self.values().low_word_or_saturated(width_bits, value)
-    }
-
-    /// A one-bit operand as a word.
-    pub fn truth(&mut self, operand: &Operand) -> Value {
-        let value = self.operand(operand);
-        self.values().truth(value)
-    }
-
-    /// Defines a temporary.
-    pub fn define(&mut self, temp: Temp, value: Val) {
-        self.temps[temp.index()] = Some(Known::Val(value));
-    }
-
-    /// Zero, or the empty varbit.
-    pub fn zero(&mut self, ty: ValueType) -> Val {
-        match ty {
-            ValueType::Bits(width_bits) => self.values().zero(width_bits),
-            ValueType::Varbit(_) => {
-                let length_bits = self.number(0);
-                let words = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
-                Val::Varbit { length_bits, words }
-            }
-        }
-    }
-
-    /// Lays values end to end in a buffer on the stack, each as in a packet's storage: words from the
-    /// lowest on, a varbit's length before its words. Returns the buffer's address.
-    pub fn words_buffer(&mut self, values: &[(ValueType, Val)]) -> Value {
-        let words: usize = values.iter().map(|(ty, _)| words_of(*ty)).sum();
-        let address = self.buffer(words.max(1) as u32);
-        let mut offset_bytes = 0;
-        for (ty, value) in values {
-            // A varbit's length is in the word before its value.
-            let length_bytes = if matches!(ty, ValueType::Varbit(_)) { 8 } else { 0 };
-            self.values().store_words(*ty, *value, address, offset_bytes + length_bytes);
-            offset_bytes += words_of(*ty) as i32 * 8;
-        }
-        address
-    }
-
-    /// Operands with their types, for [`Self::words_buffer`].
-    pub fn operands(&mut self, operands: &[Operand]) -> Vec<(ValueType, Val)> {
-        operands.iter().map(|operand| (self.operand_type(operand), self.operand(operand))).collect()
-    }
-
-    /// Leaves the whole function with a code, when `condition` is not zero; `detail` goes to the pass.
-    pub fn leave_if(&mut self, condition: Value, code: u64, detail: Option<Value>) {
-        match self.known_number(condition) {
-            Some(0) => return,
-            Some(_) => {
-                self.leave_now(code, detail);
-                return self.begin_dead();
-            }
-            None => {}
-        }
-        let leaving = self.builder.create_block();
-        let going_on = self.builder.create_block();
-        self.builder.ins().brif(condition, leaving, &[], going_on, &[]);
-        self.builder.seal_block(leaving);
-        self.builder.seal_block(going_on);
-        self.builder.set_cold_block(leaving);
-        self.builder.switch_to_block(leaving);
-        self.leave_now(code, detail);
-        self.builder.switch_to_block(going_on);
-    }
-
-    /// Leaves the whole function from here.
-    pub fn leave_now(&mut self, code: u64, detail: Option<Value>) {
-        let is_done =
-            (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&code) || code >= FIRST_RESERVED;
-        if is_done && !self.prefetching {
-            self.publish_length();
-        }
-        if let Some(detail) = detail {
-            self.store_word(detail, self.pass, offset_of!(Pass, detail) as i32);
-        }
-        if code >= FIRST_RESERVED {
-            let block = self.number(self.block as u64);
-            self.store_word(block, self.pass, offset_of!(Pass, block) as i32);
-        }
-        let is_spilled = code < u64::from(FIRST_WITHOUT_STORAGE) || code == ENDED_NO_ROOM;
-        if is_spilled && !self.prefetching {
-            self.publish_cursor();
-            self.spill();
-            self.put_outputs(true);
-        }
-        let number = code;
-        let code = self.number(code);
-        let is_counted = (u64::from(FIRST_WITHOUT_STORAGE)..FIRST_RESERVED).contains(&number);
-        if is_counted && !self.prefetching && self.facts.is_fresh {
-            self.count_end(number);
-        }
-        match is_done && !self.prefetching {
-            true => {
-                self.builder.ins().jump(self.leave, &[code.into()]);
-            }
-            false => self.finish(code),
-        }
-    }
-
-    /// Ends a packet that is done, of a burst to go on with the next one.
-    pub fn finish(&mut self, code: Value) {
-        let arguments = [code.into()];
-        let given = if self.facts.is_fresh { &[] } else { &arguments[..] };
-        self.builder.ins().jump(self.finish, given);
+    /// The number that a value is known to be.
+    pub fn known_number(&mut self, value: Value) -> Option<u64> {
+        self.values().known_word(value)
     }
 
     /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.
@@ -409,19 +286,74 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         let constant = self.number(constant);
         self.builder.ins().icmp(condition, word, constant)
     }
-}
 
-/// Memory that nobody writes while the function runs, at an address that is always valid: what is loaded
-/// may be loaded elsewhere instead, and once for all packets.
-pub(crate) fn lasting() -> MemFlagsData {
-    MemFlagsData::trusted().with_readonly().with_can_move()
-}
+    /// Keeps the low bits of a word.
+    pub fn mask(&mut self, word: Value, width_bits: u32) -> Value {
+        match width_bits {
+            0 => self.number(0),
+            1..64 => {
+                let mask = self.number(u64::MAX >> (64 - width_bits));
+                self.builder.ins().band(word, mask)
+            }
+            _ => word,
+        }
+    }
 
-/// Words of a value in a packet's storage, a varbit's length among them.
-pub(crate) fn words_of(ty: ValueType) -> usize {
-    let words = |width_bits: u32| (width_bits.div_ceil(64) as usize).max(1);
-    match ty {
-        ValueType::Bits(width_bits) => words(width_bits),
-        ValueType::Varbit(width_bits) => 1 + words(width_bits),
+    /// Type of a slot.
+    pub fn slot_type(&self, slot: SlotId) -> ValueType {
+        self.program.slots[slot.index()].ty
+    }
+
+    /// Begins code that runs only when the condition holds, up to [`Self::go_on`].
+    pub fn when(&mut self, condition: Value) -> Block {
+        let inside = self.builder.create_block();
+        let joined = self.builder.create_block();
+        self.builder.ins().brif(condition, inside, &[], joined, &[]);
+        self.builder.seal_block(inside);
+        self.builder.switch_to_block(inside);
+        joined
+    }
+
+    /// Ends what [`Self::when`] began.
+    pub fn go_on(&mut self, joined: Block) {
+        self.builder.ins().jump(joined, &[]);
+        self.builder.seal_block(joined);
+        self.builder.switch_to_block(joined);
+    }
+
+    pub(super) fn switch_to_sealed(&mut self, block: Block) {
+        self.builder.seal_block(block);
+        self.builder.switch_to_block(block);
+    }
+
+    /// Ends the running block with a jump to a new one.
+    pub fn way(&mut self) -> Way {
+        let block = self.builder.create_block();
+        self.builder.ins().jump(block, &[]);
+        self.builder.seal_block(block);
+        Way { block, path: self.path.clone() }
+    }
+
+    /// Goes on there.
+    pub fn enter(&mut self, way: Way) {
+        self.builder.switch_to_block(way.block);
+        self.path = way.path;
+        self.is_dead = false;
+    }
+
+    /// What follows is not reached, as the running block is filled. Code may still be emitted, for
+    /// nobody, up to [`Self::end_dead`].
+    pub fn begin_dead(&mut self) {
+        let block = self.builder.create_block();
+        self.builder.seal_block(block);
+        self.builder.switch_to_block(block);
+        self.is_dead = true;
+    }
+
+    /// Ends code that is not reached.
+    pub fn end_dead(&mut self) {
+        if let Some(code) = TrapCode::user(NEVER_REACHED) {
+            self.builder.ins().trap(code);
+        }
     }
 }

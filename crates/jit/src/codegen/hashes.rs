@@ -96,12 +96,12 @@ impl Values<'_, '_> {
         let mark = self.scratch.mark();
         let (buffer, length_bytes) = self.laid_out(inputs);
         let zero = self.word_constant(0);
-        let replication = match algorithm {
-            HashAlgorithm::Crc(polynomial) => {
-                let address = std::ptr::from_ref(runtime::program_crc(polynomial));
+        let replication = match algorithm.crc() {
+            Some(parameters) => {
+                let address = std::ptr::from_ref(runtime::program_crc(parameters));
                 self.word_constant(address as usize as u64)
             }
-            _ => replication.unwrap_or(zero),
+            None => replication.unwrap_or(zero),
         };
         let number = self.word_constant(runtime::number(algorithm));
         let hash = match payload {

@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Machine code for one unit. `unit` puts steps together, `burst_loop` the loop around them, `region` basic
-//! blocks, and the other files have an instruction each or a few: `values`, `hashes`, `inputs`, `sums` and
-//! `crcs` arithmetic, `slots` storage, `packet`, `fields` and `deparse` the packet, `tables` and `state` what belongs
-//! to a pipeline instance, `ahead` and `prefetch` what is looked up or fetched of it before packets run.
-//! `facts` says what is known before, `path` what is known on the way; `function` is what all of them share.
+//! Machine code for one unit, in floors: a file uses only files of its own floor that are named before it, and of
+//! the floors below.
+//!
+//! - Data and arithmetic without a function under construction: `call`, `values`, `hashes`, `temporaries`,
+//!   `hash_inputs`, `facts` (of a unit), `path` (of one control-flow path), `code_budget`, `burst_loop`,
+//!   `batched_lookups`.
+//! - `function`: [`function::FunctionCompiler`] with its primitives. On it `fields`, `operands`, `slots`, then
+//!   `merging` of paths and `exits` of packets.
+//! - Instructions: `pure`, `packet`, `hash_operation`, `state`, `device_calls`, `prefetch`, `tables`.
+//! - What decides the order of code: `region` (of a block or an action), `look_ahead`, `deparse`, and `unit` on top.
 
-pub(crate) mod ahead;
-pub(crate) mod burst_loop;
+mod batched_lookups;
+mod burst_loop;
 pub(crate) mod call;
-pub(crate) mod crcs;
+mod code_budget;
 mod deparse;
-pub(crate) mod facts;
-pub(crate) mod fields;
-pub(crate) mod function;
+mod device_calls;
+mod exits;
+mod facts;
+mod fields;
+mod function;
+mod hash_inputs;
+mod hash_operation;
 mod hashes;
-pub(crate) mod inputs;
+mod look_ahead;
+mod merging;
+mod operands;
 mod packet;
-pub(crate) mod path;
+mod path;
 pub(crate) mod prefetch;
 mod pure;
 mod region;
+mod short_crc_hash;
+mod short_crcs;
 mod slots;
 mod state;
-pub(crate) mod sums;
 mod tables;
+mod temporaries;
 pub(crate) mod unit;
 pub(crate) mod values;

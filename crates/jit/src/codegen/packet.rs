@@ -1,39 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Instructions on the packet: extracting, looking ahead, advancing, emitting outside the packet, and
-//! stacks as a whole. Deparsing in place has a file of its own.
+//! stacks as a whole. Deparsing in place is in `deparse`.
 
 use super::call::RuntimeFunction;
 use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
-use super::function::{FunctionCompiler, Home, Known, PacketBits, RaisedError, Site};
-use super::hashes::{Payload, takes_parameters};
+use super::function::{FunctionCompiler, Home, RaisedError, Site};
 use super::path::Source;
+use super::temporaries::{Known, PacketBits};
 use super::values::Val;
 use crate::runtime;
 use crate::runtime::packet::FAILURE_PACKET_TOO_SHORT;
-use crate::runtime::pass::{Instance, Pass};
+use crate::runtime::pass::Pass;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use ir::{HashAlgorithm, HeaderId, HeaderRef, Operand, SlotId, StackId, Temp, ValueType};
+use ir::{HeaderId, HeaderRef, Operand, SlotId, StackId, Temp, ValueType};
 use std::mem::offset_of;
 
 impl FunctionCompiler<'_, '_> {
     /// The number of one of the core library's errors, as the interpreter has it.
     fn error_number(&self, name: &str) -> u32 {
         self.program.error_number(name).unwrap_or(self.program.errors.len().max(1) as u32)
-    }
-
-    /// How far the packet has been read, in bytes.
-    fn cursor(&mut self) -> Value {
-        self.builder.use_var(self.cursor_bytes)
-    }
-
-    /// Lets the pass know the cursor, for the runtime.
-    pub fn publish_cursor(&mut self) {
-        if self.facts.whole_bytes {
-            let cursor = self.cursor();
-            let bits = self.builder.ins().ishl_imm_u(cursor, 3);
-            self.store_word(bits, self.pass, offset_of!(Pass, cursor_bits) as i32);
-        }
     }
 
     /// Takes the cursor that the runtime has moved.
@@ -316,64 +302,6 @@ impl FunctionCompiler<'_, '_> {
             RuntimeFunction::taking_3(runtime::packet::shift_stack),
             &[self.pass, number, by],
         );
-    }
-
-    /// `Operation::Hash`
-    pub fn hash(
-        &mut self,
-        result: Temp,
-        algorithm: HashAlgorithm,
-        inputs: &[Operand],
-        payload: bool,
-    ) {
-        let width_bits = self.temp_types[result.index()].width_bits();
-        let is_fixed =
-            inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
-        let is_sum = matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
-        let is_half = is_sum && is_fixed && !payload;
-        let hash = if is_half {
-            self.internet_checksum(inputs)
-        } else if !payload && let Some(hash) = self.short_crc(algorithm, inputs) {
-            hash
-        } else {
-            let inputs = self.operands(inputs);
-            let payload = payload.then(|| self.rest_of_packet());
-            let replication = takes_parameters(algorithm).then(|| {
-                self.load_lasting(self.instance, offset_of!(Instance, replication) as i32)
-            });
-            self.values().hash_bytes(algorithm, &inputs, payload, replication)
-        };
-        let hash = Val::Word(hash);
-        let value = match width_bits {
-            // Nothing is above the checksum's 16 bits.
-            16..=64 if is_half => hash,
-            0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, hash),
-            64 => hash,
-            _ => self.values().resize(ir::ResizeKind::ZeroExtend, 64, width_bits, hash),
-        };
-        self.define(result, value);
-    }
-
-    /// The packet from the cursor on.
-    fn rest_of_packet(&mut self) -> Payload {
-        let from_bits = if self.facts.whole_bytes {
-            let cursor = self.cursor();
-            self.builder.ins().ishl_imm_u(cursor, 3)
-        } else {
-            self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32)
-        };
-        Payload { packet: self.packet, length_bytes: self.length_bytes, from_bits }
-    }
-
-    /// Where the bits are that an operand stands for, if they are in the packet.
-    pub fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
-        match operand {
-            Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Packet(bits)) => Some(bits),
-                _ => None,
-            },
-            Operand::Constant(_) => None,
-        }
     }
 
     /// The bytes of the valid ones among the deparsed headers.

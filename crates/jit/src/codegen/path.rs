@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known on one way through a unit: numbers that slots hold, where headers lie in the packet,
-//! which fields are still as they were extracted. Ways on which the packet is laid out alike are joined,
-//! others go on in copies of the code, as long as that stays small.
+//! Facts known along one control-flow path: constant slots, header offsets, fields unchanged since
+//! extraction. Which paths are merged is decided in `merging`.
 
-use super::crcs::KnownCrcs;
-use super::facts::{Facts, MOST_OPERATIONS_OF_COPIES, fields_of};
-use super::function::{FunctionCompiler, Home, PacketBits};
-use super::sums::KnownSum;
-use crate::unit::{Condition, Step, Unit};
-use cranelift_codegen::ir::{Block, InstBuilder, TrapCode, Value};
-use ir::{HeaderId, Program, SlotId, SlotSet};
-
-/// A way that stops being one: what comes after it is never reached.
-const NEVER_REACHED: u8 = 1;
+use super::facts::{Facts, fields_of};
+use super::hash_inputs::KnownSum;
+use super::short_crcs::KnownCrcs;
+use super::temporaries::PacketBits;
+use cranelift_codegen::ir::{Block, Value};
+use cranelift_frontend::Variable;
+use ir::{HeaderId, Program, SlotId, SlotSet, Temp};
 
 /// Where a header that stays in the packet lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +30,7 @@ pub(crate) struct Path {
     /// By slot: the number that it holds.
     numbers: Vec<Option<u64>>,
     /// Slots other than fields that hold bits of the packet as it came. Their places may hold anything.
-    copies: Vec<(SlotId, PacketBits)>,
+    pub copies: Vec<(SlotId, PacketBits)>,
     /// By header.
     sources: Vec<Source>,
     /// How far the packet has been read in bytes.
@@ -159,7 +155,7 @@ impl Path {
     }
 
     /// Keeps what holds on another way too.
-    fn narrow(&mut self, other: &Path) {
+    pub fn narrow(&mut self, other: &Path) {
         self.pristine.intersect(&other.pristine);
         for (number, other) in self.numbers.iter_mut().zip(&other.numbers) {
             if *number != *other {
@@ -221,215 +217,22 @@ pub(crate) struct Way {
     pub path: Path,
 }
 
-/// What decides whether ways go on together.
-#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
-struct LayoutKey {
-    cursor: Option<u32>,
-    valid: Vec<Option<u64>>,
-    stacks: Vec<Option<u64>>,
-    flags: Vec<Option<u64>>,
-    applied: Applied,
-    leaves: bool,
+/// Where the results of an application go: temporaries, and until it is clear which of them are known,
+/// variables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Results {
+    pub hit: Temp,
+    pub action: Temp,
+    pub is_used: (bool, bool),
+    pub hit_variable: Variable,
+    pub action_variable: Variable,
 }
 
-/// How much code there may be, and how much there is.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// By step of the unit: instructions from there on.
-    rest: Vec<usize>,
-    /// Instructions emitted so far.
-    pub emitted: usize,
-    /// What is going to be emitted for ways that wait.
-    reserved: usize,
-    /// Slots and numbers that lead out of the unit.
-    leaving: Vec<Condition>,
-}
-
-impl Copies {
-    /// For a unit that is emitted from its start.
-    pub fn new(program: &Program, unit: &Unit) -> Copies {
-        let size = |step: &Step| match step {
-            Step::Block(block) => program
-                .regions_of_block(*block)
-                .into_iter()
-                .flat_map(|region| &program.regions[region.index()].blocks)
-                .map(|block| block.instructions.len() + 1)
-                .sum(),
-            Step::ExitIf(..) => program.slots.len() / 4,
-            _ => 1,
-        };
-        let mut rest = Vec::with_capacity(unit.steps.len() + 1);
-        let mut sum: usize = 0;
-        rest.push(sum);
-        for step in unit.steps.iter().rev() {
-            sum += size(step);
-            rest.push(sum);
-        }
-        rest.reverse();
-        let leaving = unit.steps.iter().filter_map(|step| match step {
-            Step::ExitIf(condition, _) => Some(condition.clone()),
-            _ => None,
-        });
-        Copies { rest, emitted: 0, reserved: 0, leaving: leaving.collect() }
-    }
-
-    /// How many ways may go on from a step on without joining.
-    pub fn allowed(&self, step: usize) -> usize {
-        let left = MOST_OPERATIONS_OF_COPIES.saturating_sub(self.emitted + self.reserved);
-        1 + left / self.rest[step].max(1)
-    }
-
-    /// Ways from a step on wait until others are emitted.
-    pub fn reserve(&mut self, step: usize, ways: usize) {
-        self.reserved += ways * self.rest[step];
-    }
-
-    /// They are going to be emitted now.
-    pub fn release(&mut self, step: usize, ways: usize) {
-        self.reserved -= ways * self.rest[step];
-    }
-}
-
-impl FunctionCompiler<'_, '_> {
-    /// Ends the running block with a jump to a new one.
-    pub fn way(&mut self) -> Way {
-        let block = self.builder.create_block();
-        self.builder.ins().jump(block, &[]);
-        self.builder.seal_block(block);
-        Way { block, path: self.path.clone() }
-    }
-
-    /// Goes on there.
-    pub fn enter(&mut self, way: Way) {
-        self.builder.switch_to_block(way.block);
-        self.path = way.path;
-        self.is_dead = false;
-    }
-
-    /// What follows is not reached, as the running block is filled. Code may still be emitted, for
-    /// nobody, up to [`Self::end_dead`].
-    pub fn begin_dead(&mut self) {
-        let block = self.builder.create_block();
-        self.builder.seal_block(block);
-        self.builder.switch_to_block(block);
-        self.is_dead = true;
-    }
-
-    /// Ends code that is not reached.
-    pub fn end_dead(&mut self) {
-        if let Some(code) = TrapCode::user(NEVER_REACHED) {
-            self.builder.ins().trap(code);
-        }
-    }
-
-    /// The number that a value is known to be.
-    pub fn known_number(&mut self, value: Value) -> Option<u64> {
-        self.values().known_word(value)
-    }
-
-    /// Gives fields and copies a place outside the packet that are as in the packet here, but not wherever
-    /// code goes on with `wanted`.
-    pub fn settle(&mut self, wanted: &Path) {
-        for (slot, _) in self.path.copies.clone() {
-            if self.path.copy_of(slot) != wanted.copy_of(slot) {
-                let value = self.load_slot(slot);
-                self.write_home(slot, value);
-            }
-        }
-        for at in 0..self.facts.field_of.len() {
-            let slot = SlotId(at as u32);
-            let is_moved = self.facts.field_of[at].is_some()
-                && self.path.is_pristine(slot)
-                && !wanted.is_pristine(slot);
-            if is_moved {
-                let value = self.load_slot(slot);
-                self.write_home(slot, value);
-            }
-        }
-        self.path = wanted.clone();
-    }
-
-    /// What is known wherever some ways lead.
-    pub fn common<'w>(ways: impl IntoIterator<Item = &'w Way>) -> Option<Path> {
-        let mut ways = ways.into_iter();
-        let mut path = ways.next()?.path.clone();
-        ways.for_each(|way| path.narrow(&way.path));
-        Some(path)
-    }
-
-    /// Joins ways.
-    pub fn joined(&mut self, mut ways: Vec<Way>) -> Option<Way> {
-        if ways.len() < 2 {
-            return ways.pop();
-        }
-        let path = Self::common(&ways)?;
-        let block = self.builder.create_block();
-        for way in ways {
-            self.enter(way);
-            self.settle(&path);
-            self.builder.ins().jump(block, &[]);
-        }
-        self.builder.seal_block(block);
-        Some(Way { block, path })
-    }
-
-    /// Joins ways that are alike, and more of them when there are too many.
-    pub fn grouped(&mut self, ways: Vec<Way>) -> Vec<Way> {
-        if ways.len() < 2 {
-            return ways;
-        }
-        let allowed = if self.may_split { self.copies.allowed(self.step) } else { 1 };
-        let mut groups: Vec<(LayoutKey, Vec<Way>)> = Vec::new();
-        for way in ways {
-            let key = if allowed > 1 { self.layout_key(&way.path) } else { LayoutKey::default() };
-            match groups.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, ways)) => ways.push(way),
-                None => groups.push((key, vec![way])),
-            }
-        }
-        if groups.len() > allowed {
-            // Ways that leave cost little; of the others those that read most come first.
-            groups.sort_by_key(|(key, _)| {
-                (!key.leaves, std::cmp::Reverse(key.cursor.map_or(0, |cursor| cursor + 1)))
-            });
-            let others: Vec<Way> = groups.drain(allowed - 1..).flat_map(|(_, ways)| ways).collect();
-            let mut joined: Vec<Way> =
-                groups.into_iter().filter_map(|(_, ways)| self.joined(ways)).collect();
-            joined.extend(self.joined(others));
-            return joined;
-        }
-        groups.into_iter().filter_map(|(_, ways)| self.joined(ways)).collect()
-    }
-
-    fn layout_key(&self, path: &Path) -> LayoutKey {
-        let number = |slot| path.number(self.facts, slot);
-        let program = self.program;
-        LayoutKey {
-            cursor: path.cursor,
-            valid: program.headers.iter().map(|header| number(header.valid_slot())).collect(),
-            flags: self.facts.flags.iter().map(|slot| number(*slot)).collect(),
-            applied: Applied {
-                hit: path.applied.hit.filter(|_| self.tells_apart.0),
-                action: path.applied.action.filter(|_| self.tells_apart.1),
-            },
-            stacks: program.stacks.iter().map(|stack| number(stack.next)).collect(),
-            leaves: self.copies.leaving.iter().any(|condition| self.surely_leaves(condition, path)),
-        }
-    }
-
-    fn surely_leaves(&self, condition: &Condition, path: &Path) -> bool {
-        let number = |slot: &SlotId| path.number(self.facts, *slot);
-        match condition {
-            Condition::Always | Condition::Closed(_) => false,
-            Condition::RequestsPending => self.facts.asks && path.requests == Some(true),
-            Condition::Equals(slot, wanted) => number(slot) == Some(*wanted),
-            Condition::Differs(slot, wanted) => number(slot).is_some_and(|it| it != *wanted),
-            Condition::AtLeast(slot, least) => number(slot).is_some_and(|it| it >= *least),
-        }
-    }
-
-    /// Whether a slot's numbers are known by the path: it lives in one variable.
-    pub fn is_followed(&self, slot: SlotId) -> bool {
-        matches!(&self.homes[slot.index()], Home::Variables(variables) if variables.len() == 1)
-    }
+/// A way that goes on behind the application of a table.
+#[derive(Debug)]
+pub(crate) struct Split {
+    /// The way.
+    pub way: Way,
+    /// What is defined there.
+    pub results: Results,
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Instructions that read and define temporaries only: what is known of their results already, tests of
-//! bits as they stand in the packet, and their code. The arithmetic itself is in `values`.
+//! Instructions that read and define temporaries only: constant folding, tests of bits as they are in the
+//! packet, and their code. The arithmetic itself is in `values`.
 
-use super::function::{FunctionCompiler, Known, PacketBits};
+use super::function::FunctionCompiler;
+use super::temporaries::{Known, PacketBits};
 use super::values::Val;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
-use ir::{BinaryOperation, Bits, Operand, Operation, Temp};
+use ir::{BinaryOperation, Bits, Operation, Temp};
 
 impl FunctionCompiler<'_, '_> {
     /// Instructions that read and define temporaries only.
@@ -126,20 +127,6 @@ impl FunctionCompiler<'_, '_> {
         Some((*result, Known::Val(Val::Word(holds))))
     }
 
-    /// The number that an operand of fixed width is known to be.
-    pub fn known_bits(&mut self, operand: &Operand) -> Option<Bits> {
-        match operand {
-            Operand::Constant(bits) => Some(bits.clone()),
-            Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Val(Val::Word(word))) => {
-                    let width_bits = self.temp_types[temp.index()].width_bits();
-                    self.known_number(word).map(|number| Bits::from_u64(width_bits, number))
-                }
-                _ => None,
-            },
-        }
-    }
-
     /// What is known of the result of an instruction whose operands are known well enough.
     fn folded(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
         let (result, value) = match operation {
@@ -186,12 +173,5 @@ impl FunctionCompiler<'_, '_> {
         };
         let value = self.values().constant(&value);
         Some((result, Known::Val(value)))
-    }
-
-    pub fn known(&self, operand: &ir::Operand) -> Option<Known> {
-        match operand {
-            ir::Operand::Temp(temp) => self.temps[temp.index()].clone(),
-            ir::Operand::Constant(_) => None,
-        }
     }
 }

@@ -4,9 +4,9 @@
 
 use super::facts::stack_headers;
 use super::fields::narrow_type;
-use super::function::{FunctionCompiler, Known, RaisedError, Site};
-use super::path::Way;
-use super::tables::{Results, Split};
+use super::function::{FunctionCompiler, RaisedError, Site};
+use super::path::{Results, Split, Way};
+use super::temporaries::Known;
 use super::values::{ScratchMark, Val};
 use crate::runtime::pass::{
     ENDED, ENDED_STEP_LIMIT, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED,
@@ -16,8 +16,8 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{Switch, Variable};
 use ir::effects;
 use ir::{
-    BinaryOperation, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, SlotSet, Temp,
-    Terminator, ValueType,
+    BinaryOperation, BlockId, HeaderRef, Operand, Operation, RegionId, STEP_LIMIT, SlotSet,
+    TableId, Temp, Terminator, ValueType,
 };
 use std::collections::BTreeMap;
 
@@ -396,37 +396,6 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
     }
 
-    /// Ends a parser with an error.
-    fn reject(&mut self, way: Way, error: RaisedError) {
-        match self.program.regions[self.program.blocks[self.block].region.index()].kind {
-            ir::RegionKind::Parser => self.ends.rejected.push((way, error)),
-            _ => self.ends.exited.push(way),
-        }
-    }
-
-    /// Ends a parser with an error when a condition holds.
-    pub fn reject_if(&mut self, condition: Value, error: RaisedError) {
-        match self.known_number(condition) {
-            Some(0) => {}
-            Some(_) => {
-                let way = self.way();
-                self.reject(way, error);
-                self.begin_dead();
-            }
-            None => {
-                let failing = self.builder.create_block();
-                let going_on = self.builder.create_block();
-                self.builder.ins().brif(condition, failing, &[], going_on, &[]);
-                self.builder.seal_block(failing);
-                self.builder.seal_block(going_on);
-                self.builder.set_cold_block(failing);
-                let way = Way { block: failing, path: self.path.clone() };
-                self.reject(way, error);
-                self.builder.switch_to_block(going_on);
-            }
-        }
-    }
-
     /// Ends a basic block with a choice of the next.
     fn branch(&mut self, terminator: &Terminator, leading: &mut Vec<(BlockId, Way)>) {
         let mut edges: Vec<(BlockId, Block)> = Vec::new();
@@ -540,6 +509,16 @@ impl<'a> FunctionCompiler<'a, '_> {
     fn finish_early(&mut self) {
         let code = self.number(ENDED);
         self.finish(code);
+    }
+
+    /// `Operation::Apply`
+    fn apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
+        let mut application = self.begin_apply(table, keys, hit, action);
+        while let Some(region) = self.next_arm(&mut application) {
+            let returned = self.action_region(region);
+            application.paths.extend(returned);
+        }
+        self.end_apply(application);
     }
 
     fn instruction(&mut self, operation: &'a Operation, site: Site) {

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reading and writing slots: in variables, in storage, in the packet, and in stacks at indices known
-//! only at run time. Also what a unit does with all of them when it begins and when it is left.
+//! only at run time.
 
 use super::call::RuntimeFunction;
 use super::facts::{constant_element, known_slot};
-use super::function::{FunctionCompiler, Home, Known, PacketBits, words_of};
+use super::function::{FunctionCompiler, Home};
 use super::path::Source;
-use super::values::Val;
+use super::temporaries::{Known, PacketBits};
+use super::values::{Val, words_of};
 use crate::runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use ir::{HeaderId, Place, SlotId, StackId, Temp, ValueType};
 
 /// Up to so many words are set to zero one by one.
 const MOST_WORDS_ZEROED_INLINE: usize = 16;
 
 impl FunctionCompiler<'_, '_> {
-    /// Type of a slot.
-    pub fn slot_type(&self, slot: SlotId) -> ValueType {
-        self.program.slots[slot.index()].ty
-    }
-
     /// Where a slot's value begins in storage; a varbit's length is in the word before.
     pub fn storage_offset_bytes(&self, slot: SlotId) -> i32 {
         self.layout.offset_words(slot) as i32 * 8
@@ -50,6 +46,14 @@ impl FunctionCompiler<'_, '_> {
                 let storage = self.storage();
                 self.values().load_words(ty, storage, offset_bytes)
             }
+        }
+    }
+
+    /// The low 64 bits of a slot.
+    pub fn slot_number(&mut self, slot: ir::SlotId) -> Value {
+        match self.load_slot(slot) {
+            Val::Word(word) | Val::Pair(word, _) => word,
+            Val::Memory(words) | Val::Varbit { words, .. } => self.load_word(words, 0),
         }
     }
 
@@ -105,6 +109,11 @@ impl FunctionCompiler<'_, '_> {
                 self.values().store_words(ty, value, storage, offset_bytes);
             }
         }
+    }
+
+    /// Whether a slot's numbers are known by the path: it lives in one variable.
+    pub fn is_followed(&self, slot: SlotId) -> bool {
+        matches!(&self.homes[slot.index()], Home::Variables(variables) if variables.len() == 1)
     }
 
     /// The slot of a place, if that is known; the outer `None` is a place chosen at run time, the inner
@@ -197,23 +206,6 @@ impl FunctionCompiler<'_, '_> {
         !self.facts.is_large
             && self.facts.field_of[slot.index()].is_none()
             && self.is_followed(slot)
-    }
-
-    /// Begins code that runs only when the condition holds, up to [`Self::go_on`].
-    pub fn when(&mut self, condition: Value) -> Block {
-        let inside = self.builder.create_block();
-        let joined = self.builder.create_block();
-        self.builder.ins().brif(condition, inside, &[], joined, &[]);
-        self.builder.seal_block(inside);
-        self.builder.switch_to_block(inside);
-        joined
-    }
-
-    /// Ends what [`Self::when`] began.
-    pub fn go_on(&mut self, joined: Block) {
-        self.builder.ins().jump(joined, &[]);
-        self.builder.seal_block(joined);
-        self.builder.switch_to_block(joined);
     }
 
     /// Whether an index is inside a stack.
@@ -315,29 +307,6 @@ impl FunctionCompiler<'_, '_> {
                     &[address, words],
                 );
             }
-        }
-    }
-
-    /// Puts slots of a fresh unit where whoever goes on expects them: in storage.
-    pub fn spill(&mut self) {
-        if !self.facts.is_fresh {
-            return;
-        }
-        for at in 0..self.homes.len() {
-            let slot = SlotId(at as u32);
-            if !self.facts.observed[self.step].contains(slot) {
-                continue;
-            }
-            let ty = self.slot_type(slot);
-            let offset_bytes = self.storage_offset_bytes(slot);
-            let is_field = self.facts.field_of[at].is_some();
-            let in_storage = matches!(self.homes[at], Home::Storage(_));
-            if in_storage && !(is_field && self.path.is_pristine(slot)) {
-                continue;
-            }
-            let value = self.load_slot(slot);
-            let storage = self.storage();
-            self.values().store_words(ty, value, storage, offset_bytes);
         }
     }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Registers, counters and meters, as compiled code: flat arrays are read and written in place, all
-//! else by the runtime. What the runtime does with them, and who owns the cells, is not here.
+//! else by the runtime.
 
-use super::function::{FunctionCompiler, words_of};
-use super::values::Val;
+use super::function::FunctionCompiler;
+use super::values::{Val, parts_of, value_of_parts, words_of};
 use crate::runtime::pass::{Instance, Pass};
 use crate::runtime::state as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
-use ir::{CounterId, MeterId, Operand, RegisterId, RegisterUpdate, ResizeKind, Temp, ValueType};
+use ir::{CounterId, MeterId, Operand, RegisterId, RegisterUpdate, Temp, ValueType};
 use state::forwarding::RecordLayout;
 use std::mem::offset_of;
-
-mod surroundings;
 
 /// Arrays of up to so many words are flat ([`state::Cells`] has them so); others are the runtime's.
 pub(crate) const LARGEST_FLAT_ARRAY_WORDS: u64 = 1 << 24;
@@ -38,35 +36,6 @@ struct Cell {
 /// Whether an array of so many cells of so many words is flat.
 pub(crate) fn is_flat(size: u64, cell_words: usize) -> bool {
     size.checked_mul(cell_words as u64).is_some_and(|words| words <= LARGEST_FLAT_ARRAY_WORDS)
-}
-
-/// The values that a [`Val`] consists of, as arguments of a block.
-pub(super) fn parts_of(value: Val) -> Vec<Value> {
-    match value {
-        Val::Word(word) | Val::Memory(word) => vec![word],
-        Val::Pair(low, high) => vec![low, high],
-        Val::Varbit { length_bits, words } => vec![length_bits, words],
-    }
-}
-
-/// How many values a [`Val`] of this type consists of.
-pub(super) fn part_count(ty: ValueType) -> usize {
-    match ty {
-        ValueType::Bits(65..=128) | ValueType::Varbit(_) => 2,
-        ValueType::Bits(_) => 1,
-    }
-}
-
-/// A [`Val`] of this type from its values.
-pub(super) fn value_of_parts(ty: ValueType, parts: &[Value]) -> Val {
-    match (ty, parts) {
-        (ValueType::Bits(0..=64), [word]) => Val::Word(*word),
-        (ValueType::Bits(_), [low, high]) => Val::Pair(*low, *high),
-        (ValueType::Varbit(_), [length_bits, words]) => {
-            Val::Varbit { length_bits: *length_bits, words: *words }
-        }
-        (_, parts) => Val::Memory(parts[0]),
-    }
 }
 
 impl FunctionCompiler<'_, '_> {
@@ -312,30 +281,5 @@ impl FunctionCompiler<'_, '_> {
         let table = self.number(u64::from(table.0));
         let now_ps = self.now_ps();
         self.call(runtime::note_hit(), &[surroundings, table, cell, generation, now_ps]);
-    }
-
-    /// Defines a temporary of any width of at least that of the number.
-    pub(super) fn define_number(&mut self, result: Temp, number: Value) {
-        let width_bits = self.temp_types[result.index()].width_bits();
-        let value = match width_bits {
-            0..=64 => Val::Word(number),
-            _ => {
-                let number = Val::Word(number);
-                self.values().resize(ResizeKind::ZeroExtend, 64, width_bits, number)
-            }
-        };
-        self.define(result, value);
-    }
-
-    /// Calls a function of the runtime that has a result.
-    pub(super) fn call_for_word(
-        &mut self,
-        function: super::call::RuntimeFunction,
-        arguments: &[Value],
-    ) -> Value {
-        match self.call(function, arguments) {
-            Some(result) => result,
-            None => self.number(0),
-        }
     }
 }

@@ -1,107 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables as compiled code: packing keys, and running the action of the record that a key leads to
-//! inline. A record is a value here: its address, or where records are packed the record itself. How it leads there is in `lookup`; tables whose entries are constant are in `compared`.
+//! `Operation::Apply`: an application of a table as a sequence of arms, one an action that may run. The caller
+//! emits the code of each arm's action; how a key leads to an arm is in `lookup` and `compared`.
 
-use super::facts::table_actions;
 use super::function::FunctionCompiler;
-use super::path::{Applied, Way};
-use super::values::Val;
-use crate::runtime::tables as runtime;
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
-use cranelift_frontend::{Switch, Variable};
-use ir::{Bits, MatchKind, Operand, Operation, Program, TableId, Temp, ValueType};
-use state::forwarding::index::KeyLayout;
-use state::forwarding::{INDIRECT_ACTION, PackedBits, RecordLayout};
+use super::path::{Applied, Path, Results, Split, Way};
+use super::values::{Val, part_count, value_of_parts};
+use cranelift_codegen::ir::Value;
+use cranelift_codegen::ir::{Block, types};
+use ir::{Operand, RegionId, TableId, Temp};
 
+mod buckets;
 mod compared;
 mod direct_table;
+mod keys;
 mod lookup;
+mod records;
+mod search;
 
-use lookup::{Found, Search};
+use keys::Keys;
+use lookup::Found;
+use records::Running;
+use search::Search;
 
-/// Up to so many actions are told apart by comparing, more by a jump table.
-const MOST_COMPARED_ACTIONS: usize = 3;
-
-/// The keys of an application, those that are matched and those that choose.
-#[derive(Default)]
-pub(crate) struct Keys {
-    pub matched: Vec<(ValueType, Val)>,
-    pub selector: Vec<(ValueType, Val)>,
-    /// Where the burst's packets have what was found ahead for these keys.
-    pub found_ahead: Option<usize>,
+/// The application of a table under construction.
+pub(crate) struct Application {
+    table: TableId,
+    results: Results,
+    /// The entry whose action applies the table.
+    outer_entry: Option<(Value, TableId)>,
+    /// Arms that are still to be emitted.
+    arms: std::vec::IntoIter<Arm>,
+    /// Facts where these arms begin.
+    before: Path,
+    /// Where a miss leads, when its arms come after those of a hit.
+    miss: Option<(Block, Path)>,
+    /// Paths that go on after the actions, for [`FunctionCompiler::end_apply`].
+    pub paths: Vec<Way>,
 }
 
-/// Where the results of an application go: temporaries, and until it is clear which of them are known,
-/// variables.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Results {
-    hit: Temp,
-    action: Temp,
-    is_used: (bool, bool),
-    hit_variable: Variable,
-    action_variable: Variable,
+/// The code of one action of the table.
+struct Arm {
+    /// Where it begins; `None` is the running block.
+    block: Option<Block>,
+    /// Index of the action in the table.
+    action: usize,
+    arguments: Arguments,
 }
 
-/// A way that goes on behind the application of a table.
-#[derive(Debug)]
-pub(crate) struct Split {
-    /// The way.
-    pub way: Way,
-    /// What is defined there.
-    pub results: Results,
-}
-
-/// A record at run time: the one to run, and its action's index.
-#[derive(Clone, Copy)]
-struct Running {
-    record: Value,
-    action: Value,
-    /// Whether the index may be none of the table's.
-    may_be_none: bool,
-    /// Whether it surely is an entry's, not the default action's.
-    is_entry: bool,
-}
-
-impl Running {
-    /// A record with an action of the table.
-    fn new(record: Value, action: Value) -> Running {
-        Running { record, action, may_be_none: false, is_entry: false }
-    }
-}
-
-/// Everything that a table's actions do.
-fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = &Operation> {
-    table_actions(program, table)
-        .map(|action| &program.regions[program.actions[action.index()].region.index()])
-        .flat_map(|region| &region.blocks)
-        .flat_map(|block| &block.instructions)
-        .map(|instruction| &instruction.operation)
+/// Where the arguments of an action come from.
+enum Arguments {
+    /// A record has them.
+    Record(Running),
+    /// The program gives them.
+    Constant(Vec<Val>),
+    /// They are parameters of the arm's block, behind whether an entry was hit.
+    Parameters,
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// `Operation::Apply`
-    pub fn apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
+    /// Begins the application of a table. [`Self::next_arm`] then leads to each action that may run.
+    pub fn begin_apply(
+        &mut self,
+        table: TableId,
+        keys: &[Operand],
+        hit: Temp,
+        action: Temp,
+    ) -> Application {
         let declared = &self.program.tables[table.index()];
         let outer_entry = self.entry.take();
         let results = self.results(hit, action);
         self.tells_apart = (false, false);
+        let mut application = Application {
+            table,
+            results,
+            outer_entry,
+            arms: Vec::new().into_iter(),
+            before: self.path.clone(),
+            miss: None,
+            paths: Vec::new(),
+        };
         if declared.keys.is_empty() {
-            self.apply_default(table, results);
-        } else {
-            let found_ahead = match self.is_looked_up(table) {
-                true => self.note_lookup(table, keys),
-                false => None,
-            };
-            let keys = self.table_keys(table, keys, found_ahead);
-            match compared::entries(self.program, table) {
-                Some(entries) => {
-                    self.apply_compared(table, &keys, &entries, results);
-                }
-                None => self.apply_looked_up(table, &keys, results),
-            }
+            self.default_arms(&mut application);
+            return application;
         }
-        self.entry = outer_entry;
+        let found_ahead = match self.is_looked_up(table) {
+            true => self.note_lookup(table, keys),
+            false => None,
+        };
+        let keys = self.table_keys(table, keys, found_ahead);
+        match compared::entries(self.program, table) {
+            Some(entries) => {
+                let blocks = self.compare_entries(table, &keys, &entries);
+                let arm = |(action, block): (usize, Option<Block>)| {
+                    Some(Arm { block: Some(block?), action, arguments: Arguments::Parameters })
+                };
+                let arms: Vec<Arm> = blocks.into_iter().enumerate().filter_map(arm).collect();
+                application.before = self.path.clone();
+                application.arms = arms.into_iter();
+            }
+            None => self.look_up(&mut application, &keys),
+        }
+        application
+    }
+
+    /// Begins the code of the next action: it has its arguments. Returns the action's region, or `None` after
+    /// the last one.
+    pub fn next_arm(&mut self, application: &mut Application) -> Option<RegionId> {
+        if let Some(arm) = application.arms.next() {
+            return Some(self.begin_arm(application, arm));
+        }
+        let (block, path) = application.miss.take()?;
+        self.enter(Way { block, path });
+        self.default_arms(application);
+        self.next_arm(application)
+    }
+
+    /// Goes on after the application, on the paths that its arms ended with.
+    pub fn end_apply(&mut self, application: Application) {
+        self.go_on_after(application.paths, application.results);
+        self.entry = application.outer_entry;
+    }
+
+    fn begin_arm(&mut self, application: &Application, arm: Arm) -> RegionId {
+        let Application { table, results, .. } = *application;
+        let Arm { block, action: index, arguments } = arm;
+        if let Some(block) = block {
+            self.builder.seal_block(block);
+            self.enter(Way { block, path: application.before.clone() });
+        }
+        let values = match arguments {
+            Arguments::Constant(values) => values,
+            Arguments::Record(running) => self.record_arguments(table, index, running),
+            Arguments::Parameters => self.parameters_of_arm(table, index, results),
+        };
+        self.path.applied.action = Some(index as u64);
+        let program = self.program;
+        let action = program.tables[table.index()].actions[index].action;
+        let action = &program.actions[action.index()];
+        for (parameter, value) in action.parameters.iter().zip(values) {
+            self.store_slot(parameter.slot, value);
+        }
+        action.region
+    }
+
+    /// The arguments of an arm whose block has parameters: whether an entry was hit, and the arguments.
+    fn parameters_of_arm(&mut self, table: TableId, index: usize, results: Results) -> Vec<Val> {
+        let block = self.builder.current_block();
+        let parameters =
+            block.map_or(Vec::new(), |block| self.builder.block_params(block).to_vec());
+        self.builder.def_var(results.hit_variable, parameters[0]);
+        let number = self.number(index as u64);
+        self.builder.def_var(results.action_variable, number);
+        let mut rest = &parameters[1..];
+        let mut values = Vec::new();
+        for ty in self.argument_types(table, index) {
+            let (parts, others) = rest.split_at(part_count(ty));
+            values.push(value_of_parts(ty, parts));
+            rest = others;
+        }
+        values
     }
 
     /// Whether entries of the table are searched for in memory.
@@ -126,94 +183,13 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// The keys of an application. Those that something was found for ahead are not wanted.
-    fn table_keys(&mut self, table: TableId, keys: &[Operand], found_ahead: Option<usize>) -> Keys {
-        let mut sorted = Keys { found_ahead, ..Keys::default() };
-        let declared = &self.program.tables[table.index()].keys;
-        for (key, operand) in declared.iter().zip(keys) {
-            let values = match (&key.match_kind, found_ahead) {
-                (MatchKind::Selector, _) => &mut sorted.selector,
-                (_, None) => &mut sorted.matched,
-                (_, Some(_)) => continue,
-            };
-            values.push((self.operand_type(operand), self.operand(operand)));
-        }
-        sorted
-    }
-
-    /// The words of the matched keys as the table's index has them.
-    fn packed_key(&mut self, layout: &KeyLayout, keys: &[(ValueType, Val)]) -> Vec<Value> {
-        let mut packed: Vec<Option<Value>> = vec![None; layout.words()];
-        for (field, (ty, value)) in layout.fields.iter().zip(keys) {
-            if field.width_bits == 0 {
-                continue;
-            }
-            let words = self.values().words(ty.width_bits(), *value);
-            for (at, word) in words.into_iter().enumerate() {
-                let first = field.word + at;
-                if field.shift == 0 {
-                    self.combine(&mut packed[first], word);
-                    continue;
-                }
-                let low = self.builder.ins().ishl_imm_u(word, i64::from(field.shift));
-                self.combine(&mut packed[first], low);
-                let left_bits = (field.width_bits - 64 * at as u32).min(64);
-                if field.shift + left_bits > 64 {
-                    let high = self.builder.ins().ushr_imm_u(word, i64::from(64 - field.shift));
-                    self.combine(&mut packed[first + 1], high);
-                }
-            }
-        }
-        packed
-            .into_iter()
-            .map(|word| match word {
-                Some(word) => word,
-                None => self.number(0),
-            })
-            .collect()
-    }
-
-    fn combine(&mut self, into: &mut Option<Value>, word: Value) {
-        *into = Some(match *into {
-            None => word,
-            Some(before) => self.builder.ins().bor(before, word),
-        });
-    }
-
-    /// Address and number of the words of a key, as the runtime takes it.
-    fn key_in_memory(&mut self, words: &[Value]) -> [Value; 2] {
-        let address = self.scratch.allocate(&mut self.builder, words.len() as u32);
-        for (at, word) in words.iter().enumerate() {
-            self.store_word(*word, address, at as i32 * 8);
-        }
-        [address, self.number(words.len() as u64)]
-    }
-
-    /// The index of the action in a record.
-    fn action_of(&mut self, table: TableId, record: Value) -> Value {
-        match RecordLayout::new(self.program, table).packed {
-            Some(packed) => self.packed_bits(record, packed.action),
-            None => self.builder.ins().uload32(MemFlagsData::trusted(), record, 0),
-        }
-    }
-
-    fn packed_bits(&mut self, record: Value, bits: PackedBits) -> Value {
-        if bits.width_bits == 0 {
-            return self.number(0);
-        }
-        let shifted = match bits.shift {
-            0 => record,
-            shift => self.builder.ins().ushr_imm_u(record, i64::from(shift)),
-        };
-        self.builder.ins().band_imm_u(shifted, (1 << bits.width_bits) - 1)
-    }
-
-    fn apply_looked_up(&mut self, table: TableId, keys: &Keys, results: Results) {
+    fn look_up(&mut self, application: &mut Application, keys: &Keys) {
+        let Application { table, results, .. } = *application;
         let declared = &self.program.tables[table.index()];
         let found = self.find(table, keys);
         if self.may_split && self.copies.allowed(self.step) > 1 && declared.implementation.is_none()
         {
-            return self.apply_hit_or_miss(found, results);
+            return self.separate_hit_and_miss(application, found);
         }
         let Found { record, is_hit } = self.record_of(found);
         self.entry = Some((record, table));
@@ -230,8 +206,7 @@ impl FunctionCompiler<'_, '_> {
         }
         self.builder.def_var(results.hit_variable, is_hit);
         self.builder.def_var(results.action_variable, running.action);
-        let ways = self.run_record(table, running);
-        self.go_on_after(ways, results);
+        self.record_arms(application, running);
     }
 
     /// What happens by itself when an entry is hit.
@@ -245,12 +220,12 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// Runs the action of a hit or of a miss in code of its own each.
-    fn apply_hit_or_miss(&mut self, found: Search, results: Results) {
-        let Search { table, hit, leaf, miss } = found;
-        let declared = &self.program.tables[table.index()];
+    fn separate_hit_and_miss(&mut self, application: &mut Application, found: Search) {
+        let Application { table, results, .. } = *application;
+        let Search { hit, leaf, miss, .. } = found;
         let before = self.path.clone();
-
-        self.enter(Way { block: hit, path: before.clone() });
+        application.miss = Some((miss, before.clone()));
+        self.enter(Way { block: hit, path: before });
         self.note_result(results, true);
         let record = self.record_of_leaf(table, leaf);
         self.entry = Some((record, table));
@@ -258,26 +233,51 @@ impl FunctionCompiler<'_, '_> {
         let action = self.action_of(table, record);
         self.builder.def_var(results.action_variable, action);
         let running = Running { is_entry: true, ..Running::new(record, action) };
-        let mut ways = self.run_record(table, running);
+        self.record_arms(application, running);
+    }
 
-        self.enter(Way { block: miss, path: before });
+    /// The arms of a miss: the default action, or those of which the control plane may choose one.
+    fn default_arms(&mut self, application: &mut Application) {
+        let Application { table, results, .. } = *application;
+        let declared = &self.program.tables[table.index()];
         self.note_result(results, false);
         if declared.const_default_action {
             self.entry = None;
             let call = &declared.default_action;
-            let values = self.constant_arguments(table, call.action as usize, &call.arguments);
-            let index = self.number(u64::from(call.action));
-            self.builder.def_var(results.action_variable, index);
-            self.path.applied.action = Some(u64::from(call.action));
-            ways.extend(self.run_action(table, call.action as usize, &values));
+            let index = call.action as usize;
+            let values = self.constant_arguments(table, index, &call.arguments);
+            let number = self.number(u64::from(call.action));
+            self.builder.def_var(results.action_variable, number);
+            let arguments = Arguments::Constant(values);
+            let arm = Arm { block: None, action: index, arguments };
+            application.arms = vec![arm].into_iter();
         } else {
             let record = self.default_record(table);
             self.entry = Some((record, table));
             let action = self.action_of(table, record);
             self.builder.def_var(results.action_variable, action);
-            ways.extend(self.run_record(table, Running::new(record, action)));
+            self.record_arms(application, Running::new(record, action));
         }
-        self.go_on_after(ways, results);
+    }
+
+    /// The arms of a record: one an action of the table, with the record's arguments.
+    fn record_arms(&mut self, application: &mut Application, running: Running) {
+        let count = self.program.tables[application.table.index()].actions.len();
+        let none = self.builder.create_block();
+        let blocks: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
+        self.dispatch(running, &blocks, none);
+        self.builder.seal_block(none);
+        application.before = self.path.clone();
+        if running.may_be_none || count == 0 {
+            application.paths.push(Way { block: none, path: self.path.clone() });
+        }
+        let arm = |(action, block): (usize, Block)| Arm {
+            block: Some(block),
+            action,
+            arguments: Arguments::Record(running),
+        };
+        let arms: Vec<Arm> = blocks.into_iter().enumerate().map(arm).collect();
+        application.arms = arms.into_iter();
     }
 
     fn note_result(&mut self, results: Results, is_hit: bool) {
@@ -323,176 +323,5 @@ impl FunctionCompiler<'_, '_> {
         self.splits.extend(groups.into_iter().map(|way| Split { way, results }));
         self.go_on_with(first.into_iter().collect());
         self.define_results(results);
-    }
-
-    /// The record that an entry runs: the entry's own, or of an indirect one what the runtime says.
-    fn resolved(
-        &mut self,
-        table: TableId,
-        entry: Running,
-        selector: &[(ValueType, Val)],
-    ) -> Running {
-        let asking = self.builder.create_block();
-        let joined = self.builder.create_block();
-        let record = self.builder.append_block_param(joined, types::I64);
-        let is_indirect = self.compare(IntCC::Equal, entry.action, u64::from(INDIRECT_ACTION));
-        let own = [entry.record.into()];
-        self.builder.ins().brif(is_indirect, asking, &[], joined, &own);
-        self.builder.seal_block(asking);
-        self.builder.switch_to_block(asking);
-        let words = self.words_buffer(selector);
-        let surroundings = self.surroundings();
-        let number = self.number(u64::from(table.0));
-        let arguments = [surroundings, number, entry.record, words];
-        let found = self.call_for_word(runtime::resolve(), &arguments);
-        self.builder.ins().jump(joined, &[found.into()]);
-        self.builder.seal_block(joined);
-        self.builder.switch_to_block(joined);
-        let action = self.action_of(table, record);
-        Running { may_be_none: true, ..Running::new(record, action) }
-    }
-
-    /// A table without keys: it is never hit.
-    fn apply_default(&mut self, table: TableId, results: Results) {
-        let declared = &self.program.tables[table.index()];
-        self.note_result(results, false);
-        let ways = if declared.const_default_action {
-            let call = &declared.default_action;
-            let values = self.constant_arguments(table, call.action as usize, &call.arguments);
-            let index = self.number(u64::from(call.action));
-            self.builder.def_var(results.action_variable, index);
-            self.path.applied.action = Some(u64::from(call.action));
-            self.run_action(table, call.action as usize, &values)
-        } else {
-            let record = self.default_record(table);
-            self.entry = Some((record, table));
-            let action = self.action_of(table, record);
-            self.builder.def_var(results.action_variable, action);
-            self.run_record(table, Running::new(record, action))
-        };
-        self.go_on_after(ways, results);
-    }
-
-    /// Runs the action of a record with the record's arguments. The ways on which code goes on.
-    fn run_record(&mut self, table: TableId, running: Running) -> Vec<Way> {
-        let count = self.program.tables[table.index()].actions.len();
-        let none = self.builder.create_block();
-        let arms: Vec<Block> = (0..count).map(|_| self.builder.create_block()).collect();
-        self.dispatch(running, &arms, none);
-        self.builder.seal_block(none);
-        let before = self.path.clone();
-        let mut ways = Vec::new();
-        if running.may_be_none || count == 0 {
-            ways.push(Way { block: none, path: before.clone() });
-        }
-        for (index, arm) in arms.into_iter().enumerate() {
-            self.builder.seal_block(arm);
-            self.enter(Way { block: arm, path: before.clone() });
-            self.path.applied.action = Some(index as u64);
-            let values = self.record_arguments(table, index, running);
-            ways.extend(self.run_action(table, index, &values));
-        }
-        ways
-    }
-
-    /// Goes on where several ways meet.
-    fn go_on_with(&mut self, ways: Vec<Way>) {
-        match self.joined(ways) {
-            Some(way) => self.enter(way),
-            None => self.begin_dead(),
-        }
-    }
-
-    /// Jumps to the arm of the record's action.
-    fn dispatch(&mut self, running: Running, arms: &[Block], none: Block) {
-        // Without members every record has an action of the table, so the last one needs no test.
-        let (tested, last) = match arms.split_last() {
-            Some((last, others)) if !running.may_be_none => (others, *last),
-            _ => (arms, none),
-        };
-        if tested.len() < MOST_COMPARED_ACTIONS {
-            for (index, arm) in tested.iter().enumerate() {
-                let is_it = self.compare(IntCC::Equal, running.action, index as u64);
-                let next = self.builder.create_block();
-                self.builder.ins().brif(is_it, *arm, &[], next, &[]);
-                self.builder.seal_block(next);
-                self.builder.switch_to_block(next);
-            }
-            self.builder.ins().jump(last, &[]);
-            return;
-        }
-        let mut switch = Switch::new();
-        for (index, arm) in tested.iter().enumerate() {
-            switch.set_entry(index as u128, *arm);
-        }
-        let index = self.builder.ins().ireduce(types::I32, running.action);
-        switch.emit(&mut self.builder, index, last);
-    }
-
-    /// Stores arguments and runs an action of the table. The ways on which code goes on.
-    fn run_action(&mut self, table: TableId, index: usize, arguments: &[Val]) -> Vec<Way> {
-        let program = self.program;
-        let action = program.tables[table.index()].actions[index].action;
-        let action = &program.actions[action.index()];
-        for (parameter, value) in action.parameters.iter().zip(arguments) {
-            self.store_slot(parameter.slot, *value);
-        }
-        self.action_region(action.region)
-    }
-
-    /// Types of the arguments of an action of the table.
-    fn argument_types(&self, table: TableId, index: usize) -> Vec<ValueType> {
-        let action = self.program.tables[table.index()].actions[index].action;
-        let parameters = &self.program.actions[action.index()].parameters;
-        parameters.iter().map(|it| self.program.slots[it.slot.index()].ty).collect()
-    }
-
-    /// Arguments that stand in a record. Records do not change while packets see them.
-    fn record_arguments(&mut self, table: TableId, index: usize, running: Running) -> Vec<Val> {
-        let Running { record, is_entry, .. } = running;
-        let layout = RecordLayout::new(self.program, table);
-        let types = self.argument_types(table, index);
-        let mut values = Vec::with_capacity(types.len());
-        for (parameter, ty) in types.into_iter().enumerate() {
-            if let Some(packed) = &layout.packed {
-                let bits = packed.argument(index, parameter);
-                // The default action's has something above.
-                let is_alone = is_entry && packed.is_topmost(index, parameter);
-                let argument = match is_alone && bits.width_bits > 0 {
-                    true => self.builder.ins().ushr_imm_u(record, i64::from(bits.shift)),
-                    false => self.packed_bits(record, bits),
-                };
-                values.push(Val::Word(argument));
-                continue;
-            }
-            let offset_bytes = layout.argument_word(index, parameter) as i32 * 8;
-            values.push(match ty {
-                ValueType::Bits(0..=64) => Val::Word(self.load_word(record, offset_bytes)),
-                ValueType::Bits(65..=128) => {
-                    let low = self.load_word(record, offset_bytes);
-                    Val::Pair(low, self.load_word(record, offset_bytes + 8))
-                }
-                ValueType::Bits(_) => {
-                    Val::Memory(self.builder.ins().iadd_imm_s(record, i64::from(offset_bytes)))
-                }
-                ValueType::Varbit(width_bits) => Val::Varbit {
-                    length_bits: self.number(u64::from(width_bits)),
-                    words: self.builder.ins().iadd_imm_s(record, i64::from(offset_bytes)),
-                },
-            });
-        }
-        values
-    }
-
-    /// Arguments that the program gives.
-    fn constant_arguments(&mut self, table: TableId, index: usize, given: &[Bits]) -> Vec<Val> {
-        let types = self.argument_types(table, index);
-        let mut values = Vec::with_capacity(types.len());
-        for (ty, bits) in types.into_iter().zip(given) {
-            let constant = self.values().constant(bits);
-            let found = ValueType::Bits(bits.width_bits());
-            values.push(self.values().as_type(ty, found, constant));
-        }
-        values
     }
 }

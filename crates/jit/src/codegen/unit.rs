@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
-use super::ahead::Lookups;
-use super::burst_loop::{Loop, Output};
+use super::batched_lookups::Lookups;
+use super::burst_loop::{Loop, Output, load_own};
 use super::call::{SeldomCalls, Signatures};
+use super::code_budget::Copies;
 use super::facts::Facts;
 use super::function::{Ends, FunctionCompiler, Home};
-use super::path::{Copies, Path};
+use super::path::Path;
 use super::values::{ConstantPool, ScratchSlots, Val};
-use crate::runtime::pass::{ENDED, Instance, Pass};
+use crate::runtime::pass::{ENDED, Instance, Pass, Received};
 use crate::unit::{Condition, Gate, Step, StepValue, Unit};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, MemFlagsData, Value, types};
@@ -406,11 +407,17 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// The low 64 bits of a slot.
-    pub fn slot_number(&mut self, slot: ir::SlotId) -> Value {
-        match self.load_slot(slot) {
-            Val::Word(word) | Val::Pair(word, _) => word,
-            Val::Memory(words) | Val::Varbit { words, .. } => self.load_word(words, 0),
+    /// Asks anew where the packet of a burst is, at the start of a way of its own, and how long when somebody
+    /// wants to know: such values then need no register on other ways, nor a place on the stack because
+    /// of those.
+    pub fn find_packet(&mut self) {
+        if self.facts.is_fresh {
+            let packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
+            let before = std::mem::replace(&mut self.packet, packet);
+            self.path.packet_moved(before, packet);
+            self.received = self.load_word(self.pass, offset_of!(Pass, received) as i32);
+            let offset = offset_of!(Received, length_bytes);
+            self.length_bytes = load_own(&mut self.builder, self.received, offset);
         }
     }
 

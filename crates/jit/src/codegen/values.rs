@@ -60,6 +60,50 @@ fn top_mask(width_bits: u32) -> u64 {
     }
 }
 
+/// The values that a [`Val`] consists of, as arguments of a block.
+pub(crate) fn parts_of(value: Val) -> Vec<Value> {
+    match value {
+        Val::Word(word) | Val::Memory(word) => vec![word],
+        Val::Pair(low, high) => vec![low, high],
+        Val::Varbit { length_bits, words } => vec![length_bits, words],
+    }
+}
+
+/// How many values a [`Val`] of this type consists of.
+pub(crate) fn part_count(ty: ValueType) -> usize {
+    match ty {
+        ValueType::Bits(65..=128) | ValueType::Varbit(_) => 2,
+        ValueType::Bits(_) => 1,
+    }
+}
+
+/// A [`Val`] of this type from its values.
+pub(crate) fn value_of_parts(ty: ValueType, parts: &[Value]) -> Val {
+    match (ty, parts) {
+        (ValueType::Bits(0..=64), [word]) => Val::Word(*word),
+        (ValueType::Bits(_), [low, high]) => Val::Pair(*low, *high),
+        (ValueType::Varbit(_), [length_bits, words]) => {
+            Val::Varbit { length_bits: *length_bits, words: *words }
+        }
+        (_, parts) => Val::Memory(parts[0]),
+    }
+}
+
+/// Memory that nobody writes while the function runs, at an address that is always valid: what is loaded
+/// may be loaded elsewhere instead, and once for all packets.
+pub(crate) fn lasting() -> MemFlagsData {
+    MemFlagsData::trusted().with_readonly().with_can_move()
+}
+
+/// Words of a value in a packet's storage, a varbit's length among them.
+pub(crate) fn words_of(ty: ValueType) -> usize {
+    let words = |width_bits: u32| (width_bits.div_ceil(64) as usize).max(1);
+    match ty {
+        ValueType::Bits(width_bits) => words(width_bits),
+        ValueType::Varbit(width_bits) => 1 + words(width_bits),
+    }
+}
+
 fn word_offset(at: u32) -> i32 {
     at as i32 * 8
 }

@@ -2,22 +2,20 @@
 //! Hashes of bytes for compiled code: the numbers of [`interpreter::hash`], with tables. Compiled code
 //! lays the bytes out.
 
-use ir::{CalculationId, CrcParameters, CrcPolynomial, HashAlgorithm};
-use state::{Crc, Replication, reflected_tables};
+use arithmetic::crc::{Crc, CrcParameters, ReflectedTables};
+use ir::{CalculationId, HashAlgorithm};
+use state::Replication;
 use std::collections::BTreeMap;
 use std::slice;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The algorithms, as compiled code names them.
-const ALGORITHMS: [HashAlgorithm; 8] = [
-    HashAlgorithm::Crc32,
-    HashAlgorithm::Crc16,
+/// The algorithms other than CRCs, as compiled code names them.
+const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::Random,
     HashAlgorithm::Identity,
     HashAlgorithm::Csum16,
     HashAlgorithm::Xor16,
     HashAlgorithm::OnesComplement16,
-    HashAlgorithm::TargetDefault,
 ];
 
 /// Numbers from here on name calculations.
@@ -26,8 +24,8 @@ const FIRST_CALCULATION: u64 = 1 << 32;
 /// The number by which compiled code names an algorithm.
 pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
     match algorithm {
-        HashAlgorithm::Crc(_) => PROGRAM_CRC,
         HashAlgorithm::Custom(calculation) => FIRST_CALCULATION + u64::from(calculation.0),
+        _ if algorithm.crc().is_some() => PROGRAM_CRC,
         _ => {
             let at = ALGORITHMS.iter().position(|listed| *listed == algorithm);
             at.unwrap_or(ALGORITHMS.len()) as u64
@@ -35,37 +33,32 @@ pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
     }
 }
 
-/// The number of CRCs with parameters of the program; these come in the place of the replication.
+/// The number of CRCs whose parameters the program fixes; the address of the [`Crc`] comes in the place of the
+/// replication.
 const PROGRAM_CRC: u64 = 255;
 
-/// A CRC of a program, with tables where it has up to 32 bits and is reflected. It stays for as long as
-/// the process lives, so that compiled code can name it by its address; programs have few.
-pub(crate) struct ProgramCrc {
-    polynomial: CrcPolynomial,
-    tables: Option<[[u32; 256]; 8]>,
-}
-
-/// The one [`ProgramCrc`] with this polynomial.
-pub(crate) fn program_crc(polynomial: CrcPolynomial) -> &'static ProgramCrc {
-    static KNOWN: Mutex<BTreeMap<[u64; 5], &'static ProgramCrc>> = Mutex::new(BTreeMap::new());
-    let CrcPolynomial { width_bits, polynomial: terms, initial, final_xor, is_reflected } =
-        polynomial;
-    let key = [u64::from(width_bits), terms, initial, final_xor, u64::from(is_reflected)];
+/// The one [`Crc`] with these parameters. It stays for as long as the process lives, so that compiled code can name
+/// it and its tables by address; programs have few.
+pub(crate) fn program_crc(parameters: CrcParameters) -> &'static Crc {
+    static CRC16: LazyLock<Crc> = LazyLock::new(|| Crc::new(CrcParameters::CRC16));
+    static CRC32: LazyLock<Crc> = LazyLock::new(|| Crc::new(CrcParameters::CRC32));
+    match parameters {
+        CrcParameters::CRC16 => return &CRC16,
+        CrcParameters::CRC32 => return &CRC32,
+        _ => {}
+    }
+    static KNOWN: Mutex<BTreeMap<CrcParameters, &'static Crc>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(key).or_insert_with(|| {
-        let has_tables = is_reflected && (8..=32).contains(&width_bits);
-        let reversed = (terms << (64 - width_bits)).reverse_bits() as u32;
-        let tables = has_tables.then(|| reflected_tables(reversed));
-        Box::leak(Box::new(ProgramCrc { polynomial, tables }))
-    })
+    known.entry(parameters).or_insert_with(|| Box::leak(Box::new(Crc::new(parameters))))
 }
 
 /// The hash of bytes.
 ///
 /// # Safety
 ///
-/// At `buffer` stand so many bytes that nobody writes during the call. `replication` is the address of
-/// a [`Replication`] when the algorithm has parameters.
+/// At `buffer` are so many bytes, which no other code writes during the call. `replication` is the address of
+/// a [`Replication`] when the algorithm is a calculation, and of a [`Crc`] that is never freed when it is a CRC
+/// of the program.
 pub(crate) unsafe extern "C" fn hash(
     number: u64,
     replication: u64,
@@ -120,47 +113,52 @@ unsafe fn bytes<'a>(address: u64, length: u64) -> &'a [u8] {
 
 /// # Safety
 ///
-/// `replication` is the address of a [`Replication`] when the algorithm has parameters.
+/// `replication` is the address of a [`Replication`] when the algorithm is a calculation, and of a [`Crc`] that is
+/// never freed when it is a CRC of the program.
 unsafe fn hash_parts(number: u64, replication: u64, parts: [&[u8]; 2]) -> u64 {
     if let Some(calculation) = number.checked_sub(FIRST_CALCULATION) {
         // SAFETY: the caller's promise; this is asked for algorithms with parameters only.
         let replication = unsafe { &*(replication as usize as *const Replication) };
         let crc = replication.crc(CalculationId(calculation as u32));
-        return crc.map_or(0, |crc| u64::from(custom_crc(crc, parts)));
+        return crc.map_or(0, |crc| crc.compute(parts));
     }
-    let reflected = |tables: &[[u32; 256]; 8], initial: u32| {
-        parts.iter().fold(initial, |remainder, bytes| reflected_crc(tables, remainder, bytes))
-    };
     if number == PROGRAM_CRC {
-        // SAFETY: the caller's promise; the parameters of such a CRC stay.
-        let ProgramCrc { polynomial, tables } = unsafe { &*(replication as usize as *const _) };
-        return match tables {
-            Some(tables) => {
-                let remainder = reflected(tables, polynomial.initial_register());
-                u64::from(remainder) ^ polynomial.final_xor
-            }
-            None => interpreter::hash::polynomial_crc(polynomial, &parts.concat()),
-        };
+        // SAFETY: the caller's promise; a CRC of the program is never freed.
+        let crc: &Crc = unsafe { &*(replication as usize as *const _) };
+        return crc.compute(parts);
     }
-    match ALGORITHMS.get(number as usize) {
-        Some(HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault) => {
-            u64::from(!reflected(&CRC32_TABLES, u32::MAX))
+    ALGORITHMS.get(number as usize).map_or(0, |algorithm| plain_hash(*algorithm, parts))
+}
+
+/// The hash of bytes, as [`interpreter::hash::hash`] defines it.
+pub(crate) fn hash_of(algorithm: HashAlgorithm, bytes: &[u8], replication: &Replication) -> u64 {
+    let parts = [bytes, &[]];
+    match (algorithm, algorithm.crc()) {
+        (HashAlgorithm::Custom(calculation), _) => {
+            replication.crc(calculation).map_or(0, |crc| crc.compute(parts))
         }
-        Some(HashAlgorithm::Crc16) => u64::from(reflected(&CRC16_TABLES, 0)),
-        Some(HashAlgorithm::Identity) => {
+        (_, Some(parameters)) => program_crc(parameters).compute(parts),
+        (_, None) => plain_hash(algorithm, parts),
+    }
+}
+
+/// A hash that is not a CRC.
+fn plain_hash(algorithm: HashAlgorithm, parts: [&[u8]; 2]) -> u64 {
+    match algorithm {
+        HashAlgorithm::Identity => {
             let all = parts.into_iter().flatten().take(8);
             all.fold(0, |number, byte| number << 8 | u64::from(*byte))
         }
-        Some(HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16) => {
+        HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16 => {
             let [first, second] = sums(parts, little_endian_sum);
             let (sum, carry) = first.overflowing_add(second);
             u64::from(!(sum + u16::from(carry)))
         }
-        Some(HashAlgorithm::Xor16) => {
+        HashAlgorithm::Xor16 => {
             let [first, second] = sums(parts, little_endian_xor);
             u64::from(first ^ second)
         }
-        Some(HashAlgorithm::Random | HashAlgorithm::Custom(_) | HashAlgorithm::Crc(_)) | None => 0,
+        _ => 0,
     }
 }
 
@@ -251,89 +249,21 @@ pub(crate) unsafe extern "C" fn append_bits(
     }
 }
 
-static CRC32_TABLES: [[u32; 256]; 8] = reflected_tables(0xedb8_8320);
-static CRC16_TABLES: [[u32; 256]; 8] = reflected_tables(0xa001);
-
 /// A CRC that compiled code computes itself.
 pub(crate) struct InlineCrc {
     /// The tables of the polynomial.
-    pub tables: &'static [[u32; 256]; 8],
-    /// The remainder to start from.
+    pub tables: &'static ReflectedTables,
+    /// The first value of the register.
     pub initial: u32,
-    /// What the last remainder is combined with.
+    /// The last value of the register is exclusive-ored with this.
     pub final_xor: u32,
 }
 
-/// The algorithm as such a CRC; none for those with parameters of the control plane.
+/// The algorithm as such a CRC; `None` for CRCs with parameters that the control plane sets, and for those without
+/// tables.
 pub(crate) fn inline_crc(algorithm: HashAlgorithm) -> Option<InlineCrc> {
-    match algorithm {
-        HashAlgorithm::Crc32 | HashAlgorithm::TargetDefault => {
-            Some(InlineCrc { tables: &CRC32_TABLES, initial: u32::MAX, final_xor: u32::MAX })
-        }
-        HashAlgorithm::Crc16 => Some(InlineCrc { tables: &CRC16_TABLES, initial: 0, final_xor: 0 }),
-        HashAlgorithm::Crc(polynomial) => {
-            let tables = program_crc(polynomial).tables.as_ref()?;
-            let initial = polynomial.initial_register();
-            Some(InlineCrc { tables, initial, final_xor: polynomial.final_xor as u32 })
-        }
-        _ => None,
-    }
-}
-
-/// Eight bytes a step, then four: the remainder goes into the first of them, and each has its own table.
-fn reflected_crc(tables: &[[u32; 256]; 8], mut remainder: u32, bytes: &[u8]) -> u32 {
-    let four = |behind: usize, word: u32| {
-        let [first, second, third, fourth] = word.to_le_bytes().map(usize::from);
-        tables[behind + 3][first]
-            ^ tables[behind + 2][second]
-            ^ tables[behind + 1][third]
-            ^ tables[behind][fourth]
-    };
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for chunk in chunks {
-        let word = u64::from_le_bytes(*chunk) ^ u64::from(remainder);
-        remainder = four(4, word as u32) ^ four(0, (word >> 32) as u32);
-    }
-    let (chunks, rest) = rest.as_chunks::<4>();
-    for chunk in chunks {
-        remainder = four(0, u32::from_le_bytes(*chunk) ^ remainder);
-    }
-    for byte in rest {
-        remainder = remainder >> 8 ^ tables[0][usize::from(remainder as u8 ^ byte)];
-    }
-    remainder
-}
-
-/// A CRC with parameters of its own.
-fn custom_crc(crc: &Crc, parts: [&[u8]; 2]) -> u32 {
-    let (width_bits, parameters) = (crc.width_bits(), crc.parameters());
-    // As most are until somebody sets them.
-    let standard = match (width_bits, parameters) {
-        (32, CrcParameters::CRC32) => Some((&CRC32_TABLES, u32::MAX)),
-        (16, CrcParameters::CRC16) => Some((&CRC16_TABLES, 0)),
-        _ => None,
-    };
-    if let Some((tables, initial)) = standard {
-        let crc = |remainder, bytes: &&[u8]| reflected_crc(tables, remainder, bytes);
-        return parts.iter().fold(initial, crc) ^ initial;
-    }
-    if let Some(tables) = crc.reflected_tables() {
-        let crc = |remainder, bytes: &&[u8]| reflected_crc(tables, remainder, bytes);
-        let initial = (parameters.initial << (32 - width_bits)).reverse_bits();
-        let result = parts.iter().fold(initial, crc) ^ parameters.final_xor;
-        return result & (u32::MAX >> (32 - width_bits));
-    }
-    // At the top of 32 bits, so that all widths are computed alike.
-    let unused_bits = 32 - width_bits;
-    let mut remainder = parameters.initial << unused_bits;
-    let table = crc.table();
-    for &byte in parts.into_iter().flatten() {
-        let byte = if parameters.reflect_input { byte.reverse_bits() } else { byte };
-        remainder = remainder << 8 ^ table[usize::from((remainder >> 24) as u8 ^ byte)];
-    }
-    let result = match parameters.reflect_output {
-        true => remainder.reverse_bits(),
-        false => remainder >> unused_bits,
-    };
-    (result ^ parameters.final_xor) & (u32::MAX >> unused_bits)
+    let parameters = algorithm.crc()?;
+    let tables = program_crc(parameters).reflected_tables()?;
+    let initial = parameters.reversed_initial();
+    Some(InlineCrc { tables, initial, final_xor: parameters.final_xor as u32 })
 }

@@ -2,6 +2,7 @@
 //! What compiled code calls to look keys up: one function a packing of keys. Where the processor counts
 //! bits in one instruction, a variant compiled for that is taken. Matching itself is the state store's.
 
+use super::hashes::hash_of;
 use super::prefetch;
 use super::state::{functions, surroundings, words_at};
 use crate::codegen::call::RuntimeFunction;
@@ -144,7 +145,7 @@ unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words
             next += count as u64 * 8;
         }
         let replication = context.forwarding.replication();
-        hash = interpreter::hash::hash(algorithm, input.as_bytes(), replication);
+        hash = hash_of(algorithm, input.as_bytes(), replication);
         hash = Bits::from_u64(width_bits, hash).low_u64();
     }
     match context.forwarding.resolve(id, record as usize, hash) {

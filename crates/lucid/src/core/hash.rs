@@ -14,6 +14,7 @@
 
 use super::arithmetic::mask;
 use super::bits::BitWriter;
+use arithmetic::crc::reflected_table;
 
 /// The hash of a width over the bits that `write` appends; the writer lends its memory.
 pub fn hash(
@@ -42,13 +43,9 @@ pub fn polynomial(seed: u32) -> u32 {
     (mixed ^ mixed >> 16) | 1
 }
 
-/// The reflected CRC with this polynomial, in steps of four bits.
+/// The reflected CRC with this polynomial, in steps of four bits: each seed has its own table, so it is short.
 fn reflected_crc(polynomial: u32, bytes: &[u8]) -> u32 {
-    let reversed = polynomial.reverse_bits();
-    let mut steps = [0u32; 16];
-    for (at, step) in steps.iter_mut().enumerate() {
-        *step = (0..4).fold(at as u32, |crc, _| crc >> 1 ^ if crc & 1 == 1 { reversed } else { 0 });
-    }
+    let steps = reflected_table::<16>(polynomial.reverse_bits());
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         let crc = crc ^ u32::from(*byte);
         let crc = crc >> 4 ^ steps[(crc & 15) as usize];

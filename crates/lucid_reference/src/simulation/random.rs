@@ -3,6 +3,7 @@
 //! (seed, purpose, place, n) alone, so it does not depend on what else happens. Distributions too.
 
 use crate::interpreter::Randomness;
+use arithmetic::random::mix;
 use lucid::core::arithmetic::mask;
 
 /// What a random number is for.
@@ -20,15 +21,6 @@ pub enum Purpose {
     Generator = 5,
     /// Loss of events that go to a switch without a path of links; the place is the sender.
     DirectLoss = 6,
-}
-
-/// The finaliser of SplitMix64: a bijection that spreads every input bit over all output bits.
-#[inline]
-fn mix(value: u64) -> u64 {
-    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 /// Numbers for one purpose at one place.

@@ -10,6 +10,7 @@
 mod expressions;
 mod statements;
 
+use arithmetic::random::SplitMix64;
 use std::fmt::Write as _;
 
 /// Which constructs may be used.
@@ -53,17 +54,10 @@ pub struct Generated {
     pub run: String,
 }
 
-/// A tape of this length from a seed (SplitMix64).
+/// A tape of this length from a seed.
 pub fn tape(seed: u64, length: usize) -> Vec<u32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 32) as u32
-    };
-    (0..length).map(|_| next()).collect()
+    let mut numbers = SplitMix64::new(seed);
+    (0..length).map(|_| (numbers.next_number() >> 32) as u32).collect()
 }
 
 /// What a program's arrays are.

@@ -4,6 +4,7 @@
 
 use super::cluster::Clusters;
 use super::place::Policy;
+use arithmetic::random::SplitMix64;
 use std::cmp::Reverse;
 
 pub(super) fn as_written(clusters: &Clusters) -> Vec<usize> {
@@ -27,17 +28,9 @@ pub(super) fn attempt(clusters: &Clusters, attempt: u64) -> (Vec<usize>, Policy)
         }
         round => clusters.sorted_by(|at| {
             // Up to two stages' worth of disorder.
-            let noise = draw(round, at as u64) % 256;
+            let noise = SplitMix64::number(at as u64 + 1, round) % 256;
             Reverse(u64::from(heights[at]) * 100 + u64::from(has_array(at)) * 50 + noise)
         }),
     };
     (order, policy)
-}
-
-/// A number from two numbers (the finaliser of SplitMix64).
-fn draw(round: u64, at: u64) -> u64 {
-    let mut mixed = round.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(at + 1);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -61,7 +61,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 
 /// Updates a second, each a removal or an insertion.
 fn update_rate(contender: &mut Contender, entries: usize, budget: Duration) -> f64 {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let start = Instant::now();
     let mut updates = 0;
     while start.elapsed() < budget {

@@ -2,18 +2,21 @@
 //! Tables and packets' keys to measure with: random, the same in every run, in the shape of what tables
 //! of each kind hold in practice. Nothing is measured here.
 
+use arithmetic::random::SplitMix64;
 use ir::{BinaryOperation, Bits, KeyPattern, MatchKind};
 
 /// Random numbers.
-pub struct Random(pub u64);
+pub struct Random(SplitMix64);
 
 impl Random {
+    /// Numbers of a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(SplitMix64::new(seed))
+    }
+
     /// Any number.
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0.next_number()
     }
 
     /// A number below this.
@@ -87,7 +90,7 @@ fn workload(
     count: usize,
     mut entry: impl FnMut(usize, &mut Random) -> (Vec<KeyPattern>, i64),
 ) -> Workload {
-    let mut random = Random(count as u64);
+    let mut random = Random::new(count as u64);
     let mut seen = std::collections::HashSet::new();
     let mut entries = Vec::with_capacity(count);
     for at in 0..count {
@@ -160,7 +163,7 @@ fn route_v4(random: &mut Random) -> KeyPattern {
     // Most routes lie in blocks that have many.
     let block = match random.below(10) {
         0 => random.next(),
-        _ => Random(random.below(20_000) as u64).next(),
+        _ => Random::new(random.below(20_000) as u64).next(),
     };
     let address = (block as u32 & 0xffff_0000) | random.next() as u32 & 0xffff;
     prefix(32, u128::from(address), length_bits)
@@ -203,7 +206,7 @@ pub fn routes_v6(count: usize) -> Workload {
     ];
     workload("lpm, IPv6", vec![(MatchKind::Lpm, 128)], count, |_, random| {
         let length_bits = random.weighted(&LENGTHS);
-        let block = Random(random.below(25_000) as u64).next() >> 32 << 32;
+        let block = Random::new(random.below(25_000) as u64).next() >> 32 << 32;
         let high = block >> 3 | 1 << 61 | random.next() & 0xffff_ffff;
         let address = u128::from(high) << 64 | u128::from(random.next());
         (vec![prefix(128, address, length_bits)], i64::from(length_bits))
@@ -230,7 +233,7 @@ fn ternary(width: u32, value: u128, mask: Bits) -> KeyPattern {
 pub fn masks_64(count: usize) -> Workload {
     let shape = [32, 32, 16, 16, 8].map(|width| (MatchKind::Ternary, width)).to_vec();
     workload("ternary, 104 bits, 64 masks", shape, count, |at, random| {
-        let lengths = Random(at as u64 % 64).next();
+        let lengths = Random::new(at as u64 % 64).next();
         let [source, target] = [[32, 24, 16, 28], [24, 32, 16, 20]];
         let source = source[(lengths % 4) as usize];
         let target = target[(lengths >> 2) as usize % 4];
@@ -253,7 +256,7 @@ pub fn masks_64(count: usize) -> Workload {
 pub fn masks_wide(count: usize) -> Workload {
     let shape = vec![(MatchKind::Ternary, 800)];
     workload("ternary, 800 bits, 16 masks", shape, count, |at, random| {
-        let fields = Random(at as u64 % 16).next();
+        let fields = Random::new(at as u64 % 16).next();
         let mut mask = [0u64; 13];
         for field in 0..4 {
             mask[(fields >> (field * 8)) as usize % 12] |= 0xffff_0000_ffff;

@@ -5,7 +5,8 @@
 use super::{Draft, Outcome};
 use crate::change::Change;
 use crate::validation::check_replicas;
-use crate::{CloneSession, Crc, Exclusions, MulticastGroup, Replication, Reply, UpdateError};
+use crate::{CloneSession, Exclusions, MulticastGroup, Replication, Reply, UpdateError};
+use arithmetic::crc::Crc;
 use ir::{CalculationId, CrcParameters};
 use std::sync::Arc;
 
@@ -108,11 +109,12 @@ impl Draft<'_> {
         let Some(declared) = declared.cloned() else {
             return Err(UpdateError::NoSuchCalculation { number: calculation.0 });
         };
-        let width_bits = declared.width_bits;
-        if parameters.is_some_and(|given| !given.fit(width_bits)) {
+        let width_bits = declared.parameters.width_bits;
+        let fit = |given: CrcParameters| given.width_bits == width_bits && given.is_valid();
+        if parameters.is_some_and(|given| !fit(given)) {
             return Err(UpdateError::CrcParametersTooWide { width_bits });
         }
-        let after = Crc::new(width_bits, parameters.unwrap_or(declared.parameters));
+        let after = Crc::new(parameters.unwrap_or(declared.parameters));
         let before = self.configuration.crc(calculation).cloned();
         let before = before.unwrap_or_else(|| after.clone());
         self.replication().set_crc(calculation, after.clone());

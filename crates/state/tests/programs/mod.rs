@@ -238,7 +238,7 @@ fn update(shape: &Shape, (kind, seeds, priority, choice): Seed) -> Update {
         _ => Update::SetCrcParameters {
             calculation: CalculationId(0),
             parameters: (number > 0)
-                .then_some(CrcParameters { initial: number, ..CrcParameters::CRC16 }),
+                .then_some(CrcParameters { initial: number.into(), ..CrcParameters::CRC16 }),
         },
     }
 }

@@ -7,6 +7,7 @@
 use super::super::Measuring;
 use super::super::flow_table::event;
 use super::{FLOWS, Trial, internal, seed};
+use arithmetic::random::SplitMix64;
 use control::target::Batch;
 use device::{Burst, Device, DeviceOptions};
 use ir::{Bits, RegisterId};
@@ -113,18 +114,14 @@ impl Firewall {
     }
 }
 
-/// Numbers at random (splitmix64), none of them 0.
-struct Keys(u64);
+/// Numbers at random, none of them 0.
+struct Keys(SplitMix64);
 
 impl Iterator for Keys {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Some(((mixed ^ (mixed >> 31)) as u32).max(1))
+        Some((self.0.next_number() as u32).max(1))
     }
 }
 
@@ -144,7 +141,7 @@ pub(super) fn trials(
         let mut best: Option<Trial> = None;
         for _ in 0..REPETITIONS {
             firewall.reset();
-            let mut keys = Keys(seed(measuring, number));
+            let mut keys = Keys(SplitMix64::new(seed(measuring, number)));
             for key in keys.by_ref().take(FLOWS as usize) {
                 firewall.install(key)?;
             }

@@ -4,34 +4,30 @@
 
 use crate::architecture::objects::count_unit;
 use crate::lowering::{Construction, Lowered, Lowering, ObjectKind, Shape, Value, constant};
-use crate::{CrcPolynomial, HashAlgorithm};
+use crate::{CrcParameters, HashAlgorithm};
 
 /// CRC-8 of the catalogue (SMBus).
-const CRC8: HashAlgorithm = HashAlgorithm::Crc(CrcPolynomial {
+const CRC8: HashAlgorithm = HashAlgorithm::Crc(CrcParameters {
     width_bits: 8,
     polynomial: 0x07,
     initial: 0,
     final_xor: 0,
-    is_reflected: false,
+    reflect_input: false,
+    reflect_output: false,
 });
 
 /// CRC-64 of the catalogue (ECMA-182).
-const CRC64: HashAlgorithm = HashAlgorithm::Crc(CrcPolynomial {
+const CRC64: HashAlgorithm = HashAlgorithm::Crc(CrcParameters {
     width_bits: 64,
     polynomial: 0x42f0_e1eb_a9ea_3693,
     initial: 0,
     final_xor: 0,
-    is_reflected: false,
+    reflect_input: false,
+    reflect_output: false,
 });
 
 /// `RANDOM` is a function of the input that the compiler draws at random: here CRC-32C.
-const DRAWN: HashAlgorithm = HashAlgorithm::Crc(CrcPolynomial {
-    width_bits: 32,
-    polynomial: 0x1edc_6f41,
-    initial: 0xffff_ffff,
-    final_xor: 0xffff_ffff,
-    is_reflected: true,
-});
+const DRAWN: HashAlgorithm = HashAlgorithm::Crc(CrcParameters::CRC32C);
 
 /// An extern object; `None` when it is none of Tofino's.
 pub(super) fn construct<'a>(
@@ -265,12 +261,13 @@ fn polynomial<'a>(
     };
     let (polynomial, initial, final_xor) = (number(0)?, number(4)?, number(5)?);
     let is_reflected = flag(lowering, construction, 1)?;
-    Ok(ObjectKind::Polynomial(CrcPolynomial {
+    Ok(ObjectKind::Polynomial(CrcParameters {
         width_bits,
         polynomial,
         initial,
         final_xor,
-        is_reflected,
+        reflect_input: is_reflected,
+        reflect_output: is_reflected,
     }))
 }
 

@@ -269,7 +269,7 @@ fn algorithm<'a>(
         NamedAlgorithm::CustomCrc(width_bits) => {
             // A call that stands in several places after inlining is one calculation.
             let id = known.flatten().unwrap_or_else(|| {
-                let crc = (width_bits, standard_crc(width_bits));
+                let crc = standard_crc(width_bits);
                 lowering.new_calculation("".into(), crc, lowering.origin)
             });
             lowering.calculations.insert(key, Some(id));

@@ -113,19 +113,21 @@ impl Choices<'_> {
             HashAlgorithm::Xor16,
             HashAlgorithm::OnesComplement16,
             HashAlgorithm::TargetDefault,
-            HashAlgorithm::Crc(CrcPolynomial {
+            HashAlgorithm::Crc(CrcParameters {
                 width_bits: 64,
                 polynomial: u64::MAX,
                 initial: 7,
                 final_xor: 0,
-                is_reflected: true,
+                reflect_input: true,
+                reflect_output: true,
             }),
-            HashAlgorithm::Crc(CrcPolynomial {
+            HashAlgorithm::Crc(CrcParameters {
                 width_bits: 8,
                 polynomial: 7,
                 initial: 0,
                 final_xor: 255,
-                is_reflected: false,
+                reflect_input: false,
+                reflect_output: true,
             }),
         ])
     }
@@ -479,11 +481,11 @@ impl Choices<'_> {
             }),
             calculations: self.list(|draw| Calculation {
                 name: draw.name(),
-                width_bits: draw.below(40),
                 parameters: CrcParameters {
-                    polynomial: draw.number() as u32,
-                    initial: draw.number() as u32,
-                    final_xor: draw.number() as u32,
+                    width_bits: draw.below(40),
+                    polynomial: draw.number(),
+                    initial: draw.number(),
+                    final_xor: draw.number(),
                     reflect_input: draw.flag(),
                     reflect_output: draw.flag(),
                 },

@@ -15,8 +15,10 @@ const WIDTHS_BITS: [u32; 4] = [16, 32, 8, 21];
 fn replication(parameters: [Option<CrcParameters>; 4]) -> Arc<Replication> {
     let calculation = |width_bits| Calculation {
         name: format!("crc{width_bits}").into(),
-        width_bits,
-        parameters: if width_bits == 32 { CrcParameters::CRC32 } else { SMALL },
+        parameters: match width_bits {
+            32 => CrcParameters::CRC32,
+            _ => CrcParameters { width_bits, ..SMALL },
+        },
         origin: OriginId(0),
     };
     let calculations = WIDTHS_BITS.map(calculation).to_vec();
@@ -33,9 +35,10 @@ fn replication(parameters: [Option<CrcParameters>; 4]) -> Arc<Replication> {
 const SMALL: CrcParameters = CrcParameters { polynomial: 7, ..CrcParameters::CRC16 };
 
 fn crc_parameters(width_bits: u32) -> impl Strategy<Value = Option<CrcParameters>> {
-    let mask = u32::MAX >> (32 - width_bits);
+    let mask = u64::MAX >> (64 - width_bits);
     let parameters =
-        any::<([u32; 3], [bool; 2])>().prop_map(move |(numbers, flags)| CrcParameters {
+        any::<([u64; 3], [bool; 2])>().prop_map(move |(numbers, flags)| CrcParameters {
+            width_bits,
             polynomial: numbers[0] & mask,
             initial: numbers[1] & mask,
             final_xor: numbers[2] & mask,
@@ -107,12 +110,13 @@ fn crc(
     final_xor: u64,
     is_reflected: bool,
 ) -> HashAlgorithm {
-    HashAlgorithm::Crc(ir::CrcPolynomial {
+    HashAlgorithm::Crc(CrcParameters {
         width_bits,
         polynomial,
         initial,
         final_xor,
-        is_reflected,
+        reflect_input: is_reflected,
+        reflect_output: is_reflected,
     })
 }
 

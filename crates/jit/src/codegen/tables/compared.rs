@@ -2,11 +2,11 @@
 //! Tables whose few entries are constant: instead of a lookup, code that compares the key with each
 //! entry in the order in which they win, with the entries' arguments as constants.
 
+use super::super::facts::table_actions;
 use super::super::function::FunctionCompiler;
-use super::super::path::Way;
-use super::super::state::{part_count, parts_of, value_of_parts};
-use super::super::values::Val;
-use super::{Keys, Results, Running, action_operations};
+use super::super::values::{Val, part_count, parts_of};
+use super::keys::Keys;
+use super::records::Running;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Switch;
@@ -108,6 +108,15 @@ fn decides_alone(layout: &KeyLayout, entries: &[ComparedEntry]) -> bool {
     entries.iter().all(|entry| entry.takes_all() || entry.ranges.is_empty() && entry.mask == [ones])
 }
 
+/// Everything that a table's actions do.
+fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = &Operation> {
+    table_actions(program, table)
+        .map(|action| &program.regions[program.actions[action.index()].region.index()])
+        .flat_map(|region| &region.blocks)
+        .flat_map(|block| &block.instructions)
+        .map(|instruction| &instruction.operation)
+}
+
 /// The entries of a table in the order in which they win, up to the first that takes everything, if
 /// comparing with them is the better way: they are constant and few, and run actions whose entry
 /// nobody asks for.
@@ -155,13 +164,14 @@ struct Arms {
 }
 
 impl FunctionCompiler<'_, '_> {
-    pub(super) fn apply_compared(
+    /// Emits the tests of the entries. Returns the arms that they lead to, which are not emitted yet: by action
+    /// of the table.
+    pub(super) fn compare_entries(
         &mut self,
         table: TableId,
         keys: &Keys,
         entries: &[ComparedEntry],
-        results: Results,
-    ) {
+    ) -> Vec<Option<Block>> {
         let declared = &self.program.tables[table.index()];
         let mut arms = Arms { blocks: vec![None; declared.actions.len()] };
         let takes_all = entries.last().is_some_and(ComparedEntry::takes_all);
@@ -187,28 +197,7 @@ impl FunctionCompiler<'_, '_> {
             self.builder.switch_to_block(otherwise);
             self.miss(&mut arms, table);
         }
-
-        let before = self.path.clone();
-        let mut ways = Vec::new();
-        for (index, arm) in arms.blocks.iter().enumerate() {
-            let Some(arm) = *arm else { continue };
-            self.builder.seal_block(arm);
-            self.enter(Way { block: arm, path: before.clone() });
-            let parameters = self.builder.block_params(arm).to_vec();
-            self.builder.def_var(results.hit_variable, parameters[0]);
-            let number = self.number(index as u64);
-            self.builder.def_var(results.action_variable, number);
-            self.path.applied.action = Some(index as u64);
-            let mut rest = &parameters[1..];
-            let mut values = Vec::new();
-            for ty in self.argument_types(table, index) {
-                let (parts, others) = rest.split_at(part_count(ty));
-                values.push(value_of_parts(ty, parts));
-                rest = others;
-            }
-            ways.extend(self.run_action(table, index, &values));
-        }
-        self.go_on_after(ways, results);
+        arms.blocks
     }
 
     /// Jumps to the block of the first entry that takes the key.

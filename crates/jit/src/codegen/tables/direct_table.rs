@@ -2,15 +2,14 @@
 //! Searches in direct tables ([`DirectForm::DirectTable`]): for a packet that runs, or for a whole burst ahead.
 
 use super::super::function::FunctionCompiler;
-use super::Keys;
-use super::lookup::Search;
+use super::keys::Keys;
+use super::search::Search;
 use crate::runtime::pass::Shortcut;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ir::TableId;
 use state::forwarding::index::{
-    BLOCK_BITS, DIRECT_BITS, DirectForm, FALL_BACK_TO_TRIE, IS_NO_LEAF, KeyLayout, Packing,
-    SMALL_BLOCK_BITS,
+    BLOCK_BITS, DIRECT_BITS, FALL_BACK_TO_TRIE, IS_NO_LEAF, KeyLayout, Packing, SMALL_BLOCK_BITS,
 };
 use std::mem::offset_of;
 
@@ -18,12 +17,6 @@ use std::mem::offset_of;
 const ALIGNED_BITS: u32 = 32;
 
 impl FunctionCompiler<'_, '_> {
-    /// Whether a lookup in a table is little code that waits for memory, so that it is worth while to make
-    /// it for a whole burst before the packets run ([`FunctionCompiler::find_ahead`]).
-    pub fn can_find_ahead(&self, table: TableId) -> bool {
-        self.direct_form(table) == DirectForm::DirectTable
-    }
-
     /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
     pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
         let key = self.direct_key(table, keys);

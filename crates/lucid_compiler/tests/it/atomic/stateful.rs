@@ -3,6 +3,7 @@
 //! the memops say; on generated memops of two, three and four arguments.
 
 use super::evaluate;
+use arithmetic::random::SplitMix64;
 use lucid::core::Program;
 use lucid::elaborate::Symbolics;
 use lucid::front;
@@ -13,16 +14,12 @@ use lucid_compiler::normal::normalize;
 use pisa::Target;
 use source::{SourceMap, Span};
 
-/// Numbers from a seed (SplitMix64).
-struct Numbers(u64);
+/// Numbers from a seed.
+struct Numbers(SplitMix64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next_number()
     }
 
     fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
@@ -170,7 +167,7 @@ fn fits(text: &str, numbers: &mut Numbers) -> bool {
 
 #[test]
 fn accepted_pairs_of_memops_fit_one_stateful_alu() {
-    let mut numbers = Numbers(1);
+    let mut numbers = Numbers(SplitMix64::new(1));
     let mut count = 0;
     for _ in 0..600 {
         let memops = two(&mut numbers, "get") + &two(&mut numbers, "set");
@@ -186,7 +183,7 @@ fn accepted_pairs_of_memops_fit_one_stateful_alu() {
 
 #[test]
 fn accepted_memops_of_more_arguments_fit_one_stateful_alu() {
-    let mut numbers = Numbers(2);
+    let mut numbers = Numbers(SplitMix64::new(2));
     let mut counts = [0; 2];
     for at in 0..1600 {
         let pair = at % 2 == 1;

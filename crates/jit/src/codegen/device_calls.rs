@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Instructions that ask the surroundings, as compiled code: value sets, randomness, requests, the
+//! Instructions that call the device, as compiled code: value sets, randomness, requests, the
 //! log, assertions, externs. Operands go to the runtime as words in memory.
 
-use super::super::function::{FunctionCompiler, Site, words_of};
-use super::super::values::Val;
+use super::function::{FunctionCompiler, Site};
+use super::values::{Val, words_of};
 use crate::runtime::pass::{ENDED_ASSERTION, ENDED_EXTERN};
 use crate::runtime::state as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Internet checksums (RFC 1071) of lists of fields: fields that are as in the packet are summed as the
-//! bytes that they are, and a sum of the same fields from before serves again where few of them changed.
-//! The arithmetic is with the other hashes.
+//! `Operation::Hash`: chooses between internet checksums of known sums, CRCs of few bytes, and the algorithms
+//! in `hashes`. Fields that are as in the packet are summed as the bytes that they are.
 
-use super::function::{FunctionCompiler, PacketBits};
-use super::hashes::{ChecksumPart, RawSum, UNROLLED_SUM_BYTES};
-use super::inputs::Input;
+use super::function::FunctionCompiler;
+use super::hash_inputs::{Input, KnownSum, Share, share_in_run};
+use super::hashes::{ChecksumPart, Payload, takes_parameters};
+use super::temporaries::PacketBits;
+use super::values::Val;
+use crate::runtime::pass::{Instance, Pass};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use ir::Operand;
-
-/// What an input adds to a sum before it is folded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Share {
-    /// Its bytes, the first one lowest, times two to this.
-    Bytes(u32),
-    /// Its number, times two to this.
-    Number(u32),
-    /// More than that.
-    Scattered,
-}
-
-/// A sum that was computed on the way here, and of what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KnownSum {
-    inputs: Vec<(Input, u32, Share)>,
-    sum: RawSum,
-}
-
-impl KnownSum {
-    /// The address of what it sums up is known as another value from now on.
-    pub fn packet_moved(&mut self, before: Value, after: Value) {
-        self.inputs.iter_mut().for_each(|(input, ..)| input.packet_moved(before, after));
-    }
-}
+use ir::{HashAlgorithm, Operand, Temp, ValueType};
+use std::mem::offset_of;
 
 /// The parts of a sum with what each input adds, and how many numbers are added up.
 struct Parts {
@@ -42,6 +20,53 @@ struct Parts {
 }
 
 impl FunctionCompiler<'_, '_> {
+    /// `Operation::Hash`
+    pub fn hash(
+        &mut self,
+        result: Temp,
+        algorithm: HashAlgorithm,
+        inputs: &[Operand],
+        payload: bool,
+    ) {
+        let width_bits = self.temp_types[result.index()].width_bits();
+        let is_fixed =
+            inputs.iter().all(|input| matches!(self.operand_type(input), ValueType::Bits(_)));
+        let is_sum = matches!(algorithm, HashAlgorithm::Csum16 | HashAlgorithm::OnesComplement16);
+        let is_half = is_sum && is_fixed && !payload;
+        let hash = if is_half {
+            self.internet_checksum(inputs)
+        } else if !payload && let Some(hash) = self.short_crc(algorithm, inputs) {
+            hash
+        } else {
+            let inputs = self.operands(inputs);
+            let payload = payload.then(|| self.rest_of_packet());
+            let replication = takes_parameters(algorithm).then(|| {
+                self.load_lasting(self.instance, offset_of!(Instance, replication) as i32)
+            });
+            self.values().hash_bytes(algorithm, &inputs, payload, replication)
+        };
+        let hash = Val::Word(hash);
+        let value = match width_bits {
+            // Nothing is above the checksum's 16 bits.
+            16..=64 if is_half => hash,
+            0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, hash),
+            64 => hash,
+            _ => self.values().resize(ir::ResizeKind::ZeroExtend, 64, width_bits, hash),
+        };
+        self.define(result, value);
+    }
+
+    /// The packet from the cursor on.
+    fn rest_of_packet(&mut self) -> Payload {
+        let from_bits = if self.facts.whole_bytes {
+            let cursor = self.cursor();
+            self.builder.ins().ishl_imm_u(cursor, 3)
+        } else {
+            self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32)
+        };
+        Payload { packet: self.packet, length_bytes: self.length_bytes, from_bits }
+    }
+
     /// The checksum of inputs of fixed width laid end to end, padded to whole words of 16 bits.
     pub fn internet_checksum(&mut self, inputs: &[Operand]) -> Value {
         let wanted = self.hashed_inputs(inputs);
@@ -238,27 +263,5 @@ impl FunctionCompiler<'_, '_> {
             }
         }
         all
-    }
-}
-
-/// What a field adds that begins so many bits after the first of a run of bytes.
-fn share_in_run(first_bit: u32, bits: PacketBits, length_bytes: u32) -> Share {
-    let is_whole = first_bit.is_multiple_of(8) && bits.width_bits.is_multiple_of(8);
-    if !is_whole || length_bytes > UNROLLED_SUM_BYTES {
-        return Share::Scattered;
-    }
-    let (first, last) = (first_bit / 8, (first_bit + bits.width_bits) / 8);
-    // As the run is loaded: four bytes at once, then two, then one.
-    let fours = length_bytes / 4 * 4;
-    let (start, size) = match first < fours {
-        true => (first / 4 * 4, 4),
-        false => {
-            let rest = first - fours;
-            (fours + rest / 2 * 2, 2)
-        }
-    };
-    match last <= start + size {
-        true => Share::Bytes((first - start) * 8),
-        false => Share::Scattered,
     }
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operands and temporaries: their types, their values, and what is known of them at compile time.
+
+use super::function::FunctionCompiler;
+use super::hash_inputs::Input;
+use super::temporaries::{Known, PacketBits};
+use super::values::{Val, words_of};
+use crate::runtime::pass::Instance;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use ir::{Bits, Operand, ResizeKind, Temp, ValueType};
+use std::mem::offset_of;
+
+impl FunctionCompiler<'_, '_> {
+    /// The type of an operand.
+    pub fn operand_type(&self, operand: &Operand) -> ValueType {
+        match operand {
+            Operand::Constant(bits) => ValueType::Bits(bits.width_bits()),
+            Operand::Temp(temp) => self.temp_types[temp.index()],
+        }
+    }
+
+    /// The value of an operand.
+    pub fn operand(&mut self, operand: &Operand) -> Val {
+        match operand {
+            Operand::Constant(bits) => self.values().constant(bits),
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(Known::Val(value)) => value,
+                Some(Known::Packet(bits)) => {
+                    // Not kept: this may be code that runs under a condition.
+                    self.read_packet(bits)
+                }
+                Some(Known::Test(bits, number)) => {
+                    let holds = self.test_packet(bits, number);
+                    Val::Word(self.builder.ins().uextend(types::I64, holds))
+                }
+                // The verifier says that what is used was defined; an unreachable use reads zero.
+                None => {
+                    let ty = self.temp_types[temp.index()];
+                    self.zero(ty)
+                }
+            },
+        }
+    }
+
+    /// The value of an operand of at most 64 bits as one word; of a wider one all ones when it does
+    /// not fit, which is no index of anything.
+    pub fn index_operand(&mut self, operand: &Operand) -> Value {
+        let width_bits = self.operand_type(operand).width_bits();
+        let value = self.operand(operand);
+        self.values().low_word_or_saturated(width_bits, value)
+    }
+
+    /// A one-bit operand as a word.
+    pub fn truth(&mut self, operand: &Operand) -> Value {
+        let value = self.operand(operand);
+        self.values().truth(value)
+    }
+
+    /// Defines a temporary.
+    pub fn define(&mut self, temp: Temp, value: Val) {
+        self.temps[temp.index()] = Some(Known::Val(value));
+    }
+
+    /// Defines a temporary of any width of at least that of the number.
+    pub(super) fn define_number(&mut self, result: Temp, number: Value) {
+        let width_bits = self.temp_types[result.index()].width_bits();
+        let value = match width_bits {
+            0..=64 => Val::Word(number),
+            _ => {
+                let number = Val::Word(number);
+                self.values().resize(ResizeKind::ZeroExtend, 64, width_bits, number)
+            }
+        };
+        self.define(result, value);
+    }
+
+    /// Zero, or the empty varbit.
+    pub fn zero(&mut self, ty: ValueType) -> Val {
+        match ty {
+            ValueType::Bits(width_bits) => self.values().zero(width_bits),
+            ValueType::Varbit(_) => {
+                let length_bits = self.number(0);
+                let words = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
+                Val::Varbit { length_bits, words }
+            }
+        }
+    }
+
+    /// Lays values end to end in a buffer on the stack, each as in a packet's storage: words from the
+    /// lowest on, a varbit's length before its words. Returns the buffer's address.
+    pub fn words_buffer(&mut self, values: &[(ValueType, Val)]) -> Value {
+        let words: usize = values.iter().map(|(ty, _)| words_of(*ty)).sum();
+        let address = self.buffer(words.max(1) as u32);
+        let mut offset_bytes = 0;
+        for (ty, value) in values {
+            // A varbit's length is in the word before its value.
+            let length_bytes = if matches!(ty, ValueType::Varbit(_)) { 8 } else { 0 };
+            self.values().store_words(*ty, *value, address, offset_bytes + length_bytes);
+            offset_bytes += words_of(*ty) as i32 * 8;
+        }
+        address
+    }
+
+    /// Operands with their types, for [`Self::words_buffer`].
+    pub fn operands(&mut self, operands: &[Operand]) -> Vec<(ValueType, Val)> {
+        operands.iter().map(|operand| (self.operand_type(operand), self.operand(operand))).collect()
+    }
+
+    pub fn known(&self, operand: &ir::Operand) -> Option<Known> {
+        match operand {
+            ir::Operand::Temp(temp) => self.temps[temp.index()].clone(),
+            ir::Operand::Constant(_) => None,
+        }
+    }
+
+    /// The number that an operand of fixed width is known to be.
+    pub fn known_bits(&mut self, operand: &Operand) -> Option<Bits> {
+        match operand {
+            Operand::Constant(bits) => Some(bits.clone()),
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(Known::Val(Val::Word(word))) => {
+                    let width_bits = self.temp_types[temp.index()].width_bits();
+                    self.known_number(word).map(|number| Bits::from_u64(width_bits, number))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Where the bits are that an operand stands for, if they are in the packet.
+    pub fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
+        match operand {
+            Operand::Temp(temp) => match self.temps[temp.index()] {
+                Some(Known::Packet(bits)) => Some(bits),
+                _ => None,
+            },
+            Operand::Constant(_) => None,
+        }
+    }
+
+    /// What the inputs are, with their widths in bits.
+    pub fn hashed_inputs(&mut self, inputs: &[Operand]) -> Vec<(Input, u32)> {
+        inputs
+            .iter()
+            .map(|input| (self.hashed_input(input), self.operand_type(input).width_bits()))
+            .collect()
+    }
+
+    fn hashed_input(&mut self, operand: &Operand) -> Input {
+        if let Some(bits) = self.packet_operand(operand) {
+            return Input::Packet(bits);
+        }
+        let is_word = matches!(self.operand_type(operand), ValueType::Bits(0..=64));
+        match (operand, is_word) {
+            (Operand::Temp(_), true) => match self.operand(operand) {
+                Val::Word(word) => Input::Word(word),
+                _ => Input::Other,
+            },
+            _ => Input::Other,
+        }
+    }
+}
