@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use frontend::EmitTarget;
+use ir::architecture::{ARCHITECTURES, Description};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use toolchain::registry;
@@ -68,10 +69,8 @@ pub enum Command {
     )]
     Layout(Layout),
     /// Compile a Lucid program to P4_16 for a target, with what the control plane sets up.
-    #[command(
-        after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt --target v1model -o out/nat\n\n\
-        With --spec the commands are for each switch of that run. Without -o the program is printed."
-    )]
+    #[command(after_help = "Example:\n  plane emit examples/lucid/nat/nat.dpt -o out/nat\n\n\
+        With --spec the commands are for each switch of that run. Without -o the program is printed.")]
     Emit(Emit),
     /// Check all programs of a folder and count verdicts.
     #[command(after_help = "Example:\n  plane corpus examples")]
@@ -122,26 +121,10 @@ impl Reading {
     }
 }
 
-/// The architectures that can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Architecture {
-    /// BMv2's simple_switch.
-    V1model,
-    /// Portable Switch Architecture.
-    Psa,
-    /// Portable NIC Architecture.
-    Pna,
-}
-
-impl Architecture {
-    /// The name that its description has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Architecture::V1model => "v1model",
-            Architecture::Psa => "psa",
-            Architecture::Pna => "pna",
-        }
-    }
+/// The described architectures.
+fn architectures() -> PossibleValuesParser {
+    let value = |it: &&Description| PossibleValue::new(it.name).help(it.title);
+    PossibleValuesParser::new(ARCHITECTURES.iter().map(value))
 }
 
 /// What runs the blocks of a program.
@@ -193,8 +176,8 @@ pub struct Check {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The architecture that the programs must be for.
-    #[arg(long)]
-    pub arch: Option<Architecture>,
+    #[arg(long, value_parser = architectures())]
+    pub arch: Option<String>,
     /// How to print diagnostics: text to standard error, or JSON to standard output.
     #[arg(long, default_value = "text")]
     pub format: Format,
@@ -442,7 +425,7 @@ pub struct Emit {
     #[arg(value_name = "PROG.dpt")]
     pub program: PathBuf,
     /// What to compile for.
-    #[arg(long, default_value = "v1model", value_parser = targets())]
+    #[arg(long, default_value = registry::default_target(), value_parser = targets())]
     pub target: String,
     /// How delayed events wait.
     #[arg(long, default_value = "queue")]

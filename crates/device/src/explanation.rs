@@ -148,8 +148,8 @@ pub static EXPLANATIONS: &[Explanation] = &[
     entry(
         NO_SUCH_PORT,
         "a packet was given for a port that does not exist",
-        "Ports are numbered in the bits that the architecture's metadata has for them: v1model's \
-         `ingress_port` has 9, so the largest port is 511.",
+        "Port numbers have the width that the architecture's metadata gives them: `ingress_port` \
+         of BMv2 has 9 bits, so the largest port is 511.",
     ),
     entry(
         FOREIGN_PASS,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Analysis`]: what the statements of a program do, built once for a program. For each point it tells which
-//! slots are live until the packet has left the device and what may have happened before; for each statement of
-//! the source its effects, instances and guards; for each value the code and the state that it depends on; and
-//! every access of state under a name that passes keep. What single operations do is said by
-//! [`crate::effects`], what devices do between blocks by [`crate::architecture::boundaries`]; both are used
-//! here, and no pass or tool has a data flow of its own.
+//! [`Analysis`]: data flow of a program, built once. Points have live slots and preceding effects; statements have
+//! effects, instances and guards; values have slices; accesses of state have names that passes keep. Effects of
+//! single operations come from [`crate::effects`], those of devices between blocks from
+//! [`crate::architecture::boundaries`]; passes and tools have no data flow of their own.
 
 mod accesses;
 mod dependence;
@@ -41,7 +39,7 @@ enum Owner {
     Several,
 }
 
-/// Everything that is known of a verified program's code. Parts are computed when they are first asked for.
+/// Data flow of a verified program. Parts are computed at their first use.
 #[derive(Debug)]
 pub struct Analysis<'p> {
     program: &'p Program,

@@ -166,14 +166,14 @@ impl Printer<'_, '_> {
                 let taken: Vec<String> = match &region.blocks[at.block.index()].terminator {
                     Terminator::Switch { cases, .. } => taken
                         .iter()
-                        .map(|way| match cases.get(*way) {
+                        .map(|successor| match cases.get(*successor) {
                             Some((value, _)) => value.to_string(),
                             None => "default".to_string(),
                         })
                         .collect(),
                     _ => taken
                         .iter()
-                        .map(|way| if *way == 0 { "true" } else { "false" }.to_string())
+                        .map(|successor| if *successor == 0 { "true" } else { "false" }.to_string())
                         .collect(),
                 };
                 format!("{place}  is {}", taken.join(" or "))

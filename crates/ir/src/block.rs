@@ -51,11 +51,11 @@ pub struct BlockParameter {
     pub slots: Vec<SlotId>,
 }
 
-/// Something a program may ask of its device, such as v1model's `clone` or `digest`. Requests are
+/// A request of a program to its device, such as v1model's `clone` or `digest`. Requests are
 /// collected in order while a block runs; the device acts on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What is asked, in the words of the architecture: `clone_i2e`, `digest`, `truncate`.
+    /// The request by the architecture's name: `clone_i2e`, `digest`, `truncate`.
     pub name: Arc<str>,
     /// Further name where there is one: the digest's control-plane name.
     pub label: Arc<str>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What code reads and writes beyond its temporaries: the one place that knows, for instructions, whole
-//! regions and, through origins, statements of the source. The program has to be a verified one.
+//! Effects: what instructions, regions and, through origins, statements of the source read and write beyond
+//! temporaries. The program has to be a verified one.
 //!
-//! Effects are what *may* happen: a guarded write is a write. What happens for certain, which liveness
-//! needs, is told by [`slots_surely_written`]. Passes that share values between statements, such as
-//! value numbering, move reads from one statement to another: ask for statements before they run.
+//! Effects are what *may* happen: a guarded write is a write. [`slots_surely_written`] returns what always
+//! happens, which liveness needs. Passes that share values between statements, such as value numbering, move
+//! reads from one statement to another: compute effects of statements before they run.
 
 use crate::{
     ActionProfileId, CounterId, ExternAccess, ExternId, HeaderId, HeaderRef, MeterId, Operation,

@@ -291,7 +291,7 @@ pub enum Operation {
         /// How many bits.
         bits: Operand,
     },
-    /// Length of the packet in bytes as it came into this parser.
+    /// Length of the packet in bytes at the beginning of this parser.
     PacketLength {
         /// Result, 32 bits.
         result: Temp,
@@ -333,7 +333,7 @@ pub enum Operation {
         index: Operand,
         /// One bit; `None` is always.
         guard: Option<Operand>,
-        /// The cell's value before, where wanted.
+        /// The cell's value before the update, if it is used.
         old: Option<Temp>,
         /// What is written, if anything.
         update: Option<RegisterUpdate>,
@@ -476,7 +476,7 @@ pub enum Terminator {
     },
     /// By value; cases are distinct and of the value's width.
     Switch {
-        /// What is looked at.
+        /// The value that selects the case.
         value: Operand,
         /// Cases.
         cases: Vec<(Bits, BlockId)>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     /// Name of the architecture description that lowered it, such as `v1model`; the package's name
-    /// when nobody describes it.
+    /// if it has no description.
     pub architecture: Arc<str>,
     /// Error names; index 0 is `NoError`.
     pub errors: Vec<Arc<str>>,
@@ -43,7 +43,7 @@ pub struct Program {
     pub value_sets: Vec<ValueSet>,
     /// CRCs whose parameters can be set, each on its own.
     pub calculations: Vec<Calculation>,
-    /// What the program may ask of its device.
+    /// Requests that the program may issue to its device.
     pub requests: Vec<Request>,
     /// Extern objects and functions that no description explains.
     pub externs: Vec<Extern>,

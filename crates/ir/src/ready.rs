@@ -75,7 +75,7 @@ impl ReadyProgram {
     }
 
     /// The IR as it is run: simplified, with each read, compute, write sequence of a register fused into one
-    /// transaction. Made when it is first asked for.
+    /// transaction. Made at the first call.
     pub fn program(&self) -> &Arc<Program> {
         self.program.get_or_init(|| {
             let mut program = Program::clone(&self.lowered);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the slots of a program stand in the storage of one packet: a flat list of 64-bit words, which
-//! all engines share. The layout follows from the program alone. Who owns the words, and what else
-//! belongs to a packet in flight, is not here.
+//! [`StorageLayout`]: the offset of each slot in a packet's storage, a flat list of 64-bit words that all
+//! engines share. The layout depends on the program alone; engines own the words.
 
 use crate::{Bits, Program, ResizeKind, SlotId, StackId, ValueType};
 
@@ -54,7 +53,7 @@ fn low_bits(number: u64, width_bits: u32) -> u64 {
     }
 }
 
-/// All methods that take a slot or stack ask for one of the program, and those that take storage for as
+/// All methods that take a slot or stack require one of the program, and those that take storage require as
 /// many words as the layout has; they panic otherwise.
 impl StorageLayout {
     /// The layout of a program's storage.

@@ -38,7 +38,7 @@ pub struct Key {
     pub display: Display,
 }
 
-/// What an entry, or one component of a value set's member, asks of one key.
+/// The pattern of an entry, or of one component of a value set's member, for one key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyPattern {
     /// Anything.

@@ -40,7 +40,7 @@ mod tests;
 mod token;
 mod words;
 
-use crate::{Program, Site};
+use crate::{ItemRef, Program};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -72,7 +72,7 @@ pub struct ParsedText {
     /// The program.
     pub program: Program,
     /// The line of each item, counted from 1.
-    pub lines: HashMap<Site, u32>,
+    pub lines: HashMap<ItemRef, u32>,
 }
 
 /// The text of a program.

@@ -32,11 +32,11 @@ use crate::passes::{
 use crate::{BasicBlock, Operation, Program, Region, RegisterId, Terminator};
 use std::collections::{HashMap, HashSet};
 
-/// Regions with more blocks than this are only looked at block by block.
+/// Regions with more blocks than this are converted block by block only.
 const CONVERSION_BLOCK_LIMIT: usize = 512;
 
-/// Turns sequences of reads and writes of the same register cell into single transactions. Values are
-/// numbered and dead code is removed on the way.
+/// Turns sequences of reads and writes of the same register cell into single transactions. Numbers
+/// values and removes dead code, too.
 pub fn fuse_register_accesses(program: &mut Program) {
     let mut origins = MergedOrigins::of(program);
     for_each_region(program, |program, region| {

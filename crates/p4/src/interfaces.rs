@@ -33,6 +33,17 @@ static INTERFACES: &[(&str, &str)] = &[
     ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
 ];
 
+/// Names by which a program shows that it forgot to include an interface.
+const FORGOTTEN: &[(&str, &[&str])] = &[
+    ("core.p4", &["NoAction", "packet_in", "packet_out", "verify"]),
+    ("v1model.p4", &["standard_metadata_t", "V1Switch", "mark_to_drop"]),
+];
+
+/// The interface to include for a name that the program uses without a declaration.
+pub fn interface_to_include(name: &str) -> Option<&'static str> {
+    FORGOTTEN.iter().find(|(_, names)| names.contains(&name)).map(|(interface, _)| *interface)
+}
+
 /// The text of the built-in interface that `#include <name>` finds.
 pub fn interface(name: &str) -> Option<&'static str> {
     INTERFACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)

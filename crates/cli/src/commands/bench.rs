@@ -165,7 +165,8 @@ pub fn run(arguments: &Bench, console: &dyn Console) -> ExitStatus {
         (Some(one), _) => {
             let way = one.first().and_then(|way| Way::named(way.to_str()?));
             let (Some(way), Some(path)) = (way, one.get(1)) else {
-                return wrong_usage("--one takes v1model, tna or exact, and a program");
+                let names = Way::ALL.map(Way::name).join(", ");
+                return wrong_usage(&format!("--one takes one of {names}, and a program"));
             };
             measured::one(way, Path::new(path), most_exact)
         }

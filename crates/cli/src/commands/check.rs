@@ -48,10 +48,10 @@ fn one(
         Format::Text if is_right => console.warnings(&checked.map, &checked.diagnostics),
         Format::Text => console.diagnostics(&checked.map, &checked.diagnostics),
     }
-    if let (true, Some(wanted)) = (is_right, arguments.arch)
-        && let Some(is) = other_architecture(&checked, wanted.name())
+    if let (true, Some(wanted)) = (is_right, &arguments.arch)
+        && let Some(is) = other_architecture(&checked, wanted)
     {
-        let (program, wanted) = (path.display(), wanted.name());
+        let program = path.display();
         return Err(Failure::Message(format!("`{program}` {is}, not for {wanted}")));
     }
     if !console.is_quiet() && arguments.format == Format::Text {

@@ -93,7 +93,7 @@ impl<'p> Liveness<'p> {
             if transfer.is_some() {
                 continue;
             }
-            // The function is a union of its parts, so three arguments tell all of it.
+            // The function is a union of its parts, so three arguments determine it.
             let live = |returned: &SlotSet, ended: &SlotSet| {
                 let exits = Exits { returned: returned.clone(), ended: ended.clone() };
                 let starts = self.solve_region(action.region, &exits);

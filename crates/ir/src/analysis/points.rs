@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Point`]: a place between instructions, and what one asks about there.
+//! [`Point`]: a place between instructions; [`Use`]: a value that is used there.
 
 use crate::{BlockId, Operand, Program, RegionId, SlotId};
 

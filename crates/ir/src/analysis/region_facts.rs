@@ -10,7 +10,7 @@ use crate::{Instruction, Operand, Operation, Program, Region, RegionId, TableId,
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-/// Effects of the application of each table, computed when first asked for.
+/// Effects of the application of each table, computed at the first use.
 #[derive(Debug)]
 pub(super) struct TableEffects<'p> {
     program: &'p Program,

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A condition under which code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A branch or switch takes one of certain ways.
+    /// A branch or switch takes one of certain successors.
     Branch {
         /// The terminator that decides.
         at: Point,
@@ -60,8 +60,8 @@ pub struct StatementInstance {
     pub after: BTreeSet<Point>,
     /// What it may read and write.
     pub effects: Effects,
-    /// The conditions under which control comes to it. A branch is listed when one of its ways leads to the
-    /// statement for certain and another may not; in a chain of `||` and `&&` each term is a branch, and
+    /// The conditions under which control comes to it. A branch is listed when one of its successors always
+    /// leads to the statement and another may not; in a chain of `||` and `&&` each term is a branch, and
     /// several of them together are the condition. Conditions that guard these branches are listed, too.
     pub guards: Vec<Condition>,
 }
@@ -90,7 +90,7 @@ pub(super) fn statement(
     regions: &[RegionFacts<'_>],
     nodes: &BTreeSet<NodeId>,
 ) -> StatementFacts {
-    // The calls around a node tell the instances apart.
+    // The calls around a node distinguish the instances.
     let mut code: BTreeMap<(RegionId, Option<OriginId>), BTreeSet<Point>> = BTreeMap::new();
     for facts in regions {
         for &block in &facts.order {

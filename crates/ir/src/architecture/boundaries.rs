@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`Boundaries`]: what a device does to a packet's slots between the blocks of a program: which blocks may
-//! run next on the same storage, which slots the device overwrites on the way, and which it reads. One table
-//! an architecture; `device` implements them and the analyses of `analysis` rely on them. For packages without a
-//! description every slot that a device can name is read at the end of each block.
+//! [`Boundaries`]: what a device does to a packet's slots between the blocks of a program: which blocks may run
+//! next on the same storage, which slots the device overwrites in between, and which it reads. They are computed
+//! from the architecture's [`Description`]; `device` implements them and `analysis` relies on them.
 
 use super::description::{Description, Kept, MetadataField};
 use super::registry;
 use crate::effects;
 use crate::{BlockKind, HeaderRef, Program, RegionId, SlotSet, ValueType};
 
-/// A packet's storage goes from the end of one block to the beginning of another.
+/// A block that may run next on a packet's storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
-    /// The block that runs next, by its index in [`Program::blocks`].
+pub struct NextBlock {
+    /// Its index in [`Program::blocks`].
     pub to: usize,
     /// Slots that keep their values. The device writes the others, or they begin at zero.
     pub keeps: SlotSet,
@@ -24,7 +23,7 @@ pub struct BlockEnd {
     /// Slots whose values the device looks at.
     pub reads: SlotSet,
     /// Which blocks may run next on this storage, or on storage that keeps part of it.
-    pub next: Vec<Passage>,
+    pub next: Vec<NextBlock>,
 }
 
 /// What happens between the blocks of a program.
@@ -47,7 +46,7 @@ impl Boundaries {
     }
 
     /// What holds of every device: any block may run after any other on the storage that it left, and every
-    /// slot that a device can name is read. Passes that must not ask which device runs the program use it.
+    /// slot that a device can name is read. Passes that hold for every device use it.
     pub fn of_any_device(program: &Program) -> Boundaries {
         let mut reads = nameable_slots(program);
         let mut is_run = vec![false; program.regions.len()];
@@ -59,8 +58,8 @@ impl Boundaries {
         for at in (0..is_run.len()).filter(|at| !is_run[*at]) {
             reads.extend(effects::of_region(program, RegionId(at as u32)).slots_read());
         }
-        let next: Vec<Passage> = (0..program.blocks.len())
-            .map(|to| Passage { to, keeps: SlotSet::full(program) })
+        let next: Vec<NextBlock> = (0..program.blocks.len())
+            .map(|to| NextBlock { to, keeps: SlotSet::full(program) })
             .collect();
         let end = BlockEnd { reads, next };
         Boundaries {
@@ -102,8 +101,8 @@ fn in_package_order(program: &Program) -> Boundaries {
     let reads = nameable_slots(program);
     let field_lists = field_list_slots(program);
     let ends = (0..count).map(|at| {
-        let again = Passage { to: 0, keeps: field_lists.clone() };
-        let later = (at + 1..count).map(|to| Passage { to, keeps: SlotSet::full(program) });
+        let again = NextBlock { to: 0, keeps: field_lists.clone() };
+        let later = (at + 1..count).map(|to| NextBlock { to, keeps: SlotSet::full(program) });
         BlockEnd { reads: reads.clone(), next: std::iter::once(again).chain(later).collect() }
     });
     Boundaries { ends: ends.collect(), first: (0..count.min(1)).collect() }
@@ -147,7 +146,7 @@ fn described(program: &Program, description: &Description) -> Option<Boundaries>
                 }
             };
             keeps.subtract(&slots_of(program, transition.writes));
-            next.push(Passage { to: position(transition.to)?, keeps });
+            next.push(NextBlock { to: position(transition.to)?, keeps });
         }
     }
     Some(Boundaries { ends, first })

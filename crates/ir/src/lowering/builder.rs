@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Making a region: basic blocks, temporaries, constant folding of single operations, and carrying
-//! temporaries over block borders through slots. It knows nothing of P4.
+//! Region builder: creates basic blocks and temporaries, folds single operations on constants, and spills
+//! temporaries that another block uses to slots. Independent of P4.
 
 use super::register_functions::TakenBlock;
 use super::{Lowered, Lowering};

@@ -4,8 +4,8 @@
 //! are laid out as slots. An architecture's description and the meanings of its externs are handed in
 //! ([`ExternMeaning`]).
 //!
-//! Arguments are passed by reference where copying in and out (P4_16 v1.2.5 §6.8) could not be told
-//! from it, otherwise by copy.
+//! Arguments are passed by reference where that equals copying in and out (P4_16 v1.2.5 §6.8), otherwise by
+//! copy.
 
 mod builder;
 mod calls;
@@ -127,7 +127,7 @@ pub(crate) struct Flow {
     continue_to: Option<BlockId>,
 }
 
-/// Copies that `exit` has to make on its way out, the innermost last.
+/// Copies that `exit` makes before it leaves, the innermost last.
 #[derive(Clone)]
 pub(crate) struct CopyOut {
     /// Where to.

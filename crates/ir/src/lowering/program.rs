@@ -119,7 +119,7 @@ impl<'a> Lowering<'a> {
         // The name for the control plane is that of the declaration, also when an instance of it is
         // declared outside.
         let name = super::control_plane_name("", &declaration.annotations, &declaration.name.text);
-        // Two blocks of one declaration are told apart by their roles.
+        // Two blocks of one declaration get their roles in their names.
         let taken = self.program.regions.iter().any(|region| region.name == name);
         let name = if taken { format!("{role}.{name}").into() } else { name };
         self.instances[id.index()].name = name.clone();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Storage: slots, headers, stacks and unions are made here, and a [`Location`] says which of them an
-//! l-value denotes. Evaluating l-value expressions is the matter of `locations`.
+//! Allocates storage: slots, headers, stacks and unions. A [`Location`] says which of them an
+//! l-value denotes. `locations` evaluates l-value expressions.
 
 use super::shapes::scalar_count;
 use super::{Lowered, Lowering, SLOT_LIMIT, Shape};
@@ -127,8 +127,8 @@ impl Lowering<'_> {
             }
             Shape::Stack(element, size) => {
                 let first_header = HeaderId(self.program.headers.len() as u32);
-                // A stack without elements keeps one header that no index reaches: it tells what an
-                // element would be, for code that uses one all the same.
+                // A stack without elements keeps one header that no index reaches: it has the
+                // layout of an element, for code that uses one all the same.
                 for index in 0..(*size).max(1) {
                     self.allocate_named(element, &format!("{name}[{index}]"));
                 }

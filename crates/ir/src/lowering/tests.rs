@@ -226,9 +226,9 @@ fn headers_of_part_bytes_are_warned_of_once() {
     let typed = compiled.program.expect("the program is correct");
     let mut diagnostics = Diagnostics::new();
     assert!(super::lower(&typed, crate::architecture::EXTERN_MEANINGS, &mut diagnostics).is_some());
-    let told: Vec<String> = diagnostics
+    let reported: Vec<String> = diagnostics
         .iter()
         .map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message))
         .collect();
-    assert_eq!(told, ["IR-W0201 header `A` has 12 bits, but BMv2 only handles whole bytes"]);
+    assert_eq!(reported, ["IR-W0201 header `A` has 12 bits, but BMv2 only handles whole bytes"]);
 }

@@ -337,7 +337,7 @@ impl Fusion<'_> {
                 self.select(condition, new, kept, origin, ty)
             }
             // From here on the fused access has to happen more often than the first one, which is
-            // not visible in an old value that nobody sees.
+            // not visible in an old value that is not used.
             (Some(_), _) if first.old.is_some() => return None,
             (Some(_), None) => {
                 fused.guard = None;

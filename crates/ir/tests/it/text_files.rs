@@ -66,7 +66,7 @@ fn check_verify(case: &Case) -> Result<(), String> {
         Err(errors) => errors
             .into_iter()
             .map(|error| {
-                (parsed.lines.get(&error.site).map_or(0, |line| *line as usize), error.message)
+                (parsed.lines.get(&error.item).map_or(0, |line| *line as usize), error.message)
             })
             .collect(),
     };

@@ -11,7 +11,7 @@ use source::Span;
 
 /// Declares the control.
 pub(crate) fn write(context: &mut Context<'_>) {
-    let parameters = crate::v1model::PARAMETERS;
+    let parameters = &*crate::v1model::PARAMETERS;
     context.put(Span::NONE, format!("control egress{parameters} {{"));
     let handlers: Vec<(String, Vec<usize>)> = context
         .handlers

@@ -17,7 +17,7 @@ const HIGHEST_QUEUE: u32 = 7;
 
 /// Declares the control.
 pub(crate) fn write(context: &mut Context<'_>) {
-    let parameters = crate::v1model::PARAMETERS;
+    let parameters = &*crate::v1model::PARAMETERS;
     context.put(Span::NONE, format!("control ingress{parameters} {{"));
     configuration(context);
     at_once(context);

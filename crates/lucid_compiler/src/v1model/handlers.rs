@@ -19,10 +19,6 @@ use lucid::core::{
 use source::Span;
 use std::collections::BTreeSet;
 
-/// Parameters of every control of ours.
-pub(crate) const PARAMETERS: &str = "(inout headers_t hdr, inout metadata_t meta, \
-                                                 inout standard_metadata_t standard_metadata)";
-
 /// One control a handler; handlers that look up the same table are together in one, since a table
 /// belongs to one control.
 pub(super) fn write(context: &mut Context<'_>) {
@@ -76,7 +72,7 @@ fn control(context: &mut Context<'_>, events: Vec<EventId>, egress: bool) {
     let span = program.events[events[0].0 as usize].span;
     let mut control = Control {
         context,
-        names: Names::new(super::RESERVED),
+        names: super::INTERFACE.names(),
         declarations: Vec::new(),
         lines: Vec::new(),
         egress,
@@ -105,7 +101,7 @@ fn control(context: &mut Context<'_>, events: Vec<EventId>, egress: bool) {
         control.line(span, "}".to_string());
     }
     let Control { declarations, lines, .. } = control;
-    context.put(span, format!("control {name}{PARAMETERS} {{"));
+    context.put(span, format!("control {name}{} {{", *super::PARAMETERS));
     context.pieces.extend(declarations);
     context.put(span, "apply {");
     context.pieces.extend(lines);

@@ -15,17 +15,16 @@ pub(super) mod shapes;
 mod tables;
 mod user;
 
-pub(super) use handlers::PARAMETERS;
-
 use super::names::Names;
 use super::scheduler;
 use crate::compiled::{Compiled, GlobalPlace, PortGroup};
+use crate::interface::TargetInterface;
 use crate::options::{Delay, Options};
 use lucid::core::{EventId, ExternId, GlobalId, GlobalKind, Program};
 use p4::build::ProgramBuilder;
 use shapes::Shapes;
 use source::{Code, Diagnostic, Diagnostics, Explanation, SourceMap, Span};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use user::UserDeclarations;
 pub use user::add_files;
 pub(super) use user::tokens as user_tokens;
@@ -67,52 +66,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
     },
 ];
 
-/// Names of `v1model.p4` and of what the compiler declares itself.
-const RESERVED: &[&str] = &[
-    "Checksum16",
-    "CloneType",
-    "CounterType",
-    "HashAlgorithm",
-    "MeterType",
-    "V1Switch",
-    "Parser",
-    "VerifyChecksum",
-    "Ingress",
-    "Egress",
-    "ComputeChecksum",
-    "Deparser",
-    "H",
-    "M",
-    "action_profile",
-    "action_selector",
-    "assert",
-    "assume",
-    "clone",
-    "clone3",
-    "clone_preserving_field_list",
-    "counter",
-    "digest",
-    "direct_counter",
-    "direct_meter",
-    "hash",
-    "log_msg",
-    "mark_to_drop",
-    "meter",
-    "optional",
-    "random",
-    "range",
-    "recirculate",
-    "recirculate_preserving_field_list",
-    "register",
-    "resubmit",
-    "resubmit_preserving_field_list",
-    "selector",
-    "standard_metadata_t",
-    "truncate",
-    "update_checksum",
-    "update_checksum_with_payload",
-    "verify_checksum",
-    "verify_checksum_with_payload",
+/// Names that the compiler declares in a program.
+const OWN_NAMES: &[&str] = &[
     "standard_metadata",
     "hdr",
     "meta",
@@ -149,6 +104,16 @@ const RESERVED: &[&str] = &[
     "RECIRCULATED",
     "ETHERTYPE_LUCID",
 ];
+
+/// The interface that programs include.
+const INTERFACE_FILE: &str = "v1model.p4";
+
+static INTERFACE: LazyLock<TargetInterface> =
+    LazyLock::new(|| TargetInterface::new(INTERFACE_FILE, OWN_NAMES));
+
+/// Parameters of every control that the compiler writes, and of the user's.
+pub(super) static PARAMETERS: LazyLock<String> =
+    LazyLock::new(|| INTERFACE.parameters("Ingress", &["headers_t", "metadata_t"]));
 
 /// A piece of the program and what it stands for.
 pub(super) type Piece = (Span, String);
@@ -236,7 +201,7 @@ pub fn compile(
     mut map: SourceMap,
     options: &Options,
 ) -> Result<Compiled, Diagnostics> {
-    let mut names = Names::new(RESERVED);
+    let mut names = INTERFACE.names();
     let shapes = Shapes::new(program, &mut names);
     let mut metadata_names = Names::new(&[]);
     let externs =
@@ -314,7 +279,7 @@ fn registers(context: &mut Context<'_>) {
 
 /// A builder of the program, with what has been written so far.
 fn builder(context: &Context<'_>, map: SourceMap) -> ProgramBuilder {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", INTERFACE_FILE]);
     for (span, text) in &context.pieces {
         builder.put(*span, text);
     }
@@ -329,7 +294,7 @@ fn finish(
     hashes: Vec<(Arc<str>, u32)>,
     user: &UserDeclarations,
 ) -> Result<Compiled, Diagnostics> {
-    let mut builder = ProgramBuilder::new(map, &["core.p4", "v1model.p4"]);
+    let mut builder = ProgramBuilder::new(map, &["core.p4", INTERFACE_FILE]);
     for (declaration, text) in &context.comments {
         builder.comment(declaration, text.as_str());
     }

@@ -110,7 +110,7 @@ fn action_text(
     arguments: &[String],
     results: &[String],
 ) -> String {
-    let mut names = Names::new(super::RESERVED);
+    let mut names = super::INTERFACE.names();
     for name in arguments.iter().chain(results) {
         names.fresh(name);
     }

@@ -161,10 +161,8 @@ impl<'a> Checker<'a> {
         } else if &*text == "valid" {
             diagnostic =
                 diagnostic.help("to ask whether a header is valid write `header.isValid()`");
-        } else if matches!(&*text, "NoAction" | "packet_in" | "packet_out" | "verify") {
-            diagnostic = diagnostic.help("add `#include <core.p4>`");
-        } else if matches!(&*text, "standard_metadata_t" | "V1Switch" | "mark_to_drop") {
-            diagnostic = diagnostic.help("add `#include <v1model.p4>`");
+        } else if let Some(interface) = crate::interfaces::interface_to_include(&text) {
+            diagnostic = diagnostic.help(format!("add `#include <{interface}>`"));
         } else if what == PARSER_STATE {
             let states: Vec<String> =
                 self.names_of_kind(what).map(|name| format!("`{name}`")).collect();

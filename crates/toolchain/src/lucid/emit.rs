@@ -3,7 +3,7 @@
 
 use super::emitted::{self, Emitted};
 use super::inputs::{Alone, Wanted, alone, ready, texts_of};
-use super::targets::{TNA, V1MODEL, target_of};
+use super::targets::target_of;
 use super::user_p4;
 use crate::layouts;
 use frontend::{Console, EmitRequest, Failure, ProgramFile, count};
@@ -29,15 +29,14 @@ struct Source {
 
 /// What does not go together.
 fn usage(request: &EmitRequest<'_>) -> Result<(), String> {
-    let is_v1model = request.target == V1MODEL;
-    for (flag, given, target, is_there) in [
-        ("--bmv2", request.bmv2, V1MODEL, is_v1model),
-        ("--clock us", request.clock == "us", V1MODEL, is_v1model),
-        ("--recirculation primitive", request.recirculation == "primitive", V1MODEL, is_v1model),
-        ("--layout", request.layout.is_some(), TNA, !is_v1model),
+    for (flag, given, target) in [
+        ("--bmv2", request.bmv2, Target::V1Model),
+        ("--clock us", request.clock == "us", Target::V1Model),
+        ("--recirculation primitive", request.recirculation == "primitive", Target::V1Model),
+        ("--layout", request.layout.is_some(), Target::Tna),
     ] {
-        if given && !is_there {
-            return Err(format!("{flag} is for --target {target}"));
+        if given && request.target != target.name() {
+            return Err(format!("{flag} is for --target {}", target.name()));
         }
     }
     match request.time_limit.is_some() && request.layout != Some("exact") {

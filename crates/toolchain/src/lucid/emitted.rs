@@ -100,7 +100,10 @@ impl Emitted<'_> {
             } else {
                 self.source.display().to_string()
             };
-            let target = if options.target == Target::Tna { " --target tna" } else { "" };
+            let target = match options.target == Target::default() {
+                true => String::new(),
+                false => format!(" --target {}", options.target.name()),
+            };
             let run = match self.specification {
                 Some(specification) => format!(" --spec {}", specification.display()),
                 None => " --spec RUN.yaml".to_string(),

@@ -3,7 +3,7 @@
 //! the same observations; this hides which it is.
 
 use super::inputs::Ready;
-use super::targets::{ENGINE, target_name};
+use super::targets::ENGINE;
 use super::user_p4;
 use device::EngineChoice;
 use frontend::{Console, Failure};
@@ -70,7 +70,7 @@ impl Machine {
         let simulation = CompiledSimulation::new(ready.setup.clone(), Arc::new(compiled), engine)
             .map_err(|error| Failure::Message(error.to_string()))?;
         let verdict = if is_compared { Verdict::Asked } else { Verdict::Unasked };
-        Ok(Machine::Compiled(target_name(options.target), Box::new(simulation), verdict))
+        Ok(Machine::Compiled(options.target.name(), Box::new(simulation), verdict))
     }
 
     /// What runs, for people.

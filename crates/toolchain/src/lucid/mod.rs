@@ -23,10 +23,10 @@ use frontend::{
 };
 use includes::Includes;
 use inputs::{Alone, alone};
-use lucid_compiler::Options;
+use lucid_compiler::{Options, Target};
 use lucid_network::deploy;
 use source::{Diagnostics, Explanation, SourceMap};
-use targets::{TNA, V1MODEL, target_of};
+use targets::target_of;
 
 /// Lucid.
 pub struct Lucid;
@@ -91,8 +91,9 @@ impl Frontend for Lucid {
     ) -> Result<String, Failure> {
         let file = program.path.display();
         Err(Failure::Message(format!(
-            "`{file}` is a Lucid program: `plane emit {file} --target v1model -o DIR` writes it as P4_16, \
-             and `plane ir {file}` prints its core program"
+            "`{file}` is a Lucid program: `plane emit {file} --target {} -o DIR` writes it as P4_16, \
+             and `plane ir {file}` prints its core program",
+            Target::default().name()
         )))
     }
 
@@ -126,11 +127,10 @@ impl Frontend for Lucid {
 }
 
 impl Emitter for Lucid {
-    fn targets(&self) -> &'static [EmitTarget] {
-        &[
-            EmitTarget { name: V1MODEL, description: "BMv2's architecture" },
-            EmitTarget { name: TNA, description: "Tofino's native architecture" },
-        ]
+    fn targets(&self) -> Vec<EmitTarget> {
+        let target =
+            |target: Target| EmitTarget { name: target.name(), description: target.description() };
+        Target::ALL.map(target).into()
     }
 
     fn emit(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of Tofino's externs: methods of objects, and functions. What a switch does with a mirror copy, a
-//! resubmitted packet or a digest is the device's matter; here they become requests.
+//! Calls of Tofino's externs: methods of objects, and functions. Mirror copies, resubmission and digests become
+//! requests, which the device carries out.
 
 use super::{FOR_TRAFFIC_MANAGER, UNICAST_FLAG};
 use crate::lowering::{
@@ -433,7 +433,7 @@ pub(super) fn function<'a>(
             let size = if &*call.name == "sizeInBits" { bits } else { bits.div_ceil(8) };
             Ok(Some(Value::Scalar(Operand::Constant(Bits::from_u64(32, u64::from(size))))))
         }
-        // Not Tofino's: a program declares it that is to tell what it does.
+        // Not Tofino's: a program that logs declares it itself.
         "log_msg" => {
             lowering.log_message(call)?;
             Ok(Some(Value::Void))
@@ -442,7 +442,7 @@ pub(super) fn function<'a>(
     }
 }
 
-/// The slot that tells whether `ucast_egress_port` was set.
+/// The slot that is 1 once `ucast_egress_port` was set.
 pub(super) fn unicast_flag(lowering: &mut Lowering<'_>) -> SlotId {
     let name = format!("{FOR_TRAFFIC_MANAGER}.{UNICAST_FLAG}");
     match lowering.program.slot_named(&name) {

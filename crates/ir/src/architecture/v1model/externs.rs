@@ -212,15 +212,15 @@ fn function<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<b
         "clone" | "clone3" | "clone_preserving_field_list" => clone(lowering, call)?,
         "resubmit" | "recirculate" => {
             let list = generated_list(lowering, call.argument(0))?;
-            again(lowering, &call.name, number(32, u64::from(list)));
+            request_reentry(lowering, &call.name, number(32, u64::from(list)));
         }
         "resubmit_preserving_field_list" => {
             let list = known_list(lowering, call, 0)?;
-            again(lowering, "resubmit", list);
+            request_reentry(lowering, "resubmit", list);
         }
         "recirculate_preserving_field_list" => {
             let list = known_list(lowering, call, 0)?;
-            again(lowering, "recirculate", list);
+            request_reentry(lowering, "recirculate", list);
         }
         "truncate" => {
             let length = lowering.extern_operand(call, 0)?;
@@ -293,7 +293,7 @@ fn name_calculations(lowering: &mut Lowering<'_>) {
     }
 }
 
-/// `egress_spec` becomes the drop port, 511, and the multicast group none, as in BMv2.
+/// Sets `egress_spec` to the drop port, 511, and the multicast group to 0, as BMv2 does.
 fn mark_to_drop<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> {
     let metadata = match call.argument(0) {
         Some(_) => Some(lowering.extern_target(call, 0)?.0),
@@ -368,8 +368,8 @@ fn clone<'a>(lowering: &mut Lowering<'a>, call: &ExternCall<'a>) -> Lowered<()> 
     Ok(())
 }
 
-/// `resubmit` or `recirculate` with a field list.
-fn again(lowering: &mut Lowering<'_>, name: &str, list: Operand) {
+/// Requests `resubmit` or `recirculate` with a field list.
+fn request_reentry(lowering: &mut Lowering<'_>, name: &str, list: Operand) {
     let fields = vec![(Arc::from("field_list"), ValueType::Bits(32))];
     let request = lowering.request(name, "", fields);
     lowering.emit(Operation::Request { request, arguments: vec![list] });
