@@ -187,7 +187,7 @@ impl Burst {
 
     /// Notes that something left on behalf of a packet.
     pub(crate) fn send_copy(&mut self, packet: usize, port: u32, queue: u32, bytes: &[u8]) {
-        let mut outputs = [0; jit::OUTPUTS];
+        let mut outputs = [0; jit::MAX_OUTPUTS];
         (outputs[OUTPUT_PORT], outputs[OUTPUT_QUEUE]) = (port, queue);
         self.packets.send_copy(packet, outputs, bytes);
     }

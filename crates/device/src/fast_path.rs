@@ -66,7 +66,7 @@ pub(crate) struct LeftFastPath {
     /// The packet as received, and what has become of it.
     pub context: PacketContext,
     /// What the unit gave so far.
-    pub outputs: [u32; jit::OUTPUTS],
+    pub outputs: [u32; jit::MAX_OUTPUTS],
     /// What it read its tables from.
     pub view: ConfigurationView,
 }

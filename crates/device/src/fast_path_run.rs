@@ -16,7 +16,7 @@ use crate::switch::Switch;
 use crate::switch_core::SwitchCore;
 use crate::traffic_manager::Passage;
 use interpreter::{Outcome, PacketContext};
-use jit::Ending;
+use jit::UnitExit;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,9 +45,9 @@ pub(crate) enum FastPathKind {
 /// How a packet left the fast path.
 pub(crate) struct Leaving {
     pub packet: usize,
-    pub ending: Ending,
+    pub ending: UnitExit,
     pub context: PacketContext,
-    pub outputs: [u32; jit::OUTPUTS],
+    pub outputs: [u32; jit::MAX_OUTPUTS],
     pub view: ConfigurationView,
 }
 
@@ -91,12 +91,12 @@ pub(crate) fn run_fast_path(
         FastPathKind::Gated(passage) => core.traffic.gates(passage),
     };
     let early = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
-    let (in_ingress, in_egress) = drops_of(&running.ended());
+    let (in_ingress, in_egress) = drops_of(&running.exit_counts());
     fast_path.dropped(in_ingress, in_egress);
     core.sent += (burst.sent_count() - already) as u64;
     let end = early.as_ref().map_or(packets.end, |early| early.packet + 1);
     fast_path.count(burst, packets.start..end, already, largest_port);
-    let jit::LeftEarly { packet, ending, outputs } = early?;
+    let jit::EarlyExit { packet, exit: ending, outputs } = early?;
     let context = fast_context.take()?;
     let view = ConfigurationView::Forwarding(tables.into_shared());
     Some(Leaving { packet, ending, context, outputs, view })
@@ -125,21 +125,21 @@ pub(crate) fn go_on(
         pass: None,
     };
     let (block, outcome) = match ending {
-        Ending::Exit(_) | Ending::NoRoom | Ending::Done => {
+        UnitExit::Exit(_) | UnitExit::NoRoom | UnitExit::Done => {
             context.packet.clear();
             context.packet.extend_from_slice(bytes);
             let exit = match ending {
-                Ending::Exit(exit) => Some(exit),
+                UnitExit::Exit(exit) => Some(exit),
                 _ => None,
             };
             let left = LeftFastPath { exit, number, port, reception, context, outputs, view };
             return program.leave_fast_path(core, left);
         }
-        Ending::StepLimit { block } => (block, Outcome::StepLimit),
-        Ending::AssertionFailed { block, origin, is_assume } => {
+        UnitExit::StepLimit { block } => (block, Outcome::StepLimit),
+        UnitExit::AssertionFailed { block, origin, is_assume } => {
             (block, Outcome::AssertionFailed { origin, is_assume })
         }
-        Ending::ExternFailed { block, target, message } => {
+        UnitExit::ExternFailed { block, target, message } => {
             (block, Outcome::ExternFailed { target, message })
         }
     };

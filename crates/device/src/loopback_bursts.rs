@@ -135,7 +135,7 @@ impl Switch {
                 let gates = if gated { core.traffic.gates(Passage::Prompt) } else { &[] };
                 let early = running.run(0, single.packets_mut(), 0..1, gates, context, now_ps);
                 core.fast_path.count(&single, 0..1, 0, largest_port);
-                let (in_ingress, in_egress) = drops_of(&running.ended());
+                let (in_ingress, in_egress) = drops_of(&running.exit_counts());
                 core.fast_path.dropped(in_ingress, in_egress);
                 if let Some(early) = early {
                     left = Some((arrival, early));
@@ -160,7 +160,7 @@ impl Switch {
         if let Some((arrival, early)) = left
             && let Some(context) = program.fast_context.take()
         {
-            let jit::LeftEarly { packet, ending, outputs } = early;
+            let jit::EarlyExit { packet, exit: ending, outputs } = early;
             let view = ConfigurationView::Forwarding(forwarding);
             let leaving = Leaving { packet, ending, context, outputs, view };
             let number = arrival.reception.number;

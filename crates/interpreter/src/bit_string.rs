@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Strings of bits as packets hold them: most significant bit first, not always whole bytes. What the
-//! bits mean is not known here.
+//! Strings of bits as in packets: most significant bit first, not always whole bytes.
 
 use ir::Bits;
 
@@ -128,7 +127,7 @@ impl BitString {
         }
     }
 
-    /// Appends what stands in `bytes` from bit `from_bit` on.
+    /// Appends the bits of `bytes` from bit `from_bit` on.
     pub fn push_rest(&mut self, bytes: &[u8], from_bit: usize) {
         let whole = from_bit / 8;
         let Some(rest) = bytes.get(whole..) else { return };

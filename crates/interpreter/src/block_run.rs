@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of a block that can stop before a moment ([`ir::moments`]) and go on later. It borrows nothing:
-//! what the packet holds is in its [`PacketContext`](crate::PacketContext), temporaries included, and
-//! configuration and cells are handed in anew each time. Running is in `engine`.
+//! A run of a block that can stop before a moment ([`ir::moments`]) and continue later. It borrows nothing: the
+//! packet's state is in its [`PacketContext`](crate::PacketContext), temporaries included, and callers pass
+//! configuration and cells each time. `engine` runs it.
 
 use crate::Outcome;
 use ir::BlockId;
 use ir::moments::{Moment, Moments};
 
-/// How far a run of a block has come.
+/// The progress of a run of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRun {
     pub(crate) block: usize,
@@ -27,7 +27,7 @@ impl BlockRun {
     }
 }
 
-/// What is next in a region.
+/// The next instruction in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub basic_block: BlockId,
@@ -59,7 +59,7 @@ impl StopAfter<'_> {
     }
 }
 
-/// What a run of a block came to.
+/// The result of running a part of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The block ended.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What belongs to one packet in flight: its storage, its bytes, what was emitted and requested. Code
-//! that changes it lives in the engine, where the slots stand in `ir::storage_layout`.
+//! The state of one packet in flight: storage, bytes, emitted bits and requests. Engines change it;
+//! `ir::storage_layout` says where the slots are.
 
 use crate::bit_string::BitString;
 use crate::observer::Slots;
@@ -9,25 +9,25 @@ use ir::{Bits, ExternId, Program, RequestId, SlotId, StorageLayout};
 use state::externs::PacketAction;
 use std::sync::Arc;
 
-/// A packet in flight. It can be used again for the next packet, which saves its memory.
+/// A packet in flight. It can be reused for the next packet, with its memory.
 ///
-/// The values of the program's slots are words, which stand as the [`StorageLayout`] says. Methods that
-/// take a slot ask for one of the program that the layout is of; they panic otherwise.
+/// The values of the program's slots are words at the offsets of the [`StorageLayout`]. Methods that take a
+/// slot panic unless it is a slot of the layout's program.
 #[derive(Clone, Debug)]
 pub struct PacketContext {
     layout: Arc<StorageLayout>,
     storage: Vec<u64>,
-    /// Bytes of the packet as it came into the parser.
+    /// Bytes of the packet that entered the parser.
     pub packet: Vec<u8>,
-    /// How far the parser has read.
+    /// The parser's cursor.
     pub cursor_bits: usize,
-    /// What the deparser emitted.
+    /// The bits that the deparser emitted.
     pub emitted: BitString,
-    /// What the program asked of the device, in order.
+    /// Requests of the program, in order.
     pub requests: Vec<(RequestId, Vec<Bits>)>,
-    /// What externs ask to be done with packets, in order.
+    /// Actions on packets that externs request, in order.
     pub actions: Vec<(ExternId, PacketAction)>,
-    /// How many random numbers were drawn in this pass.
+    /// Counts of the random numbers drawn in this pass.
     pub draws: DrawCounts,
     /// Temporaries of the running regions, the innermost last.
     pub(crate) temps: Vec<Bits>,
@@ -57,7 +57,7 @@ impl PacketContext {
         }
     }
 
-    /// Sets everything back for a new packet.
+    /// Resets everything for a new packet.
     pub fn reset(&mut self) {
         self.storage.fill(0);
         self.packet.clear();
@@ -81,7 +81,7 @@ impl PacketContext {
         self.cursor_bits = 0;
     }
 
-    /// Where the slots stand.
+    /// The layout of the slots.
     pub fn layout(&self) -> &Arc<StorageLayout> {
         &self.layout
     }
@@ -91,8 +91,8 @@ impl PacketContext {
         &self.storage
     }
 
-    /// The words of all slots, for engines that write them by themselves. What the documentation of
-    /// [`StorageLayout`] says of storage has to stay true: no bits above a width.
+    /// The words of all slots, for engines that write them directly. The invariant of [`StorageLayout`] has to
+    /// hold: no bits above a width.
     pub fn storage_mut(&mut self) -> &mut [u64] {
         &mut self.storage
     }
@@ -128,7 +128,7 @@ impl PacketContext {
         self.layout.width_bits(&self.storage, slot)
     }
 
-    /// The slots for someone who only looks.
+    /// The slots, for reading.
     pub fn slots(&self) -> Slots<'_> {
         Slots::new(&self.layout, &self.storage)
     }
@@ -169,7 +169,7 @@ impl PacketContext {
     }
 }
 
-/// The value zero-extended or truncated.
+/// Zero-extends or truncates a value.
 pub(crate) fn in_width(value: &Bits, width_bits: u32) -> Bits {
     use ir::ResizeKind::{Truncate, ZeroExtend};
     use std::cmp::Ordering::*;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Running a block, at once or moment by moment: regions, basic blocks, terminators, and how a run ends. Instructions are in
-//! `operation`, headers and stacks in `headers`, tables in `table`.
+//! Runs a block, at once or moment by moment: regions, basic blocks, terminators, and outcomes. Instructions
+//! are in `operation`, headers and stacks in `headers`, tables in `table`.
 
 use crate::PacketContext;
 use crate::block_run::{BlockRun, Position, Progress, StopAfter};
@@ -26,14 +26,14 @@ pub enum Outcome {
     StepLimit,
     /// An assertion did not hold.
     AssertionFailed {
-        /// Which.
+        /// The origin.
         origin: OriginId,
         /// Whether it was `assume`.
         is_assume: bool,
     },
     /// An extern could not be called.
     ExternFailed {
-        /// Which.
+        /// The origin.
         target: ExternId,
         /// Why, in a sentence.
         message: String,
@@ -71,15 +71,15 @@ pub struct Interpreter {
     pub(crate) core_errors: CoreErrors,
     /// Bits of the fixed fields of each header type.
     pub(crate) fixed_bits: Vec<usize>,
-    /// Direct counters of each table that count by themselves on a hit.
+    /// By table: direct counters that count automatically on a hit.
     pub(crate) automatic_counters: Vec<Vec<CounterId>>,
 }
 
 impl Interpreter {
     /// An engine for a program that the verifier has accepted.
     ///
-    /// A direct counter counts by itself whenever an entry of its table is hit, unless an action of
-    /// the table counts it explicitly.
+    /// A direct counter counts automatically whenever an entry of its table is hit, unless an action of the
+    /// table counts it explicitly.
     pub fn new(program: Arc<Program>) -> Interpreter {
         let fixed_bits = program.header_types.iter().map(|ty| ty.fixed_bits() as usize).collect();
         let automatic_counters = (0..program.tables.len())
@@ -99,7 +99,7 @@ impl Interpreter {
         &self.program
     }
 
-    /// Where the slots of the program stand in a packet's storage.
+    /// The layout of the program's slots in a packet's storage.
     pub fn layout(&self) -> &Arc<StorageLayout> {
         &self.layout
     }
@@ -128,8 +128,8 @@ impl Interpreter {
         }
     }
 
-    /// Runs a block from where it stands to its end, or as far as it may go. The context is that of all of
-    /// the run and not used for another block before the end; configuration and cells may change meanwhile.
+    /// Continues a run of a block to its end or to its stop. All parts of the run use one context, which no
+    /// other block uses before the end; configuration and cells may change between parts.
     #[allow(clippy::too_many_arguments)] // Each is of another owner.
     pub fn resume(
         &self,
@@ -161,7 +161,7 @@ impl Interpreter {
             block_run.has_begun = true;
             run.context.temps.clear();
             run.context.temps.resize(region.temps.len(), Bits::zero(0));
-            run.tell(origin, |_| Event::BlockEntered { block });
+            run.notify(origin, |_| Event::BlockEntered { block });
         }
         let frame = Frame { id: declared.region, region, base: 0 };
         let outcome = match run.basic_blocks(frame, &mut block_run.position, stop) {
@@ -173,7 +173,7 @@ impl Interpreter {
         if let (Outcome::Rejected(error), Some(slot)) = (&outcome, declared.parser_error) {
             run.store_slot(slot, &Bits::from_u64(32, u64::from(*error)), declared.origin);
         }
-        run.tell(origin, |_| Event::BlockEnded { block, outcome: &outcome });
+        run.notify(origin, |_| Event::BlockEnded { block, outcome: &outcome });
         Progress::Ended(outcome)
     }
 }
@@ -191,26 +191,26 @@ pub(crate) struct Run<'r> {
     pub(crate) entry: Option<&'r EntryRecord>,
 }
 
-/// A region at work.
+/// A running region.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'r> {
     pub(crate) id: RegionId,
     pub(crate) region: &'r Region,
-    /// Where its temporaries begin.
+    /// Index of its first temporary.
     base: usize,
 }
 
-/// An instruction's place, and where it comes from.
+/// The place of an instruction and its origin.
 #[derive(Clone, Copy)]
-pub(crate) struct Site {
+pub(crate) struct InstructionSite {
     pub(crate) block: BlockId,
     pub(crate) instruction: u32,
     pub(crate) origin: OriginId,
 }
 
 impl<'r> Run<'r> {
-    /// Tells the onlooker, if there is one.
-    pub(crate) fn tell<'e>(
+    /// Passes an event to the observer, if there is one.
+    pub(crate) fn notify<'e>(
         &'e mut self,
         origin: Option<OriginId>,
         event: impl FnOnce(&'e PacketContext) -> Event<'e>,
@@ -220,21 +220,21 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Runs an action's region to its end; an error is how the whole block ends.
+    /// Runs an action's region to its end. An error is the outcome of the whole block.
     pub(crate) fn region(&mut self, id: RegionId) -> Result<(), Outcome> {
         let program = self.program;
         let region = &program.regions[id.index()];
         let base = self.context.temps.len();
         self.context.temps.resize(base + region.temps.len(), Bits::zero(0));
-        // An action is one moment with the lookup.
+        // Lookup and action are one moment.
         let mut position = Position::START;
         let result = self.basic_blocks(Frame { id, region, base }, &mut position, None);
         self.context.temps.truncate(base);
         result.map(|_| ())
     }
 
-    /// Runs basic blocks from a position to the region's end, or to the moment to stop at: then it gives
-    /// the moment's stage and leaves the position there.
+    /// Runs basic blocks from a position to the region's end, or to the moment to stop at: then it updates the
+    /// position and returns the moment's stage.
     fn basic_blocks(
         &mut self,
         frame: Frame<'r>,
@@ -251,18 +251,21 @@ impl<'r> Run<'r> {
             };
             let enters = first == 0 && (end > 0 || stop_here.is_none());
             if enters && frame.region.kind == RegionKind::Parser {
-                // The terminator stands at the state's end, so the first instruction says better where.
+                // The terminator is at the state's end, so the first instruction is the better place.
                 let first = block.instructions.first();
                 let origin = first.map_or(block.origin, |instruction| instruction.origin);
-                self.tell(Some(origin), |_| Event::ParserState {
+                self.notify(Some(origin), |_| Event::ParserState {
                     region: frame.id,
                     block: at,
                     name: &block.name,
                 });
             }
             for (number, instruction) in (first..).zip(&block.instructions[first..end]) {
-                let site =
-                    Site { block: at, instruction: number as u32, origin: instruction.origin };
+                let site = InstructionSite {
+                    block: at,
+                    instruction: number as u32,
+                    origin: instruction.origin,
+                };
                 self.execute(frame, site, &instruction.operation)?;
             }
             if let Some(moment) = stop_here {
@@ -274,14 +277,14 @@ impl<'r> Run<'r> {
                 Terminator::Branch { condition, then, otherwise } => {
                     let taken =
                         if self.value(frame, condition).is_true() { *then } else { *otherwise };
-                    self.tell_decision(frame, at, taken, condition);
+                    self.notify_decision(frame, at, taken, condition);
                     taken
                 }
                 Terminator::Switch { value, cases, default } => {
                     let known = self.value(frame, value);
                     let case = cases.iter().find(|(case, _)| case == known);
                     let taken = case.map_or(*default, |(_, next)| *next);
-                    self.tell_decision(frame, at, taken, value);
+                    self.notify_decision(frame, at, taken, value);
                     taken
                 }
                 Terminator::Return => return Ok(None),
@@ -303,7 +306,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn tell_decision(&mut self, frame: Frame<'_>, block: BlockId, taken: BlockId, on: &Operand) {
+    fn notify_decision(&mut self, frame: Frame<'_>, block: BlockId, taken: BlockId, on: &Operand) {
         if let Some(observer) = &mut self.observer {
             let value = match on {
                 Operand::Constant(value) => value,
@@ -316,7 +319,7 @@ impl<'r> Run<'r> {
 
     /// The outcome of a parser that fails with this error.
     pub(crate) fn reject(&mut self, origin: OriginId, error: u32) -> Outcome {
-        self.tell(Some(origin), |_| Event::ParserError { error });
+        self.notify(Some(origin), |_| Event::ParserError { error });
         Outcome::Rejected(error)
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a running block asks of its surroundings. The device implements it; nothing here keeps state.
+//! `Environment`: the services that a running block uses. The device implements it.
 
 use crate::random::RandomKey;
 use ir::{Bits, CallEffects, Extern, ExternId};
 
-/// A call of an extern that no architecture explains.
+/// A call of an extern that no architecture defines.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternCall<'a> {
-    /// Which.
+    /// The extern.
     pub id: ExternId,
     /// Its declaration.
     pub declaration: &'a Extern,
@@ -17,21 +17,21 @@ pub struct ExternCall<'a> {
     pub arguments: &'a [Bits],
     /// Widths in bits of the results: the return value, then `inout` and `out` arguments.
     pub result_widths_bits: &'a [u32],
-    /// What the declaration lets the call do.
+    /// The effects that the declaration allows.
     pub effects: &'a CallEffects,
-    /// The packet as it came into the parser of this pass.
+    /// The packet that entered the parser of this pass.
     pub packet: &'a [u8],
 }
 
-/// The surroundings of one pass of one packet.
+/// Services for one pass of one packet.
 pub trait Environment {
     /// Device time in picoseconds.
     fn now_ps(&self) -> u64;
 
-    /// What counters and meters take as the packet's length, in bytes.
+    /// The packet's length for counters and meters, in bytes.
     fn packet_length_bytes(&self) -> u64;
 
-    /// Who draws random numbers.
+    /// The key of this pass for random numbers.
     fn random_key(&self) -> RandomKey;
 
     /// A random number was drawn; these are its lowest 64 bits.
@@ -39,11 +39,11 @@ pub trait Environment {
         let _ = low_bits;
     }
 
-    /// What follows is on behalf of this packet of a burst, by its place from 0. An environment of a
-    /// single packet has nothing to do.
+    /// Announces the packet of a burst, by its index, that the following calls are for. An environment of a
+    /// single packet ignores it.
     fn at_packet(&mut self, _index: u64) {}
 
-    /// Takes a line for the log.
+    /// Logs a line.
     fn log_line(&mut self, line: &str);
 
     /// Calls an extern that has no instance in the cells: one result for each of `result_widths_bits`. An error

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of externs, for both engines: by the instance that the cells have, or else by the environment. State
-//! and packets' actions belong to `state::externs`.
+//! Calls of externs, for both engines: of the instance in the cells, or else of the environment. State of
+//! externs and their actions on packets are in `state::externs`.
 
 use crate::environment::{Environment, ExternCall};
 use crate::random::{DrawCounts, draw_between};
@@ -8,8 +8,8 @@ use ir::{Bits, ExternId, RandomSite};
 use state::Cells;
 use state::externs::{CallServices, InstanceCall, PacketAction};
 
-/// Runs a call: one result for each of [`ExternCall::result_widths_bits`]. What an instance asks to be done with
-/// packets goes to `actions`.
+/// Runs a call: one result for each of [`ExternCall::result_widths_bits`]. Actions on packets that an instance
+/// requests are added to `actions`.
 ///
 /// # Errors
 ///

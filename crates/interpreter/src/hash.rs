@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hash and checksum algorithms, defined so that v1model programs get the same numbers as on BMv2. What
-//! is hashed, and in which order, the program says.
+//! Hash and checksum algorithms, with the same results for v1model programs as on BMv2. The program chooses the
+//! inputs and their order.
 
 use ir::HashAlgorithm;
 use state::Replication;

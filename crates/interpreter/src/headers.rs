@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Storage as instructions reach it: slots, fields of stack elements, extraction, emission, and shifts
-//! of stacks.
+//! Accesses of instructions to storage: slots, fields of stack elements, extraction, emission, and shifts of
+//! stacks.
 
 use crate::bit_string::{read_bits, read_number};
 use crate::engine::{Frame, Outcome, Run};
@@ -15,7 +15,7 @@ impl Run<'_> {
         if let Some(before) = before {
             let after = self.context.value(slot);
             let event = |_| Event::SlotStored { slot, before: &before, after: &after };
-            self.tell(Some(origin), event);
+            self.notify(Some(origin), event);
         }
     }
 
@@ -59,7 +59,7 @@ impl Run<'_> {
         if let Some(slot) = self.slot_of(frame, place) {
             return self.context.value(slot);
         }
-        // The first element stands for the type of the missing one.
+        // The first element has the type of the missing one.
         match place {
             Place::Element { stack, member, field, .. } => {
                 let first = self.program.stacks[stack.index()].first_header.0 + member;
@@ -153,7 +153,10 @@ impl Run<'_> {
             }
             self.context.cursor_bits += width_bits as usize;
         }
-        self.tell(Some(origin), |context| Event::Extracted { header: id, slots: context.slots() });
+        self.notify(Some(origin), |context| Event::Extracted {
+            header: id,
+            slots: context.slots(),
+        });
         Ok(())
     }
 
@@ -178,7 +181,7 @@ impl Run<'_> {
                 }
             }
         }
-        self.tell(Some(origin), |context| Event::Emitted { header: id, slots: context.slots() });
+        self.notify(Some(origin), |context| Event::Emitted { header: id, slots: context.slots() });
     }
 
     /// P4_16 v1.2.5 §8.20.
@@ -203,7 +206,7 @@ impl Run<'_> {
             false => index.saturating_sub(u64::from(distance)),
         };
         self.context.set_number(declared.next, moved);
-        self.tell(Some(origin), |_| Event::StackShifted { stack, by });
+        self.notify(Some(origin), |_| Event::StackShifted { stack, by });
     }
 
     /// Headers of an element of a stack, by number.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The reference semantics of the pipeline IR, and what every engine shares with it.
+//! The reference semantics of the pipeline IR, and the parts that all engines share.
 //!
-//! An [`Interpreter`] runs one block of a program on a [`PacketContext`], against one configuration
-//! version and the cells of one pipeline instance. Whatever else it needs (time, lengths, randomness, a
-//! log, unknown externs) comes from an [`Environment`], so it reads no clock and does no I/O. What
-//! blocks there are and in which order they run is the device's matter, as is acting on requests. A
-//! packet's slots are flat words in the order of [`ir::StorageLayout`], so that engines share contexts.
+//! An [`Interpreter`] runs one block of a program on a [`PacketContext`], against one configuration version and
+//! the cells of one pipeline instance. Time, lengths, random keys, the log and unknown externs come from an
+//! [`Environment`], so it reads no clock and does no I/O. The device chooses which blocks run in which order,
+//! and acts on requests. A packet's slots are flat words in the order of [`ir::StorageLayout`], so that engines
+//! share contexts.
 //!
 //! A [`BlockRun`] can stop between two moments, for devices in which a pass takes time; a block run at once is
 //! the same code without stops.
@@ -13,7 +13,7 @@
 //! **Shared by all engines:** [`hash`] (hash and checksum algorithms), [`random`] (counter-based random
 //! numbers) and [`bit_string`] (bits of packets).
 //!
-//! An [`Observer`] sees what happens; [`trace`] makes a tree of it, and text or JSON of the tree.
+//! An [`Observer`] receives the events of a run; [`trace`] makes a tree of them, and text or JSON of the tree.
 
 pub mod bit_string;
 mod block_run;

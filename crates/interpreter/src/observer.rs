@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an onlooker of a running block is told. What becomes of it (a trace, a debugger, a coverage
-//! count) is the onlooker's matter.
+//! Events of a running block, and [`Observer`], which receives them: for traces, debuggers or coverage.
 
 use crate::Outcome;
 use ir::{
@@ -9,7 +8,7 @@ use ir::{
 };
 use state::{BoundAction, Colour, EntryRecord};
 
-/// The slots of a packet, to look at.
+/// The slots of a packet, for reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots<'a> {
     layout: &'a StorageLayout,
@@ -29,7 +28,7 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// Something that happened. It is told after it happened, unless the variant says otherwise.
+/// An event. Observers receive it after it happened, unless the variant says otherwise.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // The fields are what the variants' documentation names.
 pub enum Event<'a> {
@@ -43,8 +42,8 @@ pub enum Event<'a> {
     Advanced { bits: u64 },
     /// A parser rejects with this error.
     ParserError { error: u32 },
-    /// A table was looked up and its action begins; what follows until `ActionEnded` is the action's.
-    /// `action` is missing when a group has no members.
+    /// A table was looked up and its action begins; events until `ActionEnded` belong to the action. `action`
+    /// is missing when a group has no members.
     TableApplied {
         table: TableId,
         keys: &'a [Bits],
@@ -71,13 +70,13 @@ pub enum Event<'a> {
     Counted { counter: CounterId, index: Option<&'a Bits> },
     /// A meter marked the packet; without `index` at the entry or default action.
     Metered { meter: MeterId, index: Option<&'a Bits>, colour: Colour },
-    /// A value set was asked.
+    /// A value set was tested.
     ValueSetAsked { set: ValueSetId, keys: &'a [Bits], is_member: bool },
     /// A hash was computed.
     Hashed { algorithm: ir::HashAlgorithm, result: &'a Bits },
     /// A random number was drawn.
     RandomDrawn { low: &'a Bits, high: &'a Bits, result: &'a Bits },
-    /// The device was asked for something, by the instruction at this place.
+    /// The instruction at this place made a request.
     Requested {
         region: RegionId,
         block: BlockId,
@@ -96,8 +95,8 @@ pub enum Event<'a> {
     BlockEnded { block: usize, outcome: &'a Outcome },
 }
 
-/// An onlooker.
+/// A receiver of events.
 pub trait Observer {
-    /// Takes an event; `origin` is where in the program it comes from, as far as it has a place.
+    /// Receives an event with its origin in the program, if it has one.
     fn observe(&mut self, origin: Option<OriginId>, event: Event<'_>);
 }

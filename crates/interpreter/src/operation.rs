@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each instruction does. The meaning stands at the variants of [`Operation`]; this is its plain
-//! reading.
+//! Execution of each instruction, as the variants of [`Operation`] define it.
 
 use crate::bit_string::{BitString, read_bits};
 use crate::context::in_width;
-use crate::engine::{Frame, Outcome, Run, Site};
+use crate::engine::{Frame, InstructionSite, Outcome, Run};
 use crate::environment::ExternCall;
 use crate::externs::call_extern;
 use crate::hash::hash;
@@ -20,7 +19,7 @@ impl<'r> Run<'r> {
     pub(crate) fn execute(
         &mut self,
         frame: Frame<'r>,
-        site: Site,
+        site: InstructionSite,
         operation: &'r Operation,
     ) -> Result<(), Outcome> {
         let origin = site.origin;
@@ -72,21 +71,25 @@ impl<'r> Run<'r> {
             Operation::CountDirect { counter } => {
                 let bytes = self.environment.packet_length_bytes();
                 self.cells.count_direct(*counter, self.entry, bytes);
-                self.tell(Some(origin), |_| Event::Counted { counter: *counter, index: None });
+                self.notify(Some(origin), |_| Event::Counted { counter: *counter, index: None });
             }
             Operation::MeterDirect { meter, result } => {
                 let bytes = self.environment.packet_length_bytes();
                 let now_ps = self.environment.now_ps();
                 let colour = self.cells.mark_direct(*meter, self.entry, bytes, now_ps);
                 self.define_colour(frame, *result, colour);
-                self.tell(Some(origin), |_| Event::Metered { meter: *meter, index: None, colour });
+                self.notify(Some(origin), |_| Event::Metered {
+                    meter: *meter,
+                    index: None,
+                    colour,
+                });
             }
             Operation::ValueSetContains { result, set, keys } => {
                 let keys = self.values(frame, keys);
                 let is_member =
                     self.configuration.value_set(*set).is_some_and(|set| set.contains(&keys));
                 self.define(frame, *result, Bits::from_bit(is_member));
-                self.tell(Some(origin), |_| Event::ValueSetAsked {
+                self.notify(Some(origin), |_| Event::ValueSetAsked {
                     set: *set,
                     keys: &keys,
                     is_member,
@@ -105,7 +108,7 @@ impl<'r> Run<'r> {
                     Bits::from_u64(64, hash(*algorithm, &bytes, self.configuration.replication()));
                 let value = in_width(&value, self.temp_width_bits(frame, *result));
                 let algorithm = *algorithm;
-                self.tell(Some(origin), |_| Event::Hashed { algorithm, result: &value });
+                self.notify(Some(origin), |_| Event::Hashed { algorithm, result: &value });
                 self.define(frame, *result, value);
             }
             Operation::Random { result, low, high, site: random_site } => {
@@ -113,7 +116,7 @@ impl<'r> Run<'r> {
             }
             Operation::Request { request, arguments } => {
                 let arguments = self.values(frame, arguments);
-                self.tell(Some(origin), |_| Event::Requested {
+                self.notify(Some(origin), |_| Event::Requested {
                     region: frame.id,
                     block: site.block,
                     instruction: site.instruction,
@@ -125,7 +128,7 @@ impl<'r> Run<'r> {
             Operation::Log { format, arguments } => {
                 let line = log_line(format, &self.values(frame, arguments));
                 self.environment.log_line(&line);
-                self.tell(Some(origin), |_| Event::Logged { line: &line });
+                self.notify(Some(origin), |_| Event::Logged { line: &line });
             }
             Operation::Assert { condition, is_assume } => {
                 if !self.value(frame, condition).is_true() {
@@ -158,13 +161,18 @@ impl<'r> Run<'r> {
                 let chosen = if self.value(frame, condition).is_true() { then } else { otherwise };
                 (*result, self.value(frame, chosen).clone())
             }
-            // The verifier lets nothing else stand here.
+            // The verifier allows no other operation here.
             _ => return,
         };
         self.define(frame, result, value);
     }
 
-    fn advance(&mut self, frame: Frame<'_>, bits: &Operand, site: Site) -> Result<(), Outcome> {
+    fn advance(
+        &mut self,
+        frame: Frame<'_>,
+        bits: &Operand,
+        site: InstructionSite,
+    ) -> Result<(), Outcome> {
         let bits = self.value(frame, bits).to_u64().unwrap_or(u64::MAX);
         let packet_bits = self.context.packet.len().saturating_mul(8);
         let end = usize::try_from(bits)
@@ -174,7 +182,7 @@ impl<'r> Run<'r> {
         match end {
             Some(end) => {
                 self.context.cursor_bits = end;
-                self.tell(Some(site.origin), |_| Event::Advanced { bits });
+                self.notify(Some(site.origin), |_| Event::Advanced { bits });
                 Ok(())
             }
             None => {
@@ -189,7 +197,7 @@ impl<'r> Run<'r> {
         frame: Frame<'r>,
         access: Access<'_>,
         update: Option<&'r RegisterUpdate>,
-        site: Site,
+        site: InstructionSite,
     ) {
         let width_bits = self.program.registers[access.register.index()].width_bits;
         let is_guarded_off = access.guard.is_some_and(|guard| !self.value(frame, guard).is_true());
@@ -223,7 +231,7 @@ impl<'r> Run<'r> {
             }
             after = Some(value);
         }
-        self.tell(Some(site.origin), |_| Event::RegisterAccessed {
+        self.notify(Some(site.origin), |_| Event::RegisterAccessed {
             register: access.register,
             index: &index,
             before: &before,
@@ -231,12 +239,18 @@ impl<'r> Run<'r> {
         });
     }
 
-    fn count(&mut self, frame: Frame<'_>, counter: CounterId, index: &Operand, site: Site) {
+    fn count(
+        &mut self,
+        frame: Frame<'_>,
+        counter: CounterId,
+        index: &Operand,
+        site: InstructionSite,
+    ) {
         let index = self.value(frame, index).clone();
         if let Some(number) = index.to_u64() {
             self.cells.count(counter, number, self.environment.packet_length_bytes());
         }
-        self.tell(Some(site.origin), |_| Event::Counted { counter, index: Some(&index) });
+        self.notify(Some(site.origin), |_| Event::Counted { counter, index: Some(&index) });
     }
 
     fn meter(
@@ -245,7 +259,7 @@ impl<'r> Run<'r> {
         meter: MeterId,
         index: &Operand,
         result: Temp,
-        site: Site,
+        site: InstructionSite,
     ) {
         let index = self.value(frame, index).clone();
         let colour = match index.to_u64() {
@@ -256,7 +270,7 @@ impl<'r> Run<'r> {
             None => Colour::Green,
         };
         self.define_colour(frame, result, colour);
-        self.tell(Some(site.origin), |_| Event::Metered { meter, index: Some(&index), colour });
+        self.notify(Some(site.origin), |_| Event::Metered { meter, index: Some(&index), colour });
     }
 
     fn define_colour(&mut self, frame: Frame<'_>, result: Temp, colour: Colour) {
@@ -277,7 +291,11 @@ impl<'r> Run<'r> {
         let key = self.environment.random_key();
         let value = draw_between(key, site, self.context.draws.next(site), &low, &high);
         self.environment.drawn(value.low_u64());
-        self.tell(Some(origin), |_| Event::RandomDrawn { low: &low, high: &high, result: &value });
+        self.notify(Some(origin), |_| Event::RandomDrawn {
+            low: &low,
+            high: &high,
+            result: &value,
+        });
         self.define(frame, result, value);
     }
 
@@ -308,7 +326,7 @@ impl<'r> Run<'r> {
         let (draws, actions) = (&mut self.context.draws, &mut self.context.actions);
         let values = call_extern(call, self.cells, self.environment, draws, actions);
         let values = values.map_err(failed)?;
-        self.tell(Some(origin), |_| Event::ExternCalled {
+        self.notify(Some(origin), |_| Event::ExternCalled {
             target,
             method,
             arguments: &arguments,
@@ -333,7 +351,8 @@ struct Access<'o> {
     old: Option<Temp>,
 }
 
-/// Puts the arguments, as decimal numbers, where the format has `{}`. What is left of either stays.
+/// Replaces each `{}` of a format by an argument as a decimal number. Surplus `{}` stay, surplus arguments are
+/// dropped.
 pub fn log_line(format: &str, arguments: &[Bits]) -> String {
     let mut line = String::with_capacity(format.len());
     let mut parts = format.split("{}");

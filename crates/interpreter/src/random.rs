@@ -5,7 +5,7 @@
 use arithmetic::random::keyed;
 use ir::{BinaryOperation, Bits};
 
-/// Who draws: everything that sets two draws apart, but for the place in the program.
+/// The key of a pass: what distinguishes draws besides the call site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RandomKey {
     /// The user's seed.
@@ -63,7 +63,7 @@ pub struct DrawCounts {
 }
 
 impl DrawCounts {
-    /// How many numbers were drawn at this site before; one more is drawn now.
+    /// Counts a draw at this site. Returns the number of draws there before.
     pub fn next(&mut self, site: u64) -> u64 {
         match self.counts.iter_mut().find(|(known, _)| *known == site) {
             Some((_, count)) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Applying a table: lookup, choice of the action, its run. Matching itself is the state store's.
+//! Applies a table: lookup, choice of the action, its run. Matching is in `state`.
 
 use crate::bit_string::BitString;
 use crate::context::in_width;
@@ -9,7 +9,7 @@ use crate::observer::Event;
 use ir::{Bits, MatchKind, Operand, OriginId, TableId, Temp};
 use state::BoundAction;
 
-/// What a table's application says of the action when none ran: a group without members was hit.
+/// The action of an application that ran no action, as it hit a group without members.
 const NO_ACTION: u64 = u32::MAX as u64;
 
 impl Run<'_> {
@@ -34,7 +34,7 @@ impl Run<'_> {
                 self.cells.note_hit(table, entry, self.environment.now_ps());
                 let bound = configuration
                     .select_action(table, &entry.action, || self.selector_hash(table, &values));
-                // A shared profile's member may have an action that is not the table's: none runs.
+                // A shared profile's member may have an action that is not the table's; it does not run.
                 let index = bound.and_then(|bound| state.action_index(bound.action));
                 (bound.filter(|_| index.is_some()), index)
             }
@@ -47,7 +47,7 @@ impl Run<'_> {
             let event = Event::TableApplied { table, keys: &values, entry, action: bound };
             observer.observe(Some(origin), event);
         }
-        // No action applies a table, so nobody needs the scratch list meanwhile.
+        // Actions apply no tables, so the scratch list is free until the next application.
         self.context.keys = values;
 
         self.define(frame, hit, Bits::from_bit(entry.is_some()));
@@ -58,7 +58,7 @@ impl Run<'_> {
         if entry.is_some() {
             for &counter in &self.interpreter.automatic_counters[table.index()] {
                 self.cells.count_direct(counter, entry, self.environment.packet_length_bytes());
-                self.tell(Some(origin), |_| Event::Counted { counter, index: None });
+                self.notify(Some(origin), |_| Event::Counted { counter, index: None });
             }
         }
         let outer = std::mem::replace(&mut self.entry, entry);
@@ -67,7 +67,7 @@ impl Run<'_> {
             None => Ok(()),
         };
         self.entry = outer;
-        self.tell(Some(origin), |_| Event::ActionEnded { table });
+        self.notify(Some(origin), |_| Event::ActionEnded { table });
         result
     }
 

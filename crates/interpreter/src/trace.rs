@@ -10,11 +10,10 @@
 //!
 //! # Text
 //!
-//! Numbers are decimal up to 16 bits and hexadecimal above; 48 bits in a named place are a MAC address
-//! unless the name has a word that begins with `time`; 32 and 128 bits have the IP address behind them
-//! where the last part of the name has a word such as `addr`, `ip` or `ipv4`, or is `src` or `dst` of
-//! something called so. Not in the text, but in the JSON: plain ends of blocks, and what the lowering
-//! stores for itself.
+//! Numbers are decimal up to 16 bits and hexadecimal above; 48 bits in a named place are a MAC address unless
+//! the name has a word that begins with `time`; 32 and 128 bits have the IP address behind them where the last
+//! part of the name has a word such as `addr`, `ip` or `ipv4`, or is `src` or `dst` of something called so.
+//! Only the JSON has plain ends of blocks and stores to slots that lowering made.
 //!
 //! # JSON
 //!
@@ -87,16 +86,16 @@ pub enum TraceValue {
     List(Vec<TraceValue>),
 }
 
-/// A step of a packet's way.
+/// A step of a packet's processing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceNode {
-    /// What kind of step, in lower case with underscores.
+    /// The kind of step, in lower case with underscores.
     pub step: &'static str,
-    /// Of what: a table, a header, a port.
+    /// The name of its table, header or port.
     pub name: String,
     /// Details in order.
     pub details: Vec<(&'static str, TraceValue)>,
-    /// Where in the program it comes from.
+    /// Its origin in the program.
     pub origin: Option<OriginId>,
     /// Steps inside it.
     pub steps: Vec<TraceNode>,
@@ -124,7 +123,7 @@ impl TraceNode {
         1 + self.steps.iter().map(TraceNode::step_count).sum::<usize>()
     }
 
-    /// Where in the program it comes from.
+    /// Its origin in the program.
     pub fn at(mut self, origin: Option<OriginId>) -> TraceNode {
         self.origin = origin;
         self

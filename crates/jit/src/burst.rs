@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of fresh units on the packets of a burst, one after another, against one version of the tables.
-//! Where the packets come from, and what becomes of those that leave a unit early, is the device's
-//! matter.
+//! Runs of fresh units on the packets of a burst, one after another, on one version of the tables. The device
+//! provides the packets and continues those that leave a unit early.
 
-use crate::compiled::{Compiled, CompiledUnit, Ending};
+use crate::compiled::{Compiled, CompiledUnit, UnitExit};
 use crate::instance::{BoundInstance, Refreshed};
 use crate::packets::Packets;
-use crate::runtime::pass::{ENDS, NUMBERS, OUTPUTS, Pass, Surroundings};
+use crate::runtime::pass::{MAX_COUNTED_EXITS, MAX_INPUTS, MAX_OUTPUTS, Pass, RuntimeContext};
 use interpreter::{Environment, PacketContext};
 use state::Cells;
 use state::forwarding::ForwardingState;
 use std::fmt;
 use std::ops::Range;
 
-/// So many packets are looked or fetched ahead for before they run.
-const PACKETS_AHEAD: usize = 32;
+/// Packets whose lookups are batched or prefetched before they run.
+const BATCH_PACKETS: usize = 32;
 
 /// A packet that left its unit early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftEarly {
-    /// Which packet.
+pub struct EarlyExit {
+    /// Index of the packet.
     pub packet: usize,
-    /// How it left.
-    pub ending: Ending,
+    /// The exit.
+    pub exit: UnitExit,
     /// The unit's outputs of it.
-    pub outputs: [u32; OUTPUTS],
+    pub outputs: [u32; MAX_OUTPUTS],
 }
 
-/// A burst at work.
+/// A running burst.
 pub struct Burst<'a> {
     compiled: &'a Compiled,
     pass: &'a mut Pass,
     has_large_table: bool,
-    around: Surroundings<'a>,
+    around: RuntimeContext<'a>,
 }
 
 impl fmt::Debug for Burst<'_> {
@@ -52,44 +51,42 @@ impl<'a> Burst<'a> {
         environment: &'a mut dyn Environment,
     ) -> Burst<'a> {
         let refreshed = instance.refresh(compiled.program(), forwarding, cells);
-        let Refreshed { pass, left, has_large_table } = refreshed;
-        left.requests.clear();
+        let Refreshed { pass, side_outputs, has_large_table } = refreshed;
+        side_outputs.requests.clear();
         Burst {
             compiled,
             pass,
             has_large_table,
-            around: Surroundings {
+            around: RuntimeContext {
                 program: compiled.program(),
                 layout: compiled.layout(),
                 cells,
                 forwarding,
                 environment,
-                left,
+                side_outputs,
                 pass: std::ptr::null(),
                 drawing: u64::MAX,
             },
         }
     }
 
-    /// Numbers that the unit's steps take as inputs, but for the first, which each packet has of its
-    /// own.
+    /// The inputs of the unit's steps that a burst shares; each packet has its own input 0.
     #[inline]
-    pub fn inputs(&mut self) -> &mut [u64; NUMBERS] {
+    pub fn inputs(&mut self) -> &mut [u64; MAX_INPUTS] {
         &mut self.pass.inputs
     }
 
-    /// Whether something has to run ahead of this unit, or pays: it looks up in some table that does not
-    /// fit into the nearer caches.
+    /// Whether another function runs before this unit: it needs batched lookups, or some table does not fit
+    /// into the nearer caches.
     #[inline]
-    fn looks_ahead(&self, unit: &CompiledUnit) -> bool {
-        unit.takes_found || self.has_large_table && unit.can_prefetch()
+    fn prefetches(&self, unit: &CompiledUnit) -> bool {
+        unit.takes_batched || self.has_large_table && unit.can_prefetch()
     }
 
     /// Runs a fresh unit on a range of packets, until all are done or one leaves the unit by an exit with
-    /// storage or by a failure; that one is returned. What leaves is noted with the packets; one that leaves
-    /// early is not among those. `gates` are what closes ways ([`crate::Gate`]). The context has what that
-    /// packet has by then: its slots, cursor, and what it asked of the device; its bytes stay where they
-    /// are.
+    /// storage or by a failure; that one is returned. Sent packets are recorded in `packets`, but not the one
+    /// that leaves early. `gates` has a bit for each [`crate::Gate`]. The context gets slots, cursor and
+    /// requests of the packet that left early; its bytes stay in `packets`.
     ///
     /// # Panics
     ///
@@ -103,39 +100,39 @@ impl<'a> Burst<'a> {
         gates: &[u64],
         context: &mut PacketContext,
         now_ps: u64,
-    ) -> Option<LeftEarly> {
+    ) -> Option<EarlyExit> {
         let unit = self.compiled.unit(unit);
         assert!(unit.is_fresh, "only fresh units run on bursts");
         assert_eq!(context.storage().len(), self.compiled.layout().words(), "of one program");
         assert!(gates.len() >= unit.gate_rows, "there is a word for every number");
-        let looks_ahead = self.looks_ahead(unit);
+        let prefetches = self.prefetches(unit);
         let lookups = (self.around.forwarding.identity(), unit.address());
         let pass = &mut *self.pass;
         packets.lend_to(pass, &range);
         pass.gates = gates.as_ptr();
-        pass.ended = [0; ENDS];
+        pass.exit_counts = [0; MAX_COUNTED_EXITS];
         pass.storage = context.storage_mut().as_mut_ptr();
         pass.now_ps = now_ps;
-        self.around.left.draws.clear();
+        self.around.side_outputs.draws.clear();
         self.around.drawing = u64::MAX;
         let mut at = range.start;
         while at < range.end {
-            let end = match looks_ahead {
-                true => range.end.min(at + PACKETS_AHEAD),
+            let end = match prefetches {
+                true => range.end.min(at + BATCH_PACKETS),
                 false => range.end,
             };
-            if looks_ahead {
-                let first = packets.looked_ahead(lookups).max(at);
+            if prefetches {
+                let first = packets.batched_end(lookups).max(at);
                 if first < end {
                     packets.point_at(pass, &(first..end));
                     unit.prefetch(pass, &mut self.around);
-                    packets.set_looked_ahead(lookups, end);
+                    packets.set_batched_end(lookups, end);
                 }
             }
             packets.point_at(pass, &(at..end));
             let code = unit.enter(pass, &mut self.around);
             if code != crate::runtime::pass::ENDED {
-                return Some(self.left_early(code, packets, context));
+                return Some(self.early_exit(code, packets, context));
             }
             at = end;
         }
@@ -143,29 +140,29 @@ impl<'a> Burst<'a> {
         None
     }
 
-    /// Packets of the last run that ended by an exit without storage, by these exits.
+    /// By exit without storage: packets of the last run that took it.
     #[inline]
-    pub fn ended(&self) -> [u64; ENDS] {
-        self.pass.ended
+    pub fn exit_counts(&self) -> [u64; MAX_COUNTED_EXITS] {
+        self.pass.exit_counts
     }
 
-    /// What a run left that ended by this code, before the end of the range.
+    /// The exit of a run that ended with a code before the end of the range.
     #[cold]
-    fn left_early(
+    fn early_exit(
         &mut self,
         code: u64,
         packets: &mut Packets,
         context: &mut PacketContext,
-    ) -> LeftEarly {
+    ) -> EarlyExit {
         let Burst { pass, around, .. } = self;
         context.cursor_bits = pass.cursor_bits as usize;
         around.at_packet();
-        std::mem::swap(&mut context.draws, &mut around.left.draws);
-        std::mem::swap(&mut context.requests, &mut around.left.requests);
-        around.left.requests.clear();
-        let ending = Ending::new(code, pass, &mut around.left.message);
+        std::mem::swap(&mut context.draws, &mut around.side_outputs.draws);
+        std::mem::swap(&mut context.requests, &mut around.side_outputs.requests);
+        around.side_outputs.requests.clear();
+        let exit = UnitExit::new(code, pass, &mut around.side_outputs.message);
         packets.take_back(pass);
         let outputs = packets.next_outputs();
-        LeftEarly { packet: pass.running() as usize, ending, outputs }
+        EarlyExit { packet: pass.running() as usize, exit, outputs }
     }
 }

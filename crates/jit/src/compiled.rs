@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compiled programs: units made into machine code, which lives as long as this does, and runs of
-//! them. What the code is made of is in `codegen`.
+//! Compiled programs: machine code of units, which lives as long as its [`Compiled`], and runs of it. `codegen`
+//! emits the code.
 
-use crate::codegen::call::{SELDOM, SeldomCalls, build_seldom_call, seldom_signature};
+use crate::codegen::call::{
+    PRESERVE_ALL_KINDS, PreserveAllCalls, build_preserve_all_call, preserve_all_signature,
+};
 use crate::codegen::prefetch::make_prefetches;
-use crate::codegen::unit::{self as function, Purpose, Surroundings as Around};
+use crate::codegen::unit::{self as function, Purpose, UnitContext};
 use crate::codegen::values::ConstantPool;
 use crate::instance::{BoundInstance, Refreshed};
 use crate::runtime::pass::{
-    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, ENDS, NUMBERS,
-    OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, Surroundings, TAILROOM_BYTES,
+    ENDED, ENDED_ASSERTION, ENDED_EXTERN, ENDED_NO_ROOM, ENDED_STEP_LIMIT, MAX_COUNTED_EXITS,
+    MAX_INPUTS, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED, Pass, RuntimeContext,
+    TAILROOM_BYTES,
 };
 use crate::unit::{Storage, Unit};
 use cranelift_codegen::Context;
@@ -30,8 +33,8 @@ use std::mem::transmute;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why a program cannot be compiled. Programs that the verifier accepts and that lowering made can,
-/// on a machine that the code generator knows.
+/// The reason why a program cannot be compiled. Programs from lowering compile on every machine that Cranelift
+/// supports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
     /// A sentence.
@@ -55,14 +58,14 @@ type Code = unsafe extern "C" fn(*mut Pass) -> u64;
 /// Machine code of one unit, as long as its [`Compiled`] lives.
 pub(crate) struct CompiledUnit {
     code: Code,
-    /// What looks or fetches ahead for it.
+    /// The function that batches or prefetches its lookups.
     prefetch: Option<Code>,
-    /// How many words of gates it reads.
+    /// The number of words of gates that it reads.
     pub gate_rows: usize,
     /// Whether it begins with zeros, and so runs on bursts.
     pub is_fresh: bool,
-    /// Whether it takes what was found ahead, so that this has to run before.
-    pub takes_found: bool,
+    /// Whether it uses batched lookups, so that `prefetch` has to run before.
+    pub takes_batched: bool,
 }
 
 /// Machine code of some units of a program. Dropping it frees the code.
@@ -72,7 +75,7 @@ pub struct Compiled {
     units: Vec<CompiledUnit>,
     /// `None` only while it is dropped.
     module: Mutex<Option<JITModule>>,
-    /// The code has addresses of these.
+    /// The code contains addresses of these.
     _constants: ConstantPool,
     compile_time: Duration,
     code_bytes: usize,
@@ -93,18 +96,17 @@ impl Drop for Compiled {
     fn drop(&mut self) {
         let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(module) = module {
-            // SAFETY: code runs only while somebody borrows this value, which nobody does any more,
-            // and the addresses of functions do not leave it.
+            // SAFETY: code runs only while this value is borrowed, and addresses of functions do not leave it.
             unsafe { module.free_memory() };
         }
     }
 }
 
-/// Above so many IR instructions less is optimised, to keep compiling short.
-const MOST_INSTRUCTIONS_OPTIMISED: usize = 60_000;
+/// Programs with more IR instructions are compiled without optimisation, to keep compile times short.
+const MAX_INSTRUCTIONS_OPTIMISED: usize = 60_000;
 
-/// A unit whose wide temporaries need more of the stack than this is refused.
-const MOST_FRAME_BYTES: u32 = 1 << 20;
+/// Units whose wide temporaries need larger stack frames are refused.
+const MAX_FRAME_BYTES: u32 = 1 << 20;
 
 impl Compiled {
     /// Compiles units of a program that the verifier has accepted.
@@ -127,7 +129,7 @@ impl Compiled {
             .map(|block| block.instructions.len())
             .sum();
         let mut flags = settings::builder();
-        let level = if instructions > MOST_INSTRUCTIONS_OPTIMISED { "none" } else { "speed" };
+        let level = if instructions > MAX_INSTRUCTIONS_OPTIMISED { "none" } else { "speed" };
         let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
         for (name, value) in [
             ("opt_level", level),
@@ -149,10 +151,10 @@ impl Compiled {
         let mut module = JITModule::new(builder);
         let mut constants = ConstantPool::default();
         let result = define(&program, &layout, units, &mut module, &mut constants);
-        let Defined { functions, prefetches, found_ahead, code_bytes } = match result {
+        let Defined { functions, prefetches, takes_batched, code_bytes } = match result {
             Ok(defined) => defined,
             Err(failure) => {
-                // SAFETY: nothing of it runs, as nothing was handed out.
+                // SAFETY: no code of the module runs, as no address left this function.
                 unsafe { module.free_memory() };
                 return Err(failure);
             }
@@ -167,7 +169,7 @@ impl Compiled {
             prefetch: prefetches[at].map(code_of),
             gate_rows: unit.gate_rows(),
             is_fresh: unit.storage == Storage::Fresh,
-            takes_found: found_ahead[at],
+            takes_batched: takes_batched[at],
         };
         let units = units.iter().enumerate().map(unit).collect();
         Ok(Compiled {
@@ -201,7 +203,7 @@ impl Compiled {
         self.code_bytes
     }
 
-    /// Runs a block's unit on a packet in its context: its slots, bytes, cursor, what it emits and asks.
+    /// Runs a block's unit on a packet in its context: slots, bytes, cursor, emitted bits and requests.
     pub fn run_on_context(
         &self,
         unit: usize,
@@ -212,16 +214,16 @@ impl Compiled {
         environment: &mut dyn Environment,
     ) -> Outcome {
         let mut runs = self.begin(instance, forwarding, cells, environment);
-        let ending = runs.run(unit, &[0; NUMBERS], context);
-        match ending {
-            Ending::StepLimit { .. } => Outcome::StepLimit,
-            Ending::AssertionFailed { origin, is_assume, .. } => {
+        let exit = runs.run(unit, &[0; MAX_INPUTS], context);
+        match exit {
+            UnitExit::StepLimit { .. } => Outcome::StepLimit,
+            UnitExit::AssertionFailed { origin, is_assume, .. } => {
                 Outcome::AssertionFailed { origin, is_assume }
             }
-            Ending::ExternFailed { target, message, .. } => {
+            UnitExit::ExternFailed { target, message, .. } => {
                 Outcome::ExternFailed { target, message }
             }
-            Ending::Done | Ending::Exit(_) | Ending::NoRoom => match runs.pass.outcome {
+            UnitExit::Done | UnitExit::Exit(_) | UnitExit::NoRoom => match runs.pass.outcome {
                 OUTCOME_RETURNED => Outcome::Returned,
                 OUTCOME_EXITED => Outcome::Exited,
                 rejected => Outcome::Rejected((rejected - OUTCOME_REJECTED) as u32),
@@ -238,14 +240,15 @@ impl Compiled {
         cells: &'a mut Cells,
         environment: &'a mut dyn Environment,
     ) -> Runs<'a> {
-        let Refreshed { pass, left, .. } = instance.refresh(&self.program, forwarding, cells);
-        let around = Surroundings {
+        let Refreshed { pass, side_outputs, .. } =
+            instance.refresh(&self.program, forwarding, cells);
+        let around = RuntimeContext {
             program: &self.program,
             layout: &self.layout,
             cells,
             forwarding,
             environment,
-            left,
+            side_outputs,
             pass: std::ptr::null(),
             drawing: 0,
         };
@@ -261,39 +264,39 @@ impl Compiled {
 impl CompiledUnit {
     /// Runs the unit.
     #[inline]
-    pub fn enter(&self, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
+    pub fn enter(&self, pass: &mut Pass, around: &mut RuntimeContext<'_>) -> u64 {
         call(self.code, pass, around)
     }
 
-    /// Where its code is.
+    /// The address of its code.
     #[inline]
     pub fn address(&self) -> usize {
         self.code as usize
     }
 
-    /// Whether there is code that looks or fetches ahead for it.
+    /// Whether a function batches or prefetches its lookups.
     #[inline]
     pub fn can_prefetch(&self) -> bool {
         self.prefetch.is_some()
     }
 
-    /// Runs the code that looks or fetches ahead for it, if there is any.
+    /// Runs the function that batches or prefetches its lookups, if there is one.
     #[inline]
-    pub fn prefetch(&self, pass: &mut Pass, around: &mut Surroundings<'_>) {
+    pub fn prefetch(&self, pass: &mut Pass, around: &mut RuntimeContext<'_>) {
         if let Some(code) = self.prefetch {
             call(code, pass, around);
         }
     }
 }
 
-/// Runs a function of some unit's code, which is alive.
+/// Calls a function of a unit that is alive.
 #[inline]
-fn call(code: Code, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
+fn call(code: Code, pass: &mut Pass, around: &mut RuntimeContext<'_>) -> u64 {
     around.pass = pass;
-    pass.surroundings = std::ptr::from_mut(around).cast();
-    // SAFETY: the code was made for this program. The pass has the addresses of a packet with
-    // room before and after as it says, and of storage by the program's layout; the instance
-    // behind it has the cells and tables of the same program, which are borrowed by `around` while it runs.
+    pass.runtime_context = std::ptr::from_mut(around).cast();
+    // SAFETY: the code was compiled for this program. The pass has the addresses of a packet with the room
+    // before and after it that it states, and of storage by the program's layout; the instance after it has the
+    // cells and tables of the same program, which `around` borrows while the code runs.
     unsafe { code(pass) }
 }
 
@@ -301,7 +304,7 @@ fn call(code: Code, pass: &mut Pass, around: &mut Surroundings<'_>) -> u64 {
 pub struct Runs<'a> {
     compiled: &'a Compiled,
     pass: &'a mut Pass,
-    around: Surroundings<'a>,
+    around: RuntimeContext<'a>,
 }
 
 impl fmt::Debug for Runs<'_> {
@@ -315,15 +318,15 @@ impl Runs<'_> {
     pub fn run(
         &mut self,
         unit: usize,
-        inputs: &[u64; NUMBERS],
+        inputs: &[u64; MAX_INPUTS],
         context: &mut PacketContext,
-    ) -> Ending {
+    ) -> UnitExit {
         let Runs { compiled, pass, around } = self;
         let unit = compiled.unit(unit);
         assert!(!unit.is_fresh, "a fresh unit runs on bursts only");
         assert_eq!(context.storage().len(), compiled.layout.words(), "of one program");
         debug_assert_eq!(**context.layout(), *compiled.layout);
-        // What is read after the end is memory of the packet's own buffer.
+        // Compiled code may read past the end, within the packet's buffer.
         context.packet.reserve(TAILROOM_BYTES);
         pass.begin();
         pass.inputs = *inputs;
@@ -333,29 +336,29 @@ impl Runs<'_> {
         pass.cursor_bits = context.cursor_bits as u64;
         pass.counted_bytes = around.environment.packet_length_bytes();
         pass.now_ps = around.environment.now_ps();
-        std::mem::swap(&mut context.requests, &mut around.left.requests);
-        std::mem::swap(&mut context.emitted, &mut around.left.emitted);
-        std::mem::swap(&mut context.draws, &mut around.left.draws);
-        std::mem::swap(&mut context.actions, &mut around.left.actions);
+        std::mem::swap(&mut context.requests, &mut around.side_outputs.requests);
+        std::mem::swap(&mut context.emitted, &mut around.side_outputs.emitted);
+        std::mem::swap(&mut context.draws, &mut around.side_outputs.draws);
+        std::mem::swap(&mut context.actions, &mut around.side_outputs.actions);
         let code = unit.enter(pass, around);
         context.cursor_bits = pass.cursor_bits as usize;
-        std::mem::swap(&mut context.draws, &mut around.left.draws);
-        std::mem::swap(&mut context.actions, &mut around.left.actions);
-        std::mem::swap(&mut context.requests, &mut around.left.requests);
-        std::mem::swap(&mut context.emitted, &mut around.left.emitted);
-        Ending::new(code, pass, &mut around.left.message)
+        std::mem::swap(&mut context.draws, &mut around.side_outputs.draws);
+        std::mem::swap(&mut context.actions, &mut around.side_outputs.actions);
+        std::mem::swap(&mut context.requests, &mut around.side_outputs.requests);
+        std::mem::swap(&mut context.emitted, &mut around.side_outputs.emitted);
+        UnitExit::new(code, pass, &mut around.side_outputs.message)
     }
 }
 
-/// Functions that were compiled.
+/// Compiled functions.
 struct Defined {
-    /// The units'.
+    /// Those of the units.
     functions: Vec<FuncId>,
-    /// Those that look or fetch ahead for them.
+    /// Those that batch or prefetch their lookups.
     prefetches: Vec<Option<FuncId>>,
-    /// Whether the unit takes what was found ahead.
-    found_ahead: Vec<bool>,
-    /// How long all are in bytes.
+    /// Whether the unit uses batched lookups.
+    takes_batched: Vec<bool>,
+    /// The length of all in bytes.
     code_bytes: usize,
 }
 
@@ -369,14 +372,15 @@ fn define(
     let mut context = module.make_context();
     let mut function_context = FunctionBuilderContext::new();
     let mut code_bytes = 0;
-    let seldom = define_seldom_calls(module, &mut context, &mut function_context)?;
+    let preserve_all_calls =
+        define_preserve_all_calls(module, &mut context, &mut function_context)?;
     let analysis = Analysis::of(program);
-    let around = Around {
+    let around = UnitContext {
         program,
         analysis: &analysis,
         layout,
         call_conv: module.isa().default_call_conv(),
-        seldom: &seldom,
+        preserve_all_calls: &preserve_all_calls,
         frontend_config: module.isa().frontend_config(),
     };
     let mut one = |at: usize, unit: &Unit, purpose: Purpose<'_>| {
@@ -391,10 +395,10 @@ fn define(
         let lookups =
             function::build(around, unit, purpose, function, &mut function_context, constants);
         let frame = context.func.sized_stack_slots.values().map(|slot| slot.size).sum::<u32>();
-        if frame > MOST_FRAME_BYTES {
+        if frame > MAX_FRAME_BYTES {
             return Err(error(format!(
                 "values wider than 128 bits need {frame} bytes of the stack at once; the most is \
-                 {MOST_FRAME_BYTES}"
+                 {MAX_FRAME_BYTES}"
             )));
         }
         define_function(module, id, &mut context)?;
@@ -403,37 +407,37 @@ fn define(
         Ok((id, lookups))
     };
     let mut functions = Vec::new();
-    let (mut prefetches, mut found_ahead) = (Vec::new(), Vec::new());
+    let (mut prefetches, mut takes_batched) = (Vec::new(), Vec::new());
     for (at, unit) in units.iter().enumerate() {
         let (run, lookups) = one(at, unit, Purpose::Run)?;
         functions.push(run);
-        found_ahead.push(lookups.found_ahead() > 0);
+        takes_batched.push(lookups.batched_count() > 0);
         let is_wanted = unit.storage == Storage::Fresh && function::looks_up(program, unit);
         let purpose = match lookups.are_known() {
-            true => Purpose::LookAhead(&lookups),
-            false => Purpose::FetchAhead,
+            true => Purpose::BatchLookups(&lookups),
+            false => Purpose::Prefetch,
         };
         prefetches.push(if is_wanted { Some(one(at, unit, purpose)?.0) } else { None });
     }
     module.finalize_definitions().map_err(error)?;
-    Ok(Defined { functions, prefetches, found_ahead, code_bytes })
+    Ok(Defined { functions, prefetches, takes_batched, code_bytes })
 }
 
-/// Functions through which the runtime is called from where code hardly ever comes.
-fn define_seldom_calls(
+/// Defines the functions through which cold code calls the runtime.
+fn define_preserve_all_calls(
     module: &mut JITModule,
     context: &mut Context,
     function_context: &mut FunctionBuilderContext,
-) -> Result<SeldomCalls, CompileError> {
+) -> Result<PreserveAllCalls, CompileError> {
     let (call_conv, config) = (module.isa().default_call_conv(), module.isa().frontend_config());
     let mut ids = Vec::new();
-    for kind in SELDOM {
-        let signature = seldom_signature(kind);
+    for kind in PRESERVE_ALL_KINDS {
+        let signature = preserve_all_signature(kind);
         let (parameters, has_result) = kind;
-        let name = format!("seldom {parameters} {has_result}");
+        let name = format!("preserve_all_call {parameters} {has_result}");
         let id = module.declare_function(&name, Linkage::Export, &signature).map_err(error)?;
         context.func.signature = signature;
-        build_seldom_call(kind, call_conv, config, &mut context.func, function_context);
+        build_preserve_all_call(kind, call_conv, config, &mut context.func, function_context);
         define_function(module, id, context)?;
         module.clear_context(context);
         ids.push((kind, id));
@@ -441,10 +445,10 @@ fn define_seldom_calls(
     module.finalize_definitions().map_err(error)?;
     let address = |(kind, id)| (kind, module.get_finalized_function(id) as usize);
     let mut addresses: HashMap<_, _> = ids.into_iter().map(address).collect();
-    if let Some(by_hand) = crate::runtime::seldom::call_2_for_result() {
+    if let Some(by_hand) = crate::runtime::preserve_all_call::call_2_for_result() {
         addresses.insert((2, true), by_hand);
     }
-    Ok(SeldomCalls { addresses })
+    Ok(PreserveAllCalls { addresses })
 }
 
 fn define_function(
@@ -470,13 +474,13 @@ fn define_function(
 }
 
 impl Pass {
-    /// Begins anew, without anything of a burst. What headers were moved through may hold anything.
+    /// Resets the pass for a run without a burst. The content of `scratch` stays undefined.
     fn begin(&mut self) {
         self.received = std::ptr::null_mut();
         self.received_end = std::ptr::null();
         self.sent = std::ptr::null_mut();
         self.gates = std::ptr::null();
-        self.ended = [0; ENDS];
+        self.exit_counts = [0; MAX_COUNTED_EXITS];
         self.first = std::ptr::null_mut();
         self.stride_bytes = 0;
         self.headroom_bytes = 0;
@@ -488,55 +492,55 @@ impl Pass {
 
 /// How a run of a unit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum UnitExit {
     /// After its last step; of a burst, all packets.
     Done,
     /// By an exit of the unit.
     Exit(u32),
-    /// Before an in-place deparser: the headers do not fit. The storage is as the deparser wants it.
+    /// Before an in-place deparser: the headers do not fit. The storage is as before the deparser.
     NoRoom,
     /// A block took too many back edges: [`ir::STEP_LIMIT`].
     StepLimit {
-        /// Which block of the program.
+        /// Index of the block in the program.
         block: usize,
     },
     /// An assertion did not hold.
     AssertionFailed {
-        /// Which block of the program.
+        /// Index of the block in the program.
         block: usize,
-        /// Which assertion.
+        /// The assertion.
         origin: OriginId,
         /// Whether it was `assume`.
         is_assume: bool,
     },
     /// An extern could not be called.
     ExternFailed {
-        /// Which block of the program.
+        /// Index of the block in the program.
         block: usize,
-        /// Which extern.
+        /// The extern.
         target: ExternId,
         /// Why, in a sentence.
         message: String,
     },
 }
 
-impl Ending {
-    pub(crate) fn new(code: u64, pass: &Pass, message: &mut String) -> Ending {
+impl UnitExit {
+    pub(crate) fn new(code: u64, pass: &Pass, message: &mut String) -> UnitExit {
         let block = pass.block as usize;
         match code {
-            ENDED => Ending::Done,
-            ENDED_NO_ROOM => Ending::NoRoom,
-            ENDED_STEP_LIMIT => Ending::StepLimit { block },
-            ENDED_ASSERTION => Ending::AssertionFailed {
+            ENDED => UnitExit::Done,
+            ENDED_NO_ROOM => UnitExit::NoRoom,
+            ENDED_STEP_LIMIT => UnitExit::StepLimit { block },
+            ENDED_ASSERTION => UnitExit::AssertionFailed {
                 block,
                 origin: OriginId(pass.detail as u32),
                 is_assume: pass.detail >> 32 != 0,
             },
             ENDED_EXTERN => {
                 let message = std::mem::take(message);
-                Ending::ExternFailed { block, target: ExternId(pass.detail as u32), message }
+                UnitExit::ExternFailed { block, target: ExternId(pass.detail as u32), message }
             }
-            exit => Ending::Exit(exit as u32),
+            exit => UnitExit::Exit(exit as u32),
         }
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One pipeline instance as compiled code reaches it: addresses of its cells and of the tables, looked
-//! up again where they may have moved. The cells and tables themselves are the state store's.
+//! One pipeline instance for compiled code: addresses of its cells and tables, which are refreshed when they
+//! may have moved. Cells and tables belong to `state`.
 #![allow(unsafe_code)] // Addresses go from thread to thread with the instance.
 
-use crate::runtime::pass::{Instance, Left, Pass, Shortcut, TAILROOM_BYTES};
+use crate::runtime::pass::{Instance, Pass, SideOutputs, TAILROOM_BYTES, TableView};
 use ir::{CounterId, Program, RegisterId, ValueType};
 use state::Cells;
 use state::forwarding::index::DirectForm;
 use state::forwarding::{ForwardingState, ForwardingTable};
 use std::ptr::null;
 
-/// Tables whose lookups spread over this much are fetched ahead.
+/// Tables whose lookups read at least this much memory are prefetched.
 const LARGE_TABLE_BYTES: usize = 1 << 18;
 
 /// The addresses of one pipeline instance, to be kept from burst to burst.
@@ -20,31 +20,32 @@ pub struct BoundInstance {
     registers: Vec<*mut u64>,
     counters: Vec<*mut [u64; 2]>,
     zeros: Vec<u64>,
-    /// What compiled code reaches by one address: the pass, the instance, and the tables' shortcuts.
+    /// Memory that compiled code reaches by one address: the pass, the instance, and a [`TableView`] for each
+    /// table.
     memory: Vec<u64>,
-    /// [`Cells::identity`] of the cells that the addresses are of.
+    /// [`Cells::identity`] of the cells at the addresses.
     cells: Option<u64>,
-    /// [`ForwardingState::identity`] of the tables that the shortcuts are of.
+    /// [`ForwardingState::identity`] of the tables at the addresses.
     tables: Option<u64>,
     /// Whether some table does not fit into the nearer caches.
     has_large_table: bool,
-    left: Left,
+    side_outputs: SideOutputs,
 }
 
-/// What a run needs of an instance.
+/// The parts of an instance that a run uses.
 pub(crate) struct Refreshed<'i> {
-    /// The memory in which compiled code and its callers talk. What it says is of the run before.
+    /// The memory that compiled code and its callers share, with the content of the previous run.
     pub pass: &'i mut Pass,
-    /// Where functions of the runtime leave things; whatever the run before has left.
-    pub left: &'i mut Left,
+    /// Outputs of functions of the runtime, with the content of the previous run.
+    pub side_outputs: &'i mut SideOutputs,
     /// Whether some table does not fit into the nearer caches.
     pub has_large_table: bool,
 }
 
-// SAFETY: the addresses are used only by code that `refresh` gave them to, which borrows the cells and
-// the forwarding state that they are of.
+// SAFETY: only code that called `refresh` uses the addresses, and it borrows the cells and the forwarding
+// state.
 unsafe impl Send for BoundInstance {}
-// SAFETY: nothing is done with them through a shared reference.
+// SAFETY: no code uses the addresses through a shared reference.
 unsafe impl Sync for BoundInstance {}
 
 impl Default for BoundInstance {
@@ -63,19 +64,19 @@ impl Default for BoundInstance {
             cells: None,
             tables: None,
             has_large_table: false,
-            left: Left::default(),
+            side_outputs: SideOutputs::default(),
         }
     }
 }
 
 impl BoundInstance {
-    /// Nothing is looked up yet.
+    /// An instance without addresses.
     pub fn new() -> BoundInstance {
         BoundInstance::default()
     }
 
-    /// What a run on this version of the tables and these cells needs, both of this program. The addresses
-    /// behind the pass hold as long as both are borrowed, and this is not refreshed again.
+    /// Refreshes the addresses for a run on this version of the tables and these cells, both of this program.
+    /// They are valid as long as both are borrowed and this is not called again.
     #[inline]
     pub(crate) fn refresh(
         &mut self,
@@ -89,7 +90,11 @@ impl BoundInstance {
         // SAFETY: there is room for a pass, of whole words. Any words are a pass, as it has numbers and
         // addresses only.
         let pass = unsafe { &mut *self.memory.as_mut_ptr().cast::<Pass>() };
-        Refreshed { pass, left: &mut self.left, has_large_table: self.has_large_table }
+        Refreshed {
+            pass,
+            side_outputs: &mut self.side_outputs,
+            has_large_table: self.has_large_table,
+        }
     }
 
     #[cold]
@@ -101,10 +106,10 @@ impl BoundInstance {
         if self.tables != Some(forwarding.identity()) {
             let count = forwarding.tables().len();
             let first = words(size_of::<Pass>() + size_of::<Instance>());
-            self.memory.resize(first + count * words(size_of::<Shortcut>()), 0);
-            let places = self.memory[first..].chunks_exact_mut(words(size_of::<Shortcut>()));
+            self.memory.resize(first + count * words(size_of::<TableView>()), 0);
+            let places = self.memory[first..].chunks_exact_mut(words(size_of::<TableView>()));
             for (place, table) in places.zip(forwarding.tables()) {
-                place.copy_from_slice(&shortcut(table));
+                place.copy_from_slice(&table_view(table));
             }
             let is_large = |table: &ForwardingTable| table.lookup_bytes() >= LARGE_TABLE_BYTES;
             self.has_large_table = forwarding.tables().any(is_large);
@@ -136,11 +141,11 @@ fn words(bytes: usize) -> usize {
     bytes / size_of::<u64>()
 }
 
-/// A [`Shortcut`] as words.
-fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<u64>()] {
+/// A [`TableView`] as words.
+fn table_view(table: &ForwardingTable) -> [u64; size_of::<TableView>() / size_of::<u64>()] {
     let direct = table.direct();
     let can_fetch = direct.address != 0 || table.form() == DirectForm::None;
-    let shortcut = Shortcut {
+    let view = TableView {
         table: std::ptr::from_ref(table) as u64,
         records: table.first_record() as u64,
         default_record: table.default_record() as u64,
@@ -149,8 +154,7 @@ fn shortcut(table: &ForwardingTable) -> [u64; size_of::<Shortcut>() / size_of::<
         default_leaf: u64::from(direct.default_leaf),
         is_large: u64::from(can_fetch && table.lookup_bytes() >= LARGE_TABLE_BYTES),
     };
-    let Shortcut { table, records, default_record, items, length, default_leaf, is_large } =
-        shortcut;
+    let TableView { table, records, default_record, items, length, default_leaf, is_large } = view;
     [table, records, default_record, items, length, default_leaf, is_large]
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Large pages for large tables: lookups at random then miss far less often in the processor's table of
-//! pages. Only advice to the system; which memory, and when, the state store says.
+//! Large pages for large tables: random lookups then miss the TLB far less often. This is only advice to the
+//! operating system; `state` chooses the memory.
 
-/// Advises the system to keep this memory in large pages, from now on and where it stands. It may as well
-/// do nothing.
+/// Advises the operating system to back this memory with large pages. The system may ignore the advice.
 pub fn prefer_large_pages(address: usize, bytes: usize) {
     #[cfg(target_os = "linux")]
     {

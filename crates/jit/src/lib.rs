@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Regions of the pipeline IR to machine code, with Cranelift. The meaning of every instruction is
-//! the interpreter's, to the bit; what lives here is how to get there fast.
+//! Compiles regions of the pipeline IR to machine code, with Cranelift. Results are those of the interpreter,
+//! bit for bit.
 //!
-//! A [`Unit`] is a list of steps: blocks of the program, and what the device does between them. It
-//! becomes one function. Slots live in variables of that function; headers stay in the packet's
-//! memory, where their fields are read when they are wanted, and an in-place deparser writes only
-//! what changed. State is reached through the address of an instance, so one code serves many.
+//! A [`Unit`] is a list of steps: blocks of the program, and what the device does between them. It becomes one
+//! function. Slots live in variables of that function; headers stay in the packet's memory, where fields are
+//! read at their uses, and an in-place deparser writes only changed fields. The code reaches state through the
+//! address of an instance, so instances share it.
 //!
 //! This is the only crate with `unsafe` code: it calls what it compiled, and what it compiled reads
 //! memory by address.
@@ -24,10 +24,10 @@ mod packets;
 pub(crate) mod runtime;
 mod unit;
 
-pub use burst::{Burst, LeftEarly};
-pub use compiled::{CompileError, Compiled, Ending, Runs};
+pub use burst::{Burst, EarlyExit};
+pub use compiled::{CompileError, Compiled, Runs, UnitExit};
 pub use instance::BoundInstance;
 pub use large_pages::prefer_large_pages;
 pub use packets::{Packets, SentPacket};
-pub use runtime::pass::{ENDS, NUMBERS, OUTPUTS, TAILROOM_BYTES};
+pub use runtime::pass::{MAX_COUNTED_EXITS, MAX_INPUTS, MAX_OUTPUTS, TAILROOM_BYTES};
 pub use unit::{Condition, FIRST_WITHOUT_STORAGE, Gate, Step, StepValue, Storage, Unit};

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets in memory of their own, side by side, as compiled code takes them: room for packets, what
-//! came, and what left. Which port a number means, and when packets run, is decided elsewhere.
+//! Packet memory for compiled code: buffers at equal distances, the received packets and the sent ones. Ports
+//! and times belong to the device.
 
-use crate::runtime::pass::{OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
+use crate::runtime::pass::{MAX_OUTPUTS, Pass, Received, Sent, TAILROOM_BYTES};
 use crate::runtime::prefetch;
 use std::ops::Range;
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// Memory for so many packets of at most so many bytes, each with room before it for headers to come.
-/// It is made once and used again and again.
+/// Memory for a number of packets up to a length, each with headroom for added headers. Bursts reuse it.
 #[derive(Debug)]
 pub struct Packets {
     memory: Vec<u8>,
-    /// Where the first byte of packet 0 is.
+    /// Offset of packet 0's first byte.
     first: usize,
     stride_bytes: usize,
     headroom_bytes: usize,
     largest_bytes: usize,
     capacity: usize,
     received: Vec<Received>,
-    /// The largest input 0 of those.
+    /// The largest input 0 of `received`.
     largest_input: u32,
-    /// In order of departure, as far as `sent_count`. Compiled code and [`Packets::send_copy`] write it.
+    /// The first `sent_count` are sent packets, in order of departure. Compiled code and [`Packets::send_copy`]
+    /// write it.
     sent: Vec<Sent>,
     sent_count: usize,
-    /// What left and was not changed in place.
+    /// Bytes of sent packets that are copies.
     copied: Vec<u8>,
-    /// Up to where packets have what was found ahead, and by what lookups.
-    ahead: Option<(LookupsAhead, usize)>,
+    /// Up to which packet batched lookups were made, and which lookups.
+    batched: Option<(BatchKey, usize)>,
 }
 
-/// Lookups that were made ahead: in which version of the tables, and for which code.
-pub(crate) type LookupsAhead = (u64, usize);
+/// Identifies batched lookups: the version of the tables, and the code.
+pub(crate) type BatchKey = (u64, usize);
 
-/// A packet that left.
+/// A sent packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPacket<'p> {
-    /// Which packet it stems from.
+    /// Index of the received packet that it is sent for.
     pub packet: usize,
     /// The unit's outputs of it.
-    pub outputs: [u32; OUTPUTS],
+    pub outputs: [u32; MAX_OUTPUTS],
     /// Its bytes.
     pub bytes: &'p [u8],
 }
@@ -70,27 +70,27 @@ impl Packets {
             sent: vec![Sent::default(); capacity + 1],
             sent_count: 0,
             copied: Vec::new(),
-            ahead: None,
+            batched: None,
         }
     }
 
-    /// Forgets packets, and what left.
+    /// Removes all packets, received and sent.
     pub fn clear(&mut self) {
         self.received.clear();
         self.largest_input = 0;
         self.forget_sent();
     }
 
-    /// Forgets what left.
+    /// Removes the sent packets.
     #[inline]
     pub fn forget_sent(&mut self) {
         self.sent_count = 0;
         self.copied.clear();
-        self.ahead = None;
+        self.batched = None;
     }
 
-    /// Adds a packet, with what is input 0 of units for it; returns its number. It has to fit
-    /// ([`Packets::capacity`], [`Packets::largest_bytes`]).
+    /// Adds a packet with its input 0 for units. Returns its index. It has to fit ([`Packets::capacity`],
+    /// [`Packets::largest_bytes`]).
     #[inline]
     pub fn push(&mut self, input: u32, bytes: &[u8]) -> usize {
         let packet = self.received.len();
@@ -98,38 +98,37 @@ impl Packets {
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
         let length_bytes = bytes.len() as u32;
-        self.received.push(Received { length_bytes, input, found: Default::default() });
+        self.received.push(Received { length_bytes, input, batched_items: Default::default() });
         self.largest_input = self.largest_input.max(input);
         packet
     }
 
-    /// Overwrites the first bytes of a packet where it was pushed to. It has at least as many.
+    /// Overwrites the first bytes of a packet, which has at least as many.
     #[inline]
     pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
         let start = self.first + packet * self.stride_bytes;
         self.memory[start..start + bytes.len()].copy_from_slice(bytes);
-        self.ahead = None;
+        self.batched = None;
     }
 
-    /// The same for packets from one on, as many as there are arrays. The packets of this memory may be so
-    /// long.
+    /// Overwrites the first bytes of successive packets, one for each array.
     #[inline]
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, packet: usize, all: &[[u8; BYTES]]) {
         let count = self.received.len();
         assert!(packet <= count && all.len() <= count - packet, "there are so many packets");
         assert!(BYTES <= self.largest_bytes, "packets may be so long");
-        self.ahead = None;
+        self.batched = None;
         let first = self.memory[self.first + packet * self.stride_bytes..].as_mut_ptr();
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
-            // SAFETY: the processor has what it asks for; the places are as for the other.
+            // SAFETY: the processor has AVX; the places are as below.
             return unsafe { write_each_by_avx(first, self.stride_bytes, all) };
         }
         // SAFETY: there is room for as many packets at this distance, of at least so many bytes each.
         unsafe { write_each(first, self.stride_bytes, all) };
     }
 
-    /// Fetches the first bytes of packets into the cache, for whoever goes to read or write them soon.
+    /// Prefetches the first bytes of packets.
     #[inline]
     pub fn fetch(&self, packets: Range<usize>) {
         let first = self.memory.as_ptr() as usize + self.first;
@@ -160,7 +159,7 @@ impl Packets {
         self.largest_bytes
     }
 
-    /// How long packets may be that were changed where they are.
+    /// Length in bytes up to which packets may grow in place.
     #[inline]
     pub fn largest_changed_bytes(&self) -> usize {
         self.headroom_bytes + self.largest_bytes
@@ -177,18 +176,18 @@ impl Packets {
         self.received[packet].input
     }
 
-    /// Input 0 and the length in bytes of packets as they came.
+    /// Input 0 and length in bytes of received packets.
     pub fn received(&self, packets: Range<usize>) -> impl ExactSizeIterator<Item = (u32, u32)> {
         self.received[packets].iter().map(|received| (received.input, received.length_bytes))
     }
 
-    /// Output 0 and the length in bytes of what left, from one on.
+    /// Output 0 and length in bytes of sent packets, from `first` on.
     pub fn sent_lengths(&self, first: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
         let left = &self.sent[first..self.sent_count];
         left.iter().map(|sent| (sent.outputs[0], sent.length_bytes))
     }
 
-    /// Adds up packets as they came: each adds its length in bytes, and above 32 bits its input 0, to the
+    /// Adds up received packets: each adds its length in bytes, and its input 0 shifted left by 32 bits, to the
     /// row of its input 0.
     ///
     /// # Panics
@@ -206,8 +205,8 @@ impl Packets {
         for_each_of_fours(&self.received[packets], add);
     }
 
-    /// The same for what left, from one on, by output 0. The row is the number's remainder; rows are as
-    /// many as a power of two.
+    /// Adds up sent packets likewise, from `first` on, by output 0 modulo the number of rows, which is a power
+    /// of two.
     #[inline]
     pub fn count_sent(&self, first: usize, rows: &mut [u64]) {
         assert!(rows.len().is_power_of_two(), "a number's row is its remainder");
@@ -221,20 +220,20 @@ impl Packets {
         for_each_of_fours(&self.sent[first..self.sent_count], add);
     }
 
-    /// How many packets left.
+    /// The number of sent packets.
     #[inline]
     pub fn sent_count(&self) -> usize {
         self.sent_count
     }
 
-    /// A packet as it came, as long as nothing ran on it.
+    /// The bytes of a received packet, before any unit ran on it.
     pub fn bytes(&self, packet: usize) -> &[u8] {
         let start = self.first + packet * self.stride_bytes;
         &self.memory[start..start + self.received[packet].length_bytes as usize]
     }
 
-    /// Notes that something left on behalf of a packet.
-    pub fn send_copy(&mut self, packet: usize, outputs: [u32; OUTPUTS], bytes: &[u8]) {
+    /// Records a copy that is sent for a packet.
+    pub fn send_copy(&mut self, packet: usize, outputs: [u32; MAX_OUTPUTS], bytes: &[u8]) {
         let start = self.copied.len() as u64;
         self.copied.extend_from_slice(bytes);
         let packet = number_of(self.received.as_ptr().wrapping_add(packet)) | Sent::IS_COPIED;
@@ -244,7 +243,7 @@ impl Packets {
         self.sent_count += 1;
     }
 
-    /// Room to note so many more that leave.
+    /// Makes room to record more sent packets.
     #[inline]
     fn make_room(&mut self, count: usize) {
         let wanted = self.sent_count + count;
@@ -258,7 +257,7 @@ impl Packets {
         self.sent.resize(wanted.next_power_of_two(), Sent::default());
     }
 
-    /// What left, in order.
+    /// The sent packets, in order.
     #[inline]
     pub fn sent(&self) -> impl ExactSizeIterator<Item = SentPacket<'_>> {
         let first = number_of(self.received.as_ptr());
@@ -270,10 +269,9 @@ impl Packets {
                 _ => (copied, sent.start as usize),
             };
             debug_assert!(offset + length <= memory.len(), "packets lie in their memory");
-            // Without a check, whoever does not look at the bytes pays nothing for them.
-            // SAFETY: compiled code wrote where the packet is, which lies in this memory, or `send_copy`
-            // wrote where the copy is, which goes together with this record; nothing else writes such
-            // records.
+            // The unchecked slice costs callers nothing that do not read the bytes. SAFETY: either compiled
+            // code wrote the record of a packet in this memory, or `send_copy` wrote the record of a copy,
+            // which lives as long as the record; no other code writes records.
             let bytes = unsafe { memory.get_unchecked(offset..offset.wrapping_add(length)) };
             let distance = (sent.packet & !Sent::IS_COPIED).wrapping_sub(first);
             let packet = distance as usize / size_of::<Received>();
@@ -281,12 +279,12 @@ impl Packets {
         })
     }
 
-    /// What [`Packets::sent`] has last.
-    pub fn last_sent(&self) -> Option<[u32; OUTPUTS]> {
+    /// The outputs of the last sent packet.
+    pub fn last_sent(&self) -> Option<[u32; MAX_OUTPUTS]> {
         self.sent[..self.sent_count].last().map(|sent| sent.outputs)
     }
 
-    /// Tells a run where these packets are, and where to note what left of them.
+    /// Gives a run the addresses of these packets and of the records of sent ones.
     ///
     /// # Panics
     ///
@@ -294,7 +292,7 @@ impl Packets {
     #[inline]
     pub(crate) fn lend_to(&mut self, pass: &mut Pass, packets: &Range<usize>) {
         assert!(packets.end <= self.received.len(), "there are so many packets");
-        // One more than can leave, for the outputs of one that leaves the unit early.
+        // One more record than packets, for the outputs of a packet that leaves the unit early.
         self.make_room(packets.len() + 1);
         pass.first = self.memory.as_mut_ptr().wrapping_add(self.first);
         pass.stride_bytes = self.stride_bytes as u64;
@@ -302,7 +300,7 @@ impl Packets {
         pass.sent = self.sent.as_mut_ptr().wrapping_add(self.sent_count);
     }
 
-    /// Lets a run go on with these packets.
+    /// Points a run at these packets.
     #[inline]
     pub(crate) fn point_at(&mut self, pass: &mut Pass, packets: &Range<usize>) {
         pass.packet = pass.first.wrapping_add(packets.start * self.stride_bytes);
@@ -310,38 +308,38 @@ impl Packets {
         pass.received_end = self.received.as_ptr().wrapping_add(packets.end);
     }
 
-    /// Up to which packet these lookups were made ahead, if they were made last.
+    /// Up to which packet these lookups were batched, if they were the last ones.
     #[inline]
-    pub(crate) fn looked_ahead(&self, lookups: LookupsAhead) -> usize {
-        match self.ahead {
+    pub(crate) fn batched_end(&self, lookups: BatchKey) -> usize {
+        match self.batched {
             Some((last, end)) if last == lookups => end,
             _ => 0,
         }
     }
 
-    /// Notes up to which packet lookups were made ahead.
+    /// Records up to which packet lookups were batched.
     #[inline]
-    pub(crate) fn set_looked_ahead(&mut self, lookups: LookupsAhead, end: usize) {
-        self.ahead = Some((lookups, end));
+    pub(crate) fn set_batched_end(&mut self, lookups: BatchKey, end: usize) {
+        self.batched = Some((lookups, end));
     }
 
-    /// Takes over what a run noted, which these packets were lent to.
+    /// Takes over the sent packets that a run recorded.
     #[inline]
     pub(crate) fn take_back(&mut self, pass: &Pass) {
         self.sent_count = (pass.sent as usize - self.sent.as_ptr() as usize) / size_of::<Sent>();
     }
 
-    /// The outputs of the packet that left its unit early, when one has in the run before.
-    pub(crate) fn next_outputs(&self) -> [u32; OUTPUTS] {
+    /// The outputs of the packet that left its unit early in the last run.
+    pub(crate) fn next_outputs(&self) -> [u32; MAX_OUTPUTS] {
         self.sent[self.sent_count].outputs
     }
 }
 
-/// Writes some bytes each to a place and those at equal distances from it.
+/// Writes arrays of bytes to places at equal distances.
 ///
 /// # Safety
 ///
-/// There is memory for so many bytes at all those places, which nobody else refers to.
+/// There is memory for so many bytes at all places, and no other code refers to it.
 #[inline(always)]
 unsafe fn write_each<const BYTES: usize>(first: *mut u8, stride_bytes: usize, all: &[[u8; BYTES]]) {
     let mut place = first;
@@ -368,7 +366,7 @@ unsafe fn write_each_by_avx<const BYTES: usize>(
     unsafe { write_each(first, stride_bytes, all) }
 }
 
-/// Does something with each of some things, four of them at a time.
+/// Calls a function with each item, unrolled by four.
 #[inline(always)]
 fn for_each_of_fours<T>(things: &[T], mut with: impl FnMut(&T)) {
     let (fours, mut rest) = things.as_chunks::<4>();
@@ -383,7 +381,7 @@ fn for_each_of_fours<T>(things: &[T], mut with: impl FnMut(&T)) {
     }
 }
 
-/// What compiled code notes in [`Sent::packet`].
+/// The value of [`Sent::packet`] for a packet.
 fn number_of(received: *const Received) -> u32 {
     received as usize as u32
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is compiled together: a unit is a list of steps (blocks of the program, and what the device
-//! does between them) with its exits. Architectures describe units; nothing here knows one.
+//! Units of compilation: lists of steps (blocks of the program, and what the device does between them) with
+//! exits. Architectures describe their units; this file knows no architecture.
 
 use ir::SlotId;
 
-/// Exits are numbered from 1; those from here on leave nothing in storage, for packets that end there,
-/// and are counted. There are at most [`crate::ENDS`] of them.
+/// Exits have numbers from 1. Exits with this number or a larger one write no storage and are counted; there
+/// are at most [`crate::MAX_COUNTED_EXITS`] of them.
 pub const FIRST_WITHOUT_STORAGE: u32 = 1 << 15;
 
-/// A number that a step puts into a slot, truncated to the slot's width, or hands out.
+/// A number that a step stores in a slot, truncated to the slot's width, or outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepValue {
     /// A constant.
     Constant(u64),
-    /// What a slot of at most 64 bits holds.
+    /// The value of a slot of at most 64 bits.
     Slot(SlotId),
-    /// What the caller gives: 0 is each packet's own, the others hold for a burst.
+    /// An input of the caller. Each packet has its own input 0; a burst shares the others.
     Input(usize),
-    /// The packet's length in bytes as it came into the unit.
+    /// The length in bytes of the packet that entered the unit.
     PacketLength,
-    /// The packet's length in bytes as it came into the unit, plus the bytes of all valid headers at
-    /// one [`Step::Measure`], less those at another; at least 0.
+    /// The length in bytes of the packet that entered the unit, plus the bytes of all valid headers at one
+    /// [`Step::Measure`], less those at another; at least 0.
     Length {
         /// Index of the later measure.
         plus: usize,
@@ -29,84 +29,82 @@ pub enum StepValue {
     },
 }
 
-/// When a unit is left early.
+/// The condition of an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Always.
     Always,
-    /// Code of the unit asked the device for something.
+    /// The packet has pending requests.
     RequestsPending,
-    /// A slot of at most 64 bits holds this number.
+    /// A slot of at most 64 bits is equal to this number.
     Equals(SlotId, u64),
-    /// A slot of at most 64 bits does not hold this number.
+    /// A slot of at most 64 bits differs from this number.
     Differs(SlotId, u64),
-    /// A slot of at most 64 bits holds this number or a larger one.
+    /// A slot of at most 64 bits is at least this number.
     AtLeast(SlotId, u64),
-    /// A gate of the caller's is closed, or there is none of these numbers.
+    /// A gate of the caller is closed, or the caller has no such gate.
     Closed(Gate),
 }
 
-/// A bit that the caller sets to close a way: in the word that a slot names, the bit that another names,
-/// both slots of at most 64 bits. Fresh units have gates ([`crate::Burst::run`]).
+/// A bit that the caller sets to make packets take an exit: in the word that one slot names, the bit that
+/// another slot names. Both slots have at most 64 bits. Fresh units have gates ([`crate::Burst::run`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Which word.
+    /// The slot that names the word.
     pub row: SlotId,
-    /// How many words there are: a power of two.
+    /// The number of words: a power of two.
     pub rows: u32,
-    /// Which bit; `None` is bit 0.
+    /// The slot that names the bit; `None` is bit 0.
     pub bit: Option<SlotId>,
 }
 
 /// One step of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Runs a block of the program, by its index. Its end by `exit` or by a parser's error goes on
-    /// with the next step; a step limit or a failed assertion leaves the unit.
+    /// Runs a block of the program, by its index. The next step follows also after `exit` and after a parser's
+    /// error; a step limit or a failed assertion leaves the unit.
     Block(usize),
-    /// Puts a number into a slot.
+    /// Stores a number in a slot.
     Set(SlotId, StepValue),
-    /// Notes how many bytes the valid ones of the unit's deparsed headers have, under this index.
+    /// Measures the bytes of all valid headers that the deparser gets, under this index.
     Measure(usize),
     /// Leaves the unit with this exit (at least 1, below 1 << 16) when the condition holds.
     ExitIf(Condition, u32),
-    /// Hands a number to the caller, under this index.
+    /// Outputs a number to the caller, under this index.
     Output(usize, StepValue),
-    /// The same, for callers that go on after a later exit with storage only.
+    /// Outputs a number that callers read only after a later exit with storage.
     OutputAtExit(usize, StepValue),
 }
 
-/// What a unit begins with and leaves behind.
+/// The storage before and after a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// The packet's storage in memory is what the unit begins with and what it leaves.
+    /// The unit reads and writes the packet's storage in memory.
     Kept,
-    /// The unit begins with all slots zero, whatever is in memory, and runs on bursts. After an exit
-    /// the storage holds the slots that matter from there on ([`Unit::observed`]); after the end it
-    /// holds nothing of meaning.
+    /// The unit begins with all slots zero and runs on bursts. After an exit the storage has the slots that are
+    /// live there ([`Unit::observed`]); after the end its content is undefined.
     Fresh,
 }
 
 /// A list of steps that becomes one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// For people.
+    /// Name for diagnostics.
     pub name: String,
-    /// In order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Where slots are before and after.
+    /// The storage before and after.
     pub storage: Storage,
-    /// Slots that whoever goes on after an exit reads, beyond those that are live there as
-    /// [`ir::analysis`] says. The others may hold anything then.
+    /// Slots that the slow path reads after an exit, besides those that are live by [`ir::analysis`]. All
+    /// others are undefined then.
     pub observed: Vec<SlotId>,
-    /// Whether the last block is a deparser whose headers go straight into the packet's memory: the
-    /// function then tells where the outgoing packet starts and how long it is. Else what it emits
-    /// is appended to the outgoing bits.
+    /// Whether the last block is a deparser that writes headers into the packet's memory: the function then
+    /// records the outgoing packet's address and length. Else the deparser appends to the emitted bits.
     pub in_place: bool,
 }
 
 impl Unit {
-    /// How many words of gates it reads.
+    /// The number of words of gates that it reads.
     pub(crate) fn gate_rows(&self) -> usize {
         let rows = |step: &Step| match step {
             Step::ExitIf(Condition::Closed(gate), _) => gate.rows as usize,
@@ -115,7 +113,7 @@ impl Unit {
         self.steps.iter().map(rows).max().unwrap_or(0)
     }
 
-    /// One block alone, on storage in memory.
+    /// A unit of one block, on storage in memory.
     pub fn block(name: &str, block: usize) -> Unit {
         Unit {
             name: name.to_string(),

@@ -10,7 +10,7 @@ use crate::engine::{BlockOutputs, Engine};
 use crate::fast_path::{INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME, LeftFastPath};
 use crate::output::DeviceError;
 use crate::pass::PassInfo;
-use jit::Ending;
+use jit::UnitExit;
 use state::Replica;
 use std::cell::Cell;
 
@@ -69,7 +69,7 @@ impl Services<'_> {
         let ConfigurationView::Forwarding(forwarding) = &view else { return Ok(None) };
         let counted_bytes = u32::try_from(context.packet.len()).unwrap_or(u32::MAX);
         let time_ps = self.core.now_ps.saturating_add(self.core.options.egress_latency_ps);
-        let mut inputs = [0; jit::NUMBERS];
+        let mut inputs = [0; jit::MAX_INPUTS];
         inputs[INPUT_TIME] = self.core.timestamp();
         inputs[INPUT_LENGTH] = u64::from(copies.length_bytes);
         storage.clear();
@@ -97,12 +97,12 @@ impl Services<'_> {
                 has_bytes = false;
             }
             let mut ending = runs.run(0, &inputs, &mut context);
-            if *share_bytes && !has_bytes && ending == Ending::Done {
+            if *share_bytes && !has_bytes && ending == UnitExit::Done {
                 context.emitted.clear();
                 ending = runs.run(1, &inputs, &mut context);
             }
             match ending {
-                Ending::Done => {
+                UnitExit::Done => {
                     if !has_bytes {
                         context.emitted.push_rest(&context.packet, context.cursor_bits);
                         has_bytes = true;
@@ -111,7 +111,7 @@ impl Services<'_> {
                     self.core.fast_path.sent(port, bytes.len() as u32);
                     self.core.list_sent(program, port, time_ps, bytes, number, queue);
                 }
-                Ending::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
+                UnitExit::StepLimit { .. } => self.core.drop_packet(DropReason::StepLimit, None),
                 // Nothing else ends a unit that asserts nothing and calls nothing.
                 _ => self.core.fast_path.dropped(0, 1),
             }

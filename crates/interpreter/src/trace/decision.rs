@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a branch or switch of the code was in the source: a `select`, an `if`, a `switch`, or nothing
-//! that the programmer wrote.
+//! The source construct of a branch or switch of the IR: a `select`, an `if`, a `switch`, or none.
 
 use super::TraceNode;
 use super::naming::is_internal;
@@ -10,7 +9,7 @@ use ir::{
     Terminator,
 };
 
-/// The node of a decision; none for those that the lowering made up.
+/// The node of a decision; `None` for decisions that lowering made.
 pub(super) fn decision_node(
     program: &Program,
     id: RegionId,
@@ -47,7 +46,7 @@ pub(super) fn decision_node(
                 if leads_to(then).is_some_and(is_state) {
                     return Some(TraceNode::new("select", state_name(target)));
                 }
-                // `verify` and checks of stacks; what they reject with is told by itself.
+                // `verify` and checks of stacks; their errors have events.
                 let rejects = |block: &BlockId| {
                     leads_to(block)
                         .is_some_and(|block| matches!(block.terminator, Terminator::Reject(_)))
@@ -56,7 +55,7 @@ pub(super) fn decision_node(
                     return None;
                 }
             }
-            // Whether an action applied before ended by `exit`.
+            // Tests whether an earlier action ended by `exit`.
             let slot = loaded_slot(program, id, condition);
             if slot.is_some_and(|slot| is_internal(&slot.name) && slot.name.ends_with("$exit")) {
                 return None;
@@ -67,10 +66,10 @@ pub(super) fn decision_node(
     }
 }
 
-/// Where a block leads, past blocks in which nothing happens.
+/// The successor of a block, after skipping blocks without effect.
 fn through_empty_blocks(region: &Region, block: BlockId) -> Option<&BasicBlock> {
     let mut at = region.blocks.get(block.index())?;
-    // No way without a circle is longer.
+    // No path without a cycle is longer.
     for _ in 0..region.blocks.len() {
         match at.terminator {
             Terminator::Goto(next) if at.name.is_empty() && at.instructions.is_empty() => {

@@ -10,7 +10,7 @@ pub fn to_json(node: &TraceNode) -> Value {
     to_json_with_places(node, &|_| None)
 }
 
-/// The same, each step that has a place in the source saying it.
+/// A trace for programs, with the place in the source at each step that has one.
 pub fn to_json_with_places(node: &TraceNode, places: Places<'_>) -> Value {
     let mut object = Map::new();
     object.insert("step".into(), node.step.into());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a place's name says about the numbers in it, and which names the lowering made up. How
-//! numbers are written is in `value`.
+//! The kind of numbers in a place (addresses, times) by its name, and which names lowering made. `value`
+//! formats numbers.
 
-/// What the numbers of a place are, as far as its name says.
+/// The kind of numbers in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Nothing is known.
+    /// Unknown.
     Number,
     /// An IP address, if the width is one's.
     IpAddress,
@@ -35,9 +35,9 @@ fn is_ip(word: &str) -> bool {
     matches!(word, "ip" | "ip4" | "ip6" | "ipv4" | "ipv6")
 }
 
-/// What the last part of a dotted name says: a word `addr`, `address`, `ip`, `ipv4` and the like is
-/// an IP address, and so are `src` and `dst` of something called `ip`; a word that begins with `time`
-/// is a time.
+/// The kind of numbers by the last part of a dotted name: a word `addr`, `address`, `ip`, `ipv4` and the like
+/// is an IP address, and so are `src` and `dst` of something called `ip`; a word that begins with `time` is a
+/// time.
 pub(super) fn meaning_of(name: &str) -> Meaning {
     let mut parts = name.rsplit('.');
     let last = words(parts.next().unwrap_or_default());
@@ -56,8 +56,8 @@ pub(super) fn meaning_of(name: &str) -> Meaning {
     Meaning::Number
 }
 
-/// Whether a slot is one that the lowering made for itself: a part of its name begins with `$`. The
-/// validity of a header is none of them.
+/// Whether a slot is one that the lowering made for itself: a part of its name begins with `$`. A header's
+/// validity does not count.
 pub(super) fn is_internal(name: &str) -> bool {
     header_of_validity(name).is_none() && name.split('.').any(|part| part.starts_with('$'))
 }

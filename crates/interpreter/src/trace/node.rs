@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each event of a block looks like as a node of a trace. Which events are kept, and where in the
-//! tree they go, is the recorder's business; branches are in `decision`.
+//! Trace nodes of the events of a block. `recorder` chooses the events and their places in the tree; branches
+//! are in `decision`.
 
 use super::value::{action_text, entry_text, value_text};
 use super::{TraceNode, TraceValue};
@@ -19,7 +19,7 @@ impl NodeMaker<'_> {
         TraceValue::Value(value.clone(), value_text(self.0, display, name, value))
     }
 
-    /// A value of which nothing is known.
+    /// A value of unknown kind.
     fn plain(&self, value: &Bits) -> TraceValue {
         self.shown(&Display::Unsigned, "", value)
     }
@@ -112,7 +112,7 @@ impl NodeMaker<'_> {
         )
     }
 
-    /// The node of an event by itself; none for what only ends or accompanies another step.
+    /// The node of an event; `None` for events that end or accompany another step.
     pub fn node(&self, event: Event<'_>) -> Option<TraceNode> {
         let program = self.0;
         Some(match event {
@@ -143,7 +143,7 @@ impl NodeMaker<'_> {
             Event::TableApplied { table, keys, entry, action } => {
                 self.table_applied(table, keys, entry, action)
             }
-            // What does not change says nothing.
+            // Stores without a change are left out.
             Event::SlotStored { before, after, .. } if before == after => return None,
             Event::SlotStored { slot, before, after } => {
                 TraceNode::new("store", &*program.slots[slot.index()].name)

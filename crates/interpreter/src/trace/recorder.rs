@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Makes a trace of the events of a block: what is kept, and where in the tree it goes. Steps of the
-//! device are the device's to add.
+//! `Recorder`: makes a trace of the events of a block, with a limit of steps. The device adds its own steps.
 
 use super::TraceNode;
 use super::decision::decision_node;
@@ -10,19 +9,19 @@ use crate::{Event, Observer};
 use ir::{OriginId, Program, SlotId};
 use std::sync::Arc;
 
-/// How many steps of one run of a block are kept.
+/// Limit of steps of one run of a block.
 pub const STEPS_KEPT_PER_BLOCK: usize = 2_000;
 
-/// Where a watched slot was stored to.
+/// The place of the last store to a watched slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSite {
-    /// The table whose action did it, and the action; none for the block itself.
+    /// The table and the action that stored; `None` for the block itself.
     pub table_and_action: Option<(Arc<str>, Arc<str>)>,
     /// The statement.
     pub origin: Option<OriginId>,
 }
 
-/// An onlooker that makes a tree of what it sees.
+/// An observer that makes a tree of events.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     program: Arc<Program>,
@@ -68,7 +67,7 @@ impl Recorder {
         self
     }
 
-    /// The time of what follows, to be said at accesses to state: of a block that takes time.
+    /// Sets the time of the following accesses to state, in a block that takes time.
     pub fn set_time_ps(&mut self, time_ps: Option<u64>) {
         self.time_ps = time_ps;
     }
@@ -116,8 +115,8 @@ impl Recorder {
         keeps
     }
 
-    /// Takes a decision. Terms of one condition decide one after the other at the same place, and only
-    /// the last says how the condition came out.
+    /// Records a decision. Terms of one condition decide one after the other at the same place; only the last
+    /// one is the condition's result.
     fn decided(&mut self, origin: Option<OriginId>, node: Option<TraceNode>) {
         let Some(node) = node else { return };
         if self.decision.as_ref().is_some_and(|before| !self.is_same_place(before.origin, origin)) {
@@ -141,7 +140,7 @@ impl Recorder {
         one == other || span(one).is_some_and(|known| Some(known) == span(other))
     }
 
-    /// What a store means beyond the step; whether it is a step at all.
+    /// Records a store. Returns whether it is a step.
     fn stored(&mut self, origin: Option<OriginId>, slot: SlotId, is_changed: bool) -> bool {
         if self.watched == Some(slot) {
             let table_and_action = self.applied.clone();
@@ -228,7 +227,7 @@ impl Observer for Recorder {
                 (self.kept, self.further) = (0, 0);
             }
             Event::BlockEnded { .. } => {
-                // The outcome belongs to the block, not to what was open when it came.
+                // The outcome belongs to the block, not to an open step in it.
                 self.close_to(1);
                 if self.further > 0 {
                     self.add(TraceNode::new("not_shown", "steps").with("count", self.further));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A trace as an indented text for people: how each step of a block is put into words, and what the
-//! text leaves out because it says nothing to them. Steps of a device are put into words by the
-//! device.
+//! A trace as an indented text for people: the wording of each step of a block, and the steps that the text
+//! leaves out. The device words its own steps.
 
 use super::naming::{header_of_validity, is_internal};
 use super::value::count_text;
 use super::{Places, TraceNode, TraceValue};
 use source::quantity::seconds;
 
-/// Puts a step into words, or leaves it to this module.
+/// Words a step, or leaves it to this module.
 pub type Wording<'w> = &'w dyn Fn(&TraceNode) -> Option<String>;
 
 /// A trace for people: one line a step, two spaces deeper for steps inside it.
@@ -16,8 +15,8 @@ pub fn render_text(node: &TraceNode) -> String {
     render_text_with(node, &|_| None, &|_| None)
 }
 
-/// The same with places in the source at states, tables, decisions and what else stops to think
-/// about, and with words for steps that are not of a block.
+/// A trace for people, with places in the source at states, tables, decisions and similar steps, and with
+/// wording of steps outside blocks.
 pub fn render_text_with(node: &TraceNode, places: Places<'_>, wording: Wording<'_>) -> String {
     let mut writer = Writer { text: String::new(), places, wording };
     writer.node(node, 0);
@@ -89,7 +88,7 @@ fn shows_place(step: &str) -> bool {
     )
 }
 
-/// A detail in words, empty where there is none.
+/// A detail as text, empty if it is missing.
 fn detail_text(node: &TraceNode, key: &str) -> String {
     node.detail(key).map(value_in_words).unwrap_or_default()
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How values, patterns and entries of the program are written for people. What a name says about
-//! its value (an address, a time) is in `naming`.
+//! Formats values, patterns and entries of the program for people. `naming` finds addresses and times by names.
 //!
 //! A number without sign is decimal up to 16 bits and hexadecimal with all its digits above. In a
 //! named place, 48 bits are a MAC address unless the name says they are a time, which is decimal; 32
@@ -45,7 +44,7 @@ fn ip_address(value: &Bits) -> Option<String> {
     }
 }
 
-/// A number of a place with this name; nothing is known of a place without one.
+/// A number of a place with this name, which may be empty.
 fn named_number_text(name: &str, value: &Bits) -> String {
     match (meaning_of(name), value.width_bits()) {
         (Meaning::Time, _) => value.to_biguint().to_string(),
@@ -58,7 +57,7 @@ fn named_number_text(name: &str, value: &Bits) -> String {
     }
 }
 
-/// A value as its declaration wants it shown; `name` is that of its place, or empty.
+/// A value in its declared display form; `name` is that of its place, or empty.
 pub fn value_text(program: &Program, display: &Display, name: &str, value: &Bits) -> String {
     match display {
         Display::Unsigned => named_number_text(name, value),
@@ -75,7 +74,7 @@ pub fn value_text(program: &Program, display: &Display, name: &str, value: &Bits
     }
 }
 
-/// A pattern in P4's notation; `name` is the key's. IP addresses stand without their number.
+/// A pattern in P4's notation; `name` is the key's. IP addresses are shown without their number.
 pub fn pattern_text(
     program: &Program,
     display: &Display,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The loop of a fresh unit over the packets of a burst: its head, its end, and how it reads what the burst
-//! notes of a packet.
+//! The loop of a fresh unit over the packets of a burst: its head, its end, and its reads of `Received`.
 
-use super::values::lasting;
+use super::values::readonly;
 use crate::runtime::pass::{ENDED, Pass, Received};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -14,25 +13,25 @@ use std::mem::offset_of;
 pub(crate) struct Output {
     /// Its index.
     pub at: usize,
-    /// What it is.
+    /// Its value.
     pub number: Value,
-    /// It is below two to this.
+    /// The value has at most this many bits.
     pub width_bits: u32,
-    /// Whether it matters only after an exit with storage.
+    /// Whether callers read it only after an exit with storage.
     pub is_for_exits: bool,
 }
 
 /// The loop, at the start of one packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
-    /// The start, with both addresses of a packet.
+    /// The block at the start of a packet, with the packet's two addresses.
     head: Block,
     done: Block,
     /// Address of its first byte.
     pub packet: Value,
     /// Its length.
     pub length_bytes: Value,
-    /// Address of the packet as it came.
+    /// Address of the packet's [`Received`].
     pub received: Value,
     is_in_registers: bool,
 }
@@ -41,10 +40,14 @@ fn load(builder: &mut FunctionBuilder<'_>, address: Value, offset: usize) -> Val
     builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset as i32)
 }
 
-/// Loads a number of a packet as it came, where it is used. Nobody changes it.
-pub(crate) fn load_own(builder: &mut FunctionBuilder<'_>, received: Value, offset: usize) -> Value {
+/// Loads a number of [`Received`] at its first use. Compiled code does not change it.
+pub(crate) fn load_received(
+    builder: &mut FunctionBuilder<'_>,
+    received: Value,
+    offset: usize,
+) -> Value {
     let flags = MemFlagsData::trusted().with_readonly().with_can_move();
-    // Loads that extend would not be put off.
+    // Cranelift does not sink loads that extend.
     let number = builder.ins().load(types::I32, flags, received, offset as i32);
     builder.ins().uextend(types::I64, number)
 }
@@ -64,17 +67,17 @@ pub(crate) fn add_to(
     store(builder, after, address, offset);
 }
 
-/// The addresses of the packet that runs.
+/// The addresses of the running packet and its [`Received`].
 fn which(builder: &mut FunctionBuilder<'_>, pass: Value) -> (Value, Value) {
     let packet = load(builder, pass, offset_of!(Pass, packet));
     (packet, load(builder, pass, offset_of!(Pass, received)))
 }
 
 impl Loop {
-    /// Begins the loop; code goes on at the start of a packet. There is at least one.
+    /// Begins the loop; code continues at the start of a packet. There is at least one packet.
     ///
-    /// Which packet runs is in the pass, so that it needs no registers on the way and the runtime knows;
-    /// with little code that asks nobody it is in registers only.
+    /// The pass holds the addresses of the running packet, so that they need no registers and the runtime knows
+    /// them. Short code without calls keeps them in registers.
     pub fn new(builder: &mut FunctionBuilder<'_>, pass: Value, is_in_registers: bool) -> Loop {
         let [head, done] = [(); 2].map(|()| builder.create_block());
         let first = which(builder, pass);
@@ -84,22 +87,22 @@ impl Loop {
         builder.switch_to_block(head);
         let offset = offset_of!(Received, length_bytes);
         let length_bytes = match is_in_registers {
-            true => load_own(builder, received, offset),
-            // Whoever parses looks at it at once.
+            true => load_received(builder, received, offset),
+            // Parsers compare it at once.
             false => builder.ins().uload32(MemFlagsData::trusted(), received, offset as i32),
         };
         Loop { head, done, packet, length_bytes, received, is_in_registers }
     }
 
-    /// Goes on with the packet behind one, unless that was the last.
-    pub fn go_on(
+    /// Continues with the next packet, or ends after the last one.
+    pub fn next_packet(
         self,
         builder: &mut FunctionBuilder<'_>,
         pass: Value,
         (packet, received): (Value, Value),
     ) {
         let flags = match self.is_in_registers {
-            true => lasting(),
+            true => readonly(),
             false => MemFlagsData::trusted(),
         };
         let mut load = |offset: usize| builder.ins().load(types::I64, flags, pass, offset as i32);
@@ -116,7 +119,7 @@ impl Loop {
         builder.ins().brif(is_left, self.head, &next, self.done, &[]);
     }
 
-    /// Ends the loop: packets that are done led to `finish`, or went on by themselves.
+    /// Ends the loop. Finished packets jumped to `finish`, or to the next packet directly.
     pub fn close(self, builder: &mut FunctionBuilder<'_>, pass: Value, finish: Block) {
         builder.seal_block(finish);
         builder.switch_to_block(finish);
@@ -124,7 +127,7 @@ impl Loop {
             true => (self.packet, self.received),
             false => which(builder, pass),
         };
-        self.go_on(builder, pass, addresses);
+        self.next_packet(builder, pass, addresses);
         builder.seal_block(self.head);
         builder.seal_block(self.done);
         builder.switch_to_block(self.done);

@@ -1,51 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls from compiled code to functions of the runtime. They are called by address, which is a
-//! constant in the code: compiled code never outlives the process.
+//! Calls from compiled code to functions of the runtime. The address is a constant in the code, as compiled
+//! code does not outlive the process.
 
+use crate::runtime::RuntimeFunction;
 use cranelift_codegen::ir::{
     AbiParam, Function, InstBuilder, MemFlagsData, SigRef, Signature, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::HashMap;
-
-/// A function of the runtime: every parameter is 64 bits wide, and so is the result, if any.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RuntimeFunction {
-    /// Where it starts.
-    pub address: usize,
-    /// Number of parameters.
-    pub parameters: usize,
-    /// Whether it has a result.
-    pub has_result: bool,
-}
-
-/// Declares constructors, by number of parameters, for functions with or without a result.
-macro_rules! constructors {
-    ($($name:ident $parameters:literal ($($parameter:ty),*) $(-> $result:ty)?;)*) => {
-        impl RuntimeFunction {$(
-            #[doc = concat!("A function with ", $parameters, " parameters.")]
-            pub fn $name(function: unsafe extern "C" fn($($parameter),*) $(-> $result)?) -> RuntimeFunction {
-                let has_result = false $(|| size_of::<$result>() > 0)?;
-                RuntimeFunction { address: function as usize, parameters: $parameters, has_result }
-            }
-        )*}
-    };
-}
-
-constructors! {
-    taking_1 1 (u64);
-    taking_2 2 (u64, u64);
-    taking_3 3 (u64, u64, u64);
-    taking_4 4 (u64, u64, u64, u64);
-    taking_5 5 (u64, u64, u64, u64, u64);
-    giving_2 2 (u64, u64) -> u64;
-    giving_3 3 (u64, u64, u64) -> u64;
-    giving_4 4 (u64, u64, u64, u64) -> u64;
-    giving_5 5 (u64, u64, u64, u64, u64) -> u64;
-    giving_6 6 (u64, u64, u64, u64, u64, u64) -> u64;
-    giving_7 7 (u64, u64, u64, u64, u64, u64, u64) -> u64;
-}
 
 /// Signatures that one function under construction has imported.
 #[derive(Debug, Default)]
@@ -54,7 +17,7 @@ pub(crate) struct Signatures {
 }
 
 impl Signatures {
-    /// Emits a call; the result, if the function has one.
+    /// Emits a call. Returns the result, if the function has one.
     pub fn call(
         &mut self,
         builder: &mut FunctionBuilder<'_>,
@@ -76,29 +39,29 @@ impl Signatures {
     }
 }
 
-/// Kinds of functions (parameters, whether there is a result) that are called seldom.
-pub(crate) const SELDOM: [(usize, bool); 6] =
+/// Kinds of functions (number of parameters, whether there is a result) that cold code calls.
+pub(crate) const PRESERVE_ALL_KINDS: [(usize, bool); 6] =
     [(2, true), (3, true), (4, true), (3, false), (4, false), (5, false)];
 
-/// Functions that call one of the runtime's and leave all registers as they were. A call that is hardly
-/// ever reached then costs the code around it nothing: no value has to move out of its way.
+/// Functions that call a function of the runtime and preserve all registers. A call in cold code then spills no
+/// registers of the hot code around it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeldomCalls {
+pub(crate) struct PreserveAllCalls {
     /// Addresses by kind.
     pub addresses: HashMap<(usize, bool), usize>,
 }
 
-/// The signature of [`SeldomCalls`]' function for a kind: address of the function to call, its
-/// arguments, address of its result.
-pub(crate) fn seldom_signature((parameters, has_result): (usize, bool)) -> Signature {
+/// The signature of the function of [`PreserveAllCalls`] for a kind: address of the callee, its arguments,
+/// address of its result.
+pub(crate) fn preserve_all_signature((parameters, has_result): (usize, bool)) -> Signature {
     let mut signature = Signature::new(CallConv::PreserveAll);
     let count = 1 + parameters + usize::from(has_result);
     signature.params.extend((0..count).map(|_| AbiParam::new(types::I64)));
     signature
 }
 
-/// Fills in [`SeldomCalls`]' function for a kind.
-pub(crate) fn build_seldom_call(
+/// Builds the function of [`PreserveAllCalls`] for a kind.
+pub(crate) fn build_preserve_all_call(
     kind: (usize, bool),
     call_conv: CallConv,
     frontend_config: TargetFrontendConfig,

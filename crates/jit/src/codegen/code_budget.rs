@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much code the duplication of paths may make of a unit: paths that are not merged are emitted each
-//! for itself as long as the unit stays small.
+//! Budget for tail duplication: paths are duplicated as long as the unit stays below
+//! [`MAX_DUPLICATED_OPERATIONS`].
 
-use super::facts::MOST_OPERATIONS_OF_COPIES;
+use super::facts::MAX_DUPLICATED_OPERATIONS;
 use crate::unit::{Condition, Step, Unit};
 use ir::Program;
 
-/// How much code there may be, and how much there is.
+/// Operations of a unit: emitted, reserved and still to come.
 #[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// By step of the unit: instructions from there on.
+pub(crate) struct CodeBudget {
+    /// By step of the unit: instructions from that step on.
     rest: Vec<usize>,
     /// Instructions emitted so far.
     pub emitted: usize,
-    /// What is going to be emitted for ways that wait.
+    /// Instructions reserved for pending paths.
     reserved: usize,
-    /// Slots and numbers that lead out of the unit.
+    /// Conditions of the unit's exits.
     pub leaving: Vec<Condition>,
 }
 
-impl Copies {
-    /// For a unit that is emitted from its start.
-    pub fn new(program: &Program, unit: &Unit) -> Copies {
+impl CodeBudget {
+    /// Budget of a unit before its first step.
+    pub fn new(program: &Program, unit: &Unit) -> CodeBudget {
         let size = |step: &Step| match step {
             Step::Block(block) => program
                 .regions_of_block(*block)
@@ -44,22 +44,22 @@ impl Copies {
             Step::ExitIf(condition, _) => Some(condition.clone()),
             _ => None,
         });
-        Copies { rest, emitted: 0, reserved: 0, leaving: leaving.collect() }
+        CodeBudget { rest, emitted: 0, reserved: 0, leaving: leaving.collect() }
     }
 
-    /// How many ways may go on from a step on without joining.
+    /// How many separate paths may continue from a step.
     pub fn allowed(&self, step: usize) -> usize {
-        let left = MOST_OPERATIONS_OF_COPIES.saturating_sub(self.emitted + self.reserved);
+        let left = MAX_DUPLICATED_OPERATIONS.saturating_sub(self.emitted + self.reserved);
         1 + left / self.rest[step].max(1)
     }
 
-    /// Ways from a step on wait until others are emitted.
-    pub fn reserve(&mut self, step: usize, ways: usize) {
-        self.reserved += ways * self.rest[step];
+    /// Reserves code for paths that are pending at a step.
+    pub fn reserve(&mut self, step: usize, paths: usize) {
+        self.reserved += paths * self.rest[step];
     }
 
-    /// They are going to be emitted now.
-    pub fn release(&mut self, step: usize, ways: usize) {
-        self.reserved -= ways * self.rest[step];
+    /// Releases the reservation of paths that are emitted next.
+    pub fn release(&mut self, step: usize, paths: usize) {
+        self.reserved -= paths * self.rest[step];
     }
 }

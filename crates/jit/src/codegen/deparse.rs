@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Deparsing in the packet's own memory. When every header is where it was, only fields that were
-//! written are patched. Else the headers are kept aside, laid out anew before the payload, which
-//! never moves, and then patched.
+//! Deparsing in the packet's own memory. When no header moves, only written fields are patched. Else headers
+//! are copied to their new places before the payload, which never moves, and then patched.
 
-use super::call::RuntimeFunction;
 use super::facts::{Emit, fields_of, fixed_bits};
 use super::fields::narrow_type;
 use super::function::FunctionCompiler;
-use super::path::Source;
+use super::path::HeaderOffset;
 use crate::runtime;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::pass::{ENDED_NO_ROOM, Instance, Pass, SCRATCH_BYTES};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -16,20 +15,20 @@ use ir::HeaderId;
 use std::mem::offset_of;
 
 /// Headers up to this long are copied by single loads and stores.
-const MOST_BYTES_COPIED_INLINE: u32 = 64;
+const MAX_BYTES_COPIED_INLINE: u32 = 64;
 
-/// A header that was emitted, or is if `is_emitted` is not zero.
+/// A header that is emitted when `is_emitted` is not zero.
 struct Emission {
     header: HeaderId,
-    /// `None` if it surely is.
+    /// `None` if it is emitted in any case.
     is_emitted: Option<Value>,
     position: Position,
 }
 
-/// Headers up to this long altogether are moved by way of registers.
-const MOST_BYTES_MOVED_INLINE: u32 = 96;
+/// Headers up to this length together are moved through registers.
+const MAX_BYTES_MOVED_INLINE: u32 = 96;
 
-/// Bytes that move, from and to so many bytes after the packet's first one; from nowhere come zeros.
+/// Bytes to move, with offsets from the packet's first byte. Without `from` they become zeros.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     from: Option<i32>,
@@ -38,7 +37,7 @@ struct Move {
 }
 
 impl Move {
-    /// Whether bytes from there to there go on where these end.
+    /// Whether a move from `from` to `to` continues this one.
     fn is_before(&self, from: Option<i32>, to: i32) -> bool {
         let length = self.length_bytes as i32;
         self.to + length == to
@@ -50,7 +49,7 @@ impl Move {
     }
 }
 
-/// Where parts of a run of bytes begin that are loaded at once, and how long they are.
+/// Offsets and lengths of the parts of a run of bytes that are loaded at once.
 fn chunks(length_bytes: u32) -> Vec<(u32, u32)> {
     let mut chunks = Vec::new();
     let mut at = 0;
@@ -63,7 +62,7 @@ fn chunks(length_bytes: u32) -> Vec<(u32, u32)> {
     chunks
 }
 
-/// A number of bytes: those known, and those only known at run time.
+/// A number of bytes: a constant and a value.
 #[derive(Clone, Copy, Debug)]
 struct Position {
     known_bytes: u32,
@@ -71,12 +70,11 @@ struct Position {
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Writes what the deparser emitted, and tells where the outgoing packet is. Returns where the one that
-    /// came is.
+    /// Writes the emitted headers and records the outgoing packet. Returns the address of the received one.
     pub fn deparse_in_place(&mut self) -> Value {
         let packet = self.packet;
         if self.facts.is_fresh {
-            // Loaded again once, as it is hardly ever still in a register.
+            // Reloaded once, as it is rarely in a register by now.
             self.packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
         }
         self.write_back();
@@ -132,7 +130,7 @@ impl FunctionCompiler<'_, '_> {
                 self.patch(&emissions, start);
                 start
             }
-            None => self.deparse_as_found(&emissions, cursor, total),
+            None => self.deparse_by_test(&emissions, cursor, total),
         };
         let length = match (self.path.cursor, end) {
             (Some(cursor), Position { known_bytes, more_bytes: None }) => {
@@ -150,7 +148,7 @@ impl FunctionCompiler<'_, '_> {
         self.send(start, length);
     }
 
-    /// So many bytes, after an address if there is one.
+    /// A number of bytes, added to an address if there is one.
     fn at(&mut self, address: Option<Value>, position: Position) -> Value {
         let known = i64::from(position.known_bytes);
         let before = match (address, position.more_bytes) {
@@ -164,7 +162,7 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Whether all headers are where they go, if that is known.
+    /// Whether no header moves, if that is known at compile time.
     fn is_laid_out(&self, emissions: &[Emission], end: Position) -> Option<bool> {
         let cursor = self.path.cursor?;
         if end.more_bytes.is_some() {
@@ -173,32 +171,38 @@ impl FunctionCompiler<'_, '_> {
         let mut is_same = end.known_bytes == cursor;
         for emission in emissions {
             if self.facts.in_packet[emission.header.index()] {
-                match self.path.source(emission.header) {
-                    Source::At(first) => is_same &= first == emission.position.known_bytes,
-                    Source::Never => is_same = false,
-                    Source::Somewhere => return None,
+                match self.path.header_offset(emission.header) {
+                    HeaderOffset::Constant(first) => {
+                        is_same &= first == emission.position.known_bytes
+                    }
+                    HeaderOffset::NotExtracted => is_same = false,
+                    HeaderOffset::Variable => return None,
                 }
             }
         }
         Some(is_same)
     }
 
-    /// Where a header was extracted.
-    fn source_address(&mut self, header: HeaderId) -> Value {
-        match self.path.source(header) {
-            Source::Never => self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32),
-            Source::At(0) => self.packet,
-            Source::At(first) => self.builder.ins().iadd_imm_s(self.packet, i64::from(first)),
-            Source::Somewhere => self.builder.use_var(self.sources[&header]),
+    /// The address at which a header was extracted.
+    fn header_address(&mut self, header: HeaderId) -> Value {
+        match self.path.header_offset(header) {
+            HeaderOffset::NotExtracted => {
+                self.load_readonly(self.instance, offset_of!(Instance, zeros) as i32)
+            }
+            HeaderOffset::Constant(0) => self.packet,
+            HeaderOffset::Constant(first) => {
+                self.builder.ins().iadd_imm_s(self.packet, i64::from(first))
+            }
+            HeaderOffset::Variable => self.builder.use_var(self.header_addresses[&header]),
         }
     }
 
-    /// Finds out at run time whether something has to move. Returns where the packet starts.
-    fn deparse_as_found(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
+    /// Tests at run time whether a header moves. Returns the outgoing packet's address.
+    fn deparse_by_test(&mut self, emissions: &[Emission], cursor: Value, total: Value) -> Value {
         let mut is_same = self.builder.ins().icmp(IntCC::Equal, total, cursor);
         for emission in emissions {
             if self.facts.in_packet[emission.header.index()] {
-                let source = self.source_address(emission.header);
+                let source = self.header_address(emission.header);
                 let place = self.at(Some(self.packet), emission.position);
                 let mut is_fine = self.builder.ins().icmp(IntCC::Equal, source, place);
                 if let Some(is_emitted) = emission.is_emitted {
@@ -222,18 +226,18 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.seal_block(done);
         self.builder.switch_to_block(done);
-        // Even if nothing is ever moved, what is in place arrives here.
-        self.is_dead = false;
+        // Packets without moves arrive here even when `lay_out` ended unreachable.
+        self.is_unreachable = false;
         self.patch(emissions, start);
         start
     }
 
-    /// Begins code for an emission that may not happen.
+    /// Begins code that runs only if a header is emitted.
     fn when_emitted(&mut self, emission: &Emission) -> Option<Block> {
-        emission.is_emitted.map(|is_emitted| self.when(is_emitted))
+        emission.is_emitted.map(|is_emitted| self.begin_if(is_emitted))
     }
 
-    /// Writes fields that are not as in the packet.
+    /// Writes the fields that differ from the packet.
     fn patch(&mut self, emissions: &[Emission], start: Value) {
         for emission in emissions {
             let header = emission.header;
@@ -249,18 +253,18 @@ impl FunctionCompiler<'_, '_> {
                 compiler.load_slot(slot)
             });
             if let Some(joined) = joined {
-                self.go_on(joined);
+                self.end_if(joined);
             }
         }
     }
 
-    /// Copies headers to where they go. Returns where the packet starts then.
+    /// Copies headers to their new places. Returns the outgoing packet's address.
     fn lay_out(
         &mut self,
         emissions: &[Emission],
         cursor: Value,
         total: Value,
-        is_seldom: bool,
+        is_cold: bool,
     ) -> Value {
         let is_long = self.compare(IntCC::UnsignedGreaterThan, cursor, SCRATCH_BYTES as u64);
         self.leave_if(is_long, ENDED_NO_ROOM, None);
@@ -282,8 +286,8 @@ impl FunctionCompiler<'_, '_> {
         let scratch = self.builder.ins().iadd_imm_s(self.pass, offset_of!(Pass, scratch) as i64);
         let copying = RuntimeFunction::taking_3(runtime::packet::copy_bytes);
         let arguments = [scratch, self.packet, cursor];
-        match is_seldom {
-            true => self.call_seldom(copying, &arguments),
+        match is_cold {
+            true => self.call_preserving_all(copying, &arguments),
             false => self.call(copying, &arguments),
         };
         let start = self.builder.ins().iadd(self.packet, cursor);
@@ -291,37 +295,38 @@ impl FunctionCompiler<'_, '_> {
         for emission in emissions {
             let header = emission.header;
             if !self.facts.in_packet[header.index()] {
-                // Its bytes are made of slots altogether, but parts of bytes may not be; none are,
-                // as its fields cover it.
+                // `patch` writes all its bytes, as its fields cover it.
                 continue;
             }
             let joined = self.when_emitted(emission);
-            let from = match self.path.source(header) {
-                Source::Never => self.source_address(header),
-                Source::At(0) => scratch,
-                Source::At(first) => self.builder.ins().iadd_imm_s(scratch, i64::from(first)),
-                Source::Somewhere => {
-                    let source = self.source_address(header);
+            let from = match self.path.header_offset(header) {
+                HeaderOffset::NotExtracted => self.header_address(header),
+                HeaderOffset::Constant(0) => scratch,
+                HeaderOffset::Constant(first) => {
+                    self.builder.ins().iadd_imm_s(scratch, i64::from(first))
+                }
+                HeaderOffset::Variable => {
+                    let source = self.header_address(header);
                     let distance = self.builder.ins().isub(source, self.packet);
                     let is_parsed =
                         self.builder.ins().icmp(IntCC::UnsignedLessThan, distance, cursor);
                     let kept = self.builder.ins().iadd(scratch, distance);
                     let zeros =
-                        self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
+                        self.load_readonly(self.instance, offset_of!(Instance, zeros) as i32);
                     self.builder.ins().select(is_parsed, kept, zeros)
                 }
             };
             let to = self.at(Some(start), emission.position);
             self.copy(to, from, fixed_bits(self.program, header) / 8);
             if let Some(joined) = joined {
-                self.go_on(joined);
+                self.end_if(joined);
             }
         }
         start
     }
 
-    /// What has to move when the outgoing packet starts so many bytes after the one that came: runs of
-    /// bytes, if all is known and it is little.
+    /// The moves of an outgoing packet that starts `start` bytes after the received one, if all offsets are
+    /// constant and the moves are short.
     fn known_moves(&self, emissions: &[Emission], start: i64) -> Option<Vec<Move>> {
         let mut moves: Vec<Move> = Vec::new();
         let mut sum = 0;
@@ -333,10 +338,10 @@ impl FunctionCompiler<'_, '_> {
             if !self.facts.in_packet[header.index()] {
                 continue;
             }
-            let from = match self.path.source(header) {
-                Source::Never => None,
-                Source::At(first) => Some(i32::try_from(first).ok()?),
-                Source::Somewhere => return None,
+            let from = match self.path.header_offset(header) {
+                HeaderOffset::NotExtracted => None,
+                HeaderOffset::Constant(first) => Some(i32::try_from(first).ok()?),
+                HeaderOffset::Variable => return None,
             };
             let to = i32::try_from(start + i64::from(emission.position.known_bytes)).ok()?;
             let length_bytes = fixed_bits(self.program, header) / 8;
@@ -347,10 +352,10 @@ impl FunctionCompiler<'_, '_> {
             }
         }
         moves.retain(|it| it.from != Some(it.to));
-        (sum <= MOST_BYTES_MOVED_INLINE).then_some(moves)
+        (sum <= MAX_BYTES_MOVED_INLINE).then_some(moves)
     }
 
-    /// Moves runs of bytes of the packet, as if all at once.
+    /// Makes moves, as if all at once: loads come before stores.
     fn move_headers(&mut self, moves: &[Move]) {
         let flags = MemFlagsData::trusted();
         let mut stores = Vec::new();
@@ -370,7 +375,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn copy(&mut self, to: Value, from: Value, length_bytes: u32) {
-        if length_bytes > MOST_BYTES_COPIED_INLINE {
+        if length_bytes > MAX_BYTES_COPIED_INLINE {
             let length = self.number(u64::from(length_bytes));
             self.call(RuntimeFunction::taking_3(runtime::packet::copy_bytes), &[to, from, length]);
             return;

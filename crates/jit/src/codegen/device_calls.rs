@@ -2,7 +2,7 @@
 //! Instructions that call the device, as compiled code: value sets, randomness, requests, the
 //! log, assertions, externs. Operands go to the runtime as words in memory.
 
-use super::function::{FunctionCompiler, Site};
+use super::function::{CallSite, FunctionCompiler};
 use super::values::{Val, words_of};
 use crate::runtime::pass::{ENDED_ASSERTION, ENDED_EXTERN};
 use crate::runtime::state as runtime;
@@ -15,10 +15,10 @@ impl FunctionCompiler<'_, '_> {
     pub fn value_set_contains(&mut self, result: Temp, set: ValueSetId, keys: &[Operand]) {
         let keys = self.operands(keys);
         let words = self.words_buffer(&keys);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let set = self.number(u64::from(set.0));
         let is_member =
-            self.call_for_word(runtime::value_set_contains(), &[surroundings, set, words]);
+            self.call_for_word(runtime::value_set_contains(), &[runtime_context, set, words]);
         self.define(result, Val::Word(is_member));
     }
 
@@ -26,18 +26,18 @@ impl FunctionCompiler<'_, '_> {
     pub fn random(&mut self, result: Temp, low: &Operand, high: &Operand, site: &RandomSite) {
         let ty = self.temp_types[result.index()];
         let place = self.number(site.number());
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let (low, high) = (self.operand(low), self.operand(high));
         let value = match (low, high) {
             (Val::Word(low), Val::Word(high)) => {
-                let arguments = [surroundings, place, low, high];
+                let arguments = [runtime_context, place, low, high];
                 Val::Word(self.call_for_word(runtime::random(), &arguments))
             }
             (low, high) => {
                 let ends = self.words_buffer(&[(ty, low), (ty, high)]);
                 let drawn = self.scratch.allocate(&mut self.builder, words_of(ty) as u32);
                 let width_bits = self.number(u64::from(ty.width_bits()));
-                let arguments = [surroundings, place, width_bits, ends, drawn];
+                let arguments = [runtime_context, place, width_bits, ends, drawn];
                 self.call(runtime::random_words(), &arguments);
                 self.values().load_words(ty, drawn, 0)
             }
@@ -53,33 +53,33 @@ impl FunctionCompiler<'_, '_> {
             values.push((*wanted, self.values().as_type(*wanted, found, value)));
         }
         let words = self.words_buffer(&values);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let request = self.number(u64::from(request.0));
-        // Packets that ask for something are the exception.
-        self.call_seldom(runtime::request(), &[surroundings, request, words]);
+        // Requests are rare.
+        self.call_preserving_all(runtime::request(), &[runtime_context, request, words]);
         let one = self.number(1);
         self.builder.def_var(self.has_requests, one);
         self.path.requests = Some(true);
     }
 
-    /// Region, and basic block and instruction, as the runtime takes them.
-    fn place(&mut self, site: Site) -> [Value; 2] {
+    /// The numbers by which the runtime finds an instruction.
+    fn place(&mut self, site: CallSite) -> [Value; 2] {
         let region = self.number(u64::from(site.region.0));
         let instruction = runtime::instruction_number(site.block, site.instruction);
         [region, self.number(instruction)]
     }
 
     /// `Operation::Log`
-    pub fn log(&mut self, arguments: &[Operand], site: Site) {
+    pub fn log(&mut self, arguments: &[Operand], site: CallSite) {
         let values = self.operands(arguments);
         let words = self.words_buffer(&values);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let [region, instruction] = self.place(site);
-        self.call(runtime::log(), &[surroundings, region, instruction, words]);
+        self.call(runtime::log(), &[runtime_context, region, instruction, words]);
     }
 
     /// `Operation::Assert`
-    pub fn assert(&mut self, condition: &Operand, is_assume: bool, site: Site) {
+    pub fn assert(&mut self, condition: &Operand, is_assume: bool, site: CallSite) {
         let holds = self.truth(condition);
         let fails = self.compare(IntCC::Equal, holds, 0);
         let detail = self.number(u64::from(site.origin.0) | u64::from(is_assume) << 32);
@@ -87,7 +87,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// `Operation::CallExtern`
-    pub fn call_extern(&mut self, arguments: &[Operand], results: &[Temp], site: Site) {
+    pub fn call_extern(&mut self, arguments: &[Operand], results: &[Temp], site: CallSite) {
         self.publish_length();
         let values = self.operands(arguments);
         let words = self.words_buffer(&values);
@@ -95,9 +95,9 @@ impl FunctionCompiler<'_, '_> {
             results.iter().map(|result| self.temp_types[result.index()]).collect();
         let result_words: usize = types.iter().map(|ty| words_of(*ty)).sum();
         let given = self.scratch.allocate(&mut self.builder, result_words.max(1) as u32);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let [region, instruction] = self.place(site);
-        let arguments = [surroundings, region, instruction, words, given];
+        let arguments = [runtime_context, region, instruction, words, given];
         let has_failed = self.call_for_word(runtime::call_extern(), &arguments);
         let region = &self.program.regions[site.region.index()];
         let called =

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a packet leaves a unit: at its end, by an exit, by an error of the parser; and what is stored for the
-//! caller then.
+//! How a packet leaves a unit: at its end, by an exit, by an error of the parser; and what the code stores for
+//! the caller then.
 
 use super::burst_loop::add_to;
-use super::function::{FunctionCompiler, Home, RaisedError};
-use super::path::Way;
-use crate::runtime::pass::{ENDED, ENDED_NO_ROOM, FIRST_RESERVED, OUTPUTS, Pass, Sent};
+use super::function::{FunctionCompiler, RaisedError, SlotLocation};
+use super::path::Path;
+use crate::runtime::pass::{ENDED, ENDED_NO_ROOM, FIRST_RESERVED, MAX_OUTPUTS, Pass, Sent};
 use crate::unit::FIRST_WITHOUT_STORAGE;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use ir::SlotId;
 use std::mem::offset_of;
 
 impl FunctionCompiler<'_, '_> {
-    /// Leaves the whole function with a code, when `condition` is not zero; `detail` goes to the pass.
+    /// Leaves the function with a code when `condition` is not zero, and stores `detail` in the pass.
     pub fn leave_if(&mut self, condition: Value, code: u64, detail: Option<Value>) {
         match self.known_number(condition) {
             Some(0) => return,
             Some(_) => {
                 self.leave_now(code, detail);
-                return self.begin_dead();
+                return self.begin_unreachable();
             }
             None => {}
         }
@@ -33,7 +33,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.switch_to_block(going_on);
     }
 
-    /// Leaves the whole function from here.
+    /// Leaves the function.
     pub fn leave_now(&mut self, code: u64, detail: Option<Value>) {
         let is_done =
             (1..u64::from(FIRST_WITHOUT_STORAGE)).contains(&code) || code >= FIRST_RESERVED;
@@ -51,7 +51,7 @@ impl FunctionCompiler<'_, '_> {
         if is_spilled && !self.prefetching {
             self.publish_cursor();
             self.spill();
-            self.put_outputs(true);
+            self.store_outputs(true);
         }
         let number = code;
         let code = self.number(code);
@@ -67,20 +67,19 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Ends a packet that is done, of a burst to go on with the next one.
+    /// Ends a finished packet; in a burst the next packet follows.
     pub fn finish(&mut self, code: Value) {
         let arguments = [code.into()];
         let given = if self.facts.is_fresh { &[] } else { &arguments[..] };
         self.builder.ins().jump(self.finish, given);
     }
 
-    /// Ends a packet that is done, like [`FunctionCompiler::finish`], where both of its addresses are at
-    /// hand.
-    pub fn finish_at_hand(&mut self, packet: Value) {
+    /// Ends a finished packet like [`FunctionCompiler::finish`], when its address is in a register.
+    pub fn finish_at(&mut self, packet: Value) {
         match self.burst_loop {
             Some(around) => {
                 let addresses = (packet, self.received);
-                around.go_on(&mut self.builder, self.pass, addresses);
+                around.next_packet(&mut self.builder, self.pass, addresses);
             }
             None => {
                 let code = self.number(ENDED);
@@ -89,12 +88,12 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// How far the packet has been read, in bytes.
+    /// The cursor in bytes.
     pub fn cursor(&mut self) -> Value {
         self.builder.use_var(self.cursor_bytes)
     }
 
-    /// Lets the pass know the cursor, for the runtime.
+    /// Stores the cursor in the pass, for the runtime.
     pub fn publish_cursor(&mut self) {
         if self.facts.whole_bytes {
             let cursor = self.cursor();
@@ -103,12 +102,12 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Puts slots of a fresh unit where whoever goes on expects them: in storage.
+    /// Stores the observed slots of a fresh unit in storage, for the slow path.
     pub fn spill(&mut self) {
         if !self.facts.is_fresh {
             return;
         }
-        for at in 0..self.homes.len() {
+        for at in 0..self.slot_locations.len() {
             let slot = SlotId(at as u32);
             if !self.facts.observed[self.step].contains(slot) {
                 continue;
@@ -116,7 +115,7 @@ impl FunctionCompiler<'_, '_> {
             let ty = self.slot_type(slot);
             let offset_bytes = self.storage_offset_bytes(slot);
             let is_field = self.facts.field_of[at].is_some();
-            let in_storage = matches!(self.homes[at], Home::Storage(_));
+            let in_storage = matches!(self.slot_locations[at], SlotLocation::Storage(_));
             if in_storage && !(is_field && self.path.is_pristine(slot)) {
                 continue;
             }
@@ -126,17 +125,17 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Puts the outputs so far where the packet is noted when it leaves; those for exits only at an exit.
-    pub fn put_outputs(&mut self, at_exit: bool) {
+    /// Stores the outputs so far in the packet's `Sent`; those for exits only at an exit.
+    pub fn store_outputs(&mut self, at_exit: bool) {
         if !self.facts.is_fresh || self.prefetching || self.outputs.is_empty() {
             return;
         }
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
-        self.put_outputs_at(sent, at_exit);
+        self.store_outputs_at(sent, at_exit);
     }
 
-    fn put_outputs_at(&mut self, sent: Value, at_exit: bool) {
-        let mut numbers = [None; OUTPUTS];
+    fn store_outputs_at(&mut self, sent: Value, at_exit: bool) {
+        let mut numbers = [None; MAX_OUTPUTS];
         for output in self.outputs.clone() {
             if at_exit || !output.is_for_exits {
                 numbers[output.at] = Some((output.number, output.width_bits));
@@ -150,7 +149,7 @@ impl FunctionCompiler<'_, '_> {
             };
             let offset = (offset_of!(Sent, outputs) + at * 4) as i32;
             let next = numbers.get(at + 1).copied().flatten();
-            // A zero behind a number of 32 bits is what its word has above.
+            // The upper half of a word with a number of 32 bits is the zero that follows.
             let is_zero_next = next.is_some_and(|(next, _)| self.known_number(next) == Some(0));
             if is_zero_next && width_bits <= u32::BITS && cfg!(target_endian = "little") {
                 self.store_word(number, sent, offset);
@@ -163,14 +162,14 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Notes that the packet leaves, from this address on with so many bytes.
+    /// Records that the packet is sent: its address and length.
     pub fn send(&mut self, start: Value, length_bytes: Value) {
         if !self.facts.is_fresh {
             return;
         }
         let flags = MemFlagsData::trusted();
         let sent = self.load_word(self.pass, offset_of!(Pass, sent) as i32);
-        self.put_outputs_at(sent, false);
+        self.store_outputs_at(sent, false);
         self.store_word(start, sent, offset_of!(Sent, start) as i32);
         for (value, offset) in [
             (length_bytes, offset_of!(Sent, length_bytes)),
@@ -183,19 +182,19 @@ impl FunctionCompiler<'_, '_> {
         add_to(&mut self.builder, pass, offset_of!(Pass, sent), one);
     }
 
-    /// Counts a packet that ends by an exit without storage.
+    /// Counts a packet that leaves by an exit without storage.
     pub fn count_end(&mut self, exit: u64) {
         let at = (exit - u64::from(FIRST_WITHOUT_STORAGE)) as usize;
         let one = self.number(1);
         let pass = self.pass;
-        add_to(&mut self.builder, pass, offset_of!(Pass, ended) + at * 8, one);
+        add_to(&mut self.builder, pass, offset_of!(Pass, exit_counts) + at * 8, one);
     }
 
     /// Ends a parser with an error.
-    pub fn reject(&mut self, way: Way, error: RaisedError) {
+    pub fn reject(&mut self, path: Path, error: RaisedError) {
         match self.program.regions[self.program.blocks[self.block].region.index()].kind {
-            ir::RegionKind::Parser => self.ends.rejected.push((way, error)),
-            _ => self.ends.exited.push(way),
+            ir::RegionKind::Parser => self.exits.rejected.push((path, error)),
+            _ => self.exits.exited.push(path),
         }
     }
 
@@ -204,9 +203,9 @@ impl FunctionCompiler<'_, '_> {
         match self.known_number(condition) {
             Some(0) => {}
             Some(_) => {
-                let way = self.way();
-                self.reject(way, error);
-                self.begin_dead();
+                let path = self.end_block();
+                self.reject(path, error);
+                self.begin_unreachable();
             }
             None => {
                 let failing = self.builder.create_block();
@@ -215,8 +214,8 @@ impl FunctionCompiler<'_, '_> {
                 self.builder.seal_block(failing);
                 self.builder.seal_block(going_on);
                 self.builder.set_cold_block(failing);
-                let way = Way { block: failing, path: self.path.clone() };
-                self.reject(way, error);
+                let path = Path { block: failing, facts: self.path.clone() };
+                self.reject(path, error);
                 self.builder.switch_to_block(going_on);
             }
         }

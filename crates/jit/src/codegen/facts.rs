@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known of a unit before code is made: which headers can stay in the packet, where slots
-//! live, which slots each action writes. The decisions are here, what they lead to is elsewhere.
+//! Facts of a unit, decided before its code is emitted: which headers stay in the packet, and where slots live.
 
 use super::short_crcs::{self, Crcs};
 use crate::unit::{Step, StepValue, Storage, Unit};
@@ -11,12 +10,11 @@ use ir::{
     SlotSet, StackId, TableId, ValueType,
 };
 
-/// What copies may make of a unit, in instructions of the IR; larger units are not copied at all.
-pub(crate) const MOST_OPERATIONS_OF_COPIES: usize = 3_000;
+/// Limit of a unit with duplicated paths, in instructions of the IR. Paths of larger units are not duplicated.
+pub(crate) const MAX_DUPLICATED_OPERATIONS: usize = 3_000;
 
-/// Above so many instructions slots live in storage: variables would cost more to compile than they
-/// save.
-const MOST_INSTRUCTIONS_WITH_VARIABLES: usize = 12_000;
+/// In units with more instructions slots live in storage, as variables would make compiling slow.
+const MAX_INSTRUCTIONS_WITH_VARIABLES: usize = 12_000;
 
 /// An instruction that emits a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +25,20 @@ pub(crate) struct Emit {
     pub place: (u32, u32),
 }
 
-/// What is known of a unit.
+/// Facts of a unit.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Everything that is parsed has whole bytes, so the cursor counts bytes in a register.
+    /// Whether all headers have whole bytes, so that the cursor counts bytes.
     pub whole_bytes: bool,
-    /// By header: whether it stays in the packet, its fields read there as long as nobody wrote them.
+    /// By header: whether it stays in the packet, where its fields are read until they are written.
     pub in_packet: Vec<bool>,
     /// By slot: the header and first bit of a field of a header that stays in the packet.
     pub field_of: Vec<Option<(HeaderId, u32)>>,
     /// By slot: whether it lives in storage rather than in variables.
     pub in_storage: Vec<bool>,
-    /// By slot: whether the unit has any use for a place for it outside the packet.
-    pub needs_home: Vec<bool>,
-    /// What the unit's in-place deparser emits, in order.
+    /// By slot: whether it needs a variable or storage.
+    pub needs_location: Vec<bool>,
+    /// The emissions of the unit's in-place deparser, in order.
     pub emits: Vec<Emit>,
     /// Headers that count for the length of a packet: those that the program's deparsers get.
     pub deparsed: Vec<HeaderId>,
@@ -48,16 +46,17 @@ pub(crate) struct Facts {
     pub is_fresh: bool,
     /// Whether the unit ends with an in-place deparser.
     pub in_place: bool,
-    /// Whether the unit has more instructions than copies may make. Its fields of headers live in storage
-    /// where they are not as in the packet, as every join would carry variables.
+    /// Whether the unit has too many instructions to duplicate paths. Its written fields live in storage, as
+    /// the compile time grows with the variables at merges.
     pub is_large: bool,
     /// CRCs of few bytes.
     pub crcs: Vec<Crcs>,
-    /// Slots of one bit that are no header's: what happens to packets is decided by them.
+    /// Slots of one bit outside headers, such as flags that decide where packets go. Paths with different flags
+    /// are not merged.
     pub flags: Vec<SlotId>,
-    /// Whether something in the unit asks the device for something.
+    /// Whether the unit has a request.
     pub asks: bool,
-    /// By step of a fresh unit: slots that matter to whoever goes on after an exit there.
+    /// By step of a fresh unit: slots that are live after an exit there.
     pub observed: Vec<SlotSet>,
 }
 
@@ -66,7 +65,7 @@ pub(crate) fn fixed_bits(program: &Program, header: HeaderId) -> u32 {
     program.header_type(header).fixed_bits()
 }
 
-/// Fields of a header: slot, type, and first bit where all before have fixed widths.
+/// Fields of a header: slot, type, and first bit if all fields before have fixed widths.
 pub(crate) fn fields_of(
     program: &Program,
     header: HeaderId,
@@ -106,8 +105,8 @@ pub(crate) fn constant_element(
     Some(HeaderId(stack.first_header.0 + index * stack.headers_per_element + member))
 }
 
-/// The slot of a place, if that is known; the outer `None` is a place chosen at run time, the inner
-/// one a place outside its stack.
+/// The slot of a place. The outer `None` is a place chosen at run time, the inner one a place outside its
+/// stack.
 pub(crate) fn known_slot(program: &Program, place: &Place) -> Option<Option<SlotId>> {
     match place {
         Place::Slot(slot) => Some(Some(*slot)),
@@ -148,8 +147,8 @@ pub(crate) fn table_actions(
     program.tables[table.index()].actions.iter().map(|listed| listed.action)
 }
 
-/// Slots that matter after an exit at each step: what is live behind the block before it and in front of those
-/// after it, and what the unit says.
+/// By step: slots that are live after the block before it or before the blocks after it, and those that the
+/// unit observes.
 fn observed(analysis: &Analysis<'_>, unit: &Unit) -> Vec<SlotSet> {
     let program = analysis.program();
     let liveness = analysis.liveness();
@@ -176,7 +175,7 @@ fn observed(analysis: &Analysis<'_>, unit: &Unit) -> Vec<SlotSet> {
         }
         set.unite(&before);
     }
-    // An entry's arguments are written before they are read.
+    // Applications write an entry's arguments before actions read them.
     let parameters = || program.actions.iter().flat_map(|action| &action.parameters);
     for set in &mut sets {
         parameters().for_each(|parameter| set.remove(parameter.slot));
@@ -185,7 +184,7 @@ fn observed(analysis: &Analysis<'_>, unit: &Unit) -> Vec<SlotSet> {
 }
 
 impl Facts {
-    /// Whether a stack is in storage, where its elements are found by run-time indices.
+    /// Whether a stack is in storage, where run-time indices can reach its elements.
     pub fn is_in_storage(&self, program: &Program, stack: StackId) -> bool {
         let first = program.stacks[stack.index()].first_header;
         program
@@ -194,8 +193,8 @@ impl Facts {
             .is_none_or(|header| self.in_storage[header.valid_slot().index()])
     }
 
-    /// Looks at a unit. Run-time indices of all stacks but the `indexed` ones are taken to be known
-    /// wherever they are used, where that can be.
+    /// Decides the facts of a unit, under the assumption that indices of all stacks but the `indexed` ones are
+    /// constant on every path.
     pub fn new(analysis: &Analysis<'_>, unit: &Unit, indexed: &[StackId]) -> Facts {
         let program = analysis.program();
         let regions = regions_of(program, unit);
@@ -204,7 +203,7 @@ impl Facts {
         let count = all().count();
 
         let mut written = SlotSet::empty(program);
-        // Extracting writes too, but what it writes is what is in the packet.
+        // Extraction leaves fields equal to the packet.
         let regions_facts = regions.iter().map(|region| analysis.region(*region));
         for (facts, block) in regions_facts.flat_map(|it| it.order.iter().map(move |at| (it, *at)))
         {
@@ -216,10 +215,10 @@ impl Facts {
             }
         }
 
-        // Headers that only run-time indices can tell apart, or that the runtime extracts.
+        // Headers that run-time indices choose.
         let mut is_indexed = vec![false; program.headers.len()];
-        // In code that is not copied hardly any index is known.
-        let is_large = count > MOST_OPERATIONS_OF_COPIES;
+        // Without duplicated paths hardly any index is constant.
+        let is_large = count > MAX_DUPLICATED_OPERATIONS;
         let is_followed =
             is_fresh && unit.in_place && indexed.len() < program.stacks.len() && !is_large;
         let mut index_stack = |stack: StackId| {
@@ -228,7 +227,7 @@ impl Facts {
             }
             stack_headers(program, stack).for_each(|header| is_indexed[header.index()] = true);
         };
-        // The cursor goes from unit to unit, so all of the program counts.
+        // Units share the cursor, so all regions of the program count.
         let mut whole_bytes = true;
         for operation in program.regions.iter().flat_map(operations) {
             match operation {
@@ -264,7 +263,7 @@ impl Facts {
         let emits = deparser_emits(program, unit, whole_bytes);
         let in_place = unit.in_place && emits.is_some();
         if is_followed && !in_place {
-            // Without headers in the packet there is nothing to follow.
+            // Without headers in the packet no stack gains.
             let all: Vec<StackId> = (0..program.stacks.len() as u32).map(StackId).collect();
             return Facts::new(analysis, unit, &all);
         }
@@ -281,7 +280,7 @@ impl Facts {
             })
             .collect();
 
-        let with_variables = is_fresh && count <= MOST_INSTRUCTIONS_WITH_VARIABLES;
+        let with_variables = is_fresh && count <= MAX_INSTRUCTIONS_WITH_VARIABLES;
         let mut in_storage: Vec<bool> = program
             .slots
             .iter()
@@ -291,7 +290,7 @@ impl Facts {
             })
             .collect();
         let mut field_of = vec![None; program.slots.len()];
-        let mut needs_home = vec![true; program.slots.len()];
+        let mut needs_location = vec![true; program.slots.len()];
         for (at, header) in program.headers.iter().enumerate() {
             let id = HeaderId(at as u32);
             let by_runtime = !whole_bytes || is_indexed[at] || has_varbit(program, id);
@@ -305,12 +304,12 @@ impl Facts {
                 if in_packet[at] {
                     field_of[slot.index()] = Some((id, offset_bits));
                     in_storage[slot.index()] |= is_large;
-                    needs_home[slot.index()] = written.contains(slot);
+                    needs_location[slot.index()] = written.contains(slot);
                 }
             }
         }
         for stack in &program.stacks {
-            // The runtime moves stacks and their counters together.
+            // The runtime shifts stacks together with their counters.
             if is_indexed.get(stack.first_header.index()).copied().unwrap_or(false) {
                 in_storage[stack.next.index()] = true;
             }
@@ -333,7 +332,7 @@ impl Facts {
             in_packet,
             field_of,
             in_storage,
-            needs_home,
+            needs_location,
             emits,
             deparsed: deparsed_headers(program),
             is_fresh,
@@ -355,8 +354,8 @@ impl Unit {
     }
 }
 
-/// What the deparser at the end of a unit emits, in order, if it does nothing that hinders work in
-/// place: no loop, and nothing stored to headers.
+/// The emissions of the deparser at the end of a unit, in order. `None` if it cannot work in place: it has a
+/// loop, writes headers or applies a table.
 fn deparser_emits(program: &Program, unit: &Unit, whole_bytes: bool) -> Option<Vec<Emit>> {
     let block = unit.steps.iter().rev().find_map(|step| match step {
         Step::Block(block) => Some(*block),

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use ir::{HeaderId, SlotId, ValueType};
 
-/// The integer of so many bytes: 1, 2, 4 or 8.
+/// The integer type of 1, 2, 4 or 8 bytes.
 pub(crate) fn narrow_type(size: u32) -> Type {
     match size {
         1 => types::I8,
@@ -89,7 +89,7 @@ impl FunctionCompiler<'_, '_> {
         self.load_value(bits.address, bits.offset_bits, bits.width_bits)
     }
 
-    /// Whether at most 64 bits of the packet are this number: 1 or 0 in eight bits.
+    /// Compares at most 64 bits of the packet with a number. Returns 1 or 0 in eight bits.
     pub fn test_packet(&mut self, bits: PacketBits, number: u64) -> Value {
         let first_byte = bits.offset_bits / 8;
         let skipped = bits.offset_bits % 8;
@@ -99,7 +99,7 @@ impl FunctionCompiler<'_, '_> {
             let word = self.load_bits(bits.address, bits.offset_bits, bits.width_bits);
             return self.compare(IntCC::Equal, word, number);
         }
-        // The constant is turned to the machine's order, not what is loaded.
+        // Byte-swaps the constant at compile time, not the loaded value.
         let below = size * 8 - skipped - bits.width_bits;
         let ones = u64::MAX >> (64 - bits.width_bits);
         let ordered = |number: u64| (number << below).swap_bytes() >> (64 - size * 8);
@@ -129,12 +129,12 @@ impl FunctionCompiler<'_, '_> {
                 word = self.builder.ins().bor(word, above);
             }
         }
-        // Nothing is above the end of the value.
+        // Bits above the value's width are zero.
         if low + count >= width_bits && shift + count <= 64 { word } else { self.mask(word, count) }
     }
 
-    /// Writes fields of a header to memory: those that `wanted` names, with their values from
-    /// `value_of`. Bits between them stay.
+    /// Writes those fields of a header to memory that `wanted` chooses, with values from `value_of`. Bits
+    /// between them stay.
     pub fn write_fields(
         &mut self,
         header: HeaderId,
@@ -152,7 +152,7 @@ impl FunctionCompiler<'_, '_> {
                 }
             })
             .collect();
-        // Runs of neighbouring fields that are written.
+        // Runs of neighbouring fields to write.
         let mut at = 0;
         while at < fields.len() {
             if fields[at].2.is_none() {

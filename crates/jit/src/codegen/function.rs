@@ -2,14 +2,15 @@
 //! `FunctionCompiler`: the function under construction, and the primitives that emit words, memory accesses,
 //! calls of the runtime and basic blocks. Values of the IR are in `operands` and `slots`.
 
-use super::batched_lookups::Lookups;
-use super::burst_loop::{Loop, Output, load_own};
-use super::call::{RuntimeFunction, SeldomCalls, Signatures, seldom_signature};
-use super::code_budget::Copies;
+use super::batched_lookups::BatchedLookups;
+use super::burst_loop::{Loop, Output, load_received};
+use super::call::{PreserveAllCalls, Signatures, preserve_all_signature};
+use super::code_budget::CodeBudget;
 use super::facts::Facts;
-use super::path::{Path, Split, Way};
-use super::temporaries::Known;
-use super::values::{ConstantPool, ScratchSlots, Values, lasting};
+use super::path::{Path, PathFacts, SplitPath, UsedResults};
+use super::temporaries::TempValue;
+use super::values::{ConstantPool, ScratchSlots, Values, readonly};
+use crate::runtime::RuntimeFunction;
 use crate::runtime::pass::{Pass, Received};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, TrapCode, Value, types};
@@ -19,13 +20,13 @@ use ir::{Program, RegionId, SlotId, StorageLayout, ValueType};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-/// A way that stops being one: what comes after it is never reached.
-const NEVER_REACHED: u8 = 1;
+/// Trap code after a path that ended.
+const UNREACHABLE: u8 = 1;
 
-/// Where a slot is while the function runs.
+/// Where the function keeps a slot.
 #[derive(Clone, Debug)]
-pub(crate) enum Home {
-    /// In variables, one a word.
+pub(crate) enum SlotLocation {
+    /// In variables, one for each word.
     Variables(Vec<Variable>),
     /// In the packet's storage, from this byte on; a varbit's length in the word before.
     Storage(i32),
@@ -40,27 +41,27 @@ pub(crate) enum RaisedError {
     Value(Value),
 }
 
-/// The ways out of a region.
+/// The paths that leave a region.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct RegionExits {
     /// After `return` or `accept`.
-    pub returned: Vec<Way>,
+    pub returned: Vec<Path>,
     /// After `exit`, also that of an action.
-    pub exited: Vec<Way>,
+    pub exited: Vec<Path>,
     /// After a parser's error.
-    pub rejected: Vec<(Way, RaisedError)>,
+    pub rejected: Vec<(Path, RaisedError)>,
 }
 
-/// A place in the program, by numbers: region, basic block, instruction.
+/// The place of an instruction in the program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
+pub(crate) struct CallSite {
     /// Region.
     pub region: RegionId,
     /// Basic block.
     pub block: u32,
     /// Instruction.
     pub instruction: u32,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: ir::OriginId,
 }
 
@@ -72,71 +73,70 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub builder: FunctionBuilder<'b>,
     pub signatures: Signatures,
     pub call_conv: CallConv,
-    /// Calls from where code hardly ever comes.
-    pub seldom: &'a SeldomCalls,
+    /// Functions for calls from cold code.
+    pub preserve_all_calls: &'a PreserveAllCalls,
     /// `*mut Pass`
     pub pass: Value,
-    /// `*const Instance`, which stands behind the pass.
+    /// `*const Instance`, which follows the pass in memory.
     pub instance: Value,
     /// Address of the packet.
     pub packet: Value,
     /// Its length in bytes.
     pub length_bytes: Value,
-    /// Address of the packet of a burst as it came.
+    /// Address of the packet's `Received`, in a burst.
     pub received: Value,
-    /// Whether these are the values of one way of many: see [`FunctionCompiler::find_packet`].
-    pub is_apart: bool,
-    /// Address of the storage, in a unit that keeps it; others hardly ever want it.
+    /// Whether packet and length were reloaded for this path: see [`FunctionCompiler::reload_packet`].
+    pub is_duplicated: bool,
+    /// Address of the storage, in a unit that keeps it; others load it where they use it.
     pub storage: Option<Value>,
-    /// How far the packet has been read: bytes when all is whole bytes, else kept in the pass.
+    /// The cursor in bytes. When some header has no whole number of bytes, the pass keeps the cursor instead.
     pub cursor_bytes: Variable,
     /// Address of each header where it was extracted, for headers that stay in the packet.
-    pub sources: HashMap<ir::HeaderId, Variable>,
-    /// Where each slot is.
-    pub homes: Vec<Home>,
-    /// What is known at this point.
-    pub path: Path,
-    /// Whether this point is never reached.
-    pub is_dead: bool,
-    /// Whether ways may go on without joining.
-    pub may_split: bool,
-    /// How much code copies make.
-    pub copies: Copies,
-    /// Ways out of the region under construction.
-    pub ends: Ends,
-    /// Ways that go on behind the instruction under construction, but not with this one.
-    pub splits: Vec<Split>,
-    /// Whether ways go on each for itself by whether the table that is applied was hit, and by the
-    /// action that ran.
-    pub tells_apart: (bool, bool),
-    /// Stacks whose run-time indices turned out not to be known, though the facts take them to be.
+    pub header_addresses: HashMap<ir::HeaderId, Variable>,
+    /// Where the function keeps each slot.
+    pub slot_locations: Vec<SlotLocation>,
+    /// Facts at this point.
+    pub path: PathFacts,
+    /// Whether no path reaches this point.
+    pub is_unreachable: bool,
+    /// Whether paths may be duplicated instead of merged.
+    pub may_duplicate: bool,
+    /// How much code duplicated paths may make.
+    pub budget: CodeBudget,
+    /// Paths that leave the region under construction.
+    pub exits: RegionExits,
+    /// Paths that continue after the instruction under construction, apart from the current one.
+    pub split_paths: Vec<SplitPath>,
+    /// Results of the application under construction that later code uses.
+    pub used_results: UsedResults,
+    /// Stacks with run-time indices that are not constant, although the unit's facts assume so.
     pub unresolved: Vec<ir::StackId>,
     /// Temporaries of the region under construction.
-    pub temps: Vec<Option<Known>>,
+    pub temps: Vec<Option<TempValue>>,
     /// Types of these temporaries.
     pub temp_types: &'a [ValueType],
-    /// The record of the entry whose action is under construction (its address), with its table.
+    /// The record of the entry whose action is under construction, and its table.
     pub entry: Option<(Value, ir::TableId)>,
-    /// Whether something was asked of the device; made where the unit asks or tests.
+    /// Whether the packet has pending requests.
     pub has_requests: Variable,
     /// Index of the program's block under construction.
     pub block: usize,
     /// How the last block of the program ended, as a number; in units whose storage is kept.
     pub outcome: Variable,
-    /// Whether each header was emitted by an in-place deparser: one variable an emission.
+    /// Whether the in-place deparser emitted each header: one variable for each emission.
     pub emitted: Vec<Variable>,
-    /// Whether this function only fetches into the cache what the unit's first lookup reads, and ends
-    /// before anything that others could notice.
+    /// Whether this function only prefetches what the unit's first lookups read. It ends before any side
+    /// effect.
     pub prefetching: bool,
-    /// Of a function that fetches ahead: from which blocks of the region under construction a lookup is
-    /// reached. Empty where every condition counts.
-    pub lookups_ahead: Vec<bool>,
-    /// Lookups so far.
-    pub lookups: Lookups,
-    /// Whether lookups may be made ahead, by a function of their own.
-    pub finds_ahead: bool,
-    /// Numbers that are low bits of input 0.
-    pub own_inputs: Vec<Value>,
+    /// In a function that prefetches: by basic block of the region under construction, whether a lookup can
+    /// follow. Empty in regions with cycles.
+    pub leads_to_lookup: Vec<bool>,
+    /// Lookups with keys from the received packet, so far.
+    pub lookups: BatchedLookups,
+    /// Whether another function may make lookups for the whole burst before.
+    pub may_batch: bool,
+    /// Values that are low bits of input 0.
+    pub packet_inputs: Vec<Value>,
     /// Outputs so far.
     pub outputs: Vec<Output>,
     /// Which step of the unit is under construction.
@@ -145,17 +145,17 @@ pub(crate) struct FunctionCompiler<'a, 'b> {
     pub leave: Block,
     /// The loop over the packets of a burst.
     pub burst_loop: Option<Loop>,
-    /// Where a packet that is done leads to. Of a burst the next packet follows; else it is a block with
-    /// one parameter, the code.
+    /// Where a finished packet jumps to: in a burst the code that takes the next packet, else a block with one
+    /// parameter, the code.
     pub finish: Block,
     /// Constants wider than 128 bits, which live as long as the code.
     pub constants: &'a mut ConstantPool,
-    /// Stack buffers, used again from one basic block to the next.
+    /// Stack buffers; basic blocks reuse them.
     pub scratch: ScratchSlots,
 }
 
 impl<'a, 'b> FunctionCompiler<'a, 'b> {
-    /// Arithmetic.
+    /// The emitter of arithmetic.
     pub fn values(&mut self) -> Values<'_, 'b> {
         Values {
             builder: &mut self.builder,
@@ -174,7 +174,7 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
     /// Calls a function of the runtime that has a result.
     pub(super) fn call_for_word(
         &mut self,
-        function: super::call::RuntimeFunction,
+        function: RuntimeFunction,
         arguments: &[Value],
     ) -> Value {
         match self.call(function, arguments) {
@@ -183,17 +183,21 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         }
     }
 
-    /// Calls a function of the runtime where code hardly ever comes.
-    pub fn call_seldom(&mut self, function: RuntimeFunction, arguments: &[Value]) -> Option<Value> {
+    /// Calls a function of the runtime from cold code.
+    pub fn call_preserving_all(
+        &mut self,
+        function: RuntimeFunction,
+        arguments: &[Value],
+    ) -> Option<Value> {
         let kind = (function.parameters, function.has_result);
-        let Some(address) = self.seldom.addresses.get(&kind) else {
+        let Some(address) = self.preserve_all_calls.addresses.get(&kind) else {
             return self.call(function, arguments);
         };
-        let signature = self.builder.import_signature(seldom_signature(kind));
+        let signature = self.builder.import_signature(preserve_all_signature(kind));
         let mut all = vec![self.number(function.address as u64)];
         all.extend_from_slice(arguments);
-        // A place in the pass needs no register before it is wanted.
-        let offset = offset_of!(Pass, answer);
+        // The result goes through the pass, so no register is reserved for its address.
+        let offset = offset_of!(Pass, preserved_result);
         let place = self.builder.ins().iadd_imm_s(self.pass, offset as i64);
         all.extend(function.has_result.then_some(place));
         let address = self.number(*address as u64);
@@ -206,30 +210,28 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.builder.ins().iconst(types::I64, number as i64)
     }
 
-    /// Address of the storage. Few packets want it, so it is loaded where they do; large units want it all
-    /// the time.
+    /// Address of the storage. Small units rarely use it and load it where they do; large units load it once.
     pub fn storage(&mut self) -> Value {
         match self.storage {
             Some(storage) => storage,
             None => {
                 let offset_bytes = offset_of!(Pass, storage) as i32;
                 match self.facts.is_large {
-                    true => self.load_lasting(self.pass, offset_bytes),
+                    true => self.load_readonly(self.pass, offset_bytes),
                     false => self.load_word(self.pass, offset_bytes),
                 }
             }
         }
     }
 
-    /// Loads 64 bits that are surely there.
+    /// Loads 64 bits from a valid address.
     pub fn load_word(&mut self, address: Value, offset_bytes: i32) -> Value {
         self.builder.ins().load(types::I64, MemFlagsData::trusted(), address, offset_bytes)
     }
 
-    /// Loads 64 bits that are there whichever packet runs, and stay what they are while the function
-    /// runs.
-    pub fn load_lasting(&mut self, address: Value, offset_bytes: i32) -> Value {
-        self.builder.ins().load(types::I64, lasting(), address, offset_bytes)
+    /// Loads 64 bits that are valid for every packet and constant while the function runs.
+    pub fn load_readonly(&mut self, address: Value, offset_bytes: i32) -> Value {
+        self.builder.ins().load(types::I64, readonly(), address, offset_bytes)
     }
 
     /// Stores 64 bits.
@@ -237,19 +239,18 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.builder.ins().store(MemFlagsData::trusted(), value, address, offset_bytes);
     }
 
-    /// The address of so many words on the stack, lost when the basic block ends.
+    /// Allocates words on the stack until the end of the basic block; returns their address.
     pub fn buffer(&mut self, words: u32) -> Value {
         self.scratch.allocate(&mut self.builder, words)
     }
 
-    /// The address of the surroundings, for a call of the runtime.
-    pub fn surroundings(&mut self) -> Value {
+    /// The address of the `RuntimeContext`, for a call of the runtime.
+    pub fn runtime_context(&mut self) -> Value {
         self.publish_length();
-        self.load_word(self.pass, offset_of!(Pass, surroundings) as i32)
+        self.load_word(self.pass, offset_of!(Pass, runtime_context) as i32)
     }
 
-    /// Lets the pass know how long the packet of a burst is that runs, for the runtime and whoever goes
-    /// on after an exit.
+    /// Stores the running packet's length in the pass, for the runtime and for the caller after an exit.
     pub fn publish_length(&mut self) {
         if self.facts.is_fresh {
             let length = self.length_bytes;
@@ -257,17 +258,17 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         }
     }
 
-    /// Input 0 of the packet of a burst that runs.
-    pub fn own_input(&mut self) -> Value {
-        load_own(&mut self.builder, self.received, offset_of!(Received, input))
+    /// Input 0 of the running packet of a burst.
+    pub fn packet_input(&mut self) -> Value {
+        load_received(&mut self.builder, self.received, offset_of!(Received, input))
     }
 
-    /// The number that a value is known to be.
+    /// The value of a constant.
     pub fn known_number(&mut self, value: Value) -> Option<u64> {
         self.values().known_word(value)
     }
 
-    /// Compares a word with a constant: 1 or 0 in eight bits, as branches take it.
+    /// Compares a word with a constant. Returns 1 or 0 in eight bits, as branches take it.
     pub fn compare(&mut self, condition: IntCC, word: Value, constant: u64) -> Value {
         if let Some(known) = self.known_number(word) {
             let holds = match condition {
@@ -304,8 +305,8 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.program.slots[slot.index()].ty
     }
 
-    /// Begins code that runs only when the condition holds, up to [`Self::go_on`].
-    pub fn when(&mut self, condition: Value) -> Block {
+    /// Begins code that runs only when the condition holds, up to [`Self::end_if`].
+    pub fn begin_if(&mut self, condition: Value) -> Block {
         let inside = self.builder.create_block();
         let joined = self.builder.create_block();
         self.builder.ins().brif(condition, inside, &[], joined, &[]);
@@ -314,8 +315,8 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         joined
     }
 
-    /// Ends what [`Self::when`] began.
-    pub fn go_on(&mut self, joined: Block) {
+    /// Ends code that [`Self::begin_if`] began.
+    pub fn end_if(&mut self, joined: Block) {
         self.builder.ins().jump(joined, &[]);
         self.builder.seal_block(joined);
         self.builder.switch_to_block(joined);
@@ -326,33 +327,33 @@ impl<'a, 'b> FunctionCompiler<'a, 'b> {
         self.builder.switch_to_block(block);
     }
 
-    /// Ends the running block with a jump to a new one.
-    pub fn way(&mut self) -> Way {
+    /// Ends the current block with a jump to a new one. Returns the path that continues there.
+    pub fn end_block(&mut self) -> Path {
         let block = self.builder.create_block();
         self.builder.ins().jump(block, &[]);
         self.builder.seal_block(block);
-        Way { block, path: self.path.clone() }
+        Path { block, facts: self.path.clone() }
     }
 
-    /// Goes on there.
-    pub fn enter(&mut self, way: Way) {
-        self.builder.switch_to_block(way.block);
-        self.path = way.path;
-        self.is_dead = false;
+    /// Continues on a path.
+    pub fn enter(&mut self, path: Path) {
+        self.builder.switch_to_block(path.block);
+        self.path = path.facts;
+        self.is_unreachable = false;
     }
 
-    /// What follows is not reached, as the running block is filled. Code may still be emitted, for
-    /// nobody, up to [`Self::end_dead`].
-    pub fn begin_dead(&mut self) {
+    /// Begins unreachable code after the current block was ended. Callers may emit instructions up to
+    /// [`Self::end_unreachable`]; they never run.
+    pub fn begin_unreachable(&mut self) {
         let block = self.builder.create_block();
         self.builder.seal_block(block);
         self.builder.switch_to_block(block);
-        self.is_dead = true;
+        self.is_unreachable = true;
     }
 
-    /// Ends code that is not reached.
-    pub fn end_dead(&mut self) {
-        if let Some(code) = TrapCode::user(NEVER_REACHED) {
+    /// Ends unreachable code.
+    pub fn end_unreachable(&mut self) {
+        if let Some(code) = TrapCode::user(UNREACHABLE) {
             self.builder.ins().trap(code);
         }
     }

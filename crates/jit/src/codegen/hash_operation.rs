@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Operation::Hash`: chooses between internet checksums of known sums, CRCs of few bytes, and the algorithms
-//! in `hashes`. Fields that are as in the packet are summed as the bytes that they are.
+//! `Operation::Hash`: internet checksums from fields in the packet and from earlier sums of the same fields, or
+//! an algorithm in `hashes`.
 
 use super::function::FunctionCompiler;
-use super::hash_inputs::{Input, KnownSum, Share, share_in_run};
+use super::hash_inputs::{HashInput, KnownSum, Share, share_in_run};
 use super::hashes::{ChecksumPart, Payload, takes_parameters};
 use super::temporaries::PacketBits;
 use super::values::Val;
@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ir::{HashAlgorithm, Operand, Temp, ValueType};
 use std::mem::offset_of;
 
-/// The parts of a sum with what each input adds, and how many numbers are added up.
+/// The parts of a sum and the share of each input.
 struct Parts {
     parts: Vec<ChecksumPart>,
     shares: Vec<Share>,
@@ -41,13 +41,13 @@ impl FunctionCompiler<'_, '_> {
             let inputs = self.operands(inputs);
             let payload = payload.then(|| self.rest_of_packet());
             let replication = takes_parameters(algorithm).then(|| {
-                self.load_lasting(self.instance, offset_of!(Instance, replication) as i32)
+                self.load_readonly(self.instance, offset_of!(Instance, replication) as i32)
             });
             self.values().hash_bytes(algorithm, &inputs, payload, replication)
         };
         let hash = Val::Word(hash);
         let value = match width_bits {
-            // Nothing is above the checksum's 16 bits.
+            // A checksum has 16 bits.
             16..=64 if is_half => hash,
             0..64 => self.values().resize(ir::ResizeKind::Truncate, 64, width_bits, hash),
             64 => hash,
@@ -67,7 +67,7 @@ impl FunctionCompiler<'_, '_> {
         Payload { packet: self.packet, length_bytes: self.length_bytes, from_bits }
     }
 
-    /// The checksum of inputs of fixed width laid end to end, padded to whole words of 16 bits.
+    /// The internet checksum of concatenated inputs of fixed width, padded to whole words of 16 bits.
     pub fn internet_checksum(&mut self, inputs: &[Operand]) -> Value {
         let wanted = self.hashed_inputs(inputs);
         if let Some(known) = self.changed_sum(&wanted, inputs) {
@@ -85,14 +85,14 @@ impl FunctionCompiler<'_, '_> {
         self.values().folded_checksum(sum)
     }
 
-    /// The sum from a known one whose inputs are the same, but for few.
-    fn changed_sum(&mut self, wanted: &[(Input, u32)], inputs: &[Operand]) -> Option<KnownSum> {
+    /// Updates an earlier sum whose inputs differ in few places, if that is cheaper than a new sum.
+    fn changed_sum(&mut self, wanted: &[(HashInput, u32)], inputs: &[Operand]) -> Option<KnownSum> {
         let changes = |known: &KnownSum| {
             let is_alike = known.inputs.len() == wanted.len()
                 && known.inputs.iter().zip(wanted).all(|(known, wanted)| known.1 == wanted.1);
             let changed = (0..wanted.len()).filter(|&at| {
                 let (input, _, _) = known.inputs[at];
-                input == Input::Other || input != wanted[at].0
+                input == HashInput::Other || input != wanted[at].0
             });
             is_alike.then(|| changed.collect::<Vec<_>>())
         };
@@ -104,7 +104,7 @@ impl FunctionCompiler<'_, '_> {
                     Share::Number(shift) => width_bits + shift <= 64,
                     Share::Scattered => false,
                 };
-                fits && input != Input::Other && wanted[at].0 != Input::Other
+                fits && input != HashInput::Other && wanted[at].0 != HashInput::Other
             })
         };
         let (known, changed) = self
@@ -115,7 +115,7 @@ impl FunctionCompiler<'_, '_> {
             .filter(|(known, changed)| is_possible(known, changed))
             .min_by_key(|(_, changed)| changed.len())
             .map(|(known, changed)| (known.clone(), changed))?;
-        // What was added leaves and something else comes; a new sum only adds.
+        // Each change subtracts and adds; a new sum only adds.
         if changed.len() as u32 * 2 >= self.summed_numbers(inputs) {
             return None;
         }
@@ -126,7 +126,7 @@ impl FunctionCompiler<'_, '_> {
             let after = wanted[at].0;
             let before = self.share_of(before, width_bits, share);
             let added = self.share_of(after, width_bits, share);
-            // As a whole number the sum is what it would be if it were added up anew.
+            // The exact sum, not only modulo 65535, stays equal to a new one.
             sum = self.builder.ins().isub(sum, before);
             sum = self.builder.ins().iadd(sum, added);
             known.inputs[at].0 = after;
@@ -135,11 +135,11 @@ impl FunctionCompiler<'_, '_> {
         Some(known)
     }
 
-    fn share_of(&mut self, input: Input, width_bits: u32, share: Share) -> Value {
+    fn share_of(&mut self, input: HashInput, width_bits: u32, share: Share) -> Value {
         let word = match input {
-            Input::Packet(bits) => self.load_bits(bits.address, bits.offset_bits, width_bits),
-            Input::Word(word) => word,
-            Input::Other => self.number(0),
+            HashInput::Packet(bits) => self.load_bits(bits.address, bits.offset_bits, width_bits),
+            HashInput::Word(word) => word,
+            HashInput::Other => self.number(0),
         };
         let (word, shift) = match share {
             Share::Bytes(shift) => {
@@ -151,8 +151,8 @@ impl FunctionCompiler<'_, '_> {
                 let word = match narrow {
                     Some(ty) => {
                         let narrow = self.builder.ins().ireduce(ty, word);
-                        let turned = self.builder.ins().bswap(narrow);
-                        self.builder.ins().uextend(types::I64, turned)
+                        let swapped = self.builder.ins().bswap(narrow);
+                        self.builder.ins().uextend(types::I64, swapped)
                     }
                     None => word,
                 };
@@ -167,8 +167,8 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Inputs from one on that are neighbours in the packet, as one run, where a sum can take whole
-    /// bytes there; and how many they are.
+    /// The longest prefix of the inputs that are neighbours in the packet, as one run of whole bytes, and their
+    /// number.
     fn run(&self, inputs: &[Operand], stream_bits: u64) -> Option<(PacketBits, usize)> {
         let mut run = self.packet_operand(inputs.first()?)?;
         let mut count = 1;
@@ -187,7 +187,7 @@ impl FunctionCompiler<'_, '_> {
         is_whole.then_some((run, count))
     }
 
-    /// How many numbers are added up for a sum.
+    /// The number of additions of a new sum.
     fn summed_numbers(&self, inputs: &[Operand]) -> u32 {
         let (mut at, mut stream_bits, mut count) = (0, 0u64, 0);
         while at < inputs.len() {
@@ -255,7 +255,7 @@ impl FunctionCompiler<'_, '_> {
             at += 1;
         }
         if has_runs {
-            // Among bytes, numbers are turned.
+            // Sums with runs are byte-swapped.
             for (at, shift) in numbers {
                 if all.shares[at] != Share::Scattered {
                     all.shares[at] = Share::Number(shift + 8);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hashes and checksums as compiled code: inputs are laid end to end in a buffer with inline stores and
-//! hashed by the runtime; what needs no table (internet checksum, exclusive or, identity) is inline.
+//! Hashes and checksums as compiled code: inputs are concatenated in a buffer by inline stores and hashed by
+//! the runtime; short CRCs, the internet checksum, exclusive or and identity are inline.
 
-use super::call::RuntimeFunction;
 use super::values::{Val, Values};
+use crate::runtime::RuntimeFunction;
 use crate::runtime::hashes as runtime;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Value, types};
 use ir::{HashAlgorithm, ValueType};
 
-/// Buffers up to so many words are written by unrolled code.
+/// Buffers up to this many words are written by unrolled code.
 const UNROLLED_WORDS: u32 = 64;
 
 /// Runs of bytes up to this length are summed by unrolled code.
 pub(crate) const UNROLLED_SUM_BYTES: u32 = 128;
 
-/// CRCs of up to so many bytes are computed by unrolled code.
-const MOST_CRC_BYTES_INLINE: u32 = 40;
+/// CRCs of up to this many bytes are computed by unrolled code.
+const MAX_CRC_BYTES_INLINE: u32 = 40;
 
-/// One part of what is summed by [`Values::checksum16`]; parts are laid end to end.
+/// One part of the input of [`Values::checksum16`]; parts are concatenated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChecksumPart {
     /// A number of at most 64 bits.
@@ -27,25 +27,25 @@ pub(crate) enum ChecksumPart {
         /// Width in bits.
         width_bits: u32,
     },
-    /// Whole bytes in memory. What lies before it is an even number of bytes.
+    /// Whole bytes in memory. The parts before it have an even number of bytes.
     PacketRun {
         /// Address of some byte.
         address: Value,
-        /// First byte, counted from there.
+        /// Offset of the first byte.
         offset_bytes: i32,
-        /// How many.
+        /// Number of bytes.
         length_bytes: u32,
     },
 }
 
-/// The rest of a packet, as the end of what is hashed: from some bit on, padded to whole bytes.
+/// The rest of a packet as the end of a hash's input, padded to whole bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload {
     /// Address of the packet.
     pub packet: Value,
     /// Its length in bytes.
     pub length_bytes: Value,
-    /// Where the rest begins, in bits from the packet's start.
+    /// First bit of the rest, from the packet's start.
     pub from_bits: Value,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Payload {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     value: Option<Value>,
-    /// The value is at most this.
+    /// The maximum of the value.
     bound: u64,
     /// Whether the value is the sum only modulo 65535.
     is_folded: bool,
@@ -64,19 +64,17 @@ struct Sum {
 pub(crate) struct RawSum {
     /// The sum, or a number that is equal to it modulo 65535.
     pub value: Value,
-    /// It is at most this.
+    /// The maximum of the value.
     pub bound: u64,
     /// Whether the first byte of each word is the low one.
-    pub is_turned: bool,
-    /// Whether the value is the sum itself: numbers, each with its place in the words or more times two
-    /// to eight, and words of bytes, up to four at once.
+    pub is_swapped: bool,
+    /// Whether the value is the exact sum, not only modulo 65535.
     pub is_exact: bool,
 }
 
 impl Values<'_, '_> {
-    /// The hash of the inputs laid end to end, padded to whole bytes, and of the payload behind them,
-    /// in 64 bits. `replication` is the address of a [`state::Replication`]; it is asked for only
-    /// where [`takes_parameters`] says so.
+    /// The hash of the concatenated inputs, padded to whole bytes, and the payload after them, in 64 bits.
+    /// `replication` is the address of a [`state::Replication`]; algorithms of [`takes_parameters`] need it.
     pub fn hash_bytes(
         &mut self,
         algorithm: HashAlgorithm,
@@ -146,8 +144,8 @@ impl Values<'_, '_> {
                 }
             }
         }
-        let is_turned = bytes.value.is_some();
-        if let (Some(value), true) = (numbers.value, is_turned) {
+        let is_swapped = bytes.value.is_some();
+        if let (Some(value), true) = (numbers.value, is_swapped) {
             // Modulo 65535, times 2^8 swaps the bytes of a word.
             let (value, bound) = match numbers.bound {
                 0..=0xff_ffff_ffff_ffff => (value, numbers.bound),
@@ -159,14 +157,14 @@ impl Values<'_, '_> {
             let swapped = self.builder.ins().ishl_imm_u(value, 8);
             self.add(&mut bytes, swapped, bound << 8);
         }
-        let sum = if is_turned { bytes } else { numbers };
+        let sum = if is_swapped { bytes } else { numbers };
         let is_exact = !numbers.is_folded && !bytes.is_folded;
-        sum.value.map(|value| RawSum { value, bound: sum.bound, is_turned, is_exact })
+        sum.value.map(|value| RawSum { value, bound: sum.bound, is_swapped, is_exact })
     }
 
-    /// The checksum that a sum leads to.
+    /// The checksum of a sum.
     pub fn folded_checksum(&mut self, sum: RawSum) -> Value {
-        let RawSum { value: mut sum, mut bound, is_turned, .. } = sum;
+        let RawSum { value: mut sum, mut bound, is_swapped, .. } = sum;
         if bound > u64::from(u32::MAX) {
             sum = self.halves_added(sum);
             bound = u64::from(u32::MAX);
@@ -179,14 +177,14 @@ impl Values<'_, '_> {
         }
         let mut half = self.builder.ins().ireduce(types::I16, word);
         half = self.builder.ins().bnot(half);
-        if is_turned {
+        if is_swapped {
             half = self.builder.ins().bswap(half);
         }
         self.builder.ins().uextend(types::I64, half)
     }
 
-    /// Modulo 2^32 - 1, by adding the halves with the carry from the top coming in at the bottom. Zero
-    /// stays zero, and nothing else becomes zero.
+    /// Modulo 2^32 - 1, by adding the halves with end-around carry. Zero stays zero, and nothing else becomes
+    /// zero.
     fn halves_added(&mut self, value: Value) -> Value {
         let swapped = self.builder.ins().rotr_imm_u(value, 32);
         let sum = self.builder.ins().iadd(value, swapped);
@@ -215,7 +213,7 @@ impl Values<'_, '_> {
         sum.bound += bound;
     }
 
-    /// Adds a number whose last bit stands just before bit `end_bits` of the stream.
+    /// Adds a number whose last bit is just before bit `end_bits` of the input.
     fn add_number(&mut self, sum: &mut Sum, word: Value, width_bits: u32, end_bits: u64) {
         if width_bits == 0 {
             return;
@@ -229,7 +227,7 @@ impl Values<'_, '_> {
             };
             self.add(sum, moved, u64::MAX >> (64 - used_bits));
         } else {
-            // 2^64 is 1 modulo 65535, so what leaves at the top comes in at the bottom.
+            // 2^64 is 1 modulo 65535, so a rotation keeps the sum.
             sum.is_folded = true;
             let moved = self.builder.ins().rotl_imm_u(word, shift as i64);
             self.add(sum, moved, u64::MAX);
@@ -262,7 +260,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Hashes of inputs of fixed width that need no bytes in memory.
+    /// Emits hashes of inputs of fixed width that need no buffer.
     fn inline_hash(
         &mut self,
         algorithm: HashAlgorithm,
@@ -309,14 +307,13 @@ impl Values<'_, '_> {
             _ => {
                 let crc = runtime::inline_crc(algorithm)?;
                 let length_bytes = total_bits.div_ceil(8) as u32;
-                let is_short = length_bytes <= MOST_CRC_BYTES_INLINE;
+                let is_short = length_bytes <= MAX_CRC_BYTES_INLINE;
                 is_short.then(|| self.crc(inputs, length_bytes, &crc))
             }
         }
     }
 
-    /// A reflected CRC of bytes, as [`runtime::hash`] has it: up to eight of them a step, each with a
-    /// table of its own.
+    /// A reflected CRC: up to eight bytes a step, each with the table of its place.
     fn crc(
         &mut self,
         inputs: &[(ValueType, Val)],
@@ -329,7 +326,7 @@ impl Values<'_, '_> {
         for at in 0..length_bytes.div_ceil(8) {
             let count = (length_bytes - at * 8).min(8);
             let word = self.stream_word(inputs, at);
-            // The first byte lowest.
+            // First byte lowest.
             let word = self.builder.ins().bswap(word);
             let word = self.builder.ins().bxor(word, remainder);
             let mut sum = match count {
@@ -344,7 +341,7 @@ impl Values<'_, '_> {
                 let index = self.builder.ins().band_imm_u(moved, 0xff);
                 let distance = self.builder.ins().ishl_imm_u(index, 2);
                 let address = self.builder.ins().iadd(first_table, distance);
-                // The tables are the runtime's for as long as the process lives.
+                // The runtime never frees the tables.
                 let flags = MemFlagsData::trusted().with_readonly();
                 let offset = ((count - 1 - byte) as usize * size_of::<[u32; 256]>()) as i32;
                 let entry = self.builder.ins().uload32(flags, address, offset);
@@ -361,8 +358,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// 64 bits of the stream that inputs of fixed width make when laid end to end, from bit `64 * at`
-    /// on, the first one highest; zeros beyond the end.
+    /// Bits `64 * at` to `64 * at + 63` of the concatenated inputs of fixed width, first bit highest; zeros
+    /// after the end.
     fn stream_word(&mut self, inputs: &[(ValueType, Val)], at: u32) -> Value {
         let mut word = None;
         let last_bit = i64::from(at) * 64 + 63;
@@ -384,12 +381,12 @@ impl Values<'_, '_> {
         word.unwrap_or_else(|| self.word_constant(0))
     }
 
-    /// The inputs laid end to end in scratch memory, padded with zero bits to whole bytes: address and
+    /// Concatenates the inputs in scratch memory, padded with zero bits to whole bytes. Returns address and
     /// length in bytes.
     fn laid_out(&mut self, inputs: &[(ValueType, Val)]) -> (Value, Value) {
         let most_bits: u64 = inputs.iter().map(|(ty, _)| u64::from(ty.width_bits())).sum();
         let buffer = self.fresh(most_bits.div_ceil(64).max(1) as u32);
-        // Up to the first varbit, everything has its place.
+        // Inputs before the first varbit have constant offsets.
         let mut placed = inputs
             .iter()
             .position(|(ty, _)| matches!(ty, ValueType::Varbit(_)))
@@ -423,7 +420,7 @@ pub(crate) fn takes_parameters(algorithm: HashAlgorithm) -> bool {
     matches!(algorithm, HashAlgorithm::Custom(_))
 }
 
-/// The width of all inputs together, if none is a varbit.
+/// The width of all inputs together; `None` with a varbit.
 fn fixed_bits(inputs: &[(ValueType, Val)]) -> Option<u64> {
     inputs
         .iter()

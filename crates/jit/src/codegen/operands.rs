@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands and temporaries: their types, their values, and what is known of them at compile time.
+//! Operands and temporaries: types, values, and constants known at compile time.
 
 use super::function::FunctionCompiler;
-use super::hash_inputs::Input;
-use super::temporaries::{Known, PacketBits};
+use super::hash_inputs::HashInput;
+use super::temporaries::{PacketBits, TempValue};
 use super::values::{Val, words_of};
 use crate::runtime::pass::Instance;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -24,16 +24,16 @@ impl FunctionCompiler<'_, '_> {
         match operand {
             Operand::Constant(bits) => self.values().constant(bits),
             Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Val(value)) => value,
-                Some(Known::Packet(bits)) => {
-                    // Not kept: this may be code that runs under a condition.
+                Some(TempValue::Computed(value)) => value,
+                Some(TempValue::InPacket(bits)) => {
+                    // Not cached: this code may run under a condition.
                     self.read_packet(bits)
                 }
-                Some(Known::Test(bits, number)) => {
+                Some(TempValue::PacketTest(bits, number)) => {
                     let holds = self.test_packet(bits, number);
                     Val::Word(self.builder.ins().uextend(types::I64, holds))
                 }
-                // The verifier says that what is used was defined; an unreachable use reads zero.
+                // The verifier guarantees a definition; an unreachable use reads zero.
                 None => {
                     let ty = self.temp_types[temp.index()];
                     self.zero(ty)
@@ -42,8 +42,8 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// The value of an operand of at most 64 bits as one word; of a wider one all ones when it does
-    /// not fit, which is no index of anything.
+    /// The value of an operand as one word. A value that does not fit becomes all ones, which is not a valid
+    /// index.
     pub fn index_operand(&mut self, operand: &Operand) -> Value {
         let width_bits = self.operand_type(operand).width_bits();
         let value = self.operand(operand);
@@ -58,10 +58,10 @@ impl FunctionCompiler<'_, '_> {
 
     /// Defines a temporary.
     pub fn define(&mut self, temp: Temp, value: Val) {
-        self.temps[temp.index()] = Some(Known::Val(value));
+        self.temps[temp.index()] = Some(TempValue::Computed(value));
     }
 
-    /// Defines a temporary of any width of at least that of the number.
+    /// Defines a temporary that is at least as wide as the number.
     pub(super) fn define_number(&mut self, result: Temp, number: Value) {
         let width_bits = self.temp_types[result.index()].width_bits();
         let value = match width_bits {
@@ -80,14 +80,14 @@ impl FunctionCompiler<'_, '_> {
             ValueType::Bits(width_bits) => self.values().zero(width_bits),
             ValueType::Varbit(_) => {
                 let length_bits = self.number(0);
-                let words = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
+                let words = self.load_readonly(self.instance, offset_of!(Instance, zeros) as i32);
                 Val::Varbit { length_bits, words }
             }
         }
     }
 
-    /// Lays values end to end in a buffer on the stack, each as in a packet's storage: words from the
-    /// lowest on, a varbit's length before its words. Returns the buffer's address.
+    /// Stores values in a buffer on the stack, each as in a packet's storage: low word first, a varbit's length
+    /// before its words. Returns the buffer's address.
     pub fn words_buffer(&mut self, values: &[(ValueType, Val)]) -> Value {
         let words: usize = values.iter().map(|(ty, _)| words_of(*ty)).sum();
         let address = self.buffer(words.max(1) as u32);
@@ -106,19 +106,19 @@ impl FunctionCompiler<'_, '_> {
         operands.iter().map(|operand| (self.operand_type(operand), self.operand(operand))).collect()
     }
 
-    pub fn known(&self, operand: &ir::Operand) -> Option<Known> {
+    pub fn known(&self, operand: &ir::Operand) -> Option<TempValue> {
         match operand {
             ir::Operand::Temp(temp) => self.temps[temp.index()].clone(),
             ir::Operand::Constant(_) => None,
         }
     }
 
-    /// The number that an operand of fixed width is known to be.
+    /// The value of a constant operand of fixed width.
     pub fn known_bits(&mut self, operand: &Operand) -> Option<Bits> {
         match operand {
             Operand::Constant(bits) => Some(bits.clone()),
             Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Val(Val::Word(word))) => {
+                Some(TempValue::Computed(Val::Word(word))) => {
                     let width_bits = self.temp_types[temp.index()].width_bits();
                     self.known_number(word).map(|number| Bits::from_u64(width_bits, number))
                 }
@@ -127,36 +127,36 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Where the bits are that an operand stands for, if they are in the packet.
+    /// The bits of the packet that an operand is, if it can be read there.
     pub fn packet_operand(&self, operand: &Operand) -> Option<PacketBits> {
         match operand {
             Operand::Temp(temp) => match self.temps[temp.index()] {
-                Some(Known::Packet(bits)) => Some(bits),
+                Some(TempValue::InPacket(bits)) => Some(bits),
                 _ => None,
             },
             Operand::Constant(_) => None,
         }
     }
 
-    /// What the inputs are, with their widths in bits.
-    pub fn hashed_inputs(&mut self, inputs: &[Operand]) -> Vec<(Input, u32)> {
+    /// The inputs of a hash, with their widths in bits.
+    pub fn hashed_inputs(&mut self, inputs: &[Operand]) -> Vec<(HashInput, u32)> {
         inputs
             .iter()
             .map(|input| (self.hashed_input(input), self.operand_type(input).width_bits()))
             .collect()
     }
 
-    fn hashed_input(&mut self, operand: &Operand) -> Input {
+    fn hashed_input(&mut self, operand: &Operand) -> HashInput {
         if let Some(bits) = self.packet_operand(operand) {
-            return Input::Packet(bits);
+            return HashInput::Packet(bits);
         }
         let is_word = matches!(self.operand_type(operand), ValueType::Bits(0..=64));
         match (operand, is_word) {
             (Operand::Temp(_), true) => match self.operand(operand) {
-                Val::Word(word) => Input::Word(word),
-                _ => Input::Other,
+                Val::Word(word) => HashInput::Word(word),
+                _ => HashInput::Other,
             },
-            _ => Input::Other,
+            _ => HashInput::Other,
         }
     }
 }

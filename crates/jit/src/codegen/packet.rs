@@ -2,13 +2,13 @@
 //! Instructions on the packet: extracting, looking ahead, advancing, emitting outside the packet, and
 //! stacks as a whole. Deparsing in place is in `deparse`.
 
-use super::call::RuntimeFunction;
 use super::facts::{constant_element, fields_of, fixed_bits, has_varbit};
-use super::function::{FunctionCompiler, Home, RaisedError, Site};
-use super::path::Source;
-use super::temporaries::{Known, PacketBits};
+use super::function::{CallSite, FunctionCompiler, RaisedError, SlotLocation};
+use super::path::HeaderOffset;
+use super::temporaries::{PacketBits, TempValue};
 use super::values::Val;
 use crate::runtime;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::packet::FAILURE_PACKET_TOO_SHORT;
 use crate::runtime::pass::Pass;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -17,12 +17,12 @@ use ir::{HeaderId, HeaderRef, Operand, SlotId, StackId, Temp, ValueType};
 use std::mem::offset_of;
 
 impl FunctionCompiler<'_, '_> {
-    /// The number of one of the core library's errors, as the interpreter has it.
+    /// The number of an error of the core library, as in the interpreter.
     fn error_number(&self, name: &str) -> u32 {
         self.program.error_number(name).unwrap_or(self.program.errors.len().max(1) as u32)
     }
 
-    /// Takes the cursor that the runtime has moved.
+    /// Loads the cursor after the runtime moved it.
     fn take_cursor(&mut self) {
         if self.facts.whole_bytes {
             let bits = self.load_word(self.pass, offset_of!(Pass, cursor_bits) as i32);
@@ -69,10 +69,10 @@ impl FunctionCompiler<'_, '_> {
             return self.extract_by_runtime(number, varbit_bits);
         }
         let length_bytes = fixed_bits(self.program, header) / 8;
-        let source = self.path.cursor.map_or(Source::Somewhere, Source::At);
+        let source = self.path.cursor.map_or(HeaderOffset::Variable, HeaderOffset::Constant);
         let (address, end) = self.claim(length_bytes);
         if self.facts.in_packet[header.index()] {
-            self.builder.def_var(self.sources[&header], address);
+            self.builder.def_var(self.header_addresses[&header], address);
             self.path.extracted(self.program, header, source);
         } else {
             let fields: Vec<_> = fields_of(self.program, header).collect();
@@ -87,17 +87,17 @@ impl FunctionCompiler<'_, '_> {
         self.move_cursor(end, length_bytes);
     }
 
-    /// Checks that so many bytes are left. Their address, and the cursor behind them.
+    /// Rejects the packet when fewer bytes are left. Returns their address, and the cursor after them.
     fn claim(&mut self, length_bytes: u32) -> (Value, Value) {
         let cursor = self.cursor();
         let error = RaisedError::Known(self.error_number("PacketTooShort"));
         let known_end = self.path.cursor.and_then(|cursor| cursor.checked_add(length_bytes));
         if let Some(end) = known_end {
-            if end > self.path.least_bytes {
+            if end > self.path.min_length_bytes {
                 let length = self.length_bytes;
                 let is_short = self.compare(IntCC::UnsignedLessThan, length, end.into());
                 self.reject_if(is_short, error);
-                self.path.least_bytes = end;
+                self.path.min_length_bytes = end;
             }
             let address = match end - length_bytes {
                 0 => self.packet,
@@ -113,7 +113,7 @@ impl FunctionCompiler<'_, '_> {
         (address, end)
     }
 
-    /// So many bytes were read.
+    /// Moves the cursor to `end`, over a number of bytes.
     fn move_cursor(&mut self, end: Value, length_bytes: u32) {
         self.builder.def_var(self.cursor_bytes, end);
         self.path.cursor = self.path.cursor.and_then(|cursor| cursor.checked_add(length_bytes));
@@ -163,7 +163,8 @@ impl FunctionCompiler<'_, '_> {
         self.take_cursor();
     }
 
-    /// What a function of the runtime returns is 0, or one more than the number of an error.
+    /// Rejects the packet when a function of the runtime returned an error: one more than its number; 0 is no
+    /// error.
     fn reject_by_failure(&mut self, failure: Option<Value>) {
         let Some(failure) = failure else { return };
         let error = self.builder.ins().iadd_imm_s(failure, -1);
@@ -183,8 +184,8 @@ impl FunctionCompiler<'_, '_> {
                 }
                 None => PacketBits { address, offset_bits: 0, width_bits },
             };
-            // The packet stays as it is up to the deparser.
-            self.temps[result.index()] = Some(Known::Packet(bits));
+            // No instruction before the deparser writes the packet.
+            self.temps[result.index()] = Some(TempValue::InPacket(bits));
             return;
         }
         let buffer = self.buffer(width_bits.div_ceil(64).max(1));
@@ -238,7 +239,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// `Operation::Emit`
-    pub fn emit(&mut self, header: &HeaderRef, site: Site) {
+    pub fn emit(&mut self, header: &HeaderRef, site: CallSite) {
         let known = match header {
             HeaderRef::Header(id) => Some(*id),
             HeaderRef::Element { stack, member, index: Operand::Constant(index) } => {
@@ -254,7 +255,7 @@ impl FunctionCompiler<'_, '_> {
         };
         match (known, header) {
             (Some(id), _) if self.facts.in_place => {
-                // Noted now, written when all is known.
+                // The end of the unit writes the header, when all emissions are known.
                 let valid = self.program.headers[id.index()].valid_slot();
                 let valid = self.load_slot(valid);
                 let valid = self.values().truth(valid);
@@ -272,7 +273,7 @@ impl FunctionCompiler<'_, '_> {
             (None, HeaderRef::Element { stack, member, index }) => {
                 let index = self.index_operand(index);
                 let is_inside = self.is_inside(*stack, index);
-                let joined = self.when(is_inside);
+                let joined = self.begin_if(is_inside);
                 let declared = &self.program.stacks[stack.index()];
                 let number =
                     self.builder.ins().imul_imm_s(index, i64::from(declared.headers_per_element));
@@ -280,7 +281,7 @@ impl FunctionCompiler<'_, '_> {
                 let number = self.builder.ins().iadd_imm_s(number, first);
                 self.publish_length();
                 self.call(RuntimeFunction::taking_2(runtime::packet::emit), &[self.pass, number]);
-                self.go_on(joined);
+                self.end_if(joined);
             }
             (None, HeaderRef::Header(_)) => {}
         }
@@ -292,8 +293,8 @@ impl FunctionCompiler<'_, '_> {
             return self.move_elements(stack, by);
         }
         debug_assert!(matches!(
-            self.homes[self.program.stacks[stack.index()].next.index()],
-            Home::Storage(_)
+            self.slot_locations[self.program.stacks[stack.index()].next.index()],
+            SlotLocation::Storage(_)
         ));
         let number = self.number(u64::from(stack.0));
         let by = self.builder.ins().iconst(cranelift_codegen::ir::types::I64, i64::from(by));
@@ -304,7 +305,7 @@ impl FunctionCompiler<'_, '_> {
         );
     }
 
-    /// The bytes of the valid ones among the deparsed headers.
+    /// The number of bytes of all valid headers that the deparser gets.
     pub fn measure(&mut self) -> Value {
         let mut known_bits = 0;
         let mut total = None;

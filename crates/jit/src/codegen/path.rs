@@ -10,128 +10,130 @@ use cranelift_codegen::ir::{Block, Value};
 use cranelift_frontend::Variable;
 use ir::{HeaderId, Program, SlotId, SlotSet, Temp};
 
-/// Where a header that stays in the packet lies.
+/// Offset of a header that stays in the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// It was never extracted: its fields were zero at the start.
-    Never,
-    /// So many bytes after the packet's first one.
-    At(u32),
-    /// At the address in the header's variable.
-    Somewhere,
+pub(crate) enum HeaderOffset {
+    /// It was not extracted; its fields are zero.
+    NotExtracted,
+    /// Bytes from the packet's first one.
+    Constant(u32),
+    /// Known at run time only: the header's variable has its address.
+    Variable,
 }
 
-/// What is known on one way.
+/// Facts along one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
-    /// Fields (of headers that stay in the packet) that are as in the packet, or zero when their header
-    /// was never extracted.
+pub(crate) struct PathFacts {
+    /// Fields of headers that stay in the packet which are unchanged since extraction, or zero when their
+    /// header was not extracted.
     pristine: SlotSet,
-    /// By slot: the number that it holds.
+    /// By slot: its value, if that is constant.
     numbers: Vec<Option<u64>>,
-    /// Slots other than fields that hold bits of the packet as it came. Their places may hold anything.
+    /// Slots other than fields that are copies of bits of the received packet. Their variables or storage are
+    /// not written.
     pub copies: Vec<(SlotId, PacketBits)>,
     /// By header.
-    sources: Vec<Source>,
-    /// How far the packet has been read in bytes.
+    header_offsets: Vec<HeaderOffset>,
+    /// The parser's cursor in bytes.
     pub cursor: Option<u32>,
-    /// The packet is at least so many bytes long.
-    pub least_bytes: u32,
-    /// Whether something was asked of the device.
+    /// Length in bytes that the packet has at least.
+    pub min_length_bytes: u32,
+    /// Whether the packet has pending requests.
     pub requests: Option<bool>,
-    /// Sums that were computed.
+    /// Checksums computed so far.
     pub sums: Vec<KnownSum>,
-    /// CRCs that were computed.
+    /// CRCs computed so far.
     pub crcs: Vec<KnownCrcs>,
-    /// Whether some table was looked up in.
+    /// Whether some lookup was made.
     pub has_looked_up: bool,
-    /// Whether the table that is being applied was hit, and the index of the action that ran.
-    pub applied: Applied,
+    /// Facts of the table application under construction.
+    pub applied: ApplyFacts,
 }
 
-/// What is known of a table's application.
+/// Facts of a table's application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Applied {
-    /// 1 or 0.
+pub(crate) struct ApplyFacts {
+    /// 1 for a hit, 0 for a miss.
     pub hit: Option<u64>,
-    /// All ones when none ran.
+    /// Index of the action that ran; all ones when no action ran.
     pub action: Option<u64>,
 }
 
-impl Path {
-    /// At the start of a unit.
-    pub fn at_start(program: &Program, facts: &Facts) -> Path {
+impl PathFacts {
+    /// Facts at the start of a unit.
+    pub fn at_start(program: &Program, facts: &Facts) -> PathFacts {
         let mut pristine = SlotSet::empty(program);
         for (at, field) in facts.field_of.iter().enumerate() {
             if field.is_some() {
                 pristine.insert(SlotId(at as u32));
             }
         }
-        Path {
+        PathFacts {
             pristine,
             numbers: vec![None; program.slots.len()],
             copies: Vec::new(),
-            sources: vec![Source::Never; program.headers.len()],
+            header_offsets: vec![HeaderOffset::NotExtracted; program.headers.len()],
             cursor: (facts.is_fresh && facts.whole_bytes).then_some(0),
-            least_bytes: 0,
+            min_length_bytes: 0,
             requests: Some(false),
             sums: Vec::new(),
             crcs: Vec::new(),
             has_looked_up: false,
-            applied: Applied::default(),
+            applied: ApplyFacts::default(),
         }
     }
 
-    /// Whether a field is as in the packet.
+    /// Whether a field is unchanged since extraction.
     pub fn is_pristine(&self, slot: SlotId) -> bool {
         self.pristine.contains(slot)
     }
 
-    /// Where a header lies.
-    pub fn source(&self, header: HeaderId) -> Source {
-        self.sources[header.index()]
+    /// Offset of a header.
+    pub fn header_offset(&self, header: HeaderId) -> HeaderOffset {
+        self.header_offsets[header.index()]
     }
 
-    /// The number that a slot holds, if that is known.
+    /// The value of a slot, if that is constant.
     pub fn number(&self, facts: &Facts, slot: SlotId) -> Option<u64> {
         match facts.field_of[slot.index()] {
             Some((header, _)) if self.is_pristine(slot) => {
-                (self.source(header) == Source::Never).then_some(0)
+                (self.header_offset(header) == HeaderOffset::NotExtracted).then_some(0)
             }
             _ => self.numbers[slot.index()],
         }
     }
 
-    /// A slot was written; the number is known or not.
+    /// Records a write of a slot, with its value if that is constant.
     pub fn written(&mut self, slot: SlotId, number: Option<u64>) {
         self.pristine.remove(slot);
         self.numbers[slot.index()] = number;
         self.copies.retain(|(copy, _)| *copy != slot);
     }
 
-    /// A slot that is no field holds bits of the packet from now on, and is read there.
+    /// Records that a slot which is not a field became a copy of bits of the packet. Reads of the slot read the
+    /// packet.
     pub fn copied_from_packet(&mut self, slot: SlotId, bits: PacketBits) {
         self.written(slot, None);
         self.copies.push((slot, bits));
     }
 
-    /// The bits of the packet that a slot holds which is no field.
+    /// The bits of the packet that a slot which is not a field is a copy of.
     pub fn copy_of(&self, slot: SlotId) -> Option<PacketBits> {
         self.copies.iter().find(|(copy, _)| *copy == slot).map(|(_, bits)| *bits)
     }
 
-    /// A header was extracted from there.
-    pub fn extracted(&mut self, program: &Program, header: HeaderId, source: Source) {
-        self.sources[header.index()] = source;
+    /// Records that a header was extracted at an offset.
+    pub fn extracted(&mut self, program: &Program, header: HeaderId, source: HeaderOffset) {
+        self.header_offsets[header.index()] = source;
         for (slot, _, _) in fields_of(program, header) {
             self.pristine.insert(slot);
             self.numbers[slot.index()] = None;
         }
     }
 
-    /// The fields of a header become those of another one of the same type, that stays as it is.
+    /// Records that the fields of header `from` were copied to header `to`, of the same type.
     pub fn copied(&mut self, program: &Program, from: HeaderId, to: HeaderId) {
-        self.sources[to.index()] = self.sources[from.index()];
+        self.header_offsets[to.index()] = self.header_offsets[from.index()];
         let (from, to) = (&program.headers[from.index()], &program.headers[to.index()]);
         let count = program.header_types[from.ty.index()].fields.len() as u32;
         for offset in 0..=count {
@@ -147,30 +149,30 @@ impl Path {
         }
     }
 
-    /// The packet's address is known as another value from now on.
+    /// Replaces the value that is the packet's address.
     pub fn packet_moved(&mut self, before: Value, after: Value) {
         self.copies.iter_mut().for_each(|(_, bits)| bits.packet_moved(before, after));
         self.sums.iter_mut().for_each(|sum| sum.packet_moved(before, after));
         self.crcs.iter_mut().for_each(|crcs| crcs.packet_moved(before, after));
     }
 
-    /// Keeps what holds on another way too.
-    pub fn narrow(&mut self, other: &Path) {
+    /// Keeps the facts that hold on another path too.
+    pub fn intersect(&mut self, other: &PathFacts) {
         self.pristine.intersect(&other.pristine);
         for (number, other) in self.numbers.iter_mut().zip(&other.numbers) {
             if *number != *other {
                 *number = None;
             }
         }
-        for (source, other) in self.sources.iter_mut().zip(&other.sources) {
+        for (source, other) in self.header_offsets.iter_mut().zip(&other.header_offsets) {
             if *source != *other {
-                *source = Source::Somewhere;
+                *source = HeaderOffset::Variable;
             }
         }
         if self.cursor != other.cursor {
             self.cursor = None;
         }
-        self.least_bytes = self.least_bytes.min(other.least_bytes);
+        self.min_length_bytes = self.min_length_bytes.min(other.min_length_bytes);
         if self.requests != other.requests {
             self.requests = None;
         }
@@ -186,7 +188,7 @@ impl Path {
         self.crcs.retain(|crcs| other.crcs.contains(crcs));
     }
 
-    /// Forgets whatever these slots hold, what was extracted to these headers, the cursor and requests.
+    /// Forgets facts of these slots, offsets of these headers, the cursor and requests.
     pub fn forget(&mut self, program: &Program, written: &SlotSet, extracted: &[HeaderId]) {
         self.pristine.subtract(written);
         for (at, number) in self.numbers.iter_mut().enumerate() {
@@ -195,8 +197,8 @@ impl Path {
             }
         }
         for header in extracted {
-            // Fields stay as in the packet, wherever that is.
-            self.sources[header.index()] = Source::Somewhere;
+            // Fields stay unchanged since extraction, at an unknown offset.
+            self.header_offsets[header.index()] = HeaderOffset::Variable;
             self.numbers[program.headers[header.index()].valid_slot().index()] = None;
             fields_of(program, *header).for_each(|(slot, ..)| self.numbers[slot.index()] = None);
         }
@@ -208,31 +210,39 @@ impl Path {
     }
 }
 
-/// Code that is reached by one jump or more from elsewhere, and holds nothing yet.
+/// A control-flow path that continues at an empty block.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
-    /// Where it begins; all jumps there are made.
+pub(crate) struct Path {
+    /// The block; all jumps to it exist.
     pub block: Block,
-    /// What is known there.
-    pub path: Path,
+    /// Facts there.
+    pub facts: PathFacts,
 }
 
-/// Where the results of an application go: temporaries, and until it is clear which of them are known,
-/// variables.
+/// Which results of an application later code uses. Paths with different used results are not merged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UsedResults {
+    /// Whether the table was hit.
+    pub hit: bool,
+    /// Which action ran.
+    pub action: bool,
+}
+
+/// Where the results of an application go: temporaries, and until the arms end, variables.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Results {
+pub(crate) struct ApplyResults {
     pub hit: Temp,
     pub action: Temp,
-    pub is_used: (bool, bool),
+    pub used: UsedResults,
     pub hit_variable: Variable,
     pub action_variable: Variable,
 }
 
-/// A way that goes on behind the application of a table.
+/// A path that continues after the application of a table.
 #[derive(Debug)]
-pub(crate) struct Split {
-    /// The way.
-    pub way: Way,
-    /// What is defined there.
-    pub results: Results,
+pub(crate) struct SplitPath {
+    /// The path.
+    pub path: Path,
+    /// The results to define there.
+    pub results: ApplyResults,
 }

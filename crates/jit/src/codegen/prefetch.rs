@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Prefetches as instructions. The code generator has none, so on x86-64 a byte is loaded that nobody uses,
-//! marked by its trap code, and in the finished machine code the instruction is made a `prefetcht0`: it is as
-//! long, and addresses memory alike. Elsewhere the runtime is called.
+//! Prefetch instructions, which Cranelift lacks. On x86-64 a load of an unused byte is marked by its trap code,
+//! and `make_prefetches` rewrites it to `prefetcht0` in the machine code: both have the same length and
+//! addressing. On other machines the runtime is called.
 
 use super::function::FunctionCompiler;
 use crate::runtime::tables as runtime;
 use cranelift_codegen::MachTrap;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, TrapCode, Value, types};
 
-/// Marks loads that are to be prefetches.
+/// Trap code of loads that become prefetches.
 const IS_PREFETCH: TrapCode = TrapCode::unwrap_user(2);
 
 impl FunctionCompiler<'_, '_> {
-    /// Fetches the line at an address, which may be no one's, into the cache.
+    /// Prefetches the cache line at an address, which may be invalid.
     pub fn prefetch_at(&mut self, address: Value) {
         if cfg!(target_arch = "x86_64") {
-            // What may trap is kept, though nobody uses it.
+            // Cranelift keeps an unused load that may trap.
             let flags = MemFlagsData::new().with_trap_code(Some(IS_PREFETCH));
             self.builder.ins().load(types::I8, flags, address, 0);
         } else {
@@ -24,8 +24,8 @@ impl FunctionCompiler<'_, '_> {
     }
 }
 
-/// Makes marked loads of a function's machine code prefetches. `None` when one looks different from what
-/// the code generator is known to emit.
+/// Rewrites the marked loads in a function's machine code to prefetches. `None` when one is not encoded as
+/// expected.
 pub(crate) fn make_prefetches(code: &mut [u8], traps: &[MachTrap]) -> Option<()> {
     for trap in traps.iter().filter(|trap| trap.code == IS_PREFETCH) {
         make_prefetch(code.get_mut(trap.offset as usize..)?)?;
@@ -33,8 +33,8 @@ pub(crate) fn make_prefetches(code: &mut [u8], traps: &[MachTrap]) -> Option<()>
     Some(())
 }
 
-/// Makes `movzx register, byte [address]` at the start of some code `prefetcht0 [address]`: the same
-/// prefixes and address with another opcode, and with 1 instead of the register.
+/// Rewrites `movzx register, byte [address]` at the start of `code` to `prefetcht0 [address]`: prefixes and
+/// address stay, the opcode changes, and 1 replaces the register.
 fn make_prefetch(code: &mut [u8]) -> Option<()> {
     const REX: std::ops::RangeInclusive<u8> = 0x40..=0x4f;
     const REX_W_AND_R: u8 = 0x0c;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Instructions that read and define temporaries only: constant folding, tests of bits as they are in the
-//! packet, and their code. The arithmetic itself is in `values`.
+//! Instructions that read and define temporaries only: constant folding, tests of bits in packet memory, and
+//! their code. The arithmetic itself is in `values`.
 
 use super::function::FunctionCompiler;
-use super::temporaries::{Known, PacketBits};
+use super::temporaries::{PacketBits, TempValue};
 use super::values::Val;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
@@ -34,11 +34,11 @@ impl FunctionCompiler<'_, '_> {
                 (*result, self.values().resize(*kind, from_bits, to_bits, operand))
             }
             Operation::Slice { result, operand, high, low } => {
-                if let Some(Known::Packet(mut bits)) = self.known(operand) {
+                if let Some(TempValue::InPacket(mut bits)) = self.known(operand) {
                     // A slice of a field in the packet is in the packet too.
                     bits.offset_bits += bits.width_bits - 1 - high;
                     bits.width_bits = high - low + 1;
-                    self.temps[result.index()] = Some(Known::Packet(bits));
+                    self.temps[result.index()] = Some(TempValue::InPacket(bits));
                     return;
                 }
                 let from_bits = self.operand_type(operand).width_bits();
@@ -56,27 +56,31 @@ impl FunctionCompiler<'_, '_> {
         self.define(result, value);
     }
 
-    /// What an instruction comes to where that is more than its code.
-    fn shortcut_of(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+    /// The result of an instruction that needs no code or cheaper code.
+    fn shortcut_of(&mut self, operation: &Operation) -> Option<(Temp, TempValue)> {
         self.folded(operation)
             .or_else(|| self.test(operation))
-            .or_else(|| self.turned_test(operation))
+            .or_else(|| self.swapped_test(operation))
     }
 
-    /// A test of bits of the packet, as the result of an instruction; neighbours are tested together.
-    fn test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+    /// Turns comparisons of bits of the packet with constants into tests; neighbours are tested together.
+    fn test(&mut self, operation: &Operation) -> Option<(Temp, TempValue)> {
         let Operation::Binary { result, operation, left, right } = operation else { return None };
         let test = match (operation, self.known(left), self.known(right)) {
-            (BinaryOperation::Equal, Some(Known::Packet(bits)), _) if bits.width_bits <= 64 => {
-                Known::Test(bits, self.known_bits(right)?.to_u64()?)
+            (BinaryOperation::Equal, Some(TempValue::InPacket(bits)), _)
+                if bits.width_bits <= 64 =>
+            {
+                TempValue::PacketTest(bits, self.known_bits(right)?.to_u64()?)
             }
-            (BinaryOperation::Equal, _, Some(Known::Packet(bits))) if bits.width_bits <= 64 => {
-                Known::Test(bits, self.known_bits(left)?.to_u64()?)
+            (BinaryOperation::Equal, _, Some(TempValue::InPacket(bits)))
+                if bits.width_bits <= 64 =>
+            {
+                TempValue::PacketTest(bits, self.known_bits(left)?.to_u64()?)
             }
             (
                 BinaryOperation::And,
-                Some(Known::Test(left, left_number)),
-                Some(Known::Test(right, right_number)),
+                Some(TempValue::PacketTest(left, left_number)),
+                Some(TempValue::PacketTest(right, right_number)),
             ) => {
                 let follows = |left: PacketBits, right: PacketBits| {
                     left.address == right.address
@@ -94,15 +98,15 @@ impl FunctionCompiler<'_, '_> {
                     return None;
                 }
                 let both = PacketBits { width_bits, ..high };
-                Known::Test(both, high_number << low.width_bits | low_number)
+                TempValue::PacketTest(both, high_number << low.width_bits | low_number)
             }
             _ => return None,
         };
         Some((*result, test))
     }
 
-    /// Whether a turned number of 16 bits is what stands in the packet: compared as it stands there.
-    fn turned_test(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+    /// Compares a byte-swapped number of 16 bits with bits of the packet in the machine's byte order.
+    fn swapped_test(&mut self, operation: &Operation) -> Option<(Temp, TempValue)> {
         let Operation::Binary { result, operation, left, right } = operation else { return None };
         let condition = match operation {
             BinaryOperation::Equal => IntCC::Equal,
@@ -110,25 +114,25 @@ impl FunctionCompiler<'_, '_> {
             _ => return None,
         };
         let (word, bits) = match (self.known(left)?, self.known(right)?) {
-            (Known::Val(Val::Word(word)), Known::Packet(bits))
-            | (Known::Packet(bits), Known::Val(Val::Word(word))) => (word, bits),
+            (TempValue::Computed(Val::Word(word)), TempValue::InPacket(bits))
+            | (TempValue::InPacket(bits), TempValue::Computed(Val::Word(word))) => (word, bits),
             _ => return None,
         };
         let is_half = bits.width_bits == 16 && bits.offset_bits.is_multiple_of(8);
         if !is_half || cfg!(target_endian = "big") {
             return None;
         }
-        let turned = self.values().turned_half(word)?;
+        let swapped = self.values().swapped_half(word)?;
         let flags = MemFlagsData::trusted();
         let first_byte = (bits.offset_bits / 8) as i32;
         let found = self.builder.ins().load(types::I16, flags, bits.address, first_byte);
-        let holds = self.builder.ins().icmp(condition, turned, found);
+        let holds = self.builder.ins().icmp(condition, swapped, found);
         let holds = self.builder.ins().uextend(types::I64, holds);
-        Some((*result, Known::Val(Val::Word(holds))))
+        Some((*result, TempValue::Computed(Val::Word(holds))))
     }
 
-    /// What is known of the result of an instruction whose operands are known well enough.
-    fn folded(&mut self, operation: &Operation) -> Option<(Temp, Known)> {
+    /// Folds an instruction with constant operands.
+    fn folded(&mut self, operation: &Operation) -> Option<(Temp, TempValue)> {
         let (result, value) = match operation {
             Operation::Unary { result, operation, operand } => {
                 (*result, self.known_bits(operand)?.unary(*operation))
@@ -172,6 +176,6 @@ impl FunctionCompiler<'_, '_> {
             _ => return None,
         };
         let value = self.values().constant(&value);
-        Some((result, Known::Val(value)))
+        Some((result, TempValue::Computed(value)))
     }
 }

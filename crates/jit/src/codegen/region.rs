@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Regions: basic blocks, terminators, loops; and which part of the generator makes the code of which
-//! instruction.
+//! Regions: basic blocks, terminators and loops, and the dispatch from instructions to the files that emit
+//! them.
 
 use super::facts::stack_headers;
 use super::fields::narrow_type;
-use super::function::{FunctionCompiler, RaisedError, Site};
-use super::path::{Results, Split, Way};
-use super::temporaries::Known;
+use super::function::{CallSite, FunctionCompiler, RaisedError};
+use super::path::{ApplyResults, Path, SplitPath, UsedResults};
+use super::temporaries::TempValue;
 use super::values::{ScratchMark, Val};
 use crate::runtime::pass::{
     ENDED, ENDED_STEP_LIMIT, OUTCOME_EXITED, OUTCOME_REJECTED, OUTCOME_RETURNED,
@@ -21,14 +21,16 @@ use ir::{
 };
 use std::collections::BTreeMap;
 
-/// So many back edges are followed with what is known on each turn, as long as the code stays small.
-const MOST_TURNS: u32 = 16;
+/// Iterations of a loop that are unrolled with the facts of each, as long as the budget lasts.
+const MAX_UNROLLED_TURNS: u32 = 16;
 
-/// Up to so many cases are turned to the machine's order: turned ones hardly ever follow one another.
-const MOST_TURNED_CASES: usize = 4;
+/// Cases of a switch that are byte-swapped at compile time instead of the loaded value. With more cases a jump
+/// table is likely, which byte-swapped cases prevent.
+const MAX_SWAPPED_CASES: usize = 4;
 
-/// Whether others notice that an instruction ran, or its run depends on tables.
-fn is_noticed(operation: &Operation) -> bool {
+/// Whether a function that prefetches has to end before an instruction: the instruction has side effects or
+/// depends on tables.
+fn stops_prefetching(operation: &Operation) -> bool {
     !matches!(
         operation,
         Operation::Unary { .. }
@@ -48,45 +50,44 @@ fn is_noticed(operation: &Operation) -> bool {
     )
 }
 
-/// A point of a region from which code goes on, with the temporaries of its basic block.
-struct Point {
+/// A point within a basic block from which a pending path continues.
+struct ResumePoint {
     at: usize,
     instruction: usize,
-    temps: Vec<Option<Known>>,
+    temps: Vec<Option<TempValue>>,
     mark: ScratchMark,
-    /// Results of the application of a table just before.
-    results: Option<Results>,
+    /// Results of the table application just before.
+    results: Option<ApplyResults>,
 }
 
-/// Ways into basic blocks: by how many back edges were taken before, then by the order of blocks, so
-/// that the first of them is reached from nowhere else any more.
-type Arrivals = BTreeMap<(u32, usize), Vec<Way>>;
+/// Paths into basic blocks that are not emitted yet, by the number of back edges taken, then by reverse
+/// postorder. No other path can still reach the first block.
+type Arrivals = BTreeMap<(u32, usize), Vec<Path>>;
 
 impl<'a> FunctionCompiler<'a, '_> {
-    /// Emits a block of the program. The ways on which code goes on, however it ended, each of which
-    /// stands for a packet laid out in another way.
-    pub fn program_block(&mut self, block: usize) -> Vec<Way> {
+    /// Emits a block of the program. Returns the paths that continue after it, one for each header layout.
+    pub fn program_block(&mut self, block: usize) -> Vec<Path> {
         let declared = &self.program.blocks[block];
         self.block = block;
-        let outer_ends = std::mem::take(&mut self.ends);
+        let outer_exits = std::mem::take(&mut self.exits);
         self.region(declared.region);
-        let ends = std::mem::replace(&mut self.ends, outer_ends);
-        let mut ways = Vec::new();
-        for (ended, code) in [(ends.returned, OUTCOME_RETURNED), (ends.exited, OUTCOME_EXITED)] {
+        let exits = std::mem::replace(&mut self.exits, outer_exits);
+        let mut paths = Vec::new();
+        for (ended, code) in [(exits.returned, OUTCOME_RETURNED), (exits.exited, OUTCOME_EXITED)] {
             if self.facts.is_fresh {
-                ways.extend(ended);
+                paths.extend(ended);
                 continue;
             }
-            for way in ended {
-                self.enter(way);
+            for path in ended {
+                self.enter(path);
                 let code = self.number(code);
                 self.builder.def_var(self.outcome, code);
-                ways.push(self.way());
+                paths.push(self.end_block());
             }
         }
         let mut rejected = Vec::new();
-        for (way, error) in ends.rejected {
-            self.enter(way);
+        for (path, error) in exits.rejected {
+            self.enter(path);
             let error = match error {
                 RaisedError::Known(error) => self.number(u64::from(error)),
                 RaisedError::Value(error) => error,
@@ -117,33 +118,33 @@ impl<'a> FunctionCompiler<'a, '_> {
                 };
                 self.store_slot(slot, value);
             }
-            rejected.push(self.way());
+            rejected.push(self.end_block());
         }
-        // Packets that a parser refuses are seldom, so they go on together.
-        if self.may_split && self.copies.allowed(self.step) > 2 {
-            let rejected = self.joined(rejected);
-            ways = self.grouped(ways);
-            ways.extend(rejected);
-            ways
+        // Rejected packets are rare, so their paths are merged.
+        if self.may_duplicate && self.budget.allowed(self.step) > 2 {
+            let rejected = self.merged(rejected);
+            paths = self.merged_by_layout(paths);
+            paths.extend(rejected);
+            paths
         } else {
-            ways.extend(rejected);
-            self.grouped(ways)
+            paths.extend(rejected);
+            self.merged_by_layout(paths)
         }
     }
 
-    /// Emits an action's code inline. The ways on which code goes on after `return`; those after `exit`
-    /// are with the ends of the region around.
-    pub fn action_region(&mut self, region: RegionId) -> Vec<Way> {
+    /// Emits an action inline. Returns the paths after `return`; those after `exit` are added to the exits of
+    /// the surrounding region.
+    pub fn action_region(&mut self, region: RegionId) -> Vec<Path> {
         let outer_temps = std::mem::take(&mut self.temps);
         let outer_types = self.temp_types;
-        let outer_returned = std::mem::take(&mut self.ends.returned);
+        let outer_returned = std::mem::take(&mut self.exits.returned);
         self.region(region);
         self.temps = outer_temps;
         self.temp_types = outer_types;
-        std::mem::replace(&mut self.ends.returned, outer_returned)
+        std::mem::replace(&mut self.exits.returned, outer_returned)
     }
 
-    /// Emits a region. Its ends are with [`FunctionCompiler::ends`].
+    /// Emits a region. The paths that leave it are in [`FunctionCompiler::exits`].
     fn region(&mut self, id: RegionId) {
         let region = &self.program.regions[id.index()];
         let order = ir::control_flow::reverse_postorder(region);
@@ -155,7 +156,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             let next = region.blocks[*block].terminator.successors();
             next.iter().any(|next| position[next.index()] <= position[*block])
         });
-        self.lookups_ahead = match self.prefetching && !has_cycle {
+        self.leads_to_lookup = match self.prefetching && !has_cycle {
             true => self.leading_to_lookups(region, &order),
             false => Vec::new(),
         };
@@ -165,39 +166,39 @@ impl<'a> FunctionCompiler<'a, '_> {
             self.builder.def_var(variable, zero);
             variable
         });
-        let outer_splits = std::mem::take(&mut self.splits);
+        let outer_splits = std::mem::take(&mut self.split_paths);
         let mark = self.scratch.mark();
-        let mut arrivals = Arrivals::from([((0, 0), vec![self.way()])]);
+        let mut arrivals = Arrivals::from([((0, 0), vec![self.end_block()])]);
         while let Some((&(layer, at), _)) = arrivals.first_key_value() {
-            if layer > 0 && (layer > MOST_TURNS || self.copies.allowed(self.step) < 2) {
+            if layer > 0 && (layer > MAX_UNROLLED_TURNS || self.budget.allowed(self.step) < 2) {
                 if let Some(back_edges) = back_edges {
                     let arrivals = std::mem::take(&mut arrivals);
-                    self.looping(id, (&order, &position), back_edges, arrivals);
+                    self.emit_loop(id, (&order, &position), back_edges, arrivals);
                 }
                 break;
             }
-            let ways = arrivals.remove(&(layer, at)).unwrap_or_default();
-            for way in self.grouped(ways) {
-                self.enter(way);
-                for (next, mut way) in self.basic_block(id, order[at], mark) {
+            let paths = arrivals.remove(&(layer, at)).unwrap_or_default();
+            for path in self.merged_by_layout(paths) {
+                self.enter(path);
+                for (next, mut path) in self.basic_block(id, order[at], mark) {
                     if let Some(back_edges) = back_edges
                         && next.index() <= order[at]
                     {
-                        self.enter(way);
+                        self.enter(path);
                         self.count_back_edge(back_edges);
-                        way = self.way();
+                        path = self.end_block();
                     }
                     let to = position[next.index()];
                     let layer = if to > at { layer } else { layer + 1 };
-                    arrivals.entry((layer, to)).or_default().push(way);
+                    arrivals.entry((layer, to)).or_default().push(path);
                 }
             }
         }
         self.scratch.release(mark);
-        self.splits = outer_splits;
+        self.split_paths = outer_splits;
     }
 
-    /// Which blocks of a region without cycles a lookup in a table is reached from.
+    /// By basic block of a region without cycles: whether a table lookup can follow.
     fn leading_to_lookups(&self, region: &ir::Region, order: &[usize]) -> Vec<bool> {
         let mut leads = vec![false; region.blocks.len()];
         for &at in order.iter().rev() {
@@ -212,11 +213,10 @@ impl<'a> FunctionCompiler<'a, '_> {
         leads
     }
 
-    /// Of the two blocks that a condition chooses from, the only one that leads to a lookup, where that is
-    /// known: while fetching ahead, lookups that are not made do no harm, and the condition need not be
-    /// found out.
+    /// The only one of a condition's two targets from which a lookup can follow. A function that prefetches
+    /// goes there without evaluating the condition, since a needless prefetch does no harm.
     fn leading_to_lookup(&self, then: BlockId, otherwise: BlockId) -> Option<BlockId> {
-        let leads = |block: BlockId| self.lookups_ahead.get(block.index()).copied();
+        let leads = |block: BlockId| self.leads_to_lookup.get(block.index()).copied();
         match (leads(then)?, leads(otherwise)?) {
             (true, false) => Some(then),
             (false, true) => Some(otherwise),
@@ -224,9 +224,8 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
     }
 
-    /// Emits what is reached by back edges as the loops that they are, with what holds on all ways
-    /// there and in all turns.
-    fn looping(
+    /// Emits the remaining blocks as loops, with the facts that hold on all paths and in all iterations.
+    fn emit_loop(
         &mut self,
         id: RegionId,
         (order, position): (&[usize], &[usize]),
@@ -234,7 +233,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         arrivals: Arrivals,
     ) {
         let region = &self.program.regions[id.index()];
-        let Some(mut common) = Self::common(arrivals.values().flatten()) else { return };
+        let Some(mut common) = Self::common_facts(arrivals.values().flatten()) else { return };
         let mut written = SlotSet::empty(self.program);
         let mut extracted = Vec::new();
         for instruction in region.blocks.iter().flat_map(|block| &block.instructions) {
@@ -264,21 +263,21 @@ impl<'a> FunctionCompiler<'a, '_> {
             }
         }
         let blocks: Vec<Block> = order.iter().map(|_| self.builder.create_block()).collect();
-        for ((_, at), ways) in arrivals {
-            for way in ways {
-                self.enter(way);
-                self.settle(&common);
+        for ((_, at), paths) in arrivals {
+            for path in paths {
+                self.enter(path);
+                self.materialize(&common);
                 self.builder.ins().jump(blocks[at], &[]);
             }
         }
-        let outer_may_split = std::mem::replace(&mut self.may_split, false);
+        let outer_may_duplicate = std::mem::replace(&mut self.may_duplicate, false);
         let mark = self.scratch.mark();
         for at in (0..order.len()).filter(|at| reached[*at]) {
-            self.enter(Way { block: blocks[at], path: common.clone() });
-            for (next, way) in self.basic_block(id, order[at], mark) {
+            self.enter(Path { block: blocks[at], facts: common.clone() });
+            for (next, path) in self.basic_block(id, order[at], mark) {
                 let to = position[next.index()];
-                self.enter(way);
-                self.settle(&common);
+                self.enter(path);
+                self.materialize(&common);
                 if next.index() <= order[at] {
                     let count = self.count_back_edge(back_edges);
                     let most = u64::from(STEP_LIMIT);
@@ -288,11 +287,11 @@ impl<'a> FunctionCompiler<'a, '_> {
                 self.builder.ins().jump(blocks[to], &[]);
             }
         }
-        self.may_split = outer_may_split;
+        self.may_duplicate = outer_may_duplicate;
         blocks.into_iter().for_each(|block| self.builder.seal_block(block));
     }
 
-    /// Every cycle has an edge that does not go to a later block; those are counted.
+    /// Counts a back edge: an edge that does not go to a later block. Every cycle has one.
     fn count_back_edge(&mut self, back_edges: Variable) -> Value {
         let count = self.builder.use_var(back_edges);
         let count = self.builder.ins().iadd_imm_s(count, 1);
@@ -300,30 +299,30 @@ impl<'a> FunctionCompiler<'a, '_> {
         count
     }
 
-    /// Emits a basic block from its start. The ways out of it that stay in the region.
-    fn basic_block(&mut self, id: RegionId, at: usize, mark: ScratchMark) -> Vec<(BlockId, Way)> {
+    /// Emits a basic block. Returns the paths to its successors.
+    fn basic_block(&mut self, id: RegionId, at: usize, mark: ScratchMark) -> Vec<(BlockId, Path)> {
         let region = &self.program.regions[id.index()];
-        let mut leading = Vec::new();
+        let mut successors = Vec::new();
         let temps = vec![None; region.temps.len()];
-        let mut point = Point { at, instruction: 0, temps, mark, results: None };
-        let mut waiting: Vec<(Point, Way)> = Vec::new();
+        let mut point = ResumePoint { at, instruction: 0, temps, mark, results: None };
+        let mut pending: Vec<(ResumePoint, Path)> = Vec::new();
         loop {
-            self.part_of_basic_block(id, point, &mut leading, &mut waiting);
-            let Some((next, way)) = waiting.pop() else { break };
-            self.copies.release(self.step, 1);
-            self.enter(way);
+            self.part_of_basic_block(id, point, &mut successors, &mut pending);
+            let Some((next, path)) = pending.pop() else { break };
+            self.budget.release(self.step, 1);
+            self.enter(path);
             point = next;
         }
-        leading
+        successors
     }
 
-    /// Emits a basic block from some point on. Ways that do not go on with this one wait.
+    /// Emits a basic block from a point on. Paths that continue apart from this one become pending.
     fn part_of_basic_block(
         &mut self,
         id: RegionId,
-        point: Point,
-        leading: &mut Vec<(BlockId, Way)>,
-        waiting: &mut Vec<(Point, Way)>,
+        point: ResumePoint,
+        successors: &mut Vec<(BlockId, Path)>,
+        pending: &mut Vec<(ResumePoint, Path)>,
     ) {
         let region = &self.program.regions[id.index()];
         let block = &region.blocks[point.at];
@@ -334,20 +333,20 @@ impl<'a> FunctionCompiler<'a, '_> {
             self.define_results(results);
         }
         for (number, instruction) in block.instructions.iter().enumerate().skip(point.instruction) {
-            if self.prefetching && is_noticed(&instruction.operation) {
+            if self.prefetching && stops_prefetching(&instruction.operation) {
                 if let Operation::Apply { table, keys, hit, action } = &instruction.operation {
                     self.prefetch_apply(*table, keys, *hit, *action);
                     continue;
                 }
                 return self.finish_early();
             }
-            let site = Site {
+            let site = CallSite {
                 region: id,
                 block: point.at as u32,
                 instruction: number as u32,
                 origin: instruction.origin,
             };
-            self.copies.emitted += 1;
+            self.budget.emitted += 1;
             if let Operation::Apply { hit, action, .. } = &instruction.operation {
                 let is_used = |temp: &Temp| {
                     let temp = Operand::Temp(*temp);
@@ -355,33 +354,33 @@ impl<'a> FunctionCompiler<'a, '_> {
                     after.iter().any(|it| it.operation.operands().contains(&&temp))
                         || block.terminator.operand() == Some(&temp)
                 };
-                self.tells_apart = (is_used(hit), is_used(action));
+                self.used_results = UsedResults { hit: is_used(hit), action: is_used(action) };
             }
             self.instruction(&instruction.operation, site);
-            for Split { way, results } in std::mem::take(&mut self.splits) {
-                let next = Point {
+            for SplitPath { path, results } in std::mem::take(&mut self.split_paths) {
+                let next = ResumePoint {
                     at: point.at,
                     instruction: number + 1,
                     temps: self.temps.clone(),
                     mark: self.scratch.mark(),
                     results: Some(results),
                 };
-                self.copies.reserve(self.step, 1);
-                waiting.push((next, way));
+                self.budget.reserve(self.step, 1);
+                pending.push((next, path));
             }
-            if self.is_dead {
-                return self.end_dead();
+            if self.is_unreachable {
+                return self.end_unreachable();
             }
         }
-        self.copies.emitted += 1;
+        self.budget.emitted += 1;
         match &block.terminator {
             Terminator::Return => {
-                let way = self.way();
-                self.ends.returned.push(way);
+                let path = self.end_block();
+                self.exits.returned.push(path);
             }
             Terminator::Exit => {
-                let way = self.way();
-                self.ends.exited.push(way);
+                let path = self.end_block();
+                self.exits.exited.push(path);
             }
             Terminator::Reject(error) => {
                 let error = self.index_operand(error);
@@ -389,15 +388,15 @@ impl<'a> FunctionCompiler<'a, '_> {
                     Some(error) => RaisedError::Known(error as u32),
                     None => RaisedError::Value(error),
                 };
-                let way = self.way();
-                self.reject(way, error);
+                let path = self.end_block();
+                self.reject(path, error);
             }
-            terminator => self.branch(terminator, leading),
+            terminator => self.branch(terminator, successors),
         }
     }
 
-    /// Ends a basic block with a choice of the next.
-    fn branch(&mut self, terminator: &Terminator, leading: &mut Vec<(BlockId, Way)>) {
+    /// Ends a basic block with a branch.
+    fn branch(&mut self, terminator: &Terminator, successors: &mut Vec<(BlockId, Path)>) {
         let mut edges: Vec<(BlockId, Block)> = Vec::new();
         let mut edge = |compiler: &mut Self, next: BlockId| {
             if let Some((_, block)) = edges.iter().find(|(known, _)| *known == next) {
@@ -431,13 +430,13 @@ impl<'a> FunctionCompiler<'a, '_> {
             }
             Terminator::Switch { value, cases, default }
                 if self.packet_operand(value).is_some_and(|bits| {
-                    cases.len() <= MOST_TURNED_CASES
+                    cases.len() <= MAX_SWAPPED_CASES
                         && cfg!(target_endian = "little")
                         && bits.offset_bits.is_multiple_of(8)
                         && matches!(bits.width_bits, 16 | 32 | 64)
                 }) =>
             {
-                // The cases are turned to the machine's order, not what is loaded.
+                // Byte-swaps the cases at compile time, not the loaded value.
                 let Some(bits) = self.packet_operand(value) else { return };
                 let ty = narrow_type(bits.width_bits / 8);
                 let first_byte = (bits.offset_bits / 8) as i32;
@@ -501,11 +500,11 @@ impl<'a> FunctionCompiler<'a, '_> {
         }
         for (next, block) in edges {
             self.builder.seal_block(block);
-            leading.push((next, Way { block, path: self.path.clone() }));
+            successors.push((next, Path { block, facts: self.path.clone() }));
         }
     }
 
-    /// Ends a function that fetches ahead, at an instruction that it does not run.
+    /// Ends a function that prefetches, before an instruction that it does not run.
     fn finish_early(&mut self) {
         let code = self.number(ENDED);
         self.finish(code);
@@ -521,7 +520,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         self.end_apply(application);
     }
 
-    fn instruction(&mut self, operation: &'a Operation, site: Site) {
+    fn instruction(&mut self, operation: &'a Operation, site: CallSite) {
         match operation {
             Operation::Unary { .. }
             | Operation::Binary { .. }

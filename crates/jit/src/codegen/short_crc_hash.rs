@@ -2,10 +2,10 @@
 //! Hashes of few bytes by the tables of `short_crcs`: bytes that are as in the packet are read there one by one.
 
 use super::function::FunctionCompiler;
-use super::hash_inputs::Input;
+use super::hash_inputs::HashInput;
 use super::short_crcs::{Crcs, KnownCrcs, short_length_bytes};
 use super::temporaries::PacketBits;
-use super::values::lasting;
+use super::values::readonly;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use ir::{HashAlgorithm, Operand};
 
@@ -22,7 +22,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             None => {
                 let hashes = self.crcs_by_places(crcs, &wanted, inputs);
                 // What other inputs were is not known later.
-                if wanted.iter().all(|(input, _)| *input != Input::Other) {
+                if wanted.iter().all(|(input, _)| *input != HashInput::Other) {
                     self.path.crcs.push(KnownCrcs { inputs: wanted, hashes });
                 }
                 hashes
@@ -38,7 +38,7 @@ impl<'a> FunctionCompiler<'a, '_> {
     fn crcs_by_places(
         &mut self,
         crcs: &'a Crcs,
-        wanted: &[(Input, u32)],
+        wanted: &[(HashInput, u32)],
         inputs: &[Operand],
     ) -> Value {
         let tables = self.constants.keep(crcs.words());
@@ -48,7 +48,7 @@ impl<'a> FunctionCompiler<'a, '_> {
             let first = place;
             place += (width_bits / 8) as usize;
             let bytes = match input {
-                Input::Packet(bits) if bits.offset_bits.is_multiple_of(8) => {
+                HashInput::Packet(bits) if bits.offset_bits.is_multiple_of(8) => {
                     self.bytes_in_packet(bits)
                 }
                 _ => {
@@ -116,7 +116,7 @@ impl<'a> FunctionCompiler<'a, '_> {
         are_two: bool,
     ) -> Value {
         // The tables live as long as the code.
-        let flags = lasting();
+        let flags = readonly();
         let shift = if are_two { 3 } else { 2 };
         let distance = self.builder.ins().ishl_imm_u(index, shift);
         let address = self.builder.ins().iadd(tables, distance);

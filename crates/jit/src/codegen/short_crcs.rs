@@ -2,13 +2,13 @@
 //! Tables of CRCs of few bytes, one for each byte's place. CRCs are linear, so a hash is the exclusive or of
 //! the table entries of all bytes.
 
-use super::hash_inputs::Input;
+use super::hash_inputs::HashInput;
 use crate::runtime::hashes::{InlineCrc, inline_crc};
 use cranelift_codegen::ir::Value;
 use ir::{HashAlgorithm, Operand, Operation, Program, RegionId, ValueType};
 
 /// Tables by place serve up to so many bytes; with two CRCs they take 2 KiB a byte.
-const MOST_BYTES: u32 = 16;
+const MAX_BYTES: u32 = 16;
 
 /// The CRCs that a unit computes of so many bytes: one, or two together.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Crcs {
 /// A hash that was computed on the way here, with the other one of its length, and of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownCrcs {
-    pub inputs: Vec<(Input, u32)>,
+    pub inputs: Vec<(HashInput, u32)>,
     /// The first one in the low half.
     pub hashes: Value,
 }
@@ -47,7 +47,7 @@ pub(crate) fn short_length_bytes(types: impl Iterator<Item = ValueType>) -> Opti
             _ => return None,
         }
     }
-    (1..=MOST_BYTES).contains(&length_bytes).then_some(length_bytes)
+    (1..=MAX_BYTES).contains(&length_bytes).then_some(length_bytes)
 }
 
 /// The CRCs of few bytes in some regions.

@@ -2,22 +2,22 @@
 //! Reading and writing slots: in variables, in storage, in the packet, and in stacks at indices known
 //! only at run time.
 
-use super::call::RuntimeFunction;
 use super::facts::{constant_element, known_slot};
-use super::function::{FunctionCompiler, Home};
-use super::path::Source;
-use super::temporaries::{Known, PacketBits};
+use super::function::{FunctionCompiler, SlotLocation};
+use super::path::HeaderOffset;
+use super::temporaries::{PacketBits, TempValue};
 use super::values::{Val, words_of};
 use crate::runtime;
+use crate::runtime::RuntimeFunction;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use ir::{HeaderId, Place, SlotId, StackId, Temp, ValueType};
 
-/// Up to so many words are set to zero one by one.
-const MOST_WORDS_ZEROED_INLINE: usize = 16;
+/// Ranges of words up to this length are zeroed by unrolled stores.
+const MAX_WORDS_ZEROED_INLINE: usize = 16;
 
 impl FunctionCompiler<'_, '_> {
-    /// Where a slot's value begins in storage; a varbit's length is in the word before.
+    /// Offset of a slot's value in storage; a varbit's length is in the word before.
     pub fn storage_offset_bytes(&self, slot: SlotId) -> i32 {
         self.layout.offset_words(slot) as i32 * 8
     }
@@ -36,13 +36,13 @@ impl FunctionCompiler<'_, '_> {
         if let Some(bits) = self.bits_in_packet(slot) {
             return self.read_packet(bits);
         }
-        match self.homes[slot.index()].clone() {
-            Home::Variables(variables) => match variables[..] {
+        match self.slot_locations[slot.index()].clone() {
+            SlotLocation::Variables(variables) => match variables[..] {
                 [word] => Val::Word(self.builder.use_var(word)),
                 [low, high] => Val::Pair(self.builder.use_var(low), self.builder.use_var(high)),
                 _ => self.zero(ty),
             },
-            Home::Storage(offset_bytes) => {
+            SlotLocation::Storage(offset_bytes) => {
                 let storage = self.storage();
                 self.values().load_words(ty, storage, offset_bytes)
             }
@@ -57,27 +57,27 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Where a field is in the packet, if it is as in the packet.
+    /// The bits of the packet that a field is, if it is unchanged since extraction.
     fn packet_bits(&mut self, slot: SlotId) -> Option<PacketBits> {
         let (header, offset_bits) = self.facts.field_of[slot.index()]?;
         if !self.path.is_pristine(slot) {
             return None;
         }
         let width_bits = self.slot_type(slot).width_bits();
-        match self.path.source(header) {
-            Source::Never => None,
-            Source::At(first_byte) => {
+        match self.path.header_offset(header) {
+            HeaderOffset::NotExtracted => None,
+            HeaderOffset::Constant(first_byte) => {
                 let offset_bits = offset_bits + first_byte * 8;
                 Some(PacketBits { address: self.packet, offset_bits, width_bits })
             }
-            Source::Somewhere => {
-                let address = self.builder.use_var(self.sources[&header]);
+            HeaderOffset::Variable => {
+                let address = self.builder.use_var(self.header_addresses[&header]);
                 Some(PacketBits { address, offset_bits, width_bits })
             }
         }
     }
 
-    /// Where what a slot holds is in the packet, if that is known.
+    /// The bits of the packet that a slot's value is, if it can be read there.
     fn bits_in_packet(&mut self, slot: SlotId) -> Option<PacketBits> {
         self.packet_bits(slot).or_else(|| self.path.copy_of(slot))
     }
@@ -89,21 +89,21 @@ impl FunctionCompiler<'_, '_> {
             _ => None,
         };
         self.path.written(slot, number);
-        self.write_home(slot, value);
+        self.write_location(slot, value);
     }
 
-    /// Writes a slot's place outside the packet.
-    pub fn write_home(&mut self, slot: SlotId, value: Val) {
-        match (self.homes[slot.index()].clone(), value) {
-            (Home::Variables(variables), Val::Word(word)) => {
+    /// Writes a slot's variables or storage.
+    pub fn write_location(&mut self, slot: SlotId, value: Val) {
+        match (self.slot_locations[slot.index()].clone(), value) {
+            (SlotLocation::Variables(variables), Val::Word(word)) => {
                 self.builder.def_var(variables[0], word);
             }
-            (Home::Variables(variables), Val::Pair(low, high)) => {
+            (SlotLocation::Variables(variables), Val::Pair(low, high)) => {
                 self.builder.def_var(variables[0], low);
                 self.builder.def_var(variables[1], high);
             }
-            (Home::Variables(_), _) => {}
-            (Home::Storage(offset_bytes), value) => {
+            (SlotLocation::Variables(_), _) => {}
+            (SlotLocation::Storage(offset_bytes), value) => {
                 let ty = self.slot_type(slot);
                 let storage = self.storage();
                 self.values().store_words(ty, value, storage, offset_bytes);
@@ -111,13 +111,13 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Whether a slot's numbers are known by the path: it lives in one variable.
+    /// Whether the path keeps constants of a slot: it lives in one variable.
     pub fn is_followed(&self, slot: SlotId) -> bool {
-        matches!(&self.homes[slot.index()], Home::Variables(variables) if variables.len() == 1)
+        matches!(&self.slot_locations[slot.index()], SlotLocation::Variables(variables) if variables.len() == 1)
     }
 
-    /// The slot of a place, if that is known; the outer `None` is a place chosen at run time, the inner
-    /// one a place outside its stack.
+    /// The slot of a place. The outer `None` is a place chosen at run time, the inner one a place outside its
+    /// stack.
     fn known_place(&mut self, place: &Place) -> Option<Option<SlotId>> {
         let Place::Element { stack, member, field, index } = place else {
             return known_slot(self.program, place);
@@ -130,9 +130,9 @@ impl FunctionCompiler<'_, '_> {
         Some(header.map(|header| SlotId(self.program.headers[header.index()].first_slot.0 + field)))
     }
 
-    /// An element of the stack is chosen at run time, so the stack has to be in storage.
+    /// Records that an element of the stack is chosen at run time: the stack has to be in storage.
     pub fn unresolved(&mut self, stack: StackId) {
-        if !self.facts.is_in_storage(self.program, stack) && !self.is_dead {
+        if !self.facts.is_in_storage(self.program, stack) && !self.is_unreachable {
             self.unresolved.push(stack);
         }
     }
@@ -142,8 +142,8 @@ impl FunctionCompiler<'_, '_> {
         match self.known_place(place) {
             Some(Some(slot)) => {
                 let known = match self.bits_in_packet(slot) {
-                    Some(bits) => Known::Packet(bits),
-                    None => Known::Val(self.load_slot(slot)),
+                    Some(bits) => TempValue::InPacket(bits),
+                    None => TempValue::Computed(self.load_slot(slot)),
                 };
                 self.temps[result.index()] = Some(known);
             }
@@ -155,7 +155,7 @@ impl FunctionCompiler<'_, '_> {
                 let Place::Element { stack, member, field, index } = place else { return };
                 let index = self.index_operand(index);
                 let ty = self.element_type(*stack, *member, *field);
-                // Outside, element 0 is read and thrown away.
+                // Outside the stack, element 0 is read and discarded.
                 let is_inside = self.is_inside(*stack, index);
                 let zero_index = self.number(0);
                 let index = self.builder.ins().select(is_inside, index, zero_index);
@@ -190,18 +190,18 @@ impl FunctionCompiler<'_, '_> {
                 let Place::Element { stack, member, field, index } = place else { return };
                 let index = self.index_operand(index);
                 let is_inside = self.is_inside(*stack, index);
-                let joined = self.when(is_inside);
+                let joined = self.begin_if(is_inside);
                 let ty = self.element_type(*stack, *member, *field);
                 let value = self.values().as_type(ty, found, value);
                 let (address, offset_bytes) = self.element_address(*stack, *member, *field, index);
                 self.values().store_words(ty, value, address, offset_bytes);
-                self.go_on(joined);
+                self.end_if(joined);
             }
         }
     }
 
-    /// Whether a slot that is written with bits of the packet is read there from then on. In large units most
-    /// such copies are read often, and variables are nearer.
+    /// Whether a slot that becomes a copy of bits of the packet is read from the packet. In large units most
+    /// copies are read often, and variables are cheaper.
     fn holds_copies(&self, slot: SlotId) -> bool {
         !self.facts.is_large
             && self.facts.field_of[slot.index()].is_none()
@@ -234,7 +234,7 @@ impl FunctionCompiler<'_, '_> {
         i64::from(second - first)
     }
 
-    /// Address and offset of a field of the element with this index, which is inside.
+    /// Address and offset of a field of the element with this index, which is inside the stack.
     pub fn element_address(
         &mut self,
         stack: StackId,
@@ -249,11 +249,11 @@ impl FunctionCompiler<'_, '_> {
         (self.builder.ins().iadd(storage, distance), first)
     }
 
-    /// Sets everything to zero that a fresh unit may read before it writes.
+    /// Zeroes everything that a fresh unit may read before it writes.
     pub fn begin_fresh(&mut self) {
         let zero = self.number(0);
-        for at in 0..self.homes.len() {
-            if let Home::Variables(variables) = self.homes[at].clone() {
+        for at in 0..self.slot_locations.len() {
+            if let SlotLocation::Variables(variables) = self.slot_locations[at].clone() {
                 variables.into_iter().for_each(|variable| self.builder.def_var(variable, zero));
                 if self.facts.field_of[at].is_none() {
                     self.path.written(SlotId(at as u32), Some(0));
@@ -261,14 +261,14 @@ impl FunctionCompiler<'_, '_> {
             }
         }
         let ranges = self.storage_ranges(|compiler, slot| {
-            matches!(compiler.homes[slot.index()], Home::Storage(_))
-                && compiler.facts.needs_home[slot.index()]
+            matches!(compiler.slot_locations[slot.index()], SlotLocation::Storage(_))
+                && compiler.facts.needs_location[slot.index()]
                 && compiler.facts.field_of[slot.index()].is_none()
         });
         self.zero_ranges(&ranges);
     }
 
-    /// Words of storage whose slots have a property: first word and how many.
+    /// Ranges of storage whose slots have a property: first word and number of words.
     fn storage_ranges(&self, has: impl Fn(&Self, SlotId) -> bool) -> Vec<(usize, usize)> {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         for at in 0..self.program.slots.len() {
@@ -294,7 +294,7 @@ impl FunctionCompiler<'_, '_> {
         let storage = self.storage();
         for &(first, words) in ranges {
             let offset_bytes = first as i32 * 8;
-            if words <= MOST_WORDS_ZEROED_INLINE {
+            if words <= MAX_WORDS_ZEROED_INLINE {
                 let zero = self.number(0);
                 for word in 0..words as i32 {
                     self.store_word(zero, storage, offset_bytes + word * 8);
@@ -310,7 +310,7 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Moves the elements of a stack whose headers are followed.
+    /// Shifts a stack that is not in storage.
     pub fn move_elements(&mut self, stack: StackId, by: i32) {
         let declared = &self.program.stacks[stack.index()];
         let (size, first, per_element) =
@@ -363,8 +363,8 @@ impl FunctionCompiler<'_, '_> {
         let count = self.program.header_type(from).fields.len() as u32;
         for offset in 0..=count {
             let slots = [SlotId(first + offset), SlotId(target + offset)];
-            match slots.map(|slot| self.homes[slot.index()].clone()) {
-                [Home::Variables(from), Home::Variables(to)] => {
+            match slots.map(|slot| self.slot_locations[slot.index()].clone()) {
+                [SlotLocation::Variables(from), SlotLocation::Variables(to)] => {
                     for (from, to) in from.into_iter().zip(to) {
                         let value = self.builder.use_var(from);
                         self.builder.def_var(to, value);
@@ -373,11 +373,13 @@ impl FunctionCompiler<'_, '_> {
                 [_, _] if self.path.is_pristine(slots[0]) => {}
                 [_, _] => {
                     let value = self.load_slot(slots[0]);
-                    self.write_home(slots[1], value);
+                    self.write_location(slots[1], value);
                 }
             }
         }
-        if let (Some(from), Some(to)) = (self.sources.get(&from), self.sources.get(&to)) {
+        if let (Some(from), Some(to)) =
+            (self.header_addresses.get(&from), self.header_addresses.get(&to))
+        {
             let address = self.builder.use_var(*from);
             self.builder.def_var(*to, address);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Registers, counters and meters, as compiled code: flat arrays are read and written in place, all
-//! else by the runtime.
+//! Registers, counters and meters, as compiled code: flat arrays are read and written inline, everything else
+//! by the runtime.
 
 use super::function::FunctionCompiler;
 use super::values::{Val, parts_of, value_of_parts, words_of};
@@ -12,12 +12,12 @@ use ir::{CounterId, MeterId, Operand, RegisterId, RegisterUpdate, Temp, ValueTyp
 use state::forwarding::RecordLayout;
 use std::mem::offset_of;
 
-/// Arrays of up to so many words are flat ([`state::Cells`] has them so); others are the runtime's.
+/// Arrays up to this many words are flat in [`state::Cells`]; the runtime accesses others.
 pub(crate) const LARGEST_FLAT_ARRAY_WORDS: u64 = 1 << 24;
 
-/// When an access happens.
+/// The condition of an access.
 #[derive(Clone, Copy, Debug)]
-enum When {
+enum AccessWhen {
     Always,
     Never,
     /// If this 64-bit value is not zero.
@@ -33,39 +33,39 @@ struct Cell {
     is_flat: bool,
 }
 
-/// Whether an array of so many cells of so many words is flat.
+/// Whether an array of `size` cells of `cell_words` words is flat.
 pub(crate) fn is_flat(size: u64, cell_words: usize) -> bool {
     size.checked_mul(cell_words as u64).is_some_and(|words| words <= LARGEST_FLAT_ARRAY_WORDS)
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Whether a constant or an operand of few bits is surely inside an array, else the comparison.
-    fn inside(&mut self, operand: &Operand, index: Value, size: u64) -> When {
+    /// The condition that an index is inside an array.
+    fn inside(&mut self, operand: &Operand, index: Value, size: u64) -> AccessWhen {
         if let Operand::Constant(index) = operand {
             return match index.to_u64() {
-                Some(index) if index < size => When::Always,
-                _ => When::Never,
+                Some(index) if index < size => AccessWhen::Always,
+                _ => AccessWhen::Never,
             };
         }
         let width_bits = self.operand_type(operand).width_bits();
         if width_bits < 64 && 1 << width_bits <= size {
-            return When::Always;
+            return AccessWhen::Always;
         }
         let is_inside = self.compare(IntCC::UnsignedLessThan, index, size);
-        When::If(self.builder.ins().uextend(types::I64, is_inside))
+        AccessWhen::If(self.builder.ins().uextend(types::I64, is_inside))
     }
 
-    fn guarded(&mut self, when: When, guard: Option<&Operand>) -> When {
+    fn guarded(&mut self, when: AccessWhen, guard: Option<&Operand>) -> AccessWhen {
         let Some(guard) = guard else { return when };
         if let Operand::Constant(guard) = guard {
-            return if guard.is_true() { when } else { When::Never };
+            return if guard.is_true() { when } else { AccessWhen::Never };
         }
         match when {
-            When::Never => When::Never,
-            When::Always => When::If(self.truth(guard)),
-            When::If(condition) => {
+            AccessWhen::Never => AccessWhen::Never,
+            AccessWhen::Always => AccessWhen::If(self.truth(guard)),
+            AccessWhen::If(condition) => {
                 let guard = self.truth(guard);
-                When::If(self.builder.ins().band(condition, guard))
+                AccessWhen::If(self.builder.ins().band(condition, guard))
             }
         }
     }
@@ -89,17 +89,18 @@ impl FunctionCompiler<'_, '_> {
         let inside = self.inside(index, number, array.size);
         let cell = Cell { register, ty, index: number, is_flat };
         match self.guarded(inside, guard) {
-            When::Never => {
+            AccessWhen::Never => {
                 if let Some(old) = old {
                     let zero = self.zero(ty);
                     self.define(old, zero);
                 }
             }
-            When::Always => {
-                // What the update defines is nobody else's, and what it first reads stays valid.
+            AccessWhen::Always => {
+                // Other code does not use temporaries of the update, and values that it computes first stay
+                // valid.
                 self.access_cell(cell, old, update);
             }
-            When::If(condition) => {
+            AccessWhen::If(condition) => {
                 let accessing = self.builder.create_block();
                 let joined = self.builder.create_block();
                 let zeros: Vec<BlockArg> = match old {
@@ -115,7 +116,7 @@ impl FunctionCompiler<'_, '_> {
                 self.builder.ins().brif(condition, accessing, &[], joined, &zeros);
                 self.builder.seal_block(accessing);
                 self.builder.switch_to_block(accessing);
-                // Values that are first computed here do not reach what comes after.
+                // Values that are computed here do not dominate later code.
                 let outer_temps = self.temps.clone();
                 let before = self.access_cell(cell, old, update);
                 self.temps = outer_temps;
@@ -136,7 +137,7 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Reads and writes a cell that is inside the array; returns what was in it, where that is wanted.
+    /// Reads and writes a cell that is inside the array; returns its old value if `old` names a temporary.
     fn access_cell(
         &mut self,
         cell: Cell,
@@ -161,9 +162,9 @@ impl FunctionCompiler<'_, '_> {
                 Some(address) => self.values().store_words(cell.ty, value, address, 0),
                 None => {
                     let words = self.words_buffer(&[(cell.ty, value)]);
-                    let surroundings = self.surroundings();
+                    let runtime_context = self.runtime_context();
                     let register = self.number(u64::from(cell.register.0));
-                    let arguments = [surroundings, register, cell.index, words];
+                    let arguments = [runtime_context, register, cell.index, words];
                     self.call(runtime::write_register(), &arguments);
                 }
             }
@@ -172,7 +173,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     fn cell_address(&mut self, cell: Cell) -> Value {
-        let arrays = self.load_lasting(self.instance, offset_of!(Instance, registers) as i32);
+        let arrays = self.load_readonly(self.instance, offset_of!(Instance, registers) as i32);
         let first = self.load_word(arrays, cell.register.0 as i32 * 8);
         let distance = self.builder.ins().imul_imm_s(cell.index, words_of(cell.ty) as i64 * 8);
         self.builder.ins().iadd(first, distance)
@@ -180,13 +181,13 @@ impl FunctionCompiler<'_, '_> {
 
     fn read_sparse(&mut self, cell: Cell) -> Val {
         let words = self.scratch.allocate(&mut self.builder, words_of(cell.ty) as u32);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let register = self.number(u64::from(cell.register.0));
-        self.call(runtime::read_register(), &[surroundings, register, cell.index, words]);
+        self.call(runtime::read_register(), &[runtime_context, register, cell.index, words]);
         self.values().load_words(cell.ty, words, 0)
     }
 
-    /// What counters and meters take as the packet's length.
+    /// The packet's length for counters and meters.
     fn counted_bytes(&mut self) -> Value {
         match self.facts.is_fresh {
             true => self.length_bytes,
@@ -203,13 +204,13 @@ impl FunctionCompiler<'_, '_> {
         let size = self.program.counters[counter.index()].size.unwrap_or(0);
         let number = self.index_operand(index);
         let joined = match self.inside(index, number, size) {
-            When::Never => return,
-            When::Always => None,
-            When::If(condition) => Some(self.when(condition)),
+            AccessWhen::Never => return,
+            AccessWhen::Always => None,
+            AccessWhen::If(condition) => Some(self.begin_if(condition)),
         };
         let bytes = self.counted_bytes();
         if size <= LARGEST_FLAT_ARRAY_WORDS {
-            let arrays = self.load_lasting(self.instance, offset_of!(Instance, counters) as i32);
+            let arrays = self.load_readonly(self.instance, offset_of!(Instance, counters) as i32);
             let first = self.load_word(arrays, counter.0 as i32 * 8);
             let distance = self.builder.ins().imul_imm_s(number, size_of::<[u64; 2]>() as i64);
             let cell = self.builder.ins().iadd(first, distance);
@@ -221,22 +222,22 @@ impl FunctionCompiler<'_, '_> {
             let bytes = self.builder.ins().iadd(bytes_before, bytes);
             self.store_word(bytes, cell, 8);
         } else {
-            let surroundings = self.surroundings();
+            let runtime_context = self.runtime_context();
             let counter = self.number(u64::from(counter.0));
-            self.call(runtime::count(), &[surroundings, counter, number, bytes]);
+            self.call(runtime::count(), &[runtime_context, counter, number, bytes]);
         }
         if let Some(joined) = joined {
-            self.go_on(joined);
+            self.end_if(joined);
         }
     }
 
     /// `Operation::Meter`
     pub fn meter(&mut self, meter: MeterId, index: &Operand, result: Temp) {
         let index = self.index_operand(index);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let meter = self.number(u64::from(meter.0));
         let (bytes, now_ps) = (self.counted_bytes(), self.now_ps());
-        let arguments = [surroundings, meter, index, bytes, now_ps];
+        let arguments = [runtime_context, meter, index, bytes, now_ps];
         let colour = self.call_for_word(runtime::mark(), &arguments);
         self.define_number(result, colour);
     }
@@ -257,29 +258,29 @@ impl FunctionCompiler<'_, '_> {
     /// `Operation::CountDirect`
     pub fn count_direct(&mut self, counter: CounterId) {
         let (cell, generation) = self.entry_cell();
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let counter = self.number(u64::from(counter.0));
         let bytes = self.counted_bytes();
-        self.call(runtime::count_direct(), &[surroundings, counter, cell, generation, bytes]);
+        self.call(runtime::count_direct(), &[runtime_context, counter, cell, generation, bytes]);
     }
 
     /// `Operation::MeterDirect`
     pub fn meter_direct(&mut self, meter: MeterId, result: Temp) {
         let (cell, generation) = self.entry_cell();
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let meter = self.number(u64::from(meter.0));
         let (bytes, now_ps) = (self.counted_bytes(), self.now_ps());
-        let arguments = [surroundings, meter, cell, generation, bytes, now_ps];
+        let arguments = [runtime_context, meter, cell, generation, bytes, now_ps];
         let colour = self.call_for_word(runtime::mark_direct(), &arguments);
         self.define_number(result, colour);
     }
 
-    /// Notes a hit of the entry whose action is under construction.
+    /// Records a hit of the entry whose action is under construction.
     pub(super) fn note_hit(&mut self, table: ir::TableId) {
         let (cell, generation) = self.entry_cell();
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let table = self.number(u64::from(table.0));
         let now_ps = self.now_ps();
-        self.call(runtime::note_hit(), &[surroundings, table, cell, generation, now_ps]);
+        self.call(runtime::note_hit(), &[runtime_context, table, cell, generation, now_ps]);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Operation::Apply`: an application of a table as a sequence of arms, one an action that may run. The caller
-//! emits the code of each arm's action; how a key leads to an arm is in `lookup` and `compared`.
+//! `Operation::Apply`: the application of a table as a sequence of arms, one for each action that can run. The
+//! caller emits each arm's action; `lookup` and `compared` choose the arm at run time.
 
 use super::function::FunctionCompiler;
-use super::path::{Applied, Path, Results, Split, Way};
+use super::path::{ApplyFacts, ApplyResults, Path, PathFacts, SplitPath, UsedResults};
 use super::values::{Val, part_count, value_of_parts};
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::{Block, types};
@@ -25,40 +25,40 @@ use search::Search;
 /// The application of a table under construction.
 pub(crate) struct Application {
     table: TableId,
-    results: Results,
-    /// The entry whose action applies the table.
+    results: ApplyResults,
+    /// The entry of the application around this one.
     outer_entry: Option<(Value, TableId)>,
-    /// Arms that are still to be emitted.
+    /// Arms that are not emitted yet.
     arms: std::vec::IntoIter<Arm>,
     /// Facts where these arms begin.
-    before: Path,
-    /// Where a miss leads, when its arms come after those of a hit.
-    miss: Option<(Block, Path)>,
-    /// Paths that go on after the actions, for [`FunctionCompiler::end_apply`].
-    pub paths: Vec<Way>,
+    before: PathFacts,
+    /// The path of a miss, when its arms come after those of a hit.
+    miss: Option<(Block, PathFacts)>,
+    /// Paths that continue after the actions, for [`FunctionCompiler::end_apply`].
+    pub paths: Vec<Path>,
 }
 
 /// The code of one action of the table.
 struct Arm {
-    /// Where it begins; `None` is the running block.
+    /// Its first block; `None` is the current block.
     block: Option<Block>,
     /// Index of the action in the table.
     action: usize,
     arguments: Arguments,
 }
 
-/// Where the arguments of an action come from.
+/// The source of an action's arguments.
 enum Arguments {
-    /// A record has them.
+    /// Fields of a record.
     Record(Running),
-    /// The program gives them.
+    /// Constants of the program.
     Constant(Vec<Val>),
-    /// They are parameters of the arm's block, behind whether an entry was hit.
+    /// Parameters of the arm's block, after the one that says whether the table was hit.
     Parameters,
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Begins the application of a table. [`Self::next_arm`] then leads to each action that may run.
+    /// Begins the application of a table. [`Self::next_arm`] then returns each action that can run.
     pub fn begin_apply(
         &mut self,
         table: TableId,
@@ -69,7 +69,7 @@ impl FunctionCompiler<'_, '_> {
         let declared = &self.program.tables[table.index()];
         let outer_entry = self.entry.take();
         let results = self.results(hit, action);
-        self.tells_apart = (false, false);
+        self.used_results = UsedResults::default();
         let mut application = Application {
             table,
             results,
@@ -83,11 +83,11 @@ impl FunctionCompiler<'_, '_> {
             self.default_arms(&mut application);
             return application;
         }
-        let found_ahead = match self.is_looked_up(table) {
-            true => self.note_lookup(table, keys),
+        let batch_index = match self.is_looked_up(table) {
+            true => self.record_lookup(table, keys),
             false => None,
         };
-        let keys = self.table_keys(table, keys, found_ahead);
+        let keys = self.table_keys(table, keys, batch_index);
         match compared::entries(self.program, table) {
             Some(entries) => {
                 let blocks = self.compare_entries(table, &keys, &entries);
@@ -103,21 +103,20 @@ impl FunctionCompiler<'_, '_> {
         application
     }
 
-    /// Begins the code of the next action: it has its arguments. Returns the action's region, or `None` after
-    /// the last one.
+    /// Begins the next arm and stores its arguments. Returns the action's region, or `None` after the last arm.
     pub fn next_arm(&mut self, application: &mut Application) -> Option<RegionId> {
         if let Some(arm) = application.arms.next() {
             return Some(self.begin_arm(application, arm));
         }
         let (block, path) = application.miss.take()?;
-        self.enter(Way { block, path });
+        self.enter(Path { block, facts: path });
         self.default_arms(application);
         self.next_arm(application)
     }
 
-    /// Goes on after the application, on the paths that its arms ended with.
+    /// Continues after the application, on the paths that leave its arms.
     pub fn end_apply(&mut self, application: Application) {
-        self.go_on_after(application.paths, application.results);
+        self.continue_after(application.paths, application.results);
         self.entry = application.outer_entry;
     }
 
@@ -126,7 +125,7 @@ impl FunctionCompiler<'_, '_> {
         let Arm { block, action: index, arguments } = arm;
         if let Some(block) = block {
             self.builder.seal_block(block);
-            self.enter(Way { block, path: application.before.clone() });
+            self.enter(Path { block, facts: application.before.clone() });
         }
         let values = match arguments {
             Arguments::Constant(values) => values,
@@ -143,8 +142,13 @@ impl FunctionCompiler<'_, '_> {
         action.region
     }
 
-    /// The arguments of an arm whose block has parameters: whether an entry was hit, and the arguments.
-    fn parameters_of_arm(&mut self, table: TableId, index: usize, results: Results) -> Vec<Val> {
+    /// Defines the hit and action of an arm whose block has parameters. Returns its arguments.
+    fn parameters_of_arm(
+        &mut self,
+        table: TableId,
+        index: usize,
+        results: ApplyResults,
+    ) -> Vec<Val> {
         let block = self.builder.current_block();
         let parameters =
             block.map_or(Vec::new(), |block| self.builder.block_params(block).to_vec());
@@ -161,14 +165,14 @@ impl FunctionCompiler<'_, '_> {
         values
     }
 
-    /// Whether entries of the table are searched for in memory.
+    /// Whether applications of the table search its entries in memory.
     pub fn is_looked_up(&self, table: TableId) -> bool {
         !self.program.tables[table.index()].keys.is_empty()
             && compared::entries(self.program, table).is_none()
     }
 
-    /// Fetches what a lookup of these keys reads first into the cache, where the table is large, and goes on
-    /// as if an entry without an effect were found: later tables' keys are often known by now.
+    /// Prefetches what a lookup of these keys reads first, if the table is large, and continues as if an entry
+    /// without effect was hit: keys of later tables are often known by now.
     pub fn prefetch_apply(&mut self, table: TableId, keys: &[Operand], hit: Temp, action: Temp) {
         let one = self.number(1);
         self.define(hit, Val::Word(one));
@@ -176,10 +180,10 @@ impl FunctionCompiler<'_, '_> {
         self.define(action, Val::Word(first));
         if self.is_looked_up(table) {
             let is_large = self.is_large(table);
-            let joined = self.when(is_large);
+            let joined = self.begin_if(is_large);
             let keys = self.table_keys(table, keys, None);
-            self.fetch(table, &keys);
-            self.go_on(joined);
+            self.prefetch_lookup(table, &keys);
+            self.end_if(joined);
         }
     }
 
@@ -187,16 +191,18 @@ impl FunctionCompiler<'_, '_> {
         let Application { table, results, .. } = *application;
         let declared = &self.program.tables[table.index()];
         let found = self.find(table, keys);
-        if self.may_split && self.copies.allowed(self.step) > 1 && declared.implementation.is_none()
+        if self.may_duplicate
+            && self.budget.allowed(self.step) > 1
+            && declared.implementation.is_none()
         {
             return self.separate_hit_and_miss(application, found);
         }
         let Found { record, is_hit } = self.record_of(found);
         self.entry = Some((record, table));
         if declared.idle_timeout || !self.program.automatic_counters(table).is_empty() {
-            let joined = self.when(is_hit);
+            let joined = self.begin_if(is_hit);
             self.note_entry(table);
-            self.go_on(joined);
+            self.end_if(joined);
         }
 
         let index = self.action_of(table, record);
@@ -209,7 +215,7 @@ impl FunctionCompiler<'_, '_> {
         self.record_arms(application, running);
     }
 
-    /// What happens by itself when an entry is hit.
+    /// Counts a hit of an entry: its time and its automatic counters.
     fn note_entry(&mut self, table: TableId) {
         if self.program.tables[table.index()].idle_timeout {
             self.note_hit(table);
@@ -219,13 +225,13 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Runs the action of a hit or of a miss in code of its own each.
+    /// Emits the arms of a hit; those of a miss follow in separate code.
     fn separate_hit_and_miss(&mut self, application: &mut Application, found: Search) {
         let Application { table, results, .. } = *application;
         let Search { hit, leaf, miss, .. } = found;
         let before = self.path.clone();
         application.miss = Some((miss, before.clone()));
-        self.enter(Way { block: hit, path: before });
+        self.enter(Path { block: hit, facts: before });
         self.note_result(results, true);
         let record = self.record_of_leaf(table, leaf);
         self.entry = Some((record, table));
@@ -236,7 +242,8 @@ impl FunctionCompiler<'_, '_> {
         self.record_arms(application, running);
     }
 
-    /// The arms of a miss: the default action, or those of which the control plane may choose one.
+    /// The arms of a miss: the constant default action, or all actions of the table when the control plane can
+    /// set the default action.
     fn default_arms(&mut self, application: &mut Application) {
         let Application { table, results, .. } = *application;
         let declared = &self.program.tables[table.index()];
@@ -260,7 +267,7 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// The arms of a record: one an action of the table, with the record's arguments.
+    /// The arms of a record: one for each action of the table, with the record's arguments.
     fn record_arms(&mut self, application: &mut Application, running: Running) {
         let count = self.program.tables[application.table.index()].actions.len();
         let none = self.builder.create_block();
@@ -269,7 +276,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.seal_block(none);
         application.before = self.path.clone();
         if running.may_be_none || count == 0 {
-            application.paths.push(Way { block: none, path: self.path.clone() });
+            application.paths.push(Path { block: none, facts: self.path.clone() });
         }
         let arm = |(action, block): (usize, Block)| Arm {
             block: Some(block),
@@ -280,29 +287,29 @@ impl FunctionCompiler<'_, '_> {
         application.arms = arms.into_iter();
     }
 
-    fn note_result(&mut self, results: Results, is_hit: bool) {
+    fn note_result(&mut self, results: ApplyResults, is_hit: bool) {
         let number = self.number(u64::from(is_hit));
         self.builder.def_var(results.hit_variable, number);
         self.path.applied.hit = Some(u64::from(is_hit));
     }
 
-    /// Where the results of an application go.
-    fn results(&mut self, hit: Temp, action: Temp) -> Results {
-        Results {
+    /// Declares the results of an application.
+    fn results(&mut self, hit: Temp, action: Temp) -> ApplyResults {
+        ApplyResults {
             hit,
             action,
-            is_used: self.tells_apart,
+            used: self.used_results,
             hit_variable: self.builder.declare_var(types::I64),
             action_variable: self.builder.declare_var(types::I64),
         }
     }
 
-    /// Defines what an application found out, as it is known on the way here.
-    pub fn define_results(&mut self, results: Results) {
-        let Applied { hit, action } = std::mem::take(&mut self.path.applied);
+    /// Defines the results of an application on this path.
+    pub fn define_results(&mut self, results: ApplyResults) {
+        let ApplyFacts { hit, action } = std::mem::take(&mut self.path.applied);
         for (temp, known, is_used, variable) in [
-            (results.hit, hit, results.is_used.0, results.hit_variable),
-            (results.action, action, results.is_used.1, results.action_variable),
+            (results.hit, hit, results.used.hit, results.hit_variable),
+            (results.action, action, results.used.action, results.action_variable),
         ] {
             if is_used {
                 let value = match known {
@@ -314,14 +321,14 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Goes on after the application of a table; ways that stay apart wait.
-    fn go_on_after(&mut self, ways: Vec<Way>, results: Results) {
-        self.tells_apart = results.is_used;
-        let mut groups = self.grouped(ways);
-        self.tells_apart = (false, false);
+    /// Continues after the application of a table; paths that are not merged become pending.
+    fn continue_after(&mut self, paths: Vec<Path>, results: ApplyResults) {
+        self.used_results = results.used;
+        let mut groups = self.merged_by_layout(paths);
+        self.used_results = UsedResults::default();
         let first = groups.pop();
-        self.splits.extend(groups.into_iter().map(|way| Split { way, results }));
-        self.go_on_with(first.into_iter().collect());
+        self.split_paths.extend(groups.into_iter().map(|path| SplitPath { path, results }));
+        self.continue_merged(first.into_iter().collect());
         self.define_results(results);
     }
 }

@@ -5,30 +5,30 @@
 use super::values::Val;
 use cranelift_codegen::ir::Value;
 
-/// A temporary's value, which may not be there yet.
+/// The value of a temporary at compile time.
 #[derive(Clone, Debug)]
-pub(crate) enum Known {
-    /// Computed.
-    Val(Val),
-    /// Bits of the packet that are read when they are needed.
-    Packet(PacketBits),
-    /// Whether bits of the packet are this number, found out when it is needed.
-    Test(PacketBits, u64),
+pub(crate) enum TempValue {
+    /// A computed value.
+    Computed(Val),
+    /// Bits of the packet, read at each use.
+    InPacket(PacketBits),
+    /// Whether bits of the packet are equal to a number, tested at each use.
+    PacketTest(PacketBits, u64),
 }
 
-/// Bits in packet memory: a field that nobody has written since its header was extracted.
+/// Bits in packet memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketBits {
     /// Address of the packet's or the header's first byte.
     pub address: Value,
-    /// First bit, counted from there.
+    /// First bit, from that byte on.
     pub offset_bits: u32,
-    /// How many.
+    /// Number of bits.
     pub width_bits: u32,
 }
 
 impl PacketBits {
-    /// The packet's address is known as another value from now on.
+    /// Replaces the value that is the packet's address.
     pub fn packet_moved(&mut self, before: Value, after: Value) {
         if self.address == before {
             self.address = after;

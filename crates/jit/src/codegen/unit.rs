@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A unit as a function: its steps in order, its exits, and how it returns.
 
-use super::batched_lookups::Lookups;
-use super::burst_loop::{Loop, Output, load_own};
-use super::call::{SeldomCalls, Signatures};
-use super::code_budget::Copies;
+use super::batched_lookups::BatchedLookups;
+use super::burst_loop::{Loop, Output, load_received};
+use super::call::{PreserveAllCalls, Signatures};
+use super::code_budget::CodeBudget;
 use super::facts::Facts;
-use super::function::{Ends, FunctionCompiler, Home};
-use super::path::Path;
+use super::function::{FunctionCompiler, RegionExits, SlotLocation};
+use super::path::{PathFacts, UsedResults};
 use super::values::{ConstantPool, ScratchSlots, Val};
 use crate::runtime::pass::{ENDED, Instance, Pass, Received};
 use crate::unit::{Condition, Gate, Step, StepValue, Unit};
@@ -20,24 +20,24 @@ use ir::{HeaderId, Operation, Program, RegionKind, StackId, StorageLayout, Value
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-/// What the units of a program share while they are compiled.
+/// Inputs of compilation that the units of a program share.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct UnitContext<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What is known of it.
+    /// Its analysis.
     pub analysis: &'a Analysis<'a>,
-    /// Where its slots are.
+    /// The layout of its slots in storage.
     pub layout: &'a StorageLayout,
-    /// Calling convention of the machine.
+    /// The machine's calling convention.
     pub call_conv: CallConv,
-    /// Calls from where code hardly ever comes.
-    pub seldom: &'a SeldomCalls,
-    /// What the front end of the code generator has to know of the machine.
+    /// Functions for calls from cold code.
+    pub preserve_all_calls: &'a PreserveAllCalls,
+    /// The machine, for Cranelift's frontend.
     pub frontend_config: TargetFrontendConfig,
 }
 
-/// Whether a unit looks up in a table at all, so that fetching ahead has a meaning.
+/// Whether a unit has a table lookup that can be prefetched.
 pub(crate) fn looks_up(program: &Program, unit: &Unit) -> bool {
     unit.steps.iter().any(|step| matches!(step, Step::Block(block) if applies(program, *block)))
 }
@@ -48,67 +48,65 @@ fn applies(program: &Program, block: usize) -> bool {
     instructions.any(|instruction| matches!(instruction.operation, Operation::Apply { .. }))
 }
 
-/// Whether a block makes no lookup, and hardly ever changes the keys of those to come: so does a control
-/// that verifies checksums.
+/// Whether a function that prefetches skips a block: it has no lookup and rarely changes keys of later ones,
+/// such as a control that verifies checksums.
 fn may_be_left_out(program: &Program, block: usize) -> bool {
     let region = &program.regions[program.blocks[block].region.index()];
     region.kind != RegionKind::Parser && !applies(program, block)
 }
 
-/// What a function is for.
+/// The purpose of a function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose<'a> {
-    /// To run the unit.
+    /// Runs the unit.
     Run,
-    /// To run it up to the first lookups, which are only prepared, and to leave out what does not lead
-    /// there.
-    FetchAhead,
-    /// To make these lookups ahead, or fetch for them, without running the unit.
-    LookAhead(&'a Lookups),
+    /// Runs the unit up to its first lookups and prefetches for them, without code that does not lead there.
+    Prefetch,
+    /// Makes these lookups, or prefetches for them, without running the unit.
+    BatchLookups(&'a BatchedLookups),
 }
 
-/// Fills in a function of the signature `(pass) -> code`. Returns the lookups of the unit, when that is to
-/// run.
+/// Builds a function of the signature `(pass) -> code`. Returns the unit's lookups.
 pub(crate) fn build(
-    around: Surroundings<'_>,
+    context: UnitContext<'_>,
     unit: &Unit,
     purpose: Purpose<'_>,
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
-) -> Lookups {
-    let (mut indexed, mut finds_ahead) = (Vec::new(), true);
+) -> BatchedLookups {
+    let (mut indexed, mut may_batch) = (Vec::new(), true);
     let signature = function.signature.clone();
     loop {
-        let facts = Facts::new(around.analysis, unit, &indexed);
-        let way = (purpose, finds_ahead && facts.is_fresh);
+        let facts = Facts::new(context.analysis, unit, &indexed);
+        let path = (purpose, may_batch && facts.is_fresh);
         let (unresolved, lookups) =
-            build_once(around, unit, way, &facts, function, function_context, constants);
-        // Others have to be fetched for by running through the unit: then nothing is looked up besides.
-        let finds_in_vain = lookups.found_ahead() > 0 && !lookups.are_known();
+            build_once(context, unit, path, &facts, function, function_context, constants);
+        // When other lookups need a prefetch that runs through the unit, no lookup is batched.
+        let finds_in_vain = lookups.batched_count() > 0 && !lookups.are_known();
         if unresolved.is_empty() && !finds_in_vain {
             return lookups;
         }
-        finds_ahead &= !finds_in_vain;
+        may_batch &= !finds_in_vain;
         indexed.extend(unresolved);
         function.clear();
         function.signature = signature.clone();
     }
 }
 
-/// Fills in a function, that may find lookups made ahead. When indices of stacks, which the facts take to be
-/// known, turn out to be so at run time only, the stacks are returned and the function is of no use.
+/// Builds a function. When stack indices that the facts assume constant are not, it returns these stacks, and
+/// the caller discards the function.
 fn build_once(
-    around: Surroundings<'_>,
+    context: UnitContext<'_>,
     unit: &Unit,
-    (purpose, finds_ahead): (Purpose<'_>, bool),
+    (purpose, may_batch): (Purpose<'_>, bool),
     facts: &Facts,
     function: &mut Function,
     function_context: &mut FunctionBuilderContext,
     constants: &mut ConstantPool,
-) -> (Vec<StackId>, Lookups) {
+) -> (Vec<StackId>, BatchedLookups) {
     let prefetching = !matches!(purpose, Purpose::Run);
-    let program = around.program;
+    let program = context.program;
     let mut builder = FunctionBuilder::new(function, function_context);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -124,7 +122,7 @@ fn build_once(
     builder.append_block_param(leave, types::I64);
     let (packet, length_bytes, received, storage, burst_loop, finish);
     if facts.is_fresh {
-        let is_in_registers = matches!(purpose, Purpose::LookAhead(_));
+        let is_in_registers = matches!(purpose, Purpose::BatchLookups(_));
         let head = Loop::new(&mut builder, pass, is_in_registers);
         (packet, length_bytes, storage) = (head.packet, head.length_bytes, None);
         received = head.received;
@@ -139,52 +137,54 @@ fn build_once(
     let cursor_bytes = builder.declare_var(types::I64);
     let has_requests = builder.declare_var(types::I64);
     let emitted = facts.emits.iter().map(|_| builder.declare_var(types::I64)).collect();
-    let sources: HashMap<_, _> = (0..program.headers.len() as u32)
+    let header_addresses: HashMap<_, _> = (0..program.headers.len() as u32)
         .map(HeaderId)
         .filter(|header| facts.in_packet[header.index()])
         .map(|header| (header, builder.declare_var(types::I64)))
         .collect();
-    let homes = (0..program.slots.len())
+    let slot_locations = (0..program.slots.len())
         .map(|at| {
             let slot = ir::SlotId(at as u32);
-            if facts.in_storage[at] || !facts.needs_home[at] {
-                Home::Storage(around.layout.offset_words(slot) as i32 * 8)
+            if facts.in_storage[at] || !facts.needs_location[at] {
+                SlotLocation::Storage(context.layout.offset_words(slot) as i32 * 8)
             } else {
                 let words = match program.slots[at].ty {
                     ValueType::Bits(65..) => 2,
                     _ => 1,
                 };
-                Home::Variables((0..words).map(|_| builder.declare_var(types::I64)).collect())
+                SlotLocation::Variables(
+                    (0..words).map(|_| builder.declare_var(types::I64)).collect(),
+                )
             }
         })
         .collect();
-    let path = Path::at_start(program, facts);
+    let path = PathFacts::at_start(program, facts);
     let outcome = builder.declare_var(types::I64);
     let mut compiler = FunctionCompiler {
         program,
-        layout: around.layout,
+        layout: context.layout,
         facts,
         builder,
         signatures: Signatures::default(),
-        call_conv: around.call_conv,
-        seldom: around.seldom,
+        call_conv: context.call_conv,
+        preserve_all_calls: context.preserve_all_calls,
         pass,
         instance,
         packet,
         length_bytes,
         received,
-        is_apart: false,
+        is_duplicated: false,
         storage,
         cursor_bytes,
-        sources,
-        homes,
+        header_addresses,
+        slot_locations,
         path,
-        is_dead: false,
-        may_split: facts.is_fresh && !prefetching,
-        copies: Copies::new(program, unit),
-        ends: Ends::default(),
-        splits: Vec::new(),
-        tells_apart: (false, false),
+        is_unreachable: false,
+        may_duplicate: facts.is_fresh && !prefetching,
+        budget: CodeBudget::new(program, unit),
+        exits: RegionExits::default(),
+        split_paths: Vec::new(),
+        used_results: UsedResults::default(),
         unresolved: Vec::new(),
         temps: Vec::new(),
         temp_types: &[],
@@ -194,10 +194,10 @@ fn build_once(
         outcome,
         emitted,
         prefetching,
-        lookups_ahead: Vec::new(),
-        lookups: Lookups::default(),
-        finds_ahead,
-        own_inputs: Vec::new(),
+        leads_to_lookup: Vec::new(),
+        lookups: BatchedLookups::default(),
+        may_batch,
+        packet_inputs: Vec::new(),
         outputs: Vec::new(),
         step: 0,
         leave,
@@ -207,7 +207,7 @@ fn build_once(
         scratch: ScratchSlots::default(),
     };
     match purpose {
-        Purpose::LookAhead(lookups) => compiler.look_ahead(lookups),
+        Purpose::BatchLookups(lookups) => compiler.batch_lookups(lookups),
         _ => compiler.unit(unit),
     }
     let unresolved = std::mem::take(&mut compiler.unresolved);
@@ -221,7 +221,7 @@ fn build_once(
     let code = builder.block_params(leave)[0];
     builder.ins().return_(&[code]);
     builder.seal_all_blocks();
-    builder.finalize(around.frontend_config);
+    builder.finalize(context.frontend_config);
     (unresolved, lookups)
 }
 
@@ -231,7 +231,7 @@ impl FunctionCompiler<'_, '_> {
         self.steps(unit, 0, HashMap::new());
     }
 
-    /// Emits steps from one on, on the way that the running block is on.
+    /// Emits the steps from one on, on the current path.
     fn steps(&mut self, unit: &Unit, from: usize, mut measures: HashMap<usize, Value>) {
         for (number, step) in unit.steps.iter().enumerate().skip(from) {
             self.step = number;
@@ -240,36 +240,36 @@ impl FunctionCompiler<'_, '_> {
                 Step::Block(block) if self.prefetching && may_be_left_out(self.program, *block) => {
                 }
                 Step::Block(block) => {
-                    let ways = self.program_block(*block);
+                    let paths = self.program_block(*block);
                     self.scratch.release(mark);
                     if self.prefetching && applies(self.program, *block) {
-                        // Nothing was looked up on these ways.
-                        for way in ways {
-                            self.enter(way);
+                        // These paths made no lookup.
+                        for path in paths {
+                            self.enter(path);
                             let code = self.number(ENDED);
                             self.finish(code);
                         }
                         return;
                     }
                     let outputs = self.outputs.clone();
-                    self.copies.reserve(number, ways.len());
-                    // The first way apart is where most ways part; later ones are short.
-                    let are_apart = ways.len() > 1 && !self.is_apart;
+                    self.budget.reserve(number, paths.len());
+                    // Most paths part at the first duplication; later duplicates are short.
+                    let are_duplicated = paths.len() > 1 && !self.is_duplicated;
                     let (packet, length_bytes) = (self.packet, self.length_bytes);
                     let received = self.received;
-                    for way in ways {
+                    for path in paths {
                         self.step = number;
-                        self.copies.release(number, 1);
-                        self.enter(way);
-                        if are_apart {
-                            self.find_packet();
-                            self.is_apart = true;
+                        self.budget.release(number, 1);
+                        self.enter(path);
+                        if are_duplicated {
+                            self.reload_packet();
+                            self.is_duplicated = true;
                         }
                         self.outputs = outputs.clone();
                         self.steps(unit, number + 1, measures.clone());
-                        if are_apart {
+                        if are_duplicated {
                             (self.packet, self.length_bytes) = (packet, length_bytes);
-                            (self.received, self.is_apart) = (received, false);
+                            (self.received, self.is_duplicated) = (received, false);
                         }
                     }
                     return;
@@ -279,7 +279,7 @@ impl FunctionCompiler<'_, '_> {
                     let number = self.step_value(value, &measures);
                     let number = self.mask(number, width_bits.min(64));
                     if let StepValue::Input(0) = value {
-                        self.own_inputs.push(number);
+                        self.packet_inputs.push(number);
                     }
                     let value = match width_bits {
                         0..=64 => Val::Word(number),
@@ -309,22 +309,22 @@ impl FunctionCompiler<'_, '_> {
                 }
             }
             self.scratch.release(mark);
-            if self.is_dead {
-                return self.end_dead();
+            if self.is_unreachable {
+                return self.end_unreachable();
             }
         }
         if self.prefetching {
-            // Nothing is left behind.
+            // The caller reads nothing.
         } else if self.facts.in_place {
             let packet = self.deparse_in_place();
-            if self.is_dead {
-                return self.end_dead();
+            if self.is_unreachable {
+                return self.end_unreachable();
             }
             if self.facts.is_fresh {
-                return self.finish_at_hand(packet);
+                return self.finish_at(packet);
             }
         } else {
-            self.put_outputs(false);
+            self.store_outputs(false);
             self.publish_cursor();
         }
         if !self.facts.is_fresh {
@@ -335,7 +335,7 @@ impl FunctionCompiler<'_, '_> {
         self.finish(code);
     }
 
-    /// A value is below two to this.
+    /// The number of bits that a step's value has at most.
     fn step_width_bits(&self, value: &StepValue) -> u32 {
         match value {
             StepValue::Constant(number) => u64::BITS - number.leading_zeros(),
@@ -350,10 +350,10 @@ impl FunctionCompiler<'_, '_> {
             StepValue::Slot(from) => self.slot_number(*from),
             StepValue::PacketLength => self.length_bytes,
             StepValue::Input(at) => match (at, self.facts.is_fresh) {
-                (0, true) => self.own_input(),
+                (0, true) => self.packet_input(),
                 _ => {
                     let offset = offset_of!(Pass, inputs) + at * 8;
-                    self.load_lasting(self.pass, offset as i32)
+                    self.load_readonly(self.pass, offset as i32)
                 }
             },
             StepValue::Length { plus, minus } => {
@@ -378,7 +378,7 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Variables before the first step.
+    /// Defines all variables before the first step.
     fn begin(&mut self) {
         let zero = self.number(0);
         self.builder.def_var(self.has_requests, zero);
@@ -395,33 +395,32 @@ impl FunctionCompiler<'_, '_> {
         self.builder.def_var(self.cursor_bytes, cursor);
         if self.facts.is_fresh {
             if !self.facts.whole_bytes {
-                // A cursor of bits is kept in the pass.
+                // The pass keeps a cursor in bits.
                 self.store_word(zero, self.pass, offset_of!(Pass, cursor_bits) as i32);
             }
             self.begin_fresh();
         }
-        if !self.sources.is_empty() {
-            let zeros = self.load_lasting(self.instance, offset_of!(Instance, zeros) as i32);
-            let sources: Vec<_> = self.sources.values().copied().collect();
-            sources.into_iter().for_each(|source| self.builder.def_var(source, zeros));
+        if !self.header_addresses.is_empty() {
+            let zeros = self.load_readonly(self.instance, offset_of!(Instance, zeros) as i32);
+            let header_addresses: Vec<_> = self.header_addresses.values().copied().collect();
+            header_addresses.into_iter().for_each(|source| self.builder.def_var(source, zeros));
         }
     }
 
-    /// Asks anew where the packet of a burst is, at the start of a way of its own, and how long when somebody
-    /// wants to know: such values then need no register on other ways, nor a place on the stack because
-    /// of those.
-    pub fn find_packet(&mut self) {
+    /// Reloads address and length of a burst's packet at the start of a duplicated path, so that these values
+    /// live in no register and no stack slot on other paths.
+    pub fn reload_packet(&mut self) {
         if self.facts.is_fresh {
             let packet = self.load_word(self.pass, offset_of!(Pass, packet) as i32);
             let before = std::mem::replace(&mut self.packet, packet);
             self.path.packet_moved(before, packet);
             self.received = self.load_word(self.pass, offset_of!(Pass, received) as i32);
             let offset = offset_of!(Received, length_bytes);
-            self.length_bytes = load_own(&mut self.builder, self.received, offset);
+            self.length_bytes = load_received(&mut self.builder, self.received, offset);
         }
     }
 
-    /// 1 when a gate that is there is closed, else 0.
+    /// Returns 1 when a gate is closed, else 0.
     fn closed(&mut self, gate: &Gate) -> Value {
         let gates = self.load_word(self.pass, offset_of!(Pass, gates) as i32);
         let row = self.slot_number(gate.row);
@@ -467,7 +466,7 @@ impl FunctionCompiler<'_, '_> {
                         let is_beyond =
                             self.compare(IntCC::UnsignedGreaterThanOrEqual, value, count);
                         self.leave_if(is_beyond, u64::from(exit), None);
-                        if self.is_dead {
+                        if self.is_unreachable {
                             return;
                         }
                     }

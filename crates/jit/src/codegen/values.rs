@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arithmetic of any width on values of the IR, as compiled code: how values are held, made, moved to
-//! and from memory, and chosen. Beside it: `operations` by what is computed, `narrow` up to 128 bits,
-//! `wide` by calls to the runtime, `shuffles` for what only moves bits. Slots are not known here.
+//! Arithmetic of any width on values of the IR, as compiled code: representation, constants, loads, stores and
+//! selects. `operations` dispatches by width to `narrow` (up to 128 bits) and `wide` (calls to the runtime);
+//! `shuffles` has what only moves bits.
 
 #[cfg(test)]
 #[allow(unsafe_code)] // Calls what it compiled.
@@ -16,7 +16,8 @@ mod wide;
 
 pub(crate) use scratch::{ConstantPool, ScratchMark, ScratchSlots};
 
-use super::call::{RuntimeFunction, Signatures};
+use super::call::Signatures;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::wide as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
@@ -43,15 +44,15 @@ pub(crate) enum Val {
     },
 }
 
-/// Up to so many words, what moves or combines words one by one is unrolled.
+/// Moves and bitwise operations up to this many words are unrolled.
 const UNROLLED_WORDS: u32 = 16;
 
-/// How many words hold a value: at least one.
+/// The number of words that hold a value: at least one.
 pub(crate) fn word_count(width_bits: u32) -> u32 {
     width_bits.div_ceil(64).max(1)
 }
 
-/// The bits of the highest word that count. Of a width of 0, none.
+/// The mask of used bits in the highest word; 0 for a width of 0.
 fn top_mask(width_bits: u32) -> u64 {
     match (width_bits, width_bits % 64) {
         (0, _) => 0,
@@ -69,7 +70,7 @@ pub(crate) fn parts_of(value: Val) -> Vec<Value> {
     }
 }
 
-/// How many values a [`Val`] of this type consists of.
+/// The number of values that a [`Val`] of this type consists of.
 pub(crate) fn part_count(ty: ValueType) -> usize {
     match ty {
         ValueType::Bits(65..=128) | ValueType::Varbit(_) => 2,
@@ -89,9 +90,9 @@ pub(crate) fn value_of_parts(ty: ValueType, parts: &[Value]) -> Val {
     }
 }
 
-/// Memory that nobody writes while the function runs, at an address that is always valid: what is loaded
-/// may be loaded elsewhere instead, and once for all packets.
-pub(crate) fn lasting() -> MemFlagsData {
+/// Flags for memory that is constant while the function runs, at an address that is always valid. Cranelift may
+/// move such loads and load once for all packets.
+pub(crate) fn readonly() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly().with_can_move()
 }
 
@@ -110,18 +111,18 @@ fn word_offset(at: u32) -> i32 {
 
 /// Emits arithmetic into a function under construction.
 ///
-/// Wide results stand in `scratch`, so they hold until that is released; constants wider than 128 bits
-/// stand in `constants`, which live as long as the code.
+/// Wide results are in `scratch` and valid until it is released. Constants wider than 128 bits are in
+/// `constants`, which live as long as the code.
 pub(crate) struct Values<'a, 'b> {
     /// Where instructions are appended.
     pub builder: &'a mut FunctionBuilder<'b>,
-    /// What the function has imported.
+    /// Imported signatures of the function.
     pub signatures: &'a mut Signatures,
     /// Calling convention of the runtime's functions.
     pub call_conv: CallConv,
-    /// Where wide constants stand.
+    /// Wide constants.
     pub constants: &'a mut ConstantPool,
-    /// Where wide values stand.
+    /// Wide values.
     pub scratch: &'a mut ScratchSlots,
 }
 
@@ -190,8 +191,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Reads a value whose canonical words stand in memory, low word first; that of a varbit has its
-    /// length in the word before. The memory may change later: wide values are copied.
+    /// Loads a value from its words in memory, low word first; a varbit's length is in the word before. Wide
+    /// values are copied, as the memory may change later.
     pub fn load_words(&mut self, ty: ValueType, address: Value, offset_bytes: i32) -> Val {
         match ty {
             ValueType::Bits(0..=64) => Val::Word(self.load_word(address, offset_bytes)),
@@ -312,7 +313,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The address of so many words that nobody uses.
+    /// Allocates words in scratch memory. Returns their address.
     pub(super) fn fresh(&mut self, words: u32) -> Value {
         self.scratch.allocate(self.builder, words)
     }
@@ -321,7 +322,7 @@ impl Values<'_, '_> {
         self.builder.ins().iconst(types::I64, number as i64)
     }
 
-    /// The number that a word is known to be.
+    /// The value of a constant word.
     pub fn known_word(&self, word: Value) -> Option<u64> {
         let dfg = &self.builder.func.dfg;
         match dfg.insts[dfg.value_def(word).inst()?] {
@@ -330,8 +331,8 @@ impl Values<'_, '_> {
         }
     }
 
-    /// What a word of 16 bits has when its bytes change places, if it was made so.
-    pub fn turned_half(&self, word: Value) -> Option<Value> {
+    /// The operand of the byte swap that made a word of 16 bits.
+    pub fn swapped_half(&self, word: Value) -> Option<Value> {
         let dfg = &self.builder.func.dfg;
         let operand_of =
             |value: Value, wanted: Opcode| match dfg.insts[dfg.value_def(value).inst()?] {
@@ -339,8 +340,8 @@ impl Values<'_, '_> {
                 _ => None,
             };
         let half = operand_of(word, Opcode::Uextend)?;
-        let turned = operand_of(half, Opcode::Bswap)?;
-        (dfg.value_type(turned) == types::I16).then_some(turned)
+        let swapped = operand_of(half, Opcode::Bswap)?;
+        (dfg.value_type(swapped) == types::I16).then_some(swapped)
     }
 
     fn offset_address(&mut self, address: Value, offset_bytes: i32) -> Value {

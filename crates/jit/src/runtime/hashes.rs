@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hashes of bytes for compiled code: the numbers of [`interpreter::hash`], with tables. Compiled code
-//! lays the bytes out.
+//! Hashes of bytes for compiled code, equal to those of [`interpreter::hash`] and faster.
 
 use arithmetic::crc::{Crc, CrcParameters, ReflectedTables};
 use ir::{CalculationId, HashAlgorithm};
@@ -9,7 +8,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The algorithms other than CRCs, as compiled code names them.
+/// The algorithms other than CRCs; compiled code names them by their index.
 const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::Random,
     HashAlgorithm::Identity,
@@ -18,10 +17,10 @@ const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::OnesComplement16,
 ];
 
-/// Numbers from here on name calculations.
+/// Calculations have numbers from here on.
 const FIRST_CALCULATION: u64 = 1 << 32;
 
-/// The number by which compiled code names an algorithm.
+/// The number of an algorithm in compiled code.
 pub(crate) fn number(algorithm: HashAlgorithm) -> u64 {
     match algorithm {
         HashAlgorithm::Custom(calculation) => FIRST_CALCULATION + u64::from(calculation.0),
@@ -73,7 +72,7 @@ pub(crate) unsafe extern "C" fn hash(
 ///
 /// # Safety
 ///
-/// As of [`hash`], and the packet is so many bytes that nobody writes during the call.
+/// As of [`hash`], and the packet is so many bytes that no other code writes during the call.
 pub(crate) unsafe extern "C" fn hash_with_payload(
     number: u64,
     replication: u64,
@@ -105,7 +104,7 @@ pub(crate) unsafe extern "C" fn hash_with_payload(
 ///
 /// # Safety
 ///
-/// At `address` stand so many bytes that nobody writes during the call.
+/// At `address` are so many bytes that no other code writes during the call.
 unsafe fn bytes<'a>(address: u64, length: u64) -> &'a [u8] {
     // SAFETY: the caller's promise.
     unsafe { slice::from_raw_parts(address as usize as *const u8, length as usize) }
@@ -201,7 +200,7 @@ fn little_endian_xor(bytes: &[u8]) -> u16 {
 ///
 /// # Safety
 ///
-/// At `address` stand so many bytes that nobody writes during the call.
+/// At `address` are so many bytes that no other code writes during the call.
 pub(crate) unsafe extern "C" fn sum_little_endian(address: u64, length_bytes: u64) -> u64 {
     // SAFETY: the caller's promise.
     u64::from(little_endian_sum(unsafe { bytes(address, length_bytes) }))
@@ -212,8 +211,8 @@ pub(crate) unsafe extern "C" fn sum_little_endian(address: u64, length_bytes: u6
 /// # Safety
 ///
 /// At `words` stand `added_bits` bits in words, low word first. At `buffer` is room for the bytes of
-/// `length_bits` and as many bits more, which nobody else uses during the call; the first
-/// `length_bits` are written.
+/// `length_bits` and as many bits more, which no other code uses during the call; the first `length_bits` are
+/// written.
 pub(crate) unsafe extern "C" fn append_bits(
     buffer: u64,
     length_bits: u64,

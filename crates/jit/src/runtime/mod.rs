@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What compiled code calls: functions with the C calling convention whose parameters are 64 bits
-//! wide. `pass` has the structures that compiled code and its callers share.
+//! The runtime of compiled code: functions with the C calling convention whose parameters are 64 bits wide.
+//! `pass` has the structures that compiled code and its callers share.
 
+mod function;
 pub(crate) mod hashes;
 pub(crate) mod packet;
 pub(crate) mod pass;
-pub(crate) mod seldom;
+pub(crate) mod preserve_all_call;
 pub(crate) mod state;
 pub(crate) mod tables;
 pub(crate) mod wide;
 
-/// Fetches what an address leads to into the cache.
+pub(crate) use function::RuntimeFunction;
+
+/// Prefetches the cache line at an address.
 #[inline(always)]
 pub(crate) fn prefetch(address: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions of the runtime on the packet and on storage as a whole: what compiled code does not do
-//! inline because lengths or positions are known only when it runs. The meaning is the interpreter's.
+//! Functions of the runtime on the packet and on storage as a whole: cases that compiled code does not handle
+//! inline, because lengths or positions are known only at run time. Results are those of the interpreter.
 
-use super::pass::{Pass, Surroundings};
+use super::pass::{Pass, RuntimeContext};
 use interpreter::bit_string::{read_bits, read_number};
 use ir::{Bits, HeaderId, Program, StorageLayout, ValueType};
 
-/// The error that most failures are.
+/// The name of the error for reads past the packet's end.
 pub(crate) const FAILURE_PACKET_TOO_SHORT: &str = "PacketTooShort";
 
 /// Sets words to zero: address, how many.
@@ -22,17 +22,17 @@ pub(crate) extern "C" fn copy_bytes(to: u64, from: u64, bytes: u64) {
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes as usize) }
 }
 
-/// The pass and its surroundings.
+/// The pass and its runtime context.
 ///
 /// # Safety
 ///
-/// `address` is that of a pass that nobody else refers to, with surroundings likewise.
-unsafe fn pass_at<'a>(address: u64) -> (&'a mut Pass, &'a mut Surroundings<'static>) {
+/// `address` is that of a pass that no other code refers to, and so is its runtime context.
+unsafe fn pass_at<'a>(address: u64) -> (&'a mut Pass, &'a mut RuntimeContext<'static>) {
     // SAFETY: by the contract.
     unsafe {
         let pass = &mut *(address as *mut Pass);
-        let surroundings = &mut *pass.surroundings;
-        (pass, surroundings)
+        let runtime_context = &mut *pass.runtime_context;
+        (pass, runtime_context)
     }
 }
 
@@ -41,17 +41,20 @@ unsafe fn pass_at<'a>(address: u64) -> (&'a mut Pass, &'a mut Surroundings<'stat
 /// # Safety
 ///
 /// The pass has valid addresses and lengths.
-unsafe fn memory_of<'a>(pass: &Pass, surroundings: &Surroundings<'_>) -> (&'a [u8], &'a mut [u64]) {
+unsafe fn memory_of<'a>(
+    pass: &Pass,
+    runtime_context: &RuntimeContext<'_>,
+) -> (&'a [u8], &'a mut [u64]) {
     // SAFETY: by the contract.
     unsafe {
         (
             std::slice::from_raw_parts(pass.packet, pass.length_bytes as usize),
-            std::slice::from_raw_parts_mut(pass.storage, surroundings.layout.words()),
+            std::slice::from_raw_parts_mut(pass.storage, runtime_context.layout.words()),
         )
     }
 }
 
-/// A failure as compiled code takes it.
+/// Encodes a failure for compiled code.
 fn failure(program: &Program, name: &str) -> u64 {
     let number = program.error_number(name).unwrap_or(program.errors.len().max(1) as u32);
     u64::from(number) + 1
@@ -60,11 +63,11 @@ fn failure(program: &Program, name: &str) -> u64 {
 /// Extracts a header: pass, header's number, bits of its varbit. Returns 0, or one more than the
 /// number of an error.
 pub(crate) extern "C" fn extract(pass: u64, header: u64, varbit_bits: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass.
-    let (pass, surroundings) = unsafe { pass_at(pass) };
+    // SAFETY: compiled code passes its own pass.
+    let (pass, runtime_context) = unsafe { pass_at(pass) };
     // SAFETY: the caller of compiled code has filled in the pass.
-    let (packet, storage) = unsafe { memory_of(pass, surroundings) };
-    let (program, layout) = (surroundings.program, surroundings.layout);
+    let (packet, storage) = unsafe { memory_of(pass, runtime_context) };
+    let (program, layout) = (runtime_context.program, runtime_context.layout);
     let header = &program.headers[header as usize];
     let fields = &program.header_types[header.ty.index()].fields;
     let fixed_bits = program.header_types[header.ty.index()].fixed_bits() as usize;
@@ -109,10 +112,10 @@ pub(crate) extern "C" fn extract(pass: u64, header: u64, varbit_bits: u64) -> u6
 
 /// Reads ahead: pass, width in bits, address of the words. Returns as [`extract`].
 pub(crate) extern "C" fn lookahead(pass: u64, width_bits: u64, words: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass.
-    let (pass, surroundings) = unsafe { pass_at(pass) };
+    // SAFETY: compiled code passes its own pass.
+    let (pass, runtime_context) = unsafe { pass_at(pass) };
     // SAFETY: the caller of compiled code has filled in the pass.
-    let (packet, _) = unsafe { memory_of(pass, surroundings) };
+    let (packet, _) = unsafe { memory_of(pass, runtime_context) };
     let count = (width_bits as usize).div_ceil(64).max(1);
     // SAFETY: compiled code hands in a buffer for so many bits, at least one word.
     let words = unsafe { std::slice::from_raw_parts_mut(words as *mut u64, count) };
@@ -122,30 +125,30 @@ pub(crate) extern "C" fn lookahead(pass: u64, width_bits: u64, words: u64) -> u6
             value.write_words(words);
             0
         }
-        None => failure(surroundings.program, FAILURE_PACKET_TOO_SHORT),
+        None => failure(runtime_context.program, FAILURE_PACKET_TOO_SHORT),
     }
 }
 
 /// Moves the cursor: pass, bits. Returns as [`extract`].
 pub(crate) extern "C" fn advance(pass: u64, bits: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass.
-    let (pass, surroundings) = unsafe { pass_at(pass) };
+    // SAFETY: compiled code passes its own pass.
+    let (pass, runtime_context) = unsafe { pass_at(pass) };
     match pass.cursor_bits.checked_add(bits).filter(|&end| end <= pass.length_bytes * 8) {
         Some(end) => {
             pass.cursor_bits = end;
             0
         }
-        None => failure(surroundings.program, FAILURE_PACKET_TOO_SHORT),
+        None => failure(runtime_context.program, FAILURE_PACKET_TOO_SHORT),
     }
 }
 
 /// Emits a header, if it is valid: pass, header's number.
 pub(crate) extern "C" fn emit(pass: u64, header: u64) {
-    // SAFETY: compiled code hands in its pass.
-    let (pass, surroundings) = unsafe { pass_at(pass) };
+    // SAFETY: compiled code passes its own pass.
+    let (pass, runtime_context) = unsafe { pass_at(pass) };
     // SAFETY: the caller of compiled code has filled in the pass.
-    let (_, storage) = unsafe { memory_of(pass, surroundings) };
-    let (program, layout) = (surroundings.program, surroundings.layout);
+    let (_, storage) = unsafe { memory_of(pass, runtime_context) };
+    let (program, layout) = (runtime_context.program, runtime_context.layout);
     let header = &program.headers[HeaderId(header as u32).index()];
     if layout.number(storage, header.valid_slot()) == 0 {
         return;
@@ -156,15 +159,14 @@ pub(crate) extern "C" fn emit(pass: u64, header: u64) {
         match field.ty {
             ValueType::Bits(width_bits) if width_bits <= 64 => {
                 let value = layout.number(storage, slot);
-                surroundings.left.emitted.push_word(value, width_bits);
+                runtime_context.side_outputs.emitted.push_word(value, width_bits);
             }
-            _ => surroundings.left.emitted.push(&layout.value(storage, slot)),
+            _ => runtime_context.side_outputs.emitted.push(&layout.value(storage, slot)),
         }
     }
 }
 
-/// Where the elements of a stack stand in storage, and how many words each has, when nothing is between
-/// them. The code's program has them at equal distances.
+/// Offset of a stack's elements in storage and words of each. They are at equal distances.
 fn words_side_by_side(
     program: &Program,
     layout: &StorageLayout,
@@ -185,11 +187,11 @@ fn words_side_by_side(
 
 /// Shifts a stack (P4_16 v1.2.5 §8.20): pass, stack's number, how far.
 pub(crate) extern "C" fn shift_stack(pass: u64, stack: u64, by: u64) {
-    // SAFETY: compiled code hands in its pass.
-    let (pass, surroundings) = unsafe { pass_at(pass) };
+    // SAFETY: compiled code passes its own pass.
+    let (pass, runtime_context) = unsafe { pass_at(pass) };
     // SAFETY: the caller of compiled code has filled in the pass.
-    let (_, storage) = unsafe { memory_of(pass, surroundings) };
-    let (program, layout) = (surroundings.program, surroundings.layout);
+    let (_, storage) = unsafe { memory_of(pass, runtime_context) };
+    let (program, layout) = (runtime_context.program, runtime_context.layout);
     let stack = &program.stacks[stack as usize];
     let by = by as i64;
     let (size, per_element) = (stack.size as usize, stack.headers_per_element as usize);

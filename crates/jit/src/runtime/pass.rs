@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What compiled code and its caller share in memory. Compiled code reads and writes these structures
-//! by the offsets of their fields; everything that is not a plain number is reached by address.
+//! Structures in memory that compiled code and its caller share. Compiled code reads and writes these
+//! structures by the offsets of their fields; everything else is reached by address.
 
 use interpreter::Environment;
 use interpreter::random::DrawCounts;
@@ -10,13 +10,13 @@ use state::externs::PacketAction;
 use state::forwarding::ForwardingState;
 use std::mem::offset_of;
 
-/// How many numbers a caller can hand to a unit; the first is each packet's own.
-pub const NUMBERS: usize = 8;
+/// Inputs that a caller can give to a unit; each packet of a burst has its own first one.
+pub const MAX_INPUTS: usize = 8;
 
-/// Bytes that may be read after the end of every packet, whatever they hold.
+/// Bytes of undefined content that compiled code may read after the end of every packet.
 pub const TAILROOM_BYTES: usize = 64;
 
-/// Bytes of headers that can be moved in place; a packet with longer ones leaves by [`ENDED_NO_ROOM`].
+/// Bytes of headers that can be moved in place; a packet with longer headers leaves by [`ENDED_NO_ROOM`].
 pub const SCRATCH_BYTES: usize = 1024;
 
 /// The unit ran to its end.
@@ -27,10 +27,9 @@ pub const FIRST_RESERVED: u64 = 1 << 16;
 pub const ENDED_STEP_LIMIT: u64 = FIRST_RESERVED;
 /// An assertion failed; `detail` is its origin, with bit 32 set for `assume`.
 pub const ENDED_ASSERTION: u64 = FIRST_RESERVED + 1;
-/// An extern failed; the message is in the surroundings, `detail` is the extern.
+/// An extern failed; the message is in the runtime context, `detail` is the extern.
 pub const ENDED_EXTERN: u64 = FIRST_RESERVED + 2;
-/// Before an in-place deparser: the headers do not fit where they would go. Storage is as before the
-/// deparser.
+/// Before an in-place deparser: the headers do not fit. Storage is as before the deparser.
 pub const ENDED_NO_ROOM: u64 = FIRST_RESERVED + 3;
 
 /// How the last block of a unit ended, in [`Pass::outcome`]: at the end of its code.
@@ -40,10 +39,10 @@ pub const OUTCOME_EXITED: u64 = 1;
 /// By a parser's error: this plus the error's number.
 pub const OUTCOME_REJECTED: u64 = 1 << 32;
 
-/// How many lookups of a packet can be made ahead.
-pub const FOUND_AHEAD: usize = 2;
+/// Lookups of a packet that can be batched.
+pub const MAX_BATCHED_LOOKUPS: usize = 2;
 
-/// A packet of a burst as it came.
+/// A received packet of a burst.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
@@ -51,58 +50,58 @@ pub(crate) struct Received {
     pub length_bytes: u32,
     /// Input 0 of the unit.
     pub input: u32,
-    /// Which items lookups made ahead led to: indices.
-    pub found: [u32; FOUND_AHEAD],
+    /// Indices of the items that batched lookups found.
+    pub batched_items: [u32; MAX_BATCHED_LOOKUPS],
 }
 
 impl Received {
-    /// Input 0, with the length below it.
+    /// Input 0, and a word of it and the length, which is the low half.
     #[inline(always)]
     pub fn tally(&self) -> (u32, u64) {
         const { assert!(offset_of!(Received, input) == offset_of!(Received, length_bytes) + 4) };
         let at = std::ptr::from_ref(self).wrapping_byte_add(offset_of!(Received, length_bytes));
-        // SAFETY: the one stands behind the other.
+        // SAFETY: one follows the other.
         (self.input, unsafe { two_numbers(at.cast()) })
     }
 }
 
-/// How many outputs a unit has that runs on bursts.
-pub const OUTPUTS: usize = 4;
+/// Outputs of a unit that runs on bursts.
+pub const MAX_OUTPUTS: usize = 4;
 
-/// A packet that left.
+/// A sent packet.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
-    /// Address of its first byte; of a copy its place among the copies' bytes.
+    /// Address of its first byte; of a copy its offset in the copies' bytes.
     pub start: u64,
     /// Its length.
     pub length_bytes: u32,
     /// Outputs of the unit. The first is read together with the length.
-    pub outputs: [u32; OUTPUTS],
-    /// Which packet of the burst it was: the low half of the address of its [`Received`]; with
-    /// [`Sent::IS_COPIED`] a copy.
+    pub outputs: [u32; MAX_OUTPUTS],
+    /// The packet of the burst that it is sent for: the low half of the address of its [`Received`]; with
+    /// [`Sent::IS_COPIED`] for a copy.
     pub packet: u32,
 }
 
 impl Sent {
-    /// In [`Sent::packet`], where addresses of whole words have a zero: the bytes are among the copies'.
+    /// In [`Sent::packet`], in a bit that is zero in addresses of words: the packet is a copy.
     pub const IS_COPIED: u32 = 1;
 
-    /// Output 0, with the length below it.
+    /// Output 0, and a word of it and the length, which is the low half.
     #[inline(always)]
     pub fn tally(&self) -> (u32, u64) {
         const { assert!(offset_of!(Sent, outputs) == offset_of!(Sent, length_bytes) + 4) };
         let at = std::ptr::from_ref(self).wrapping_byte_add(offset_of!(Sent, length_bytes));
-        // SAFETY: the one stands behind the other.
+        // SAFETY: one follows the other.
         (self.outputs[0], unsafe { two_numbers(at.cast()) })
     }
 }
 
-/// Two numbers that stand side by side, the first in the low half: one load, on most machines.
+/// Two numbers of 32 bits side by side, the first in the low half: one load on most machines.
 ///
 /// # Safety
 ///
-/// They do.
+/// Two numbers of 32 bits are at the address.
 #[inline(always)]
 unsafe fn two_numbers(at: *const u8) -> u64 {
     // SAFETY: by the contract.
@@ -110,69 +109,68 @@ unsafe fn two_numbers(at: *const u8) -> u64 {
     if cfg!(target_endian = "big") { bytes.rotate_left(u32::BITS) } else { bytes }
 }
 
-/// How many exits without storage a unit may have.
-pub const ENDS: usize = 4;
+/// Exits without storage that a unit may have.
+pub const MAX_COUNTED_EXITS: usize = 4;
 
-/// One run of a unit on one packet, or on the packets of a burst one after another. Behind it in memory
-/// stands the [`Instance`], so that one address leads to both.
+/// One run of a unit on one packet, or on the packets of a burst one after another. The [`Instance`] follows it
+/// in memory, so that one address reaches both.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Pass {
-    /// First byte of the packet: of a burst the packet that runs. [`TAILROOM_BYTES`] after its end may
-    /// be read.
+    /// First byte of the packet; in a burst of the running one. [`TAILROOM_BYTES`] after its end may be read.
     pub packet: *mut u8,
     /// Length of the packet.
     pub length_bytes: u64,
-    /// Of a burst: the packet that runs as it came; before, the one that runs first.
+    /// In a burst: the running packet; before the run the first one.
     pub received: *mut Received,
-    /// Of a burst: behind its last packet as it came.
+    /// In a burst: the end of its received packets.
     pub received_end: *const Received,
-    /// Of a burst: where to note the next packet that leaves.
+    /// In a burst: the record of the next packet that is sent.
     pub sent: *mut Sent,
-    /// Of a burst: word 0 of the gates.
+    /// In a burst: word 0 of the gates.
     pub gates: *const u64,
-    /// Of a burst: packets by the exit without storage that they ended by.
-    pub ended: [u64; ENDS],
-    /// Of a burst: first byte of packet 0.
+    /// In a burst: by exit without storage, packets that took it.
+    pub exit_counts: [u64; MAX_COUNTED_EXITS],
+    /// In a burst: first byte of packet 0.
     pub first: *mut u8,
-    /// Of a burst: bytes from one packet to the next.
+    /// In a burst: bytes from one packet to the next.
     pub stride_bytes: u64,
     /// The storage, by [`StorageLayout`].
     pub storage: *mut u64,
-    /// How far the packet has been read, before and after.
+    /// The parser's cursor, before and after.
     pub cursor_bits: u64,
     /// Bytes before the packet that an in-place deparser may write.
     pub headroom_bytes: u64,
-    /// What counters and meters take as the packet's length.
+    /// The packet's length for counters and meters.
     pub counted_bytes: u64,
     /// Device time in picoseconds.
     pub now_ps: u64,
-    /// What an ending by assertion or extern is about.
+    /// The assertion or extern that failed.
     pub detail: u64,
-    /// The block that ended so: index into the program's blocks.
+    /// The block that failed: index into the program's blocks.
     pub block: u64,
     /// See [`OUTCOME_RETURNED`].
     pub outcome: u64,
-    /// What the caller gives.
-    pub inputs: [u64; NUMBERS],
-    /// What functions of the runtime need.
-    pub surroundings: *mut Surroundings<'static>,
-    /// What a function of the runtime that is called seldom gives.
-    pub answer: u64,
-    /// Where headers are kept while they are moved.
+    /// Inputs from the caller.
+    pub inputs: [u64; MAX_INPUTS],
+    /// The context of functions of the runtime.
+    pub runtime_context: *mut RuntimeContext<'static>,
+    /// The result of a function of the runtime that cold code calls.
+    pub preserved_result: u64,
+    /// Buffer for headers while they are moved.
     pub scratch: [u8; SCRATCH_BYTES],
 }
 
 impl Pass {
-    /// Of a burst: which packet runs. Of a single one 0.
+    /// The index of the running packet in its burst; 0 without a burst.
     pub fn running(&self) -> u64 {
         let distance = (self.packet as u64).wrapping_sub(self.first as u64);
         distance.checked_div(self.stride_bytes).unwrap_or(0)
     }
 }
 
-/// The state of one pipeline instance as compiled code reaches it. One code serves many instances. Behind
-/// it in memory stands what is read inline of the tables, a [`Shortcut`] each, table 0 first.
+/// Addresses of the state of one pipeline instance. Instances share code. A [`TableView`] for each table
+/// follows in memory, table 0 first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instance {
@@ -180,17 +178,16 @@ pub(crate) struct Instance {
     pub registers: *const *mut u64,
     /// First cell of each counter (packets, bytes), null for a sparse or direct one.
     pub counters: *const *mut [u64; 2],
-    /// What the control plane has set of hash algorithms, and more.
+    /// Replication settings and parameters of hash algorithms.
     pub replication: *const state::Replication,
-    /// Zeros, as many as the largest header has bytes and some more: what a header reads that was
-    /// never extracted.
+    /// Zeros, more than the largest header has bytes: the content of headers that were not extracted.
     pub zeros: *const u8,
 }
 
-/// What compiled code reads of a table without a call. The addresses hold for one version of the tables.
+/// The words of a table that compiled code reads without a call. They are valid for one version of the tables.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shortcut {
+pub(crate) struct TableView {
     /// Address of the [`state::forwarding::ForwardingTable`].
     pub table: u64,
     /// Address of record 0.
@@ -203,60 +200,60 @@ pub(crate) struct Shortcut {
     pub length: u64,
     /// [`state::forwarding::index::Direct::default_leaf`].
     pub default_leaf: u64,
-    /// Whether the table does not fit into the nearer caches, and compiled code can fetch ahead.
+    /// Whether the table does not fit into the nearer caches and can be prefetched.
     pub is_large: u64,
 }
 
-/// What functions of the runtime leave for whoever runs compiled code. Its memory is used again.
+/// Outputs of functions of the runtime for the caller of compiled code. Runs reuse its memory.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
-    /// What the program asks of the device, in order.
+pub(crate) struct SideOutputs {
+    /// Requests of the program, in order.
     pub requests: Vec<(RequestId, Vec<Bits>)>,
-    /// What a deparser that does not work in place emits.
+    /// Bits emitted by a deparser that does not work in place.
     pub emitted: interpreter::bit_string::BitString,
-    /// What a failing extern says.
+    /// The message of an extern that failed.
     pub message: String,
-    /// What externs ask to be done with packets, in order.
+    /// Actions on packets that externs request, in order.
     pub actions: Vec<(ExternId, PacketAction)>,
-    /// How many random numbers were drawn in this pass.
+    /// Counts of the random numbers drawn in this pass.
     pub draws: DrawCounts,
 }
 
-/// What functions of the runtime need of their caller. Lives as long as one burst.
-pub(crate) struct Surroundings<'a> {
+/// The context of functions of the runtime, for one burst.
+pub(crate) struct RuntimeContext<'a> {
     /// The program.
     pub program: &'a Program,
-    /// Where its slots are.
+    /// The layout of its slots.
     pub layout: &'a StorageLayout,
     /// Registers, counters and meters.
     pub cells: &'a mut Cells,
-    /// Tables as packets see them.
+    /// The tables.
     pub forwarding: &'a ForwardingState,
-    /// The device around.
+    /// The device.
     pub environment: &'a mut dyn Environment,
-    /// What they leave for whoever runs compiled code.
-    pub left: &'a mut Left,
-    /// The run that these are the surroundings of.
+    /// Their outputs.
+    pub side_outputs: &'a mut SideOutputs,
+    /// The run.
     pub pass: *const Pass,
-    /// Packet of the burst that drew last.
+    /// Index of the packet that drew a random number last.
     pub drawing: u64,
 }
 
-impl Surroundings<'_> {
-    /// Tells the environment which packet runs, before it is asked for something of the packet's.
+impl RuntimeContext<'_> {
+    /// Announces the running packet to the environment, before a call that depends on the packet.
     pub fn at_packet(&mut self) {
-        // SAFETY: surroundings are reached from compiled code only, which runs on this pass.
+        // SAFETY: only compiled code calls this, and it runs on this pass.
         let index = unsafe { (*self.pass).running() };
         if self.drawing != index {
             self.drawing = index;
-            self.left.draws.clear();
+            self.side_outputs.draws.clear();
         }
         self.environment.at_packet(index);
     }
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for RuntimeContext<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Surroundings").finish_non_exhaustive()
+        formatter.debug_struct("RuntimeContext").finish_non_exhaustive()
     }
 }

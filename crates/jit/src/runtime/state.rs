@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What compiled code calls for registers that are not flat, for meters, direct counters and hit
-//! times, and for what it asks of its surroundings. Values come and go as words in memory, as in a
-//! packet's storage: the low word first, a varbit's length before its words.
+//! Functions of the runtime for registers that are not flat, meters, direct counters, hit times, and calls of
+//! the device. Values are words in memory as in a packet's storage: low word first, a varbit's length before
+//! its words.
 
-use super::pass::{Left, Surroundings};
-use crate::codegen::call::RuntimeFunction;
+use super::RuntimeFunction;
+use super::pass::{RuntimeContext, SideOutputs};
 use interpreter::ExternCall;
 use interpreter::random::draw_between;
 use ir::{
@@ -30,51 +30,51 @@ macro_rules! functions {
 pub(super) use functions;
 
 functions! {
-    /// Surroundings, register, index, where the cell's words go. Outside the array they are zero.
+    /// Runtime context, register, index, where to store the cell's words. Outside the array they are zero.
     read_register = taking_4(read_register_cell);
-    /// Surroundings, register, index, words. Nothing happens outside the array.
+    /// Runtime context, register, index, words. Nothing happens outside the array.
     write_register = taking_4(write_register_cell);
-    /// Surroundings, counter, index, length in bytes.
+    /// Runtime context, counter, index, length in bytes.
     count = taking_4(count_cell);
-    /// Surroundings, meter, index, length in bytes, time; the colour.
+    /// Runtime context, meter, index, length in bytes, time; the colour.
     mark = giving_5(mark_cell);
-    /// Surroundings, counter, the entry's cell, its generation, length in bytes.
+    /// Runtime context, counter, the entry's cell, its generation, length in bytes.
     count_direct = taking_5(count_entry);
-    /// Surroundings, meter, the entry's cell, its generation, length in bytes, time; the colour.
+    /// Runtime context, meter, the entry's cell, its generation, length in bytes, time; the colour.
     mark_direct = giving_6(mark_entry);
-    /// Surroundings, table, the entry's cell, its generation, time.
+    /// Runtime context, table, the entry's cell, its generation, time.
     note_hit = taking_5(note_entry_hit);
-    /// Surroundings, value set, words of the keys; 1 for a member.
+    /// Runtime context, value set, words of the keys; 1 for a member.
     value_set_contains = giving_3(is_in_value_set);
-    /// Surroundings, site, smallest, largest; the number.
+    /// Runtime context, site, smallest, largest; the number.
     random = giving_4(draw_word);
-    /// Surroundings, site, width in bits, words of smallest and largest, where the words go.
+    /// Runtime context, site, width in bits, words of smallest and largest, where to store the words.
     random_words = taking_5(draw_words);
-    /// Surroundings, request, words of its fields.
+    /// Runtime context, request, words of its fields.
     request = taking_3(add_request);
-    /// Surroundings, region, instruction, words of the arguments.
+    /// Runtime context, region, instruction, words of the arguments.
     log = taking_4(log_arguments);
-    /// Surroundings, region, instruction, words of the arguments, where the results' words go; 1 when
+    /// Runtime context, region, instruction, words of the arguments, where to store the results' words; 1 when
     /// the call failed.
     call_extern = giving_5(call_environment);
 }
 
-/// The surroundings of the running pass.
+/// The runtime context of the running pass.
 ///
 /// # Safety
 ///
-/// The address is that of surroundings that live until the caller returns, and nobody else uses them
+/// The address is that of a runtime context that lives until the caller returns, and no other code uses it
 /// meanwhile.
-pub(super) unsafe fn surroundings<'s>(address: u64) -> &'s mut Surroundings<'s> {
+pub(super) unsafe fn runtime_context<'s>(address: u64) -> &'s mut RuntimeContext<'s> {
     // SAFETY: as the caller promises.
-    unsafe { &mut *(address as *mut Surroundings<'s>) }
+    unsafe { &mut *(address as *mut RuntimeContext<'s>) }
 }
 
 /// Words at an address.
 ///
 /// # Safety
 ///
-/// So many words stand there and do not change as long as the result lives.
+/// So many words are at the address and do not change as long as the result lives.
 pub(super) unsafe fn words_at<'s>(address: u64, count: usize) -> &'s [u64] {
     // SAFETY: as the caller promises.
     unsafe { std::slice::from_raw_parts(address as *const u64, count) }
@@ -84,10 +84,10 @@ pub(super) unsafe fn words_at<'s>(address: u64, count: usize) -> &'s [u64] {
 ///
 /// # Safety
 ///
-/// There is place for so many words, and nobody else uses it as long as the result lives.
+/// There is room for so many words, and no other code uses it as long as the result lives.
 pub(super) unsafe fn words_at_mut<'s>(address: u64, count: usize) -> &'s mut [u64] {
-    // SAFETY: as the caller promises; compiled code may hand in memory that nobody wrote to, which
-    // is not read before it is written.
+    // SAFETY: as the caller promises. Compiled code may pass memory without content, which is written before it
+    // is read.
     unsafe { std::slice::from_raw_parts_mut(address as *mut u64, count) }
 }
 
@@ -95,11 +95,11 @@ fn value_words(width_bits: u32) -> usize {
     width_bits.div_ceil(64).max(1) as usize
 }
 
-/// Reads values of these types that stand end to end.
+/// Reads successive values of these types.
 ///
 /// # Safety
 ///
-/// They do stand there.
+/// The values are at the address.
 unsafe fn values_at(types: impl Iterator<Item = ValueType>, address: u64) -> Vec<Bits> {
     let mut next = address;
     types
@@ -128,7 +128,7 @@ unsafe fn values_at(types: impl Iterator<Item = ValueType>, address: u64) -> Vec
 ///
 /// # Safety
 ///
-/// There is place for it, which nobody else uses.
+/// There is room for it, and no other code uses it.
 unsafe fn write_value(ty: ValueType, value: &Bits, address: u64) -> u64 {
     let limit_bits = ty.width_bits();
     let value_at = match ty {
@@ -158,7 +158,7 @@ fn operand_type(region: &Region, operand: &Operand) -> ValueType {
     }
 }
 
-/// The region and the operation that compiled code names by numbers.
+/// The region and the operation with these numbers.
 fn operation_at(program: &ir::Program, region: u64, instruction: u64) -> (&Region, &Operation) {
     let region = &program.regions[region as usize];
     let block = &region.blocks[(instruction >> 32) as usize];
@@ -166,8 +166,8 @@ fn operation_at(program: &ir::Program, region: u64, instruction: u64) -> (&Regio
 }
 
 unsafe extern "C" fn read_register_cell(context: u64, register: u64, index: u64, out: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let width_bits = context.program.registers[register as usize].width_bits;
     let value = context
         .cells
@@ -179,8 +179,8 @@ unsafe extern "C" fn read_register_cell(context: u64, register: u64, index: u64,
 }
 
 unsafe extern "C" fn write_register_cell(context: u64, register: u64, index: u64, words: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let width_bits = context.program.registers[register as usize].width_bits;
     // SAFETY: the words of one cell stand there.
     let words = unsafe { words_at(words, value_words(width_bits)) };
@@ -190,8 +190,8 @@ unsafe extern "C" fn write_register_cell(context: u64, register: u64, index: u64
 }
 
 unsafe extern "C" fn count_cell(context: u64, counter: u64, index: u64, bytes: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     context.cells.count(CounterId(counter as u32), index, bytes);
 }
 
@@ -202,8 +202,8 @@ unsafe extern "C" fn mark_cell(
     bytes: u64,
     now_ps: u64,
 ) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     context.cells.mark(MeterId(meter as u32), index, bytes, now_ps) as u64
 }
 
@@ -214,8 +214,8 @@ unsafe extern "C" fn count_entry(
     generation: u64,
     bytes: u64,
 ) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     context.cells.count_direct_at(CounterId(counter as u32), cell as u32, generation, bytes);
 }
 
@@ -227,8 +227,8 @@ unsafe extern "C" fn mark_entry(
     bytes: u64,
     now_ps: u64,
 ) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let meter = MeterId(meter as u32);
     context.cells.mark_direct_at(meter, cell as u32, generation, bytes, now_ps) as u64
 }
@@ -240,14 +240,14 @@ unsafe extern "C" fn note_entry_hit(
     generation: u64,
     now_ps: u64,
 ) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     context.cells.note_hit_at(TableId(table as u32), cell as u32, generation, now_ps);
 }
 
 unsafe extern "C" fn is_in_value_set(context: u64, set: u64, words: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let components = &context.program.value_sets[set as usize].components;
     let types = components.iter().map(|component| ValueType::Bits(component.width_bits));
     // SAFETY: the verifier gives each key the width of its component.
@@ -256,10 +256,10 @@ unsafe extern "C" fn is_in_value_set(context: u64, set: u64, words: u64) -> u64 
 }
 
 unsafe extern "C" fn draw_word(context: u64, site: u64, low: u64, high: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     context.at_packet();
-    let occurrence = context.left.draws.next(site);
+    let occurrence = context.side_outputs.draws.next(site);
     let key = context.environment.random_key();
     let drawn = interpreter::random::draw_number_between(key, site, occurrence, low, high);
     context.environment.drawn(drawn);
@@ -267,13 +267,13 @@ unsafe extern "C" fn draw_word(context: u64, site: u64, low: u64, high: u64) -> 
 }
 
 unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: u64, out: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let ty = ValueType::Bits(width_bits as u32);
     // SAFETY: both ends stand there, and out has place for a third such number.
     let ends = unsafe { values_at([ty, ty].into_iter(), ends) };
     context.at_packet();
-    let occurrence = context.left.draws.next(site);
+    let occurrence = context.side_outputs.draws.next(site);
     let key = context.environment.random_key();
     let drawn = draw_between(key, site, occurrence, &ends[0], &ends[1]);
     context.environment.drawn(drawn.low_u64());
@@ -282,17 +282,17 @@ unsafe extern "C" fn draw_words(context: u64, site: u64, width_bits: u64, ends: 
 }
 
 unsafe extern "C" fn add_request(context: u64, request: u64, words: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let fields = &context.program.requests[request as usize].fields;
     // SAFETY: compiled code lays out one value a field, of the field's type.
     let arguments = unsafe { values_at(fields.iter().map(|(_, ty)| *ty), words) };
-    context.left.requests.push((RequestId(request as u32), arguments));
+    context.side_outputs.requests.push((RequestId(request as u32), arguments));
 }
 
 unsafe extern "C" fn log_arguments(context: u64, region: u64, instruction: u64, words: u64) {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let (region, operation) = operation_at(context.program, region, instruction);
     let Operation::Log { format, arguments } = operation else { return };
     // SAFETY: compiled code lays out one value an operand, of the operand's type.
@@ -308,8 +308,8 @@ unsafe extern "C" fn call_environment(
     words: u64,
     out: u64,
 ) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let program = context.program;
     let (region, operation) = operation_at(program, region, instruction);
     let Operation::CallExtern { target, method, arguments, results, effects } = operation else {
@@ -320,8 +320,8 @@ unsafe extern "C" fn call_environment(
     let types = || results.iter().map(|result| region.temps[result.index()]);
     let result_widths_bits: Vec<u32> = types().map(ValueType::width_bits).collect();
     context.at_packet();
-    // SAFETY: surroundings are reached from compiled code only, which runs on this pass and puts the length there
-    // before the call; the packet's bytes are written by nobody else meanwhile.
+    // SAFETY: only compiled code calls this; it runs on this pass and stores the length there before the call.
+    // No other code writes the packet's bytes meanwhile.
     let packet = unsafe {
         let pass = &*context.pass;
         std::slice::from_raw_parts(pass.packet.cast_const(), pass.length_bytes as usize)
@@ -335,8 +335,8 @@ unsafe extern "C" fn call_environment(
         effects,
         packet,
     };
-    let Surroundings { cells, environment, left, .. } = context;
-    let Left { draws, actions, .. } = &mut **left;
+    let RuntimeContext { cells, environment, side_outputs, .. } = context;
+    let SideOutputs { draws, actions, .. } = &mut **side_outputs;
     match interpreter::call_extern(call, cells, &mut **environment, draws, actions) {
         Ok(given) => {
             types().zip(&given).fold(out, |next, (ty, value)| {
@@ -346,7 +346,7 @@ unsafe extern "C" fn call_environment(
             0
         }
         Err(message) => {
-            left.message = message;
+            side_outputs.message = message;
             1
         }
     }

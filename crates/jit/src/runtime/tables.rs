@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What compiled code calls to look keys up: one function a packing of keys. Where the processor counts
-//! bits in one instruction, a variant compiled for that is taken. Matching itself is the state store's.
+//! Functions of the runtime for lookups: one for each packing of keys, each with a variant for processors that
+//! count bits in one instruction. Matching itself is in `state`.
 
+use super::RuntimeFunction;
 use super::hashes::hash_of;
 use super::prefetch;
-use super::state::{functions, surroundings, words_at};
-use crate::codegen::call::RuntimeFunction;
+use super::state::{functions, runtime_context, words_at};
 use interpreter::bit_string::BitString;
 use ir::{Bits, MatchKind, TableId};
 use state::forwarding::{ForwardingTable, NO_ACTION};
 
-/// What a lookup resolves to when no action runs.
+/// The record of a lookup when no action runs.
 static NO_ACTION_RECORD: u64 = NO_ACTION as u64;
 
 functions! {
-    /// Surroundings, table, address of an indirect record, words of the selector keys; the address of
-    /// the record to run.
+    /// Runtime context, table, address of an indirect record, words of the selector keys; the address of the
+    /// record to run.
     resolve = giving_4(resolve_record);
-    /// Any number: fetches what it is the address of into the cache, if it is one.
+    /// Any number: prefetches the cache line at this address.
     prefetch_address = taking_1(prefetch_line);
 }
 
@@ -29,7 +29,7 @@ unsafe extern "C" fn prefetch_line(address: u64) {
 ///
 /// # Safety
 ///
-/// It is there as long as the result lives, and nobody changes it.
+/// The table lives as long as the result, and no code changes it.
 unsafe fn table_at<'t>(address: u64) -> &'t ForwardingTable {
     // SAFETY: as the caller promises.
     unsafe { &*(address as *const ForwardingTable) }
@@ -94,7 +94,7 @@ lookups! {
         u64::from(table.index().find_words(key))
     }
 
-    /// Table, key of one word: fetches what [`find_word`] reads first into the cache.
+    /// Table, key of one word: prefetches what [`find_word`] reads first.
     prefetch_word = taking_2, prefetch_word_plain, prefetch_word_fast
     |table, key| { prefetch(table.first_touch_word(key)) }
 
@@ -121,8 +121,8 @@ fn has_bit_instructions() -> bool {
 }
 
 unsafe extern "C" fn resolve_record(context: u64, table: u64, record: u64, words: u64) -> u64 {
-    // SAFETY: compiled code hands in its pass's surroundings.
-    let context = unsafe { surroundings(context) };
+    // SAFETY: compiled code passes its own runtime context.
+    let context = unsafe { runtime_context(context) };
     let id = TableId(table as u32);
     let mut hash = 0;
     let declared = &context.program.tables[id.index()];

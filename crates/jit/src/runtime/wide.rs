@@ -15,7 +15,7 @@ fn word_count(width_bits: u64) -> usize {
 ///
 /// # Safety
 ///
-/// At `address` stand `count` words that nobody writes during the call.
+/// At `address` are `count` words that no other code writes during the call.
 unsafe fn read<'a>(address: u64, count: usize) -> &'a [u64] {
     // SAFETY: the caller's promise.
     unsafe { slice::from_raw_parts(address as usize as *const u64, count) }
@@ -25,9 +25,9 @@ unsafe fn read<'a>(address: u64, count: usize) -> &'a [u64] {
 ///
 /// # Safety
 ///
-/// At `address` is room for `count` words that nobody else uses during the call. They may have never
-/// been written: they are memory of compiled code's stack frame, whose content is unknown, not
-/// uninitialised in the sense of the language.
+/// At `address` is room for `count` words that no other code uses during the call. They may have never been
+/// written: they are memory of compiled code's stack frame, whose content is unknown, not uninitialised in the
+/// sense of the language.
 unsafe fn write<'a>(address: u64, count: usize) -> &'a mut [u64] {
     // SAFETY: the caller's promise.
     unsafe { slice::from_raw_parts_mut(address as usize as *mut u64, count) }
@@ -105,8 +105,8 @@ macro_rules! binary_functions {
         ///
         /// # Safety
         ///
-        /// The three addresses are those of as many words as the width in bits needs; the first are
-        /// written, and nobody else uses them during the call.
+        /// The three addresses are those of as many words as the width in bits needs; the first are written,
+        /// and no other code uses them during the call.
         pub(crate) unsafe extern "C" fn $name(result: u64, left: u64, right: u64, width_bits: u64) {
             let count = word_count(width_bits);
             // SAFETY: the caller's promise.
@@ -237,8 +237,8 @@ macro_rules! shift_functions {
         ///
         /// # Safety
         ///
-        /// The first two addresses are those of as many words as the width in bits needs; the first
-        /// are written, and nobody else uses them during the call.
+        /// The first two addresses are those of as many words as the width in bits needs; the first are
+        /// written, and no other code uses them during the call.
         pub(crate) unsafe extern "C" fn $name(result: u64, value: u64, amount: u64, width_bits: u64) {
             let count = word_count(width_bits);
             // SAFETY: the caller's promise.
@@ -284,8 +284,8 @@ fn shifted_right(result: &mut [u64], value: &[u64], amount: u64) {
 ///
 /// # Safety
 ///
-/// The addresses are those of as many words as the width in bits needs; the first are written, and
-/// nobody else uses them during the call.
+/// The addresses are those of as many words as the width in bits needs; the first are written, and no other
+/// code uses them during the call.
 pub(crate) unsafe extern "C" fn negate(result: u64, value: u64, width_bits: u64) {
     let count = word_count(width_bits);
     // SAFETY: the caller's promise.
@@ -342,7 +342,7 @@ pub(crate) unsafe extern "C" fn less_signed(left: u64, right: u64, width_bits: u
 ///
 /// # Safety
 ///
-/// At both addresses stand so many words.
+/// At both addresses are so many words.
 pub(crate) unsafe extern "C" fn differ(left: u64, right: u64, count: u64) -> u64 {
     // SAFETY: the caller's promise.
     let (left, right) = unsafe { (read(left, count as usize), read(right, count as usize)) };
@@ -371,7 +371,7 @@ pub(crate) unsafe extern "C" fn varbits_differ(
 ///
 /// # Safety
 ///
-/// At the address stand so many words.
+/// At the address are so many words.
 pub(crate) unsafe extern "C" fn low_or_saturated(value: u64, count: u64) -> u64 {
     // SAFETY: the caller's promise.
     let words = unsafe { read(value, count as usize) };
@@ -386,7 +386,7 @@ pub(crate) unsafe extern "C" fn low_or_saturated(value: u64, count: u64) -> u64 
 ///
 /// # Safety
 ///
-/// At both addresses are so many words; nobody else uses the first ones during the call.
+/// At both addresses are so many words; no other code uses the first ones during the call.
 pub(crate) unsafe extern "C" fn copy(to: u64, from: u64, count: u64) {
     // SAFETY: the caller's promise.
     let (to, from) = unsafe { (write(to, count as usize), read(from, count as usize)) };
@@ -397,7 +397,7 @@ pub(crate) unsafe extern "C" fn copy(to: u64, from: u64, count: u64) {
 ///
 /// # Safety
 ///
-/// At the address are so many words; nobody else uses them during the call.
+/// At the address are so many words; no other code uses them during the call.
 pub(crate) unsafe extern "C" fn clear(words: u64, count: u64) {
     // SAFETY: the caller's promise.
     unsafe { write(words, count as usize) }.fill(0);
@@ -407,8 +407,8 @@ pub(crate) unsafe extern "C" fn clear(words: u64, count: u64) {
 ///
 /// # Safety
 ///
-/// Each address is followed by a width in bits and is that of as many words as this needs; the first
-/// words are written, and nobody else uses them during the call.
+/// Each address is followed by a width in bits and is that of as many words as this needs; the first words are
+/// written, and no other code uses them during the call.
 pub(crate) unsafe extern "C" fn slice(
     result: u64,
     result_bits: u64,
@@ -448,8 +448,8 @@ pub(crate) unsafe extern "C" fn sign_extend(
 ///
 /// # Safety
 ///
-/// `high` and `low` are addresses of as many words as the width in bits behind each needs, `result` of
-/// as many as both together need; these are written, and nobody else uses them during the call.
+/// `high` and `low` are addresses of as many words as the width in bits behind each needs, `result` of as many
+/// as both together need; these are written, and no other code uses them during the call.
 pub(crate) unsafe extern "C" fn concat(
     result: u64,
     high: u64,
@@ -475,7 +475,7 @@ pub(crate) unsafe extern "C" fn concat(
 ///
 /// # Safety
 ///
-/// At `result` is room for two words that nobody else uses during the call.
+/// At `result` is room for two words that no other code uses during the call.
 pub(crate) unsafe extern "C" fn pair_quotient(
     result: u64,
     left_low: u64,

@@ -253,7 +253,7 @@ impl Environment for Around {
     fn log_line(&mut self, _: &str) {}
 
     fn call_extern(&mut self, call: ExternCall<'_>) -> Result<Vec<Bits>, String> {
-        Err(format!("nobody provides {}", call.declaration.type_name))
+        Err(format!("no provider for {}", call.declaration.type_name))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::super::function::FunctionCompiler;
 use super::search::Search;
-use crate::runtime::pass::Shortcut;
+use crate::runtime::pass::TableView;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use ir::TableId;
@@ -16,9 +16,9 @@ use std::mem::offset_of;
 impl FunctionCompiler<'_, '_> {
     /// [`DirectForm::Array`].
     pub(super) fn find_in_array(&mut self, search: Search, key: Value) {
-        let [inside, outside, asking] = [(); 3].map(|()| self.builder.create_block());
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
-        let length = self.shortcut(search.table, offset_of!(Shortcut, length));
+        let [inside, outside, calling] = [(); 3].map(|()| self.builder.create_block());
+        let array = self.table_word(search.table, offset_of!(TableView, items));
+        let length = self.table_word(search.table, offset_of!(TableView, length));
         let is_inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, key, length);
         self.builder.ins().brif(is_inside, inside, &[], outside, &[]);
 
@@ -27,18 +27,18 @@ impl FunctionCompiler<'_, '_> {
         self.end_with_item(search, item);
 
         self.switch_to_sealed(outside);
-        self.builder.ins().brif(length, search.miss, &[], asking, &[]);
-        self.ask_aside(search, Packing::Word, &[key], asking);
+        self.builder.ins().brif(length, search.miss, &[], calling, &[]);
+        self.call_find_cold(search, Packing::Word, &[key], calling);
     }
 
-    /// Both halves of a product by exclusive or.
+    /// The exclusive or of both halves of a product.
     fn fold(&mut self, left: Value, right: Value) -> Value {
         let low = self.builder.ins().imul(left, right);
         let high = self.builder.ins().umulhi(left, right);
         self.builder.ins().bxor(low, high)
     }
 
-    /// A key of one word, spread over the highest bits.
+    /// The hash of a key of one word; its highest bits count.
     pub(super) fn spread_word(&mut self, key: Value) -> Value {
         let multiplier = self.number(HASH_MULTIPLIER);
         self.builder.ins().imul(key, multiplier)
@@ -53,12 +53,12 @@ impl FunctionCompiler<'_, '_> {
         self.fold(seeded_low, seeded_high)
     }
 
-    /// [`DirectForm::Joined`]: the bucket that the key leads to, and when that is full the one behind it.
+    /// [`DirectForm::Joined`]: the bucket of the key's hash, and the next one when that is full.
     pub(super) fn find_in_joined(&mut self, search: Search, key: Value, leaf_bits: u32) {
-        let [reading, hit, behind, asking] = [(); 4].map(|()| self.builder.create_block());
+        let [reading, hit, behind, calling] = [(); 4].map(|()| self.builder.create_block());
         let found = self.builder.append_block_param(hit, types::I64);
-        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
-        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+        let buckets = self.table_word(search.table, offset_of!(TableView, items));
+        self.builder.ins().brif(buckets, reading, &[], calling, &[]);
 
         self.switch_to_sealed(reading);
         let hash = self.spread_word(key);
@@ -71,10 +71,10 @@ impl FunctionCompiler<'_, '_> {
 
         self.builder.set_cold_block(behind);
         self.switch_to_sealed(behind);
-        // Behind the last one comes the first one; that is left to who is asked.
+        // After the last bucket comes the first one; the runtime searches there.
         let again = self.builder.create_block();
         self.builder.set_cold_block(again);
-        let shift = self.shortcut(search.table, offset_of!(Shortcut, length));
+        let shift = self.table_word(search.table, offset_of!(TableView, length));
         let ones = self.number(u64::MAX);
         let last = self.builder.ins().ushr(ones, shift);
         let distance = self.builder.ins().isub(bucket, buckets);
@@ -83,25 +83,25 @@ impl FunctionCompiler<'_, '_> {
             .ins()
             .ushr_imm_u(distance, i64::from(JOINED_BUCKET_BYTES.trailing_zeros()));
         let is_last = self.builder.ins().icmp(IntCC::Equal, index, last);
-        self.builder.ins().brif(is_last, asking, &[], again, &[]);
+        self.builder.ins().brif(is_last, calling, &[], again, &[]);
         self.switch_to_sealed(again);
         let next = self.builder.ins().iadd_imm_s(bucket, JOINED_BUCKET_BYTES as i64);
-        self.find_in_joined_bucket((next, wanted, leaf_bits), hit, (asking, search.miss));
+        self.find_in_joined_bucket((next, wanted, leaf_bits), hit, (calling, search.miss));
 
         self.switch_to_sealed(hit);
         self.builder.ins().jump(search.hit, &[found.into()]);
-        self.ask_aside(search, Packing::Word, &[key], asking);
+        self.call_find_cold(search, Packing::Word, &[key], calling);
     }
 
-    /// Looks into one bucket for a key, above so many bits of its leaf: goes on with the leaf, or where the
-    /// bucket is full, or not.
+    /// Searches one bucket for a key, which is above `leaf_bits` bits of its leaf. Jumps to `hit` with the
+    /// leaf, to `full` when the bucket is full, else to `free`.
     fn find_in_joined_bucket(
         &mut self,
         (bucket, wanted, leaf_bits): (Value, Value, u32),
         hit: Block,
         (full, free): (Block, Block),
     ) {
-        // Where the keys are equal they leave the leaf, else something above it: so the least counts.
+        // Equal keys leave the leaf alone, others leave bits above it, so the minimum decides.
         let mut leaf = None;
         for slot in 0..JOINED_SLOTS {
             let word = self.load_word(bucket, (slot * 8) as i32);
@@ -125,9 +125,9 @@ impl FunctionCompiler<'_, '_> {
     /// [`DirectForm::Buckets`].
     pub(super) fn find_in_buckets(&mut self, search: Search, key: Value) {
         let reading = self.builder.create_block();
-        let asking = self.builder.create_block();
-        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
-        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+        let calling = self.builder.create_block();
+        let buckets = self.table_word(search.table, offset_of!(TableView, items));
+        self.builder.ins().brif(buckets, reading, &[], calling, &[]);
 
         self.switch_to_sealed(reading);
         let hash = self.spread_word(key);
@@ -136,8 +136,8 @@ impl FunctionCompiler<'_, '_> {
             let own_key = compiler.load_word(bucket, (slot * 8) as i32);
             compiler.builder.ins().icmp(IntCC::Equal, key, own_key)
         };
-        self.find_in_bucket(search, bucket, WORD_SLOTS, 8, asking, equal);
-        self.ask_aside(search, Packing::Word, &[key], asking);
+        self.find_in_bucket(search, bucket, WORD_SLOTS, 8, calling, equal);
+        self.call_find_cold(search, Packing::Word, &[key], calling);
     }
 
     /// [`DirectForm::DoubleBuckets`].
@@ -148,9 +148,9 @@ impl FunctionCompiler<'_, '_> {
         seed: u64,
     ) {
         let reading = self.builder.create_block();
-        let asking = self.builder.create_block();
-        let buckets = self.shortcut(search.table, offset_of!(Shortcut, items));
-        self.builder.ins().brif(buckets, reading, &[], asking, &[]);
+        let calling = self.builder.create_block();
+        let buckets = self.table_word(search.table, offset_of!(TableView, items));
+        self.builder.ins().brif(buckets, reading, &[], calling, &[]);
 
         self.switch_to_sealed(reading);
         let hash = self.hash_double(low, high, seed);
@@ -163,11 +163,11 @@ impl FunctionCompiler<'_, '_> {
             let different = compiler.builder.ins().bor(low, high);
             compiler.compare(IntCC::Equal, different, 0)
         };
-        self.find_in_bucket(search, bucket, DOUBLE_SLOTS, 16, asking, equal);
-        self.ask_aside(search, Packing::DoubleWord, &[low, high], asking);
+        self.find_in_bucket(search, bucket, DOUBLE_SLOTS, 16, calling, equal);
+        self.call_find_cold(search, Packing::DoubleWord, &[low, high], calling);
     }
 
-    /// The address of the bucket that a hash leads to.
+    /// The address of a hash's bucket.
     pub(super) fn bucket(
         &mut self,
         table: TableId,
@@ -175,20 +175,20 @@ impl FunctionCompiler<'_, '_> {
         hash: Value,
         bytes: usize,
     ) -> Value {
-        let shift = self.shortcut(table, offset_of!(Shortcut, length));
+        let shift = self.table_word(table, offset_of!(TableView, length));
         let home = self.builder.ins().ushr(hash, shift);
         let distance = self.builder.ins().ishl_imm_u(home, i64::from(bytes.trailing_zeros()));
         self.builder.ins().iadd(buckets, distance)
     }
 
-    /// Looks into one bucket; `equal` tells whether a slot has the key.
+    /// Searches one bucket; `equal` emits whether a slot has the key.
     fn find_in_bucket(
         &mut self,
         search: Search,
         bucket: Value,
         slots: usize,
         key_bytes: usize,
-        asking: Block,
+        calling: Block,
         equal: impl Fn(&mut Self, usize) -> Value,
     ) {
         let [hit, elsewhere] = [(); 2].map(|()| self.builder.create_block());
@@ -197,7 +197,7 @@ impl FunctionCompiler<'_, '_> {
             compiler.builder.ins().load(types::I32, MemFlagsData::trusted(), bucket, offset)
         };
         let no_match = self.builder.ins().iconst(types::I32, i64::from(NO_MATCH));
-        // All slots without a branch: where in the bucket a key is cannot be foretold.
+        // All slots without a branch: the slot of a key is unpredictable.
         let mut found = no_match;
         for slot in (0..slots).rev() {
             let own_leaf = leaf_of(self, slot);
@@ -210,7 +210,7 @@ impl FunctionCompiler<'_, '_> {
         self.switch_to_sealed(elsewhere);
         let last = leaf_of(self, slots - 1);
         let is_full = self.is_match(last);
-        self.builder.ins().brif(is_full, asking, &[], search.miss, &[]);
+        self.builder.ins().brif(is_full, calling, &[], search.miss, &[]);
 
         self.switch_to_sealed(hit);
         self.end_with_leaf(search, found);

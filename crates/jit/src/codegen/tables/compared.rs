@@ -13,13 +13,13 @@ use cranelift_frontend::Switch;
 use ir::{Bits, Entry, KeyPattern, MatchKind, Operation, Program, Table, TableId, ValueType};
 use state::forwarding::index::KeyLayout;
 
-/// Up to so many entries are compared one after another.
-const MOST_ENTRIES: usize = 16;
+/// Entries that are compared one after another.
+const MAX_ENTRIES: usize = 16;
 
-/// Up to so many when one jump by value decides.
-const MOST_EXACT_ENTRIES: usize = 64;
+/// Entries when a single switch decides.
+const MAX_EXACT_ENTRIES: usize = 64;
 
-/// An entry, as tests on the words of the packed key.
+/// An entry as tests of the words of the packed key.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ComparedEntry {
     value: Vec<u64>,
@@ -36,7 +36,7 @@ impl ComparedEntry {
     }
 }
 
-/// What a pattern asks, in the form that ranks entries: the state store's canonical one.
+/// A pattern in the state store's canonical form, which ranks entries.
 fn canonical(kind: &MatchKind, width_bits: u32, pattern: &KeyPattern) -> KeyPattern {
     let is_lpm = *kind == MatchKind::Lpm;
     match pattern {
@@ -97,8 +97,8 @@ fn compared(layout: &KeyLayout, at: usize, entry: &Entry) -> Option<(i64, Compar
     Some((rank, ComparedEntry { value, mask, ranges, entry: at }))
 }
 
-/// The one key of at most 64 bits that decides alone, where all entries but those for everything ask
-/// for exactly one value of it.
+/// Whether one switch decides: the keys have at most 64 bits together, and every entry matches one value of
+/// them or all values.
 fn decides_alone(layout: &KeyLayout, entries: &[ComparedEntry]) -> bool {
     let total_bits: u64 = layout.fields.iter().map(|field| u64::from(field.width_bits)).sum();
     let ones = match total_bits {
@@ -108,7 +108,7 @@ fn decides_alone(layout: &KeyLayout, entries: &[ComparedEntry]) -> bool {
     entries.iter().all(|entry| entry.takes_all() || entry.ranges.is_empty() && entry.mask == [ones])
 }
 
-/// Everything that a table's actions do.
+/// All operations of a table's actions.
 fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = &Operation> {
     table_actions(program, table)
         .map(|action| &program.regions[program.actions[action.index()].region.index()])
@@ -117,9 +117,9 @@ fn action_operations(program: &Program, table: TableId) -> impl Iterator<Item = 
         .map(|instruction| &instruction.operation)
 }
 
-/// The entries of a table in the order in which they win, up to the first that takes everything, if
-/// comparing with them is the better way: they are constant and few, and run actions whose entry
-/// nobody asks for.
+/// The entries of a table in the order in which they win, up to the first that matches everything, if code
+/// should compare keys with them: they are constant and few, and no counter, meter or idle timeout refers to
+/// the entry.
 pub(super) fn entries(program: &Program, table: TableId) -> Option<Vec<ComparedEntry>> {
     let declared = &program.tables[table.index()];
     let has_identity = declared.idle_timeout
@@ -138,34 +138,33 @@ pub(super) fn entries(program: &Program, table: TableId) -> Option<Vec<ComparedE
         .enumerate()
         .map(|(at, entry)| compared(&layout, at, entry))
         .collect::<Option<Vec<_>>>()?;
-    // Stable: among equal ranks the first wins.
+    // A stable sort: among equal ranks the first entry wins.
     ranked.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
     let mut entries: Vec<ComparedEntry> = ranked.into_iter().map(|(_, entry)| entry).collect();
     if let Some(last) = entries.iter().position(ComparedEntry::takes_all) {
         entries.truncate(last + 1);
     }
     let most = match decides_alone(&layout, &entries) {
-        true => MOST_EXACT_ENTRIES,
-        false => MOST_ENTRIES,
+        true => MAX_EXACT_ENTRIES,
+        false => MAX_ENTRIES,
     };
     (entries.len() <= most).then_some(entries)
 }
 
-/// The index by which an action is known: that of its first place in the table's list.
+/// The index of an action's first place in the table's list.
 fn known_index(table: &Table, index: u32) -> usize {
     let wanted = table.actions[index as usize].action;
     table.actions.iter().position(|listed| listed.action == wanted).unwrap_or(index as usize)
 }
 
-/// The code of a table's actions: a block an action, whose parameters are whether an entry was hit and
-/// the arguments.
+/// The first block of each action's arm. Its parameters are whether an entry was hit, and the arguments.
 struct Arms {
     blocks: Vec<Option<Block>>,
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Emits the tests of the entries. Returns the arms that they lead to, which are not emitted yet: by action
-    /// of the table.
+    /// Emits the tests of the entries. Returns the first blocks of the arms that they jump to, by action of the
+    /// table; the caller emits these arms.
     pub(super) fn compare_entries(
         &mut self,
         table: TableId,
@@ -176,7 +175,7 @@ impl FunctionCompiler<'_, '_> {
         let mut arms = Arms { blocks: vec![None; declared.actions.len()] };
         let takes_all = entries.last().is_some_and(ComparedEntry::takes_all);
         let taken: Vec<Block> = entries.iter().map(|_| self.builder.create_block()).collect();
-        // The last entry is where everything ends that no other one takes, or the default action is.
+        // The last entry takes all other keys, or the default action does.
         let otherwise = match taken.last() {
             Some(last) if takes_all => *last,
             _ => self.builder.create_block(),
@@ -200,7 +199,7 @@ impl FunctionCompiler<'_, '_> {
         arms.blocks
     }
 
-    /// Jumps to the block of the first entry that takes the key.
+    /// Jumps to the block of the first entry that matches the key.
     fn emit_tests(
         &mut self,
         table: TableId,
@@ -219,7 +218,7 @@ impl FunctionCompiler<'_, '_> {
             let mut switch = Switch::new();
             for (entry, block) in tested.iter().zip(taken) {
                 let value = u128::from(entry.value[0]);
-                // Of entries that ask for the same the first wins; the others are not reached.
+                // The first of several entries with equal values wins.
                 if !switch.entries().contains_key(&value) {
                     switch.set_entry(value, *block);
                 }
@@ -237,7 +236,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().jump(otherwise, &[]);
     }
 
-    /// Whether an entry that does not take everything takes the key.
+    /// Whether an entry that does not match everything matches the key.
     fn emit_test(
         &mut self,
         entry: &ComparedEntry,
@@ -298,7 +297,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().jump(arm, &arguments);
     }
 
-    /// Goes on with the default action.
+    /// Jumps to the arm of the default action.
     fn miss(&mut self, arms: &mut Arms, table: TableId) {
         let declared = &self.program.tables[table.index()];
         let initial = &declared.default_action;
@@ -317,7 +316,7 @@ impl FunctionCompiler<'_, '_> {
         let action = self.action_of(table, record);
         let blocks: Vec<Block> =
             declared.actions.iter().map(|_| self.builder.create_block()).collect();
-        // Actions that cannot be the default one lead to one that can.
+        // Indices of actions that cannot be the default action jump to one that can.
         let targets: Vec<Block> = (0..blocks.len())
             .map(|index| match candidates.contains(&index) {
                 true => blocks[index],

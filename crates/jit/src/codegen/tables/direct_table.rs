@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Searches in direct tables ([`DirectForm::DirectTable`]): for a packet that runs, or for a whole burst ahead.
+//! Searches in direct tables ([`DirectForm::DirectTable`]): for the running packet, or batched for a whole
+//! burst.
 
 use super::super::function::FunctionCompiler;
 use super::keys::Keys;
 use super::search::Search;
-use crate::runtime::pass::Shortcut;
+use crate::runtime::pass::TableView;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use ir::TableId;
@@ -13,26 +14,26 @@ use state::forwarding::index::{
 };
 use std::mem::offset_of;
 
-/// Bits of a key that a direct table takes: its first ones, left aligned.
+/// Bits of a left-aligned key of a direct table.
 const ALIGNED_BITS: u32 = 32;
 
 impl FunctionCompiler<'_, '_> {
-    /// Makes a lookup ahead: where the item is that the keys lead to, which is also fetched.
-    pub fn find_ahead(&mut self, table: TableId, keys: &Keys) -> Value {
+    /// Makes a batched lookup: returns the index of the keys' item, and prefetches the item.
+    pub fn batch_lookup(&mut self, table: TableId, keys: &Keys) -> Value {
         let key = self.direct_key(table, keys);
-        let array = self.shortcut(table, offset_of!(Shortcut, items));
+        let array = self.table_word(table, offset_of!(TableView, items));
         let place = self.place_of(table, array, key);
         let address = self.item_address(array, place);
         self.prefetch_at(address);
         place
     }
 
-    pub(super) fn take_found(&mut self, search: Search, at: usize) {
-        let place = self.found_ahead(at);
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
+    pub(super) fn search_batched(&mut self, search: Search, at: usize) {
+        let place = self.batched_item(at);
+        let array = self.table_word(search.table, offset_of!(TableView, items));
         let item = self.load_item(array, place);
-        self.end_with_front_item(search, item, |compiler| {
-            let keys = compiler.keys_found_ahead(at);
+        self.end_with_direct_item(search, item, |compiler| {
+            let keys = compiler.batched_keys(at);
             compiler.direct_key(search.table, &keys)
         });
     }
@@ -49,7 +50,8 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().ishl_imm_u(key, i64::from(ALIGNED_BITS - width_bits))
     }
 
-    /// Which item a key leads to: of the direct table, or of the block behind it. Most searches end there.
+    /// The index of a key's item: in the direct table, or in the block that the table points to. Most searches
+    /// end there.
     pub(super) fn place_of(&mut self, table: TableId, array: Value, key: Value) -> Value {
         let [in_block, settled] = [(); 2].map(|()| self.builder.create_block());
         let place = self.builder.append_block_param(settled, types::I64);
@@ -66,14 +68,15 @@ impl FunctionCompiler<'_, '_> {
         place
     }
 
-    /// Whether an item of a direct table says where a block is.
+    /// Whether an item of a direct table points to a block.
     fn is_block(&mut self, item: Value) -> Value {
         // As signed numbers blocks are below `FALL_BACK_TO_TRIE`, which is -2, and leaves are not negative.
         let asked = self.builder.ins().iconst(types::I64, i64::from(FALL_BACK_TO_TRIE as i32));
         self.builder.ins().icmp(IntCC::SignedLessThan, item, asked)
     }
 
-    /// Which item of a block an aligned key chooses with so many bits, that have so many behind them.
+    /// The index of the item that `bits` bits of an aligned key choose in a block; `left_bits` bits follow
+    /// them.
     fn place_in(&mut self, first: Value, aligned: Value, (left_bits, bits): (u32, u32)) -> Value {
         let start = self.builder.ins().band_imm_u(first, i64::from(!IS_NO_LEAF));
         let at = match left_bits {
@@ -86,21 +89,20 @@ impl FunctionCompiler<'_, '_> {
 
     /// [`DirectForm::DirectTable`].
     pub(super) fn find_in_direct_table(&mut self, search: Search, key: Value) {
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
+        let array = self.table_word(search.table, offset_of!(TableView, items));
         let place = self.place_of(search.table, array, key);
         let item = self.load_item(array, place);
-        self.end_with_front_item(search, item, |_| key);
+        self.end_with_direct_item(search, item, |_| key);
     }
 
-    /// Ends a search with the item of a direct table or of a block behind it that most searches end with; `key` is
-    /// what others go on with.
-    fn end_with_front_item(
+    /// Ends a search with the item that most searches end with. Other searches continue with `key`.
+    fn end_with_direct_item(
         &mut self,
         search: Search,
         item: Value,
         key: impl FnOnce(&mut Self) -> Value,
     ) {
-        let [special, no_match, asking] = [(); 3].map(|()| self.builder.create_block());
+        let [special, no_match, calling] = [(); 3].map(|()| self.builder.create_block());
         let zero = self.number(0);
         let is_special = self.builder.ins().icmp(IntCC::SignedLessThan, item, zero);
         self.builder.ins().brif(is_special, special, &[], search.hit, &[item.into()]);
@@ -108,7 +110,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.set_cold_block(special);
         self.switch_to_sealed(special);
         let key = key(self);
-        let array = self.shortcut(search.table, offset_of!(Shortcut, items));
+        let array = self.table_word(search.table, offset_of!(TableView, items));
         let aligned = self.aligned(search.table, key);
         let mut item = item;
         for left_bits in [SMALL_BLOCK_BITS, 0] {
@@ -132,14 +134,14 @@ impl FunctionCompiler<'_, '_> {
         }
         let asked = self.builder.ins().iconst(types::I64, i64::from(FALL_BACK_TO_TRIE as i32));
         let asks = self.builder.ins().icmp(IntCC::Equal, item, asked);
-        self.builder.ins().brif(asks, asking, &[], no_match, &[]);
+        self.builder.ins().brif(asks, calling, &[], no_match, &[]);
 
         self.builder.set_cold_block(no_match);
         self.switch_to_sealed(no_match);
-        let default_leaf = self.shortcut(search.table, offset_of!(Shortcut, default_leaf));
+        let default_leaf = self.table_word(search.table, offset_of!(TableView, default_leaf));
         let default_leaf = self.builder.ins().ireduce(types::I32, default_leaf);
         self.end_with_either(search, default_leaf);
 
-        self.ask_aside(search, Packing::Word, &[key], asking);
+        self.call_find_cold(search, Packing::Word, &[key], calling);
     }
 }

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keys of table applications: their values, packed into words as the table's index has them; and keys that are
-//! known from the packet as received, of lookups made for a whole burst.
+//! Keys of table applications: their values, packed into words like in the table's index; and keys of batched
+//! lookups, which come from the received packet.
 
-use super::super::batched_lookups::{Lookup, Part, offset_of_found};
+use super::super::batched_lookups::{BatchedLookup, KeyPart, batched_item_offset};
 use super::super::function::FunctionCompiler;
-use super::super::temporaries::Known;
+use super::super::temporaries::TempValue;
 use super::super::values::Val;
 use super::search::direct_form;
-use crate::runtime::pass::{FOUND_AHEAD, TAILROOM_BYTES};
+use crate::runtime::pass::{MAX_BATCHED_LOOKUPS, TAILROOM_BYTES};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use ir::{MatchKind, Operand, TableId, ValueType};
 use state::forwarding::index::{DirectForm, KeyLayout};
 
-/// The keys of an application, those that are matched and those that choose.
+/// The keys of an application: those that are matched, and those of the selector.
 #[derive(Default)]
 pub(crate) struct Keys {
     pub matched: Vec<(ValueType, Val)>,
     pub selector: Vec<(ValueType, Val)>,
-    /// Where the burst's packets have what was found ahead for these keys.
-    pub found_ahead: Option<usize>,
+    /// Index of the batched lookup of these keys.
+    pub batch_index: Option<usize>,
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// The keys of an application. Those that something was found for ahead are not wanted.
+    /// The keys of an application, without the matched ones of a batched lookup.
     pub(super) fn table_keys(
         &mut self,
         table: TableId,
         keys: &[Operand],
-        found_ahead: Option<usize>,
+        batch_index: Option<usize>,
     ) -> Keys {
-        let mut sorted = Keys { found_ahead, ..Keys::default() };
+        let mut sorted = Keys { batch_index, ..Keys::default() };
         let declared = &self.program.tables[table.index()].keys;
         for (key, operand) in declared.iter().zip(keys) {
-            let values = match (&key.match_kind, found_ahead) {
+            let values = match (&key.match_kind, batch_index) {
                 (MatchKind::Selector, _) => &mut sorted.selector,
                 (_, None) => &mut sorted.matched,
                 (_, Some(_)) => continue,
@@ -42,7 +42,7 @@ impl FunctionCompiler<'_, '_> {
         sorted
     }
 
-    /// The words of the matched keys as the table's index has them.
+    /// The words of the matched keys as in the table's index.
     pub(super) fn packed_key(
         &mut self,
         layout: &KeyLayout,
@@ -85,10 +85,10 @@ impl FunctionCompiler<'_, '_> {
         });
     }
 
-    /// Notes a lookup on the running way. Returns where packets have what it led to, if it is made ahead.
-    pub fn note_lookup(&mut self, table: TableId, keys: &[Operand]) -> Option<usize> {
+    /// Records a lookup on the current path. Returns its index if it is batched.
+    pub fn record_lookup(&mut self, table: TableId, keys: &[Operand]) -> Option<usize> {
         let declared = &self.program.tables[table.index()].keys;
-        let parts: Option<Vec<Part>> = declared
+        let parts: Option<Vec<KeyPart>> = declared
             .iter()
             .zip(keys)
             .filter(|(key, _)| key.match_kind != MatchKind::Selector)
@@ -96,52 +96,52 @@ impl FunctionCompiler<'_, '_> {
             .collect();
         let has_looked_up = std::mem::replace(&mut self.path.has_looked_up, true);
         let Some(parts) = parts else {
-            // What an earlier lookup says cannot be known ahead anyway.
+            // Keys that depend on an earlier lookup cannot be prefetched anyway.
             if !has_looked_up {
                 self.lookups.unknown.push(table);
             }
             return None;
         };
-        let is_same = |lookup: &&Lookup| lookup.table == table && lookup.parts == parts;
+        let is_same = |lookup: &&BatchedLookup| lookup.table == table && lookup.parts == parts;
         if let Some(lookup) = self.lookups.known.iter().find(is_same) {
-            return lookup.found_ahead;
+            return lookup.batch_index;
         }
-        let count = self.lookups.found_ahead();
-        let is_found = self.finds_ahead
-            && count < FOUND_AHEAD
+        let count = self.lookups.batched_count();
+        let is_found = self.may_batch
+            && count < MAX_BATCHED_LOOKUPS
             && direct_form(self.program, table) == DirectForm::DirectTable;
-        let found_ahead = is_found.then_some(count);
-        self.lookups.known.push(Lookup { table, parts, found_ahead });
-        found_ahead
+        let batch_index = is_found.then_some(count);
+        self.lookups.known.push(BatchedLookup { table, parts, batch_index });
+        batch_index
     }
 
-    fn part(&mut self, operand: &Operand) -> Option<Part> {
+    fn part(&mut self, operand: &Operand) -> Option<KeyPart> {
         if let Some(bits) = self.packet_operand(operand) {
             let end_bits = bits.offset_bits + bits.width_bits;
             let is_readable = end_bits.div_ceil(8) + 8 <= TAILROOM_BYTES as u32;
-            return (bits.address == self.packet && is_readable).then_some(Part::Packet {
+            return (bits.address == self.packet && is_readable).then_some(KeyPart::Packet {
                 offset_bits: bits.offset_bits,
                 width_bits: bits.width_bits,
             });
         }
         let ValueType::Bits(width_bits) = self.operand_type(operand) else { return None };
         match self.known(operand) {
-            Some(Known::Val(Val::Word(word))) if self.own_inputs.contains(&word) => {
-                Some(Part::Input { width_bits })
+            Some(TempValue::Computed(Val::Word(word))) if self.packet_inputs.contains(&word) => {
+                Some(KeyPart::Input { width_bits })
             }
             _ => None,
         }
     }
 
-    pub fn keys_ahead(&mut self, parts: &[Part]) -> Keys {
+    pub fn packet_keys(&mut self, parts: &[KeyPart]) -> Keys {
         let mut keys = Keys::default();
         for part in parts {
             let (width_bits, value) = match *part {
-                Part::Packet { offset_bits, width_bits } => {
+                KeyPart::Packet { offset_bits, width_bits } => {
                     (width_bits, self.load_value(self.packet, offset_bits, width_bits))
                 }
-                Part::Input { width_bits } => {
-                    let input = self.own_input();
+                KeyPart::Input { width_bits } => {
+                    let input = self.packet_input();
                     (width_bits, Val::Word(self.mask(input, width_bits)))
                 }
             };
@@ -150,19 +150,19 @@ impl FunctionCompiler<'_, '_> {
         keys
     }
 
-    /// The keys of a lookup made ahead.
-    pub fn keys_found_ahead(&mut self, at: usize) -> Keys {
+    /// The keys of a batched lookup.
+    pub fn batched_keys(&mut self, at: usize) -> Keys {
         let mut known = self.lookups.known.iter();
-        let parts = match known.find(|lookup| lookup.found_ahead == Some(at)) {
+        let parts = match known.find(|lookup| lookup.batch_index == Some(at)) {
             Some(lookup) => lookup.parts.clone(),
             None => Vec::new(),
         };
-        self.keys_ahead(&parts)
+        self.packet_keys(&parts)
     }
 
-    /// Where the item is that a lookup made ahead led to.
-    pub fn found_ahead(&mut self, at: usize) -> Value {
+    /// The index of the item that a batched lookup found.
+    pub fn batched_item(&mut self, at: usize) -> Value {
         let flags = MemFlagsData::trusted();
-        self.builder.ins().uload32(flags, self.received, offset_of_found(at))
+        self.builder.ins().uload32(flags, self.received, batched_item_offset(at))
     }
 }

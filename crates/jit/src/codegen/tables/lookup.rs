@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lookups: from keys to the record of the entry that wins, in the form of the table's index; and prefetches of
+//! Lookups: from keys to the record of the entry that wins, by the form of the table's index; and prefetches of
 //! what a lookup reads first.
 
 use super::super::function::FunctionCompiler;
 use super::keys::Keys;
 use super::search::{Search, direct_form};
-use crate::runtime::pass::Shortcut;
+use crate::runtime::pass::TableView;
 use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -13,7 +13,7 @@ use ir::TableId;
 use state::forwarding::index::{BUCKET_BYTES, DirectForm, JOINED_BUCKET_BYTES, KeyLayout, Packing};
 use std::mem::offset_of;
 
-/// Which record a lookup leads to.
+/// The result of a lookup.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     /// The record; the default action's on a miss.
@@ -23,13 +23,14 @@ pub(super) struct Found {
 }
 
 impl FunctionCompiler<'_, '_> {
-    /// Searches for the entry that wins, or takes what was found ahead. No block is current afterwards.
+    /// Searches for the entry that wins, or takes the result of a batched lookup. No block is current
+    /// afterwards.
     pub(super) fn find(&mut self, table: TableId, keys: &Keys) -> Search {
         let [hit, miss] = [(); 2].map(|()| self.builder.create_block());
         let leaf = self.builder.append_block_param(hit, types::I64);
         let search = Search { table, hit, leaf, miss };
-        match keys.found_ahead {
-            Some(at) => self.take_found(search, at),
+        match keys.batch_index {
+            Some(at) => self.search_batched(search, at),
             None => self.search(search, keys),
         }
         self.builder.seal_block(hit);
@@ -51,17 +52,16 @@ impl FunctionCompiler<'_, '_> {
                 self.find_in_double_buckets(search, [*low, *high], seed);
             }
             (DirectForm::DirectTable, [key]) => self.find_in_direct_table(search, *key),
-            _ if layout.has_rules() => self.ask_for_rule(search, layout.packing, &words),
-            _ => self.ask(search, layout.packing, &words, false),
+            _ if layout.has_rules() => self.call_find_rule(search, layout.packing, &words),
+            _ => self.call_find(search, layout.packing, &words, false),
         }
     }
 
-    /// Fetches what a lookup in a large table reads first, or last of the two items that it reads, into the
-    /// cache.
-    pub fn fetch(&mut self, table: TableId, keys: &Keys) {
+    /// Prefetches what a lookup in a large table reads first; in a direct table the last item.
+    pub fn prefetch_lookup(&mut self, table: TableId, keys: &Keys) {
         let layout = KeyLayout::new(&self.program.tables[table.index()]);
         let words = self.packed_key(&layout, &keys.matched);
-        let items = self.shortcut(table, offset_of!(Shortcut, items));
+        let items = self.table_word(table, offset_of!(TableView, items));
         let address = match (direct_form(self.program, table), &words[..]) {
             (DirectForm::Array, [key]) => self.item_address(items, *key),
             (DirectForm::Joined { .. }, [key]) => {
@@ -80,13 +80,13 @@ impl FunctionCompiler<'_, '_> {
                 let place = self.place_of(table, items, *key);
                 self.item_address(items, place)
             }
-            _ => return self.ask_to_fetch(table, layout.packing, &words),
+            _ => return self.call_prefetch(table, layout.packing, &words),
         };
         self.prefetch_at(address);
     }
 
-    /// Asks the runtime to find out what a lookup reads first.
-    fn ask_to_fetch(&mut self, table: TableId, packing: Packing, words: &[Value]) {
+    /// Calls the runtime to prefetch what a lookup reads first.
+    fn call_prefetch(&mut self, table: TableId, packing: Packing, words: &[Value]) {
         let address = self.table_address(table);
         match (packing, words) {
             (Packing::Word, [key]) => {
@@ -113,7 +113,7 @@ impl FunctionCompiler<'_, '_> {
         let own = self.record_of_leaf(search.table, search.leaf);
         self.builder.ins().jump(joined, &[own.into()]);
         self.switch_to_sealed(joined);
-        // No entry's record is the default action's. Where nobody asks, this is no code.
+        // No entry's record is the default action's. Cranelift drops this comparison when it is unused.
         let default = self.default_record(search.table);
         let is_hit = self.builder.ins().icmp(IntCC::NotEqual, record, default);
         Found { record, is_hit: self.builder.ins().uextend(types::I64, is_hit) }

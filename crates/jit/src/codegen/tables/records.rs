@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records of table entries: the action and arguments that a record has, and the jump to its action's code. A
-//! record is a value: its address, or where records are packed the record itself.
+//! Records of table entries: the action and arguments in a record, and the jump to its action's arm. A record
+//! is a value: its address, or a packed record itself.
 
 use super::super::function::FunctionCompiler;
 use super::super::values::Val;
@@ -11,17 +11,17 @@ use cranelift_frontend::Switch;
 use ir::{Bits, TableId, ValueType};
 use state::forwarding::{INDIRECT_ACTION, PackedBits, RecordLayout};
 
-/// Up to so many actions are told apart by comparing, more by a jump table.
-const MOST_COMPARED_ACTIONS: usize = 3;
+/// Actions that are distinguished by comparisons; more of them by a jump table.
+const MAX_COMPARED_ACTIONS: usize = 3;
 
-/// A record at run time: the one to run, and its action's index.
+/// A record whose action runs, and the action's index.
 #[derive(Clone, Copy)]
 pub(super) struct Running {
     pub record: Value,
     pub action: Value,
-    /// Whether the index may be none of the table's.
+    /// Whether the action may be missing from the table.
     pub may_be_none: bool,
-    /// Whether it surely is an entry's, not the default action's.
+    /// Whether it is an entry's record, not the default action's.
     pub is_entry: bool,
 }
 
@@ -52,25 +52,25 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().band_imm_u(shifted, (1 << bits.width_bits) - 1)
     }
 
-    /// The record that an entry runs: the entry's own, or of an indirect one what the runtime says.
+    /// The record that runs for an entry: its own, or for an indirect entry the one that the runtime chooses.
     pub(super) fn resolved(
         &mut self,
         table: TableId,
         entry: Running,
         selector: &[(ValueType, Val)],
     ) -> Running {
-        let asking = self.builder.create_block();
+        let calling = self.builder.create_block();
         let joined = self.builder.create_block();
         let record = self.builder.append_block_param(joined, types::I64);
         let is_indirect = self.compare(IntCC::Equal, entry.action, u64::from(INDIRECT_ACTION));
         let own = [entry.record.into()];
-        self.builder.ins().brif(is_indirect, asking, &[], joined, &own);
-        self.builder.seal_block(asking);
-        self.builder.switch_to_block(asking);
+        self.builder.ins().brif(is_indirect, calling, &[], joined, &own);
+        self.builder.seal_block(calling);
+        self.builder.switch_to_block(calling);
         let words = self.words_buffer(selector);
-        let surroundings = self.surroundings();
+        let runtime_context = self.runtime_context();
         let number = self.number(u64::from(table.0));
-        let arguments = [surroundings, number, entry.record, words];
+        let arguments = [runtime_context, number, entry.record, words];
         let found = self.call_for_word(runtime::resolve(), &arguments);
         self.builder.ins().jump(joined, &[found.into()]);
         self.builder.seal_block(joined);
@@ -81,12 +81,12 @@ impl FunctionCompiler<'_, '_> {
 
     /// Jumps to the arm of the record's action.
     pub(super) fn dispatch(&mut self, running: Running, arms: &[Block], none: Block) {
-        // Without members every record has an action of the table, so the last one needs no test.
+        // Without members every record has an action of the table, so the last action needs no test.
         let (tested, last) = match arms.split_last() {
             Some((last, others)) if !running.may_be_none => (others, *last),
             _ => (arms, none),
         };
-        if tested.len() < MOST_COMPARED_ACTIONS {
+        if tested.len() < MAX_COMPARED_ACTIONS {
             for (index, arm) in tested.iter().enumerate() {
                 let is_it = self.compare(IntCC::Equal, running.action, index as u64);
                 let next = self.builder.create_block();
@@ -112,7 +112,7 @@ impl FunctionCompiler<'_, '_> {
         parameters.iter().map(|it| self.program.slots[it.slot.index()].ty).collect()
     }
 
-    /// Arguments that stand in a record. Records do not change while packets see them.
+    /// Arguments in a record. Records do not change while packets read them.
     pub(super) fn record_arguments(
         &mut self,
         table: TableId,
@@ -126,7 +126,7 @@ impl FunctionCompiler<'_, '_> {
         for (parameter, ty) in types.into_iter().enumerate() {
             if let Some(packed) = &layout.packed {
                 let bits = packed.argument(index, parameter);
-                // The default action's has something above.
+                // The default action's record has more bits above.
                 let is_alone = is_entry && packed.is_topmost(index, parameter);
                 let argument = match is_alone && bits.width_bits > 0 {
                     true => self.builder.ins().ushr_imm_u(record, i64::from(bits.shift)),
@@ -154,7 +154,7 @@ impl FunctionCompiler<'_, '_> {
         values
     }
 
-    /// Arguments that the program gives.
+    /// Arguments that are constants of the program.
     pub(super) fn constant_arguments(
         &mut self,
         table: TableId,

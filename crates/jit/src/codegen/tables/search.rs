@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Searches for the entry that wins: how they end, with an entry's leaf or without one, and calls of the
-//! runtime. The forms of indexes that are read inline are in `buckets` and `direct_table`.
+//! runtime. Forms of indexes that are read inline are in `buckets` and `direct_table`.
 
 use super::super::function::FunctionCompiler;
-use crate::runtime::pass::{Instance, Shortcut};
+use crate::runtime::pass::{Instance, TableView};
 use crate::runtime::tables as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
@@ -12,7 +12,7 @@ use state::forwarding::RecordLayout;
 use state::forwarding::index::{DirectForm, KeyLayout, NO_MATCH, Packing};
 use std::mem::offset_of;
 
-/// A search in a table: where code goes on with an entry's leaf, and where without one.
+/// A search in a table, with the blocks that it jumps to.
 #[derive(Clone, Copy)]
 pub(super) struct Search {
     pub table: TableId,
@@ -22,9 +22,9 @@ pub(super) struct Search {
     pub miss: Block,
 }
 
-/// Where a table's [`Shortcut`] stands, from the instance on.
-fn shortcut_offset(table: TableId) -> usize {
-    size_of::<Instance>() + table.index() * size_of::<Shortcut>()
+/// Offset of a table's [`TableView`] from the instance.
+fn table_view_offset(table: TableId) -> usize {
+    size_of::<Instance>() + table.index() * size_of::<TableView>()
 }
 
 /// The form in which a table's index can be read inline.
@@ -35,29 +35,29 @@ pub(super) fn direct_form(program: &Program, table: TableId) -> DirectForm {
 
 impl FunctionCompiler<'_, '_> {
     pub(super) fn table_address(&mut self, table: TableId) -> Value {
-        // Loaded where it is wanted, which is seldom.
-        let offset = shortcut_offset(table) + offset_of!(Shortcut, table);
+        // Loaded at each use, which is rare.
+        let offset = table_view_offset(table) + offset_of!(TableView, table);
         self.load_word(self.instance, offset as i32)
     }
 
-    /// Loads a word of the table's [`Shortcut`], which stand behind the instance.
-    pub(super) fn shortcut(&mut self, table: TableId, offset_bytes: usize) -> Value {
-        let offset = shortcut_offset(table) + offset_bytes;
-        // Code that looks ahead has registers for what it reads of tables; a unit has not.
+    /// Loads a word of the table's [`TableView`].
+    pub(super) fn table_word(&mut self, table: TableId, offset_bytes: usize) -> Value {
+        let offset = table_view_offset(table) + offset_bytes;
+        // A function that prefetches has registers for words of tables; a unit has not.
         match self.prefetching {
-            true => self.load_lasting(self.instance, offset as i32),
+            true => self.load_readonly(self.instance, offset as i32),
             false => self.load_word(self.instance, offset as i32),
         }
     }
 
-    /// Whether fetching ahead pays for the table, and can be done.
+    /// Whether prefetching is possible and pays for the table.
     pub fn is_large(&mut self, table: TableId) -> Value {
-        self.shortcut(table, offset_of!(Shortcut, is_large))
+        self.table_word(table, offset_of!(TableView, is_large))
     }
 
     /// The default action's record.
     pub(super) fn default_record(&mut self, table: TableId) -> Value {
-        self.shortcut(table, offset_of!(Shortcut, default_record))
+        self.table_word(table, offset_of!(TableView, default_record))
     }
 
     pub(super) fn record_of_leaf(&mut self, table: TableId, leaf: Value) -> Value {
@@ -65,7 +65,7 @@ impl FunctionCompiler<'_, '_> {
         if layout.packed.is_some() {
             return leaf;
         }
-        let records = self.shortcut(table, offset_of!(Shortcut, records));
+        let records = self.table_word(table, offset_of!(TableView, records));
         let stride_bytes = layout.stride_words as u64 * 8;
         let stride = self.number(stride_bytes);
         let distance = self.builder.ins().imul(leaf, stride);
@@ -104,7 +104,7 @@ impl FunctionCompiler<'_, '_> {
         self.builder.ins().icmp(IntCC::NotEqual, leaf, no_match)
     }
 
-    /// Address and number of the words of a key, as the runtime takes it.
+    /// Stores a key for the runtime. Returns the address and number of its words.
     pub(super) fn key_in_memory(&mut self, words: &[Value]) -> [Value; 2] {
         let address = self.scratch.allocate(&mut self.builder, words.len() as u32);
         for (at, word) in words.iter().enumerate() {
@@ -113,13 +113,13 @@ impl FunctionCompiler<'_, '_> {
         [address, self.number(words.len() as u64)]
     }
 
-    /// Asks the runtime for the leaf, where code comes or where it seldom comes.
-    pub(super) fn ask(
+    /// Calls the runtime to find the leaf, from hot or cold code.
+    pub(super) fn call_find(
         &mut self,
         search: Search,
         packing: Packing,
         words: &[Value],
-        is_seldom: bool,
+        is_cold: bool,
     ) {
         let address = self.table_address(search.table);
         let mut arguments = vec![address];
@@ -137,8 +137,8 @@ impl FunctionCompiler<'_, '_> {
                 runtime::find_words()
             }
         };
-        let leaf = match is_seldom {
-            true => self.call_seldom(function, &arguments),
+        let leaf = match is_cold {
+            true => self.call_preserving_all(function, &arguments),
             false => self.call(function, &arguments),
         };
         let leaf = match leaf {
@@ -149,8 +149,8 @@ impl FunctionCompiler<'_, '_> {
         self.end_with_either(search, leaf);
     }
 
-    /// Asks the runtime for the leaf in a table of entries with masks.
-    pub(super) fn ask_for_rule(&mut self, search: Search, packing: Packing, words: &[Value]) {
+    /// Calls the runtime to find the leaf in a table of entries with masks.
+    pub(super) fn call_find_rule(&mut self, search: Search, packing: Packing, words: &[Value]) {
         let address = self.table_address(search.table);
         let leaf = match (packing, words) {
             (Packing::Word, [key]) => {
@@ -159,23 +159,23 @@ impl FunctionCompiler<'_, '_> {
             (Packing::DoubleWord, [low, high]) => {
                 self.call_for_word(runtime::find_rule_double(), &[address, *low, *high])
             }
-            _ => return self.ask(search, packing, words, false),
+            _ => return self.call_find(search, packing, words, false),
         };
         let leaf = self.builder.ins().ireduce(types::I32, leaf);
         self.end_with_either(search, leaf);
     }
 
-    /// In a block of its own, seldom reached: asks.
-    pub(super) fn ask_aside(
+    /// Calls the runtime to find the leaf, in a cold block.
+    pub(super) fn call_find_cold(
         &mut self,
         search: Search,
         packing: Packing,
         words: &[Value],
-        asking: Block,
+        calling: Block,
     ) {
-        self.builder.set_cold_block(asking);
-        self.switch_to_sealed(asking);
-        self.ask(search, packing, words, true);
+        self.builder.set_cold_block(calling);
+        self.switch_to_sealed(calling);
+        self.call_find(search, packing, words, true);
     }
 
     /// Loads item `index` of an array of items of 32 bits, as a signed number: leaves are not negative.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! For tests of the code generator: small functions on memory, many compiled into one module, run with
-//! given words.
+//! Test harness: compiles small functions on memory into one module and runs them on given words.
 
 use super::{ConstantPool, ScratchSlots, Values};
 use crate::codegen::call::Signatures;
@@ -10,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, default_libcall_names};
 
-/// What stands behind a result's words, to see that nothing else is written.
+/// Guard word after a result, to detect writes out of bounds.
 const GUARD: u64 = 0x5ee5_5ee5_5ee5_5ee5;
 
 /// A module under construction; each function has the addresses of a result and of its operands.

@@ -3,7 +3,7 @@
 //! division of more than 64 bits calls the runtime.
 
 use super::{Val, Values, top_mask};
-use crate::codegen::call::RuntimeFunction;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::wide as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations with one and two operands, sent to where their width is computed; equality, which is the
-//! same at all widths.
+//! Dispatch of operations with one and two operands by width; equality, which is the same at all widths.
 
 use super::{UNROLLED_WORDS, Val, Values, word_count};
-use crate::codegen::call::RuntimeFunction;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::wide as runtime;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};

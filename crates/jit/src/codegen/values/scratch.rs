@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memory that wide values of compiled code stand in: constants, which live as long as the code, and a
-//! part of the function's stack frame that is given out and taken back.
+//! Memory for wide values of compiled code: constants, which live as long as the code, and a part of the
+//! function's stack frame that is allocated and released as a stack.
 
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -26,7 +26,7 @@ impl ConstantPool {
         self.constants[bits].as_ptr() as usize
     }
 
-    /// The address of words that are the same as these.
+    /// Keeps words. Returns their address.
     pub fn keep(&mut self, words: Vec<u64>) -> usize {
         let words = words.into_boxed_slice();
         let known = self.tables.iter().position(|known| *known == words);
@@ -38,31 +38,31 @@ impl ConstantPool {
     }
 }
 
-/// A part of the stack frame of one function, given out as a stack. Temporaries live within one basic
-/// block, so the caller takes a mark (or none) before a block and releases to it after the block.
+/// A part of the stack frame of one function, allocated as a stack. Temporaries live within one basic block, so
+/// the caller takes a mark (or none) before a block and releases to it after the block.
 #[derive(Debug, Default)]
 pub(crate) struct ScratchSlots {
     /// One slot of the frame, which grows with the largest use.
     slot: Option<StackSlot>,
     used_bytes: u32,
-    /// One basic block of thousands of wide temporaries can ask for megabytes; whoever compiles
-    /// refuses frames that a stack cannot hold.
+    /// One basic block of thousands of wide temporaries can need megabytes; `Compiled::new` refuses frames that
+    /// are too large.
     largest_bytes: u32,
 }
 
-/// How much was in use at some moment.
+/// A height of the stack of scratch memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScratchMark {
     used_bytes: u32,
 }
 
 impl ScratchSlots {
-    /// How much is in use now.
+    /// The current height.
     pub fn mark(&self) -> ScratchMark {
         ScratchMark { used_bytes: self.used_bytes }
     }
 
-    /// Gives back what was given out since the mark: values in it are lost.
+    /// Releases what was allocated since the mark; values in it are lost.
     pub fn release(&mut self, mark: ScratchMark) {
         debug_assert!(mark.used_bytes <= self.used_bytes);
         self.used_bytes = mark.used_bytes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What moves bits or combines them one by one: bitwise operations, slices, concatenation, changes of
-//! width, shifts of wide values by known amounts. Results of few words are unrolled, others are left
-//! to the runtime.
+//! Operations that move bits or combine them one by one: bitwise operations, slices, concatenation, changes of
+//! width, shifts of wide values by known amounts. Results of few words are unrolled; the runtime computes
+//! others.
 
 use super::{UNROLLED_WORDS, Val, Values, top_mask, word_count, word_offset};
-use crate::codegen::call::RuntimeFunction;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::wide as runtime;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use ir::{BinaryOperation, ResizeKind};

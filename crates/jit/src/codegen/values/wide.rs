@@ -2,7 +2,7 @@
 //! Arithmetic beyond 128 bits, by calls to the runtime with addresses of words.
 
 use super::{Val, Values};
-use crate::codegen::call::RuntimeFunction;
+use crate::runtime::RuntimeFunction;
 use crate::runtime::wide as runtime;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use ir::BinaryOperation;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A way from compiled code to a function of the runtime on which no register changes, by hand for the
-//! machine that it matters on. Elsewhere the code generator makes one, which also saves what compiled
-//! code never uses.
+//! A call from compiled code to a function of the runtime that preserves all registers, in assembly for x86-64.
+//! On other machines Cranelift compiles one, which also saves vector registers, which compiled code never uses.
 
-/// The address of a function that calls a function of two arguments (its address first, then the
-/// arguments, then where the result goes) and leaves all registers as they were, if there is one.
-/// Vector registers are not among those: compiled code has no values in them.
+/// The address of a function that calls a function of two arguments and preserves all registers but vector
+/// registers, if there is one. Its parameters are the callee's address, the two arguments, and the address of
+/// the result.
 pub(crate) fn call_2_for_result() -> Option<usize> {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
