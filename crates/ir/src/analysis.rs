@@ -141,8 +141,8 @@ impl<'p> Analysis<'p> {
         self.liveness().before(at.region, at.block, at.instruction as usize)
     }
 
-    /// What may have been done to the packet, in blocks before and in this one, before control comes to a
-    /// point; in a loop that includes what comes after it. What was done in earlier passes through the device
+    /// Effects on the packet that may have happened before control reaches a point, in earlier blocks and in
+    /// this one; in a loop they include those of later instructions. What was done in earlier passes through the device
     /// is not included.
     pub fn effects_before(&self, at: Point) -> Effects {
         let mut effects = Effects::default();
@@ -211,8 +211,8 @@ impl<'p> Analysis<'p> {
         statements::statement(self.program, self.regions(), nodes)
     }
 
-    /// The statements of a region with what their own code does; nested statements stand for themselves, and an
-    /// `if` is its condition. They come in the order of their first instructions.
+    /// The statements of a region with the effects of their own code, in the order of their first instructions.
+    /// Nested statements are statements of their own; the code of an `if` is its condition.
     pub fn statements_of_region(
         &self,
         region: RegionId,
@@ -221,7 +221,7 @@ impl<'p> Analysis<'p> {
         statements::of_region(self.program, self.regions(), tree, region)
     }
 
-    /// The conditions under which control comes to a point.
+    /// The conditions under which control reaches a point.
     pub fn guards(&self, at: Point) -> Vec<Condition> {
         statements::guards(self.program, self.regions(), at.region, [at].iter())
     }

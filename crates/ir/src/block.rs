@@ -59,7 +59,7 @@ pub struct Request {
     pub name: Arc<str>,
     /// Further name where there is one: the digest's control-plane name.
     pub label: Arc<str>,
-    /// Names and types of what comes with it.
+    /// Names and types of its arguments.
     pub fields: Vec<(Arc<str>, ValueType)>,
 }
 

@@ -6,7 +6,7 @@ use crate::Region;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// The blocks that execution can reach, each before its successors as far as there is no cycle.
+/// Returns the reachable blocks in reverse postorder: each before its successors, except on cycles.
 pub fn reverse_postorder(region: &Region) -> Vec<usize> {
     let mut order = Vec::new();
     if region.blocks.is_empty() {

@@ -35,7 +35,7 @@ pub enum Location {
     Counter(CounterId),
     /// A meter, all its cells.
     Meter(MeterId),
-    /// What an extern keeps, as far as anybody knows.
+    /// The state of an extern.
     Extern(ExternId),
     /// The sequence of random numbers.
     Random,

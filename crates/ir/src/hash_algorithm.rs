@@ -24,7 +24,7 @@ pub enum HashAlgorithm {
     OnesComplement16,
     /// Toeplitz or target's own choice, as PNA and PSA's `TARGET_DEFAULT`: CRC-32 here.
     TargetDefault,
-    /// A CRC with parameters that the program gives.
+    /// A CRC whose parameters the program fixes.
     Crc(CrcParameters),
 }
 

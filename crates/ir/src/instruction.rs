@@ -29,7 +29,7 @@ impl BlockId {
     }
 }
 
-/// What a region is the code of; it decides which instructions may stand in it.
+/// The item that a region is the code of; it decides which instructions the region may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
     /// A parser: may `Extract`, `Lookahead`, `Advance`, and end with `Reject`.
@@ -64,16 +64,16 @@ pub struct BasicBlock {
     pub instructions: Vec<Instruction>,
     /// How it ends.
     pub terminator: Terminator,
-    /// Where the terminator comes from.
+    /// The origin of the terminator.
     pub origin: OriginId,
 }
 
-/// One instruction and where it comes from.
+/// An instruction with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
     /// What it does.
     pub operation: Operation,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: OriginId,
 }
 
@@ -404,7 +404,7 @@ pub enum Operation {
     Request {
         /// What.
         request: RequestId,
-        /// What comes with it, as the request's fields say.
+        /// The values of the request's fields.
         arguments: Vec<Operand>,
     },
     /// Writes a line to the log; `{}` in the format takes the next argument.
@@ -433,7 +433,7 @@ pub enum Operation {
         arguments: Vec<Operand>,
         /// Results: the return value, then `inout` and `out` arguments.
         results: Vec<Temp>,
-        /// What the declaration lets the call do.
+        /// What the declaration allows the call to do.
         effects: CallEffects,
     },
 }

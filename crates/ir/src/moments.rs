@@ -11,7 +11,7 @@
 //! - all accesses of an `@atomic` block ([`crate::Origin::atomic`]);
 //! - all accesses of a cycle of basic blocks: a loop, or states of a parser that repeat.
 //!
-//! What stands between two moments touches nothing but the packet, so it may happen with either.
+//! Instructions between two moments touch only the packet, so they may happen with either.
 
 use crate::control_flow::reverse_postorder;
 use crate::{ExternAccess, HashAlgorithm, Operation, Program, RegionId};
@@ -52,7 +52,7 @@ impl Moments {
 /// A requested stage that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageError {
-    /// What was to stand there.
+    /// What was requested to be there.
     pub name: Arc<str>,
     /// The requested stage.
     pub stage: u32,
@@ -60,10 +60,10 @@ pub struct StageError {
     pub reason: StageErrorReason,
 }
 
-/// Why something cannot stand in a stage.
+/// Why an access cannot be in a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StageErrorReason {
-    /// Something before it stands in this later stage.
+    /// An access before it is in this later stage.
     Follows(u32),
     /// It is one moment with another access, for which this stage was requested.
     AtOnceWith(Arc<str>, u32),

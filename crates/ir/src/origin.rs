@@ -6,7 +6,7 @@ use p4::ast::NodeId;
 use source::Span;
 use std::sync::Arc;
 
-/// Where an item comes from: a chain through inlined calls.
+/// The source of an item: a place, and the chain of calls through which it was inlined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     /// Place in the source.

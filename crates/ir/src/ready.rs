@@ -69,7 +69,7 @@ impl ReadyProgram {
         &self.typed
     }
 
-    /// The IR as lowered: statements still stand for those of the source, one by one.
+    /// The IR as lowered: its statements correspond to those of the source one to one.
     pub fn lowered(&self) -> &Arc<Program> {
         &self.lowered
     }

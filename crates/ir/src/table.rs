@@ -130,7 +130,7 @@ pub struct Entry {
     pub call: ActionCall,
     /// Among matching entries of ternary, range or optional tables the largest wins.
     pub priority: i64,
-    /// Where it stands.
+    /// Where the program declares it.
     pub origin: OriginId,
 }
 

@@ -12,7 +12,7 @@
 //! only if it is all that the block does to state.
 //!
 //! Accesses in different arms of an `if` are reached by turning the arms into guarded and selected
-//! straight code. That is done only where it lets accesses become one.
+//! straight code. The pass converts only branches whose conversion lets it fuse accesses.
 //!
 //! A fused access has the origins of all accesses that it was made of ([`crate::Origin::merged`]).
 
@@ -54,7 +54,7 @@ pub fn fuse_register_accesses(program: &mut Program) {
     remove_dead_code(program);
 }
 
-/// How many register accesses stand in the blocks that can be reached.
+/// Counts the register accesses in reachable blocks.
 fn access_count(region: &Region) -> usize {
     accesses(region).values().sum()
 }

@@ -66,7 +66,7 @@ use std::fmt;
 pub struct VerifyError {
     /// The item that breaks it.
     pub item: ItemRef,
-    /// Where that item comes from, if it says so.
+    /// The item's origin, if it has one.
     pub origin: Option<OriginId>,
     /// What is wrong.
     pub message: String,

@@ -64,3 +64,48 @@ impl DescribedProgram<'_> {
         LoadError::MissingPart { architecture: self.description.name, part: part.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Device, DeviceOptions};
+    use ir::Program;
+    use ir::ready::ReadyProgram;
+    use std::sync::Arc;
+
+    const PROGRAM: &str = "
+        #include <core.p4>
+        #include <v1model.p4>
+        struct headers_t { }
+        struct meta_t { }
+        parser P(packet_in p, out headers_t h, inout meta_t m, inout standard_metadata_t s) {
+            state start { transition accept; }
+        }
+        control V(inout headers_t h, inout meta_t m) { apply { } }
+        control I(inout headers_t h, inout meta_t m, inout standard_metadata_t s) { apply { } }
+        control D(packet_out p, in headers_t h) { apply { } }
+        V1Switch(P(), V(), I(), I(), V(), D()) main;";
+
+    #[test]
+    fn load_error_names_the_missing_part() {
+        let ready = ReadyProgram::of_text("a.p4", PROGRAM).expect("it compiles");
+        let error = |change: &dyn Fn(&mut Program)| {
+            let mut program = Program::clone(ready.program());
+            change(&mut program);
+            let loaded = Device::new(Arc::new(program), DeviceOptions::default());
+            loaded.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert_eq!(error(&|_| {}), "");
+        assert_eq!(
+            error(&|program| program.blocks[1].role = "other".into()),
+            "a program for `v1model` needs a block `vr`"
+        );
+        let rename = |program: &mut Program| {
+            let slot = program.slot_named("standard_metadata.egress_spec").expect("a field");
+            program.slots[slot.index()].name = "other".into();
+        };
+        assert_eq!(
+            error(&rename),
+            "a program for `v1model` needs a metadata field `standard_metadata.egress_spec`"
+        );
+    }
+}

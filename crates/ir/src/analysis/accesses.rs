@@ -34,7 +34,7 @@ pub struct StateAccess {
     pub reads: bool,
     /// Whether it changes the state.
     pub writes: bool,
-    /// Where it comes from: one origin, or those of all accesses that were fused into it, in order.
+    /// Its origin, or those of all accesses that were fused into it, in order.
     pub origins: Vec<OriginId>,
     /// A name for each of the origins: the object, the typed program's nodes from the outermost call to the
     /// access, and a number where the same node makes several accesses, as in an unrolled loop. Passes keep

@@ -4,7 +4,7 @@
 //! results and early ends that decide what runs. A [`Slice`] is the closure of that. Definitions are searched
 //! backwards from each use, in the contexts of [`Frames`].
 //!
-//! Blocks run as [`Boundaries`] say. What leaves in a packet's bytes and comes back in them is not followed.
+//! Blocks run as [`Boundaries`] say. Values that leave in a packet's bytes and return in them are not followed.
 
 use super::frames::{FrameId, Frames};
 use super::points::{Point, Use};
@@ -101,7 +101,7 @@ enum Change {
     Surely,
 }
 
-/// Places from which a search has to go on backwards, each once.
+/// Work list of a backward search, each point once.
 #[derive(Default)]
 struct Search {
     open: Vec<FramePoint>,
@@ -287,7 +287,7 @@ impl<'a, 'p> Dependences<'a, 'p> {
         }
     }
 
-    /// What it depends on that control comes to a place: decisions of branches, the table whose action it is
+    /// What reaching a place depends on: decisions of branches, the table whose action it is
     /// in, and instructions before that may end the block.
     fn reached(&self, point: FramePoint, direct: &mut Direct) {
         let facts = self.facts(point);
@@ -414,7 +414,7 @@ impl<'a, 'p> Dependences<'a, 'p> {
         variable == Variable::Ended || table.implementation.is_some() || children.is_empty()
     }
 
-    /// Goes on in front of a basic block.
+    /// Continues the search at the ends of the predecessors of a basic block.
     fn before_block(
         &self,
         point: FramePoint,

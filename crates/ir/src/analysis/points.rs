@@ -34,6 +34,6 @@ pub enum Use {
     Operand(Point, Operand),
     /// What a slot holds at a point.
     Slot(Point, SlotId),
-    /// Whether control comes to a point, and what a register access there has for a guard.
+    /// Whether control reaches a point, and the guard of a register access there.
     Reached(Point),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! [`StatementTree`]: which nodes of the typed program stand in which statement: nested statements and the
-//! expressions in all of them. Origins name single nodes; with the tree they are gathered by statements.
+//! [`StatementTree`]: maps each statement to the nodes of the typed program in it: nested statements and the
+//! expressions in all of them. Origins name single nodes; the tree groups them by statement.
 
 use p4::ast::{Declaration, DeclarationKind, NodeId, Program, State, Statement};
 use p4::visit::{Visit, walk_declaration, walk_program, walk_state, walk_statement};
@@ -32,7 +32,7 @@ impl StatementTree {
         }
     }
 
-    /// The innermost statement that a node stands in: itself, if it is one.
+    /// The innermost statement around a node: itself, if it is a statement.
     pub fn enclosing(&self, node: NodeId) -> Option<NodeId> {
         self.enclosing.get(&node).copied()
     }

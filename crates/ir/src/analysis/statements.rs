@@ -3,7 +3,7 @@
 //! points in front of it and behind it, its effects, and the conditions that guard it. A statement is a node of
 //! the typed program; [`crate::analysis::StatementTree`] says which nodes belong to one.
 //!
-//! Statements stand for themselves in the program as lowered. In a simplified program values are shared
+//! In the program as lowered each statement has code of its own. In a simplified program values are shared
 //! between statements, so reads may appear at another statement than in the source.
 
 use super::points::Point;
@@ -53,14 +53,13 @@ pub struct StatementInstance {
     pub region: RegionId,
     /// Its instructions and terminators.
     pub code: BTreeSet<Point>,
-    /// Points in front of it: where control comes to its code from elsewhere.
+    /// Points before it: where control enters its code.
     pub before: BTreeSet<Point>,
-    /// Points behind it: where control goes from its code to elsewhere. Where its code ends the region there
-    /// is none.
+    /// Points after it: where control leaves its code within the region.
     pub after: BTreeSet<Point>,
     /// What it may read and write.
     pub effects: Effects,
-    /// The conditions under which control comes to it. A branch is listed when one of its successors always
+    /// The conditions under which control reaches it. A branch is listed when one of its successors always
     /// leads to the statement and another may not; in a chain of `||` and `&&` each term is a branch, and
     /// several of them together are the condition. Conditions that guard these branches are listed, too.
     pub guards: Vec<Condition>,
@@ -241,7 +240,7 @@ pub(super) fn instance(
     StatementInstance { calls, region, code, before, after, effects, guards }
 }
 
-/// The conditions under which control comes to one of these points of a region.
+/// The conditions under which control reaches one of these points of a region.
 pub(super) fn guards<'q>(
     program: &Program,
     regions: &[RegionFacts<'_>],

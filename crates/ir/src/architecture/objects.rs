@@ -165,7 +165,7 @@ impl<'a> Lowering<'a> {
         CalculationId(self.program.calculations.len() as u32 - 1)
     }
 
-    /// The algorithm that an argument of an object names; a custom CRC goes by the object's name.
+    /// The algorithm that an argument of an object names; a custom CRC has the object's name.
     pub(crate) fn construction_algorithm(
         &mut self,
         construction: &Construction<'a>,

@@ -36,3 +36,30 @@ pub fn stages_of(program: &Program, block: &Block) -> Option<Gress> {
     let is_egress = block.role.split('.').any(|part| part == "eg" || part.starts_with("egress"));
     undescribed.takes_stages.then_some(if is_egress { Gress::Egress } else { Gress::Ingress })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::architecture::MetadataField;
+    use p4::interface_declarations::InterfaceDeclarations;
+
+    #[test]
+    fn descriptions_name_what_they_describe() {
+        for description in ARCHITECTURES {
+            let declared = InterfaceDeclarations::of(description.interface).expect("an interface");
+            assert!(declared.names().contains(description.package), "{}", description.package);
+            assert!(description.marker.is_none_or(|name| declared.names().contains(name)));
+            let is_described = |field: &MetadataField| description.metadata.contains(field);
+            for block in description.blocks {
+                assert!(block.reads.iter().all(is_described), "{}", block.role);
+                for transition in block.transitions {
+                    assert!(description.block(transition.to).is_some(), "{}", transition.to);
+                    let mut fields = transition.reads.iter().chain(transition.writes);
+                    assert!(fields.all(is_described), "{} to {}", block.role, transition.to);
+                    let mut requests = transition.on_requests.iter();
+                    assert!(requests.all(|request| description.requests.contains(request)));
+                }
+            }
+        }
+    }
+}

@@ -87,7 +87,7 @@ impl Builder {
         Region { name: self.name, kind: self.kind, temps: self.temps, blocks }
     }
 
-    /// Jumps to an empty block without a name go where that block goes.
+    /// Redirects jumps to an empty block without a name to its target.
     fn thread_empty_blocks(&mut self) {
         let forward: Vec<usize> = (0..self.blocks.len())
             .map(|start| {

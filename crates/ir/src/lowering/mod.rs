@@ -95,7 +95,7 @@ pub(crate) struct Reported;
 /// The result of lowering something.
 pub(crate) type Lowered<T> = Result<T, Reported>;
 
-/// What a declared name stands for at the moment.
+/// The current meaning of a declared name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Binding {
     /// Storage.
@@ -116,7 +116,7 @@ pub(crate) enum Binding {
     Packet,
 }
 
-/// Where statements that leave their place go.
+/// Targets of `return`, `break` and `continue`.
 #[derive(Clone, Default)]
 pub(crate) struct Flow {
     /// `return`: the block after the body, and where the value goes.
@@ -207,7 +207,7 @@ pub(crate) struct Lowering<'a> {
     pub(crate) shared: HashMap<Arc<str>, Location>,
     /// Types of that storage.
     pub(crate) storage_types: HashMap<Arc<str>, Type>,
-    /// Where things come from.
+    /// The origin of the code being made.
     pub(crate) origin: OriginId,
     parent_origin: Option<OriginId>,
     origins: HashMap<OriginKey, OriginId>,
@@ -361,7 +361,7 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    /// What is made from now on comes from this node.
+    /// Sets the origin of the code that follows to this node.
     pub(crate) fn at(&mut self, node: NodeId, span: Span) {
         self.span = span;
         self.origin = self.add_origin(span, Some(node), None);

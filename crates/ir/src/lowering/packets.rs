@@ -140,7 +140,7 @@ impl<'a> Lowering<'a> {
             self.emit_location(&location)?;
             return Ok(Value::Void);
         }
-        // A value without storage gets some.
+        // A value without storage is stored first.
         let value = self.evaluate(data)?;
         let ty = self.result_type(data)?;
         self.emit_value(value, &ty)?;

@@ -97,7 +97,7 @@ impl<'a> Lowering<'a> {
         Ok(results.into_iter().map(|value| replaced(value, &copies)).collect())
     }
 
-    /// Makes instructions of a transaction once more, behind it.
+    /// Repeats instructions of a transaction after it.
     fn computed_behind(&mut self, instructions: &[Instruction]) -> HashMap<Temp, Operand> {
         let mut copies: HashMap<Temp, Operand> = HashMap::new();
         for instruction in instructions {

@@ -52,7 +52,7 @@ pub(crate) enum Location {
 }
 
 impl Lowering<'_> {
-    /// A new slot. When the name is taken, it gets a number behind it.
+    /// Adds a slot. If the name is taken, a number is appended.
     pub(crate) fn add_slot(&mut self, name: &str, ty: ValueType, display: Display) -> SlotId {
         let name = unique(&mut self.slot_names, name);
         self.program.slots.push(Slot { name, ty, display, origin: self.origin });
@@ -405,7 +405,7 @@ fn union_of(members: &[(Arc<str>, HeaderTypeId)], headers: &[HeaderRef]) -> Loca
     Location::Union(locations.into())
 }
 
-/// The name, or the name with a number behind it when it is taken.
+/// Returns the name, with a number appended if it is taken.
 fn unique(taken: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
     let mut candidate: Arc<str> = name.into();
     let mut count = 1u32;

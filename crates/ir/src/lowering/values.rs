@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The chosen element; an index outside gives the last one's place a zero of its layout.
+    /// The chosen element; a zero value of the layout for an index outside.
     fn load_choice(&mut self, elements: &[Location], index: &Operand) -> Value {
         let width = self.width(index);
         let mut chosen: Option<Value> = None;

@@ -25,7 +25,7 @@ pub fn thread_jumps(program: &mut Program) {
     });
 }
 
-/// Sends jumps to a block without instructions that only goes on, to where it goes on.
+/// Redirects jumps to an empty block to its target.
 fn thread_empty_blocks(region: &mut Region) {
     let onward: Vec<Option<BlockId>> = region
         .blocks
@@ -46,7 +46,7 @@ fn thread_empty_blocks(region: &mut Region) {
     }
 }
 
-/// Where a block of loads and pure instructions goes on, when these slots hold these constants.
+/// Returns the successor of a block of loads and pure instructions if these slots hold these constants.
 fn decided_successor(
     region: &Region,
     at: BlockId,
@@ -114,7 +114,7 @@ fn constants_at_end(program: &Program, block: &BasicBlock) -> HashMap<SlotId, Bi
     slots
 }
 
-/// A jump to a block whose branch is decided by stores before the jump goes where the branch goes.
+/// Redirects a jump to a block whose branch is decided by stores before the jump.
 fn thread_decided_branches(program: &Program, region: &mut Region) {
     for at in 0..region.blocks.len() {
         let Terminator::Goto(mut target) = region.blocks[at].terminator else { continue };

@@ -152,7 +152,7 @@ struct Fusion<'a> {
     old: Option<Temp>,
     /// Instructions between that move before the first access.
     hoisted: BTreeSet<usize>,
-    /// Temporaries between, and what stands for them in the update's body.
+    /// Temporaries between, and what replaces them in the update's body.
     copies: HashMap<Temp, Operand>,
     body: Vec<Instruction>,
 }

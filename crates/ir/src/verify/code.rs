@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies regions: control flow, definitions before uses, types of operands, and which instructions
-//! may stand where.
+//! are allowed where.
 
 use super::Verifier;
 use crate::{

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A mirror session has 10 bits.
 const SESSION_BITS: u32 = 10;
 
-/// What a resubmitted packet may take along, in bits.
+/// Size of the header that a resubmitted packet carries, in bits.
 const RESUBMIT_BITS: u32 = 64;
 
 /// A method of an object; `None` when it is unknown.
@@ -179,7 +179,7 @@ fn get_hash<'a>(
     Ok(Value::Scalar(lowering.resize(value, width_bits, false)))
 }
 
-/// What goes into a checksum: fields of headers that are not valid count as zero.
+/// The inputs of a checksum; fields of invalid headers count as zero.
 fn checksum_inputs<'a>(
     lowering: &mut Lowering<'a>,
     call: &ExternCall<'a>,
