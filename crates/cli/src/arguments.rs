@@ -427,9 +427,9 @@ pub struct Emit {
     /// What to compile for.
     #[arg(long, default_value = registry::default_target(), value_parser = targets())]
     pub target: String,
-    /// How delayed events wait.
-    #[arg(long, default_value = "queue")]
-    pub delay: EmitDelay,
+    /// How delayed events wait; if not said, in a queue, or with --spec as in that run.
+    #[arg(long)]
+    pub delay: Option<EmitDelay>,
     /// The unit of v1model's time stamps.
     #[arg(long, default_value = "ns")]
     pub clock: EmitClock,

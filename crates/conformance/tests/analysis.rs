@@ -190,8 +190,8 @@ fn garbage_in_dead_slots_changes_nothing_on_tofino() {
     let order = |choices: &mut Choices| (0..9).map(|_| choices.below(256) as u8).collect();
     type Packets = fn(&mut Choices) -> Vec<u8>;
     let programs: [(&str, &str, Packets); 2] = [
-        ("switch.p4", include_str!("../../device/tests/tna/switch.p4"), tcp_packet),
-        ("ways.p4", include_str!("../../device/tests/tna/ways.p4"), order),
+        ("switch.p4", include_str!("../../device/tests/it/tna/switch.p4"), tcp_packet),
+        ("packet_paths.p4", include_str!("../../device/tests/it/tna/packet_paths.p4"), order),
     ];
     let (mut all, mut sent) = (Garbage::default(), 0);
     for (name, text, packet) in programs {

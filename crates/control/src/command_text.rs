@@ -463,7 +463,7 @@ fn command_from(command: &str, words: &mut Words<'_>) -> Result<Command, Control
                 words.origin,
                 format!("no such command: `{command}`"),
             );
-            return Err(match crate::names::nearest(command, COMMANDS.iter().copied()) {
+            return Err(match source::nearest(command, COMMANDS.iter().copied()) {
                 Some(name) => error.help(format!("did you mean `{name}`?")),
                 None => error,
             });

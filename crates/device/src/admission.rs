@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Admission: which of a device's programs a packet meets that arrives, by its port, its bytes and its length.
-//! The device asks once, at arrival; what it does with the answer is in `event_loop` and `forwarding`.
+//! Admission: the rule by which a device chooses a program for each packet that arrives, from its port, bytes and
+//! length. `event_loop` and `forwarding` apply the rule, once a packet.
 
 use crate::packet::ProgramId;
 use std::ops::RangeInclusive;
 
-/// What a rule says about a packet that arrives.
+/// The decision of a rule about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admitted {
-    /// It meets this program.
+    /// This program processes the packet.
     Program(ProgramId),
-    /// It is dropped ([`crate::DropReason::NotAdmitted`]).
+    /// The device drops the packet ([`crate::DropReason::NotAdmitted`]).
     Drop,
 }
 
-/// Bytes of a frame that have to have certain bits.
+/// A ternary match on bytes of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaskedBytes {
-    /// Where the first byte stands in the frame, from 0.
+    /// Offset of the first byte in the frame.
     pub offset_bytes: usize,
-    /// The bits that are looked at; a frame that ends before the last of these bytes does not match.
+    /// The bits to compare. A frame that ends before the last byte of the mask does not match.
     pub mask: Vec<u8>,
-    /// What they have to be; bytes that are missing are 0.
+    /// The value to compare with; missing bytes are 0.
     pub value: Vec<u8>,
 }
 
 impl MaskedBytes {
-    /// Whole bytes.
+    /// Makes an exact match of whole bytes.
     pub fn exact(offset_bytes: usize, value: impl Into<Vec<u8>>) -> MaskedBytes {
         let value = value.into();
         MaskedBytes { offset_bytes, mask: vec![0xff; value.len()], value }
@@ -45,21 +45,21 @@ impl MaskedBytes {
     }
 }
 
-/// One line of an [`Admission`]: all its conditions have to hold.
+/// One rule of an [`Admission`]; a packet has to meet all its conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdmissionRule {
-    /// Ranges of ports; none are all ports.
+    /// Ranges of ports; an empty list matches all ports.
     pub ports: Vec<RangeInclusive<u32>>,
-    /// Bytes of the frame.
+    /// Matches on bytes of the frame.
     pub bytes: Vec<MaskedBytes>,
     /// The frame's length in bytes.
     pub length_bytes: RangeInclusive<usize>,
-    /// What it says.
+    /// The decision about packets that match.
     pub to: Admitted,
 }
 
 impl AdmissionRule {
-    /// A rule for all packets.
+    /// Makes a rule that matches all packets.
     pub fn all(to: Admitted) -> AdmissionRule {
         AdmissionRule { ports: Vec::new(), bytes: Vec::new(), length_bytes: 0..=usize::MAX, to }
     }
@@ -71,22 +71,22 @@ impl AdmissionRule {
     }
 }
 
-/// Which program a packet meets: what the first rule says that matches, or else the default.
+/// Which program processes a packet: the decision of the first rule that matches, or else the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// In order.
+    /// Rules in order of precedence.
     pub rules: Vec<AdmissionRule>,
-    /// For packets that no rule matches.
+    /// The decision about packets that match no rule.
     pub otherwise: Admitted,
 }
 
 impl Admission {
-    /// All packets meet one program.
+    /// Admits all packets to one program.
     pub fn all(program: ProgramId) -> Admission {
         Admission { rules: Vec::new(), otherwise: Admitted::Program(program) }
     }
 
-    /// Packets of these ports meet these programs, others are dropped.
+    /// Admits packets to programs by port ranges and drops packets of other ports.
     pub fn by_port(
         programs: impl IntoIterator<Item = (RangeInclusive<u32>, ProgramId)>,
     ) -> Admission {
@@ -97,13 +97,13 @@ impl Admission {
         Admission { rules: programs.into_iter().map(rule).collect(), otherwise: Admitted::Drop }
     }
 
-    /// What it says of a frame that arrives at a port.
+    /// Decides about a frame that arrives at a port.
     pub fn of(&self, port: u32, frame: &[u8]) -> Admitted {
         let rule = self.rules.iter().find(|rule| rule.matches(port, frame));
         rule.map_or(self.otherwise, |rule| rule.to)
     }
 
-    /// The programs that it names, some perhaps more than once.
+    /// Returns the programs that the rules name, possibly with repetitions.
     pub fn programs(&self) -> impl Iterator<Item = ProgramId> {
         let all = self.rules.iter().map(|rule| rule.to).chain([self.otherwise]);
         all.filter_map(|to| match to {
@@ -112,7 +112,7 @@ impl Admission {
         })
     }
 
-    /// The same rule about other programs.
+    /// Returns a copy with each program replaced.
     pub(crate) fn map(&self, program: impl Fn(ProgramId) -> ProgramId) -> Admission {
         let to = |to| match to {
             Admitted::Program(id) => Admitted::Program(program(id)),
@@ -122,8 +122,8 @@ impl Admission {
         Admission { rules: rules.collect(), otherwise: to(self.otherwise) }
     }
 
-    /// The program that all packets meet, if it is one.
-    pub(crate) fn only(&self) -> Option<ProgramId> {
+    /// Returns the program of all packets, if there are no rules and the default is a program.
+    pub(crate) fn only_program(&self) -> Option<ProgramId> {
         match self.otherwise {
             Admitted::Program(program) if self.rules.is_empty() => Some(program),
             _ => None,
@@ -171,7 +171,7 @@ mod tests {
         ] {
             assert_eq!(admission.of(port, frame), expected, "{port} {frame:?}");
         }
-        assert_eq!(admission.only(), None);
-        assert_eq!(Admission::all(ProgramId(3)).only(), Some(ProgramId(3)));
+        assert_eq!(admission.only_program(), None);
+        assert_eq!(Admission::all(ProgramId(3)).only_program(), Some(ProgramId(3)));
     }
 }

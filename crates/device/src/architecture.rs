@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an architecture says of its programs: how a pass begins, which blocks run in it, how it is finished.
-//! It sees services, not the program and the switch behind them. The architectures are in `architectures`.
+//! `Architecture`: how a pass through ingress or egress begins, which blocks it runs and how it is finished. An
+//! architecture acts through `services`; it does not see the loaded program and the switch core. The implementations
+//! are in `architectures`.
 
-use crate::fast_path::{FastPath, LeftFastPath};
+use crate::fast_path::{FastPath, FastPathExit};
 use crate::options::DeviceOptions;
 use crate::output::DeviceError;
 use crate::packet::{Arrival, QueuedPacket};
@@ -14,27 +15,26 @@ use interpreter::Outcome;
 use ir::SlotId;
 use std::sync::Arc;
 
-/// One program's blocks at work.
+/// An architecture, bound to one program.
 pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
-    /// The largest port that its metadata can name.
+    /// Returns the largest port number that its metadata can hold.
     fn largest_port(&self) -> u32;
 
-    /// The slot whose value drops a packet, for traces that say who set it.
+    /// Returns the slot whose value drops a packet. Traces name the statement that wrote it last.
     fn drop_slot(&self) -> Option<SlotId>;
 
-    /// Sets options that a user did not set and that are otherwise on this architecture.
+    /// Completes the options with the architecture's defaults, where the user has set nothing.
     fn set_defaults(&self, options: &mut DeviceOptions) {
         let _ = options;
     }
 
-    /// Begins a pass through ingress, unless the packet ends here.
+    /// Begins a pass through ingress. Returns `None` if the packet was dropped.
     fn begin_ingress(&self, services: &mut Services<'_>, arrival: Arrival) -> Option<Pass>;
 
-    /// Puts a packet from ingress into a queue of a port.
+    /// Puts a packet that finished ingress into a queue of a port.
     fn enqueue(&self, services: &mut Services<'_>, port: u32, packet: Box<QueuedPacket>);
 
-    /// Begins the pass through egress of a packet that left its queue, unless the packet ends here or goes on
-    /// without one.
+    /// Begins a pass through egress of a dequeued packet. Returns `None` if the packet was dropped or bypasses egress.
     fn begin_egress(
         &self,
         services: &mut Services<'_>,
@@ -42,31 +42,30 @@ pub(crate) trait Architecture: std::fmt::Debug + Send + Sync {
         packet: Dequeued<Box<QueuedPacket>>,
     ) -> Option<Pass>;
 
-    /// The blocks that run between beginning and finish of a pass, in order.
+    /// Returns the blocks that a pass runs between its begin and its finish, in order.
     fn blocks(&self, gress: Gress) -> &Arc<[usize]>;
 
-    /// Notes that a block of a pass ended, at a time in picoseconds; it may end the pass.
+    /// Updates a pass after one of its blocks ended at a time in picoseconds; may end the pass.
     fn after_block(&self, pass: &mut Pass, block: usize, outcome: &Outcome, now_ps: u64);
 
-    /// Finishes a pass behind the last of its blocks: makes copies, sends digests, queues the packet or sends
-    /// it. The pass has a view of the configuration.
+    /// Finishes a pass after its last block: makes copies, sends digests, and queues or transmits the packet. The pass
+    /// has a view of the configuration.
     fn finish(&self, services: &mut Services<'_>, pass: Pass) -> Result<(), DeviceError>;
 
-    /// The packet as it comes to the egress parser, where nothing but bytes does.
+    /// Returns the packet at the egress parser, for architectures whose traffic manager passes only bytes to egress.
     fn at_egress(&self, _: &QueuedPacket) -> Option<EgressPacket> {
         None
     }
 
-    /// The fast path of a packet that goes from a port to a port at once, as one unit, where the architecture
-    /// has one. It takes the inputs of [`FastPath`], and exits before it does anything that only
-    /// [`Architecture::leave_fast_path`] can go on from. No port has fewer queues than `least_queue_count`.
-    /// The error is why there is none, for people.
-    fn fast_path(&self, program: &ir::Program, least_queue_count: u32) -> Result<FastPath, String>;
+    /// Describes the fast path: the blocks from a port to a port as one unit with the inputs of [`FastPath`]. The unit
+    /// exits before any effect that only the slow path can complete. Every port has at least `min_queue_count`
+    /// queues. The error says, for users, why the program has no fast path.
+    fn fast_path(&self, program: &ir::Program, min_queue_count: u32) -> Result<FastPath, String>;
 
-    /// Goes on with a packet that left the fast path.
-    fn leave_fast_path(
+    /// Continues a packet that took an exit of the fast path on the slow path.
+    fn resume_after_exit(
         &self,
         services: &mut Services<'_>,
-        left: LeftFastPath,
+        left: FastPathExit,
     ) -> Result<(), DeviceError>;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The architectures that a device runs, one file each, and the choice of the one that fits a program.
+//! The architectures that a device runs, a file each, and the choice by the program's architecture name.
 
 mod described_program;
 mod pass_boundaries;
+mod storage_field;
 mod tna;
 mod v1model;
 
@@ -13,21 +14,23 @@ use described_program::DescribedProgram;
 use ir::Program;
 use std::sync::Arc;
 
-/// Prepares an architecture to run a program.
-type Prepare = fn(DescribedProgram<'_>, &DeviceOptions) -> Result<Arc<dyn Architecture>, LoadError>;
+/// Binds an architecture to a program.
+type Instantiate =
+    fn(DescribedProgram<'_>, &DeviceOptions) -> Result<Arc<dyn Architecture>, LoadError>;
 
 /// Architectures that a device runs, by the names of their descriptions.
-const ARCHITECTURES: &[(&str, Prepare)] = &[("v1model", v1model::prepare), ("tna", tna::prepare)];
+const ARCHITECTURES: &[(&str, Instantiate)] =
+    &[("v1model", v1model::instantiate), ("tna", tna::instantiate)];
 
-/// The architecture at work for a program.
-pub(crate) fn for_program(
+/// Binds the program's architecture to the program.
+pub(crate) fn instantiate(
     program: &Program,
     options: &DeviceOptions,
 ) -> Result<Arc<dyn Architecture>, LoadError> {
-    let prepare = ARCHITECTURES.iter().find(|(name, _)| *name == &*program.architecture);
-    match (prepare, ir::architecture::of(program)) {
-        (Some((_, prepare)), Some(description)) => {
-            prepare(DescribedProgram { program, description }, options)
+    let known = ARCHITECTURES.iter().find(|(name, _)| *name == &*program.architecture);
+    match (known, ir::architecture::of(program)) {
+        (Some((_, instantiate)), Some(description)) => {
+            instantiate(DescribedProgram { program, description }, options)
         }
         _ => Err(LoadError::UnsupportedArchitecture {
             architecture: program.architecture.clone(),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bursts: packets in memory of their own, side by side, that go through a device together. A packet
-//! on the fast path is changed where it is. How a device forwards them is in `forwarding`.
+//! `Burst`: packets in contiguous memory that a device forwards together. The fast path changes a packet in place.
+//! `forwarding` runs bursts through a device.
 
 use crate::fast_path::{OUTPUT_PORT, OUTPUT_QUEUE};
 use jit::Packets;
 use std::fmt;
 use std::ops::Range;
 
-/// Room before each packet, for headers that it gets.
+/// Headroom before each packet, for headers that programs add.
 pub const HEADROOM_BYTES: usize = 256;
 
-/// Why a packet does not fit into a burst.
+/// Why [`Burst::push`] refused a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BurstError {
-    /// The burst has as many packets as it holds.
+    /// The burst has reached its capacity.
     Full,
     /// The packet is longer than the burst's packets may be.
     TooLong {
@@ -39,39 +39,39 @@ impl fmt::Display for BurstError {
 
 impl std::error::Error for BurstError {}
 
-/// A packet that left by a port.
+/// A packet that the device transmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output<'b> {
-    /// Which packet of the burst it stems from: what [`Burst::push`] returned.
+    /// Index of the packet of the burst that caused it, as [`Burst::push`] returned it.
     pub packet: usize,
-    /// The port that it left by.
+    /// The egress port.
     pub port: u32,
-    /// Its bytes.
+    /// The transmitted bytes.
     pub bytes: &'b [u8],
 }
 
-/// Packets that arrive together, and what became of them. It is made once and used again and again.
+/// Packets that arrive together, and the packets transmitted for them. Reuse a burst to avoid allocations.
 #[derive(Debug)]
 pub struct Burst {
     packets: Packets,
-    /// Packets that a device has taken.
+    /// Number of packets that a device has taken.
     forwarded: usize,
 }
 
 impl Burst {
-    /// Room for so many packets of at most so many bytes each.
+    /// Makes a burst for `capacity` packets of at most `buffer_bytes` bytes each.
     pub fn new(capacity: usize, buffer_bytes: usize) -> Burst {
         let packets = Packets::new(capacity, buffer_bytes, HEADROOM_BYTES);
         Burst { packets, forwarded: 0 }
     }
 
-    /// Forgets packets and outputs.
+    /// Removes packets and outputs.
     pub fn clear(&mut self) {
         self.packets.clear();
         self.forwarded = 0;
     }
 
-    /// Adds a packet; returns its place in the burst, from 0.
+    /// Adds a packet and returns its index.
     #[inline]
     pub fn push(&mut self, ingress_port: u32, bytes: &[u8]) -> Result<usize, BurstError> {
         if self.packets.len() >= self.packets.capacity() {
@@ -84,54 +84,54 @@ impl Burst {
         Ok(self.packets.push(ingress_port, bytes))
     }
 
-    /// Forgets outputs and lets packets be forwarded again. A packet that took the fast path has
-    /// changed where it is; what was overwritten stays so, until [`Burst::set_first_bytes`].
+    /// Removes outputs so that the packets can be forwarded again. The fast path has overwritten packets in place;
+    /// [`Burst::set_first_bytes`] restores them.
     #[inline]
     pub fn rewind(&mut self) {
         self.packets.forget_sent();
         self.forwarded = 0;
     }
 
-    /// Overwrites the first bytes of a packet where it was pushed to. It has at least as many bytes.
+    /// Overwrites the first bytes of a packet at the place where it was pushed. The packet has at least that length.
     #[inline]
     pub fn set_first_bytes(&mut self, packet: usize, bytes: &[u8]) {
         self.packets.set_first_bytes(packet, bytes);
     }
 
-    /// The same for packets from one on, as many as there are arrays. The burst's packets may be so long.
+    /// Overwrites the first bytes of consecutive packets, from `packet` on, one array each.
     #[inline]
     pub fn set_all_first_bytes<const BYTES: usize>(&mut self, packet: usize, all: &[[u8; BYTES]]) {
         self.packets.set_all_first_bytes(packet, all);
     }
 
-    /// Fetches the first bytes of packets into the cache, for whoever forwards the burst soon, but has
-    /// something else to do before. A processor has only so many fetches under way and waits with more.
+    /// Prefetches the first bytes of packets into the cache, for a caller that forwards the burst soon. A processor
+    /// stalls when too many fetches are outstanding.
     #[inline]
     pub fn fetch(&self, packets: Range<usize>) {
         self.packets.fetch(packets);
     }
 
-    /// How many packets were pushed.
+    /// Returns the number of packets.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether there are no packets.
+    /// Returns whether the burst has no packets.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// How many packets it holds.
+    /// Returns the largest number of packets.
     pub fn capacity(&self) -> usize {
         self.packets.capacity()
     }
 
-    /// How long the packets may be.
+    /// Returns the largest length of a packet.
     pub fn largest_bytes(&self) -> usize {
         self.packets.largest_bytes()
     }
 
-    /// What left the device, in order of departure.
+    /// Returns the transmitted packets in order of departure.
     #[inline]
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = Output<'_>> {
         self.packets.sent().map(|sent| Output {
@@ -141,17 +141,17 @@ impl Burst {
         })
     }
 
-    /// The first packet that no device has taken yet.
+    /// Returns the first packet that no device has taken yet.
     pub(crate) fn next(&self) -> Option<usize> {
         (self.forwarded < self.packets.len()).then_some(self.forwarded)
     }
 
-    /// Packets from here on are still to be taken.
+    /// Marks the packets before this one as taken.
     pub(crate) fn set_next(&mut self, packet: usize) {
         self.forwarded = packet;
     }
 
-    /// The first packet from this one on that came from a port beyond `largest`.
+    /// Returns the first packet from `first` on whose port is above `largest`.
     pub(crate) fn first_beyond(&self, first: usize, largest: u32) -> Option<usize> {
         if self.packets.largest_input() <= largest {
             return None;
@@ -159,40 +159,40 @@ impl Burst {
         (first..self.packets.len()).find(|&packet| self.port(packet) > largest)
     }
 
-    /// The port that a packet came from.
+    /// Returns the ingress port of a packet.
     pub(crate) fn port(&self, packet: usize) -> u32 {
         self.packets.input(packet)
     }
 
-    /// A packet as it came, as long as nothing went through.
+    /// Returns the received bytes of a packet that the fast path has not overwritten.
     pub(crate) fn bytes(&self, packet: usize) -> &[u8] {
         self.packets.bytes(packet)
     }
 
-    /// The packets as compiled code takes them.
+    /// Returns the packets as compiled code takes them.
     pub(crate) fn packets(&self) -> &Packets {
         &self.packets
     }
 
-    /// The same, to run on.
+    /// Returns the packets for a run of compiled code.
     pub(crate) fn packets_mut(&mut self) -> &mut Packets {
         &mut self.packets
     }
 
-    /// How many packets left.
+    /// Returns the number of transmitted packets.
     #[inline]
     pub(crate) fn sent_count(&self) -> usize {
         self.packets.sent_count()
     }
 
-    /// Notes that something left on behalf of a packet.
+    /// Adds a packet that the slow path transmitted.
     pub(crate) fn send_copy(&mut self, packet: usize, port: u32, queue: u32, bytes: &[u8]) {
         let mut outputs = [0; jit::MAX_OUTPUTS];
         (outputs[OUTPUT_PORT], outputs[OUTPUT_QUEUE]) = (port, queue);
         self.packets.send_copy(packet, outputs, bytes);
     }
 
-    /// The queue of the last output.
+    /// Returns the queue of the last output.
     pub(crate) fn last_queue(&self) -> u32 {
         self.packets.last_sent().map_or(0, |outputs| outputs[OUTPUT_QUEUE])
     }

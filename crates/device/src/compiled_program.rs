@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's machine code in devices: one unit a block and one for copies, made when the first packet
-//! needs them, and the fast path as one unit, made when the program is loaded. Devices that run the same
-//! program share it. Which packets take which is not here.
+//! A program's machine code: the fast path, compiled when the program is loaded, and units for single blocks and for
+//! copies, compiled when the first packet needs them. Devices that run the same program share the code.
 
 use crate::environment::BlockEnvironment;
 use crate::fast_path::{FastPath, ReplicaPath};
@@ -14,29 +13,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Code that is made when it is first needed.
+/// Code that is compiled when it is first needed.
 type LazyCode = OnceLock<Result<Arc<Compiled>, CompileError>>;
 
-/// Machine code of a program for all devices that run it alike: code reaches state through the instance
-/// that a device hands in.
+/// Machine code of a program, shared by devices whose options lead to the same code. The code reaches state through
+/// the instance that each device passes in.
 #[derive(Debug)]
 pub(crate) struct ProgramCode {
     program: Arc<Program>,
     layout: Arc<StorageLayout>,
-    /// Or why there is none.
+    /// The fast path, or why the program has none.
     fast_path: Result<FastPath, String>,
-    /// A unit a block, in the order of the program's blocks.
+    /// One unit for each block, in the order of the program's blocks.
     blocks: LazyCode,
     fast_path_code: LazyCode,
     /// The fast path with gates.
     gated_code: LazyCode,
     replicas: LazyCode,
-    /// How often the compiler was asked.
+    /// Number of compilations so far.
     compilations: AtomicU64,
 }
 
 impl ProgramCode {
-    /// Makes the code that the first packet needs.
+    /// Compiles the code that the first packet needs.
     pub fn new(
         program: &Arc<Program>,
         fast_path: Result<FastPath, String>,
@@ -79,7 +78,7 @@ impl ProgramCode {
         })
     }
 
-    /// How often the compiler was asked.
+    /// Number of compilations so far.
     pub fn compilations(&self) -> u64 {
         self.compilations.load(Ordering::Relaxed)
     }
@@ -90,7 +89,7 @@ impl ProgramCode {
     }
 }
 
-/// Code and the addresses that it works with.
+/// Code and the addresses of the state that it is bound to.
 #[derive(Debug)]
 pub(crate) struct Bound {
     pub code: Arc<Compiled>,
@@ -114,16 +113,16 @@ pub(crate) struct BoundFastPath {
 #[derive(Debug)]
 pub(crate) struct BoundReplicaPath {
     pub bound: Bound,
-    /// Whether the second unit makes what all copies send.
+    /// Whether the second unit produces the bytes of all copies at once.
     pub share_bytes: bool,
-    pub least_queue_count: u32,
-    /// For the storage that each copy begins with.
+    pub min_queue_count: u32,
+    /// Scratch memory for the storage that each copy begins with.
     pub storage: Vec<u64>,
-    /// For the copies in order.
+    /// Scratch memory for the copies in order of their ports.
     pub ordered: Vec<state::Replica>,
 }
 
-/// Machine code of a program and the state of one device.
+/// Machine code of a program, bound to the state of one device.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     code: Arc<ProgramCode>,
@@ -144,7 +143,7 @@ impl CompiledProgram {
             }
             (Err(why), _) => notes.push(block_by_block(why)),
             (Ok(_), Some(Err(error))) => notes.push(block_by_block(&error.message)),
-            // It was made with the code.
+            // `ProgramCode::new` has compiled it.
             (Ok(_), None) => {}
         }
         CompiledProgram { code, blocks: None, fast_path, gated: None, replicas: None, notes }
@@ -158,12 +157,12 @@ impl CompiledProgram {
         &self.code.layout
     }
 
-    /// The pass of a packet in which the last block of the fast path runs.
+    /// Returns the pass of a packet in which the last block of the fast path runs, from 0.
     pub fn last_pass(&self) -> u64 {
         self.fast_path.as_ref().map_or(0, |fast_path| fast_path.last_pass)
     }
 
-    /// The fast path, with gates or without.
+    /// Returns the fast path, with gates or without.
     #[inline]
     pub fn fast_path(&mut self, gated: bool) -> Option<&mut BoundFastPath> {
         if gated { self.gated() } else { self.fast_path.as_mut() }
@@ -180,17 +179,17 @@ impl CompiledProgram {
         self.gated.as_mut()
     }
 
-    /// The fast path of copies, if they have one.
+    /// Returns the fast path of copies, if the program has one.
     pub fn replicas(&mut self) -> Result<Option<&mut BoundReplicaPath>, CompileError> {
         let described = self.code.fast_path.as_ref().ok().and_then(|path| path.replicas.as_ref());
         if self.replicas.is_none()
-            && let Some(ReplicaPath { units, least_queue_count }) = described
+            && let Some(ReplicaPath { units, min_queue_count }) = described
         {
             let compiled = self.code.compiled(&self.code.replicas, || units.clone())?;
             self.replicas = Some(BoundReplicaPath {
                 bound: Bound::new(compiled),
                 share_bytes: units.len() > 1,
-                least_queue_count: *least_queue_count,
+                min_queue_count: *min_queue_count,
                 storage: Vec::new(),
                 ordered: Vec::new(),
             });
@@ -203,17 +202,17 @@ impl CompiledProgram {
         self.fast_path.is_some()
     }
 
-    /// What is slow, for people.
+    /// Returns notes for users on what is slow.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Time spent on compiling so far, for all devices that share the code.
+    /// Returns the time spent on compilation so far, by all devices that share the code.
     pub fn compile_time(&self) -> Duration {
         self.code.all().map(|code| code.compile_time()).sum()
     }
 
-    /// Machine code so far.
+    /// Returns the size of the machine code so far.
     pub fn code_bytes(&self) -> usize {
         self.code.all().map(|code| code.code_bytes()).sum()
     }
@@ -236,7 +235,7 @@ impl CompiledProgram {
     }
 }
 
-/// That there is no fast path, for people.
+/// Formats, for users, the reason why there is no fast path.
 fn block_by_block(why: &str) -> String {
     format!("every packet goes block by block: {why}")
 }

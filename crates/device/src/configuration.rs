@@ -7,11 +7,13 @@ mod reader;
 mod tests;
 mod units;
 
-use crate::explanation::{CONFIGURATION_MISSING, CONFIGURATION_STANDS_STILL, CONFIGURATION_VALUE};
+use crate::explanation::{
+    CONFIGURATION_MISSING, CONFIGURATION_VALUE, CONFIGURATION_ZERO_TIME_LOOP,
+};
 use crate::flow_control::{FlowControlOptions, PauseFrame};
 use crate::options::{DeviceOptions, PortOptions, TimestampUnit};
 use crate::packet_generator::{
-    GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MOST_BATCHES, MOST_TRAINS,
+    GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer, MAX_BATCHES, MAX_TRAINS,
     PacketTrain, TrainTarget,
 };
 use crate::pass_timing::PassTiming;
@@ -20,14 +22,14 @@ use reader::{Reader, Section, found};
 use source::{Diagnostic, Diagnostics, FileId};
 use toml::de::DeValue;
 
-/// More queues than any port has.
-const MOST_QUEUES: u64 = 128;
-/// More stages than any pipeline has.
-const MOST_STAGES: u64 = 1 << 16;
-/// More packets than any queue holds.
-const MOST_DEPTH: u64 = u32::MAX as u64;
+/// Largest number of queues of a port that a device file may ask for.
+const MAX_QUEUES: u64 = 128;
+/// Largest number of stages that a device file may name.
+const MAX_STAGES: u64 = 1 << 16;
+/// Largest queue depth in packets that a device file may ask for.
+const MAX_QUEUE_DEPTH: u64 = u32::MAX as u64;
 
-/// Reads a device file. What it does not say is as in [`DeviceOptions::default`].
+/// Reads a device file. Fields that it leaves out have the values of [`DeviceOptions::default`].
 pub fn read(file: FileId, text: &str) -> Result<DeviceOptions, Diagnostics> {
     let mut reader = Reader::new(file);
     let options = reader.document(text, |reader, root| reader.device(root)).unwrap_or_default();
@@ -39,6 +41,7 @@ impl Reader {
         let mut options = DeviceOptions::default();
         let units = [("us", TimestampUnit::Microseconds), ("ns", TimestampUnit::Nanoseconds)];
         options.timestamp_unit = self.choice(root, "clock", &units).unwrap_or_default();
+        options.device_id = self.number(root, "id", 0..=u64::MAX >> 1).unwrap_or(0);
         options.ingress_interval_ps = self.time(root, "ingress_interval").unwrap_or(0);
         options.ingress_latency_ps = self.time(root, "ingress_latency").unwrap_or(0);
         options.egress_latency_ps = self.time(root, "egress_latency").unwrap_or(0);
@@ -96,27 +99,27 @@ impl Reader {
             self.pausable_queue(&mut section, &mut options);
             self.close(section);
         }
-        if options.packet_generator.len() > MOST_TRAINS {
-            let message = format!("the packet generator makes at most {MOST_TRAINS} trains");
+        if options.packet_generator.len() > MAX_TRAINS {
+            let message = format!("the packet generator makes at most {MAX_TRAINS} trains");
             self.push(Diagnostic::error(CONFIGURATION_VALUE, self.span(root.range()), message));
         }
-        self.refuse_standing_still(root, &options);
+        self.refuse_zero_time_loops(root, &options);
         options
     }
 
-    /// Times of the stages of passes, if passes take time.
+    /// Reads the times of the stages of passes, if the file has them.
     fn pass_timing(&mut self, root: &mut Section<'_>) -> Option<PassTiming> {
         let mut section = self.section(root, "pass_timing");
         let is_there = section.is_there();
         let first_stage_ps = self.time(&mut section, "first_stage").unwrap_or(0);
         let stage_ps = self.time(&mut section, "stage").unwrap_or(0);
-        let stages = self.named_numbers(&mut section, "stages", 0..=MOST_STAGES - 1);
+        let stages = self.named_numbers(&mut section, "stages", 0..=MAX_STAGES - 1);
         self.close(section);
         let stages = stages.into_iter().map(|(name, stage)| (name, stage as u32)).collect();
         is_there.then_some(PassTiming { first_stage_ps, stage_ps, stages })
     }
 
-    /// What a port has, over what it has otherwise. Ways back to ingress have no loopback and no MAC.
+    /// Reads a port over its defaults. The internal paths back to ingress have neither loopback nor flow control.
     fn port(
         &mut self,
         section: &mut Section<'_>,
@@ -128,9 +131,9 @@ impl Reader {
             port.rate_bps = rate_bps;
         }
         port.latency_ps = self.time(section, "latency").unwrap_or(port.latency_ps);
-        let queues = self.number(section, "queues", 1..=MOST_QUEUES);
+        let queues = self.number(section, "queues", 1..=MAX_QUEUES);
         port.queue_count = queues.map_or(port.queue_count, |count| count as u32);
-        let depth = self.number(section, "queue_depth", 0..=MOST_DEPTH);
+        let depth = self.number(section, "queue_depth", 0..=MAX_QUEUE_DEPTH);
         port.queue_depth_packets = depth.map_or(port.queue_depth_packets, |depth| depth as u32);
         let rate = self.number(section, "queue_rate", 0..=u64::MAX >> 1);
         port.queue_rate_pps = rate.unwrap_or(port.queue_rate_pps);
@@ -141,7 +144,7 @@ impl Reader {
         port
     }
 
-    /// `flow_control = true`, or the queues of the classes.
+    /// Reads `flow_control = true`, or the list of the classes' queues.
     fn flow_control(&mut self, section: &mut Section<'_>, port: &mut PortOptions) {
         let name = section.name_of("flow_control");
         let Some(value) = section.get("flow_control") else { return };
@@ -201,7 +204,7 @@ impl Reader {
         Some(PauseFrame::of_class(class? as u8, quanta? as u16).bytes([0; 6]))
     }
 
-    /// An application of the packet generator that has none of the numbers before it.
+    /// Reads an application of the packet generator; its number must differ from those before it.
     fn application(
         &mut self,
         section: &mut Section<'_>,
@@ -211,7 +214,7 @@ impl Reader {
         let id = self.required_number(section, "id", 0..=u64::from(GENERATOR_APPLICATIONS) - 1);
         if before.iter().any(|other| Some(u64::from(other.id)) == id) {
             let (name, range) = (section.name_of("id"), section.range_of("id"));
-            self.wrong(range, &name, "the number of no other application", "one that is taken");
+            self.wrong(range, &name, "a number that no other application has", "a duplicate");
         }
         let timers = [("periodic", GeneratorTimer::Periodic), ("once", GeneratorTimer::Once)];
         let timer = self.choice(section, "timer", &timers).unwrap_or_default();
@@ -222,7 +225,7 @@ impl Reader {
             self.wrong(range, &name, "a time above 0", "0");
             period_ps = None;
         }
-        let most = u64::from(MOST_BATCHES);
+        let most = u64::from(MAX_BATCHES);
         let mut count = |field| self.number(section, field, 1..=most).map(|count| count as u32);
         let (batches, packets) = (count("batches"), count("packets"));
         let port = self.port_number(section, "port").unwrap_or(otherwise.port);
@@ -240,7 +243,8 @@ impl Reader {
         })
     }
 
-    /// Trains that pause a queue but for the end of each period; its port obeys flow control.
+    /// Reads a pausable queue: trains of frames that pause it except for the end of each period. Its port obeys flow
+    /// control.
     fn pausable_queue(&mut self, section: &mut Section<'_>, options: &mut DeviceOptions) {
         let port = self.required_port(section);
         let class = self.number(section, "class", 0..=7).unwrap_or(0) as u8;
@@ -279,8 +283,8 @@ impl Reader {
         options.packet_generator.extend(trains);
     }
 
-    /// A packet that goes round must take time, or be stopped.
-    fn refuse_standing_still(&mut self, root: &Section<'_>, options: &DeviceOptions) {
+    /// Refuses options with which a packet could loop forever without device time passing.
+    fn refuse_zero_time_loops(&mut self, root: &Section<'_>, options: &DeviceOptions) {
         let traffic = &options.traffic_manager;
         let takes_time = |port: &PortOptions| port.rate_bps.is_some() || port.latency_ps > 0;
         let first_stage_ps = options.pass_timing.as_ref().map_or(0, |timing| timing.first_stage_ps);
@@ -302,9 +306,10 @@ impl Reader {
         ];
         let stands = loops.chain(internal).find(|(_, port)| !takes_time(port));
         let Some((name, _)) = stands else { return };
-        let message = format!("packets may go round by {name} for ever without time going on");
+        let message =
+            format!("packets may loop through {name} forever without device time passing");
         let diagnostic = Diagnostic::error(
-            CONFIGURATION_STANDS_STILL,
+            CONFIGURATION_ZERO_TIME_LOOP,
             self.span(root.range_of("pass_limit")),
             message,
         )

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests of controllers on their way to a device's driver: the inbox, the answers' mailboxes, and what other
-//! threads may know of the device while it runs. Making requests is in `control_target`, serving them in
-//! `driver`.
+//! Requests of controllers to a device's driver: the inbox, the mailboxes for answers, and the state of programs that
+//! other threads read while the device runs. `control_target` makes requests, `driver` serves them.
 
 use crate::packet::ProgramId;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Reply, Ticket};
@@ -14,40 +13,41 @@ use std::sync::{
     TryLockError,
 };
 
-/// What a controller asks for.
+/// The kind of a request, with its batch or its reservation.
 #[derive(Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum RequestBody {
     Batch(Batch),
     Reserve(Batch),
-    /// Of what was reserved under this ticket.
+    /// Applies the batch that was reserved under this ticket.
     Commit(Ticket),
+    /// Drops the reservation of this ticket.
     Release(Ticket),
     Barrier,
 }
 
-/// A request on its way to the device.
+/// A request of a controller.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub wanted: Wanted,
-    /// Of which program it speaks.
-    pub of: TargetProgram,
+    pub body: RequestBody,
+    /// The program that it is for.
+    pub target: TargetProgram,
     pub at_ps: u64,
     pub ticket: Ticket,
     pub mailbox: Arc<Mailbox>,
 }
 
 impl Request {
-    /// Answers it, if its controller waits for an answer.
+    /// Answers it. A release has no answer.
     pub fn answer(self, outcome: Outcome) {
-        let is_awaited = !matches!(self.wanted, Wanted::Release(_));
+        let is_awaited = !matches!(self.body, RequestBody::Release(_));
         self.mailbox.put(is_awaited.then_some((self.ticket, outcome)));
     }
 
-    /// How many items it has.
+    /// Returns its number of items.
     pub fn item_count(&self) -> usize {
-        match &self.wanted {
-            Wanted::Batch(batch) | Wanted::Reserve(batch) => batch.items.len(),
-            Wanted::Commit(_) | Wanted::Release(_) | Wanted::Barrier => 0,
+        match &self.body {
+            RequestBody::Batch(batch) | RequestBody::Reserve(batch) => batch.items.len(),
+            RequestBody::Commit(_) | RequestBody::Release(_) | RequestBody::Barrier => 0,
         }
     }
 }
@@ -55,13 +55,13 @@ impl Request {
 /// Work of the driver that is due at a time.
 #[derive(Debug)]
 pub(crate) enum ControlWork {
-    /// A request that was made for later.
+    /// A request for a later time arrives.
     Arrive(Box<Request>),
-    /// The next piece of a job.
+    /// The next part of the job with this number.
     Piece(u64),
-    /// A barrier whose bound is over.
+    /// The time bound of a barrier has passed.
     BarrierDue(Box<Request>),
-    /// Entries may have idled out.
+    /// Entries may have reached their idle timeouts.
     IdleCheck,
 }
 
@@ -71,12 +71,12 @@ pub(crate) struct Mail {
     pub notifications: VecDeque<Notification>,
 }
 
-/// What the device has for one controller.
+/// Answers and notifications for one controller.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     mail: Mutex<Mail>,
     pub arrived: Condvar,
-    /// Requests that the device has not answered yet.
+    /// Number of requests that the device has not answered yet.
     pub outstanding: AtomicUsize,
 }
 
@@ -97,76 +97,76 @@ impl Mailbox {
     }
 }
 
-/// Which program a target speaks of.
+/// The program that a target controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetProgram {
-    /// The device's main program, whichever it is.
+    /// The device's current main program.
     Main,
-    /// The one that users know by this number.
+    /// The program with this public number.
     Loaded(ProgramId),
 }
 
 /// A program and its store.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct ProgramAndStore {
     pub program: Arc<Program>,
     pub store: Arc<Store>,
-    /// Whether every write goes through the device: a batch is reserved, or entries may idle out.
-    pub sees_all_writes: bool,
+    /// Whether the driver has to see every write: a batch is reserved, or entries may idle out.
+    pub serializes_writes: bool,
 }
 
-/// What targets know of a program on any thread. Writers of configuration hold it for reading; swaps and
-/// reservations hold it for writing.
+/// A program and its store for targets on any thread. Writers of configuration hold the read lock; swaps and
+/// reservations hold the write lock.
 #[derive(Debug)]
-pub(crate) struct Known(RwLock<Current>);
+pub(crate) struct SharedProgram(RwLock<ProgramAndStore>);
 
-impl Known {
-    /// What is known of this program.
-    pub fn new(program: Arc<Program>, store: Arc<Store>) -> Known {
-        Known(RwLock::new(Current { program, store, sees_all_writes: false }))
+impl SharedProgram {
+    /// Shares a program and its store.
+    pub fn new(program: Arc<Program>, store: Arc<Store>) -> SharedProgram {
+        SharedProgram(RwLock::new(ProgramAndStore { program, store, serializes_writes: false }))
     }
 
-    /// Keeps swaps out while it is held.
-    pub fn current(&self) -> RwLockReadGuard<'_, Current> {
+    /// Takes the read lock, which blocks swaps.
+    pub fn current(&self) -> RwLockReadGuard<'_, ProgramAndStore> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps writers on other threads out while it is held.
-    pub fn current_mut(&self) -> RwLockWriteGuard<'_, Current> {
+    /// Takes the write lock, which blocks writers on other threads.
+    pub fn current_mut(&self) -> RwLockWriteGuard<'_, ProgramAndStore> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> Arc<Program> {
         self.current().program.clone()
     }
 
-    /// The current version of its configuration.
+    /// Returns the current version of its configuration.
     pub fn configuration(&self) -> Arc<Configuration> {
         self.current().store.configuration()
     }
 }
 
-/// Where requests come in.
+/// The queue of requests from targets to the driver.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    /// Of the main program.
-    pub main: Known,
-    inbox: Mutex<VecDeque<Request>>,
-    /// Requests in the inbox, and calls to look again at those that were held up.
+pub(crate) struct ControlInbox {
+    /// The main program.
+    pub main: SharedProgram,
+    requests: Mutex<VecDeque<Request>>,
+    /// Number of requests in the queue, plus one if `looks_again` is set.
     waiting: AtomicUsize,
-    /// Whether requests that pinned versions held up may be tried again.
+    /// Whether the driver should retry requests that were waiting for a pinned version.
     looks_again: AtomicBool,
     now_ps: AtomicU64,
     pub is_gone: AtomicBool,
 }
 
-impl Entry {
-    /// The entry of a device that runs this program.
-    pub fn new(program: Arc<Program>, store: Arc<Store>) -> Entry {
-        Entry {
-            main: Known::new(program, store),
-            inbox: Mutex::default(),
+impl ControlInbox {
+    /// Makes the inbox of a device that runs this program.
+    pub fn new(program: Arc<Program>, store: Arc<Store>) -> ControlInbox {
+        ControlInbox {
+            main: SharedProgram::new(program, store),
+            requests: Mutex::default(),
             waiting: AtomicUsize::new(0),
             looks_again: AtomicBool::new(false),
             now_ps: AtomicU64::new(0),
@@ -174,53 +174,53 @@ impl Entry {
         }
     }
 
-    /// The device's time in picoseconds.
+    /// Returns the device's time in picoseconds.
     pub fn now_ps(&self) -> u64 {
         self.now_ps.load(Ordering::Relaxed)
     }
 
-    /// Tells targets the time; says whether requests wait.
+    /// Publishes the device's time to targets. Returns whether requests wait.
     #[inline]
     pub fn note_time(&self, now_ps: u64) -> bool {
         self.now_ps.store(now_ps, Ordering::Relaxed);
         self.has_waiting()
     }
 
-    /// Whether requests wait.
+    /// Returns whether requests wait.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// Takes the first request that waits.
+    /// Takes the first request.
     pub fn take(&self) -> Option<Request> {
-        let request = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let request = self.requests.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         if request.is_some() {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
         }
         request
     }
 
-    /// Puts a request behind those that wait.
+    /// Appends a request.
     pub fn put(&self, request: Request) {
         // Counted first, so that `take` never counts below zero.
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
     }
 
-    /// Has the driver called when a pinned version of this store is released.
-    pub fn watch(self: &Arc<Entry>, store: &Store) {
-        let entry = Arc::downgrade(self);
+    /// Makes the driver retry waiting requests when a pinned version of this store is released.
+    pub fn watch(self: &Arc<ControlInbox>, store: &Store) {
+        let inbox = Arc::downgrade(self);
         store.on_release(move || {
-            if let Some(entry) = entry.upgrade()
-                && !entry.looks_again.swap(true, Ordering::SeqCst)
+            if let Some(inbox) = inbox.upgrade()
+                && !inbox.looks_again.swap(true, Ordering::SeqCst)
             {
-                entry.waiting.fetch_add(1, Ordering::SeqCst);
+                inbox.waiting.fetch_add(1, Ordering::SeqCst);
             }
         });
     }
 
-    /// Whether a pinned version was released since the last call.
+    /// Returns whether a pinned version was released since the last call.
     pub fn take_release(&self) -> bool {
         let is_released = self.looks_again.swap(false, Ordering::SeqCst);
         if is_released {
@@ -229,13 +229,13 @@ impl Entry {
         is_released
     }
 
-    /// The device is gone.
+    /// Refuses all further requests, as the device is dropped.
     pub fn close(&self) {
         self.is_gone.store(true, Ordering::Release);
     }
 }
 
-/// The state store's batch of one that has items about state only.
+/// Converts the state items of a batch to a batch for the state store.
 pub(crate) fn state_batch(batch: Batch, now_ps: u64) -> state::Batch {
     let state = |item| match item {
         Item::State(item) => Some(item),
@@ -245,7 +245,7 @@ pub(crate) fn state_batch(batch: Batch, now_ps: u64) -> state::Batch {
     state::Batch { items, atomicity: batch.atomicity, now_ps }
 }
 
-/// The state store's outcome as a target's.
+/// Converts the state store's outcome to a target's.
 pub(crate) fn outcome_of(outcome: state::BatchOutcome, now_ps: u64) -> Outcome {
     let result = |result: Result<state::Reply, _>| result.map(Reply::State).map_err(Fault::Refused);
     Outcome {
@@ -256,7 +256,8 @@ pub(crate) fn outcome_of(outcome: state::BatchOutcome, now_ps: u64) -> Outcome {
     }
 }
 
-/// A lock that may be poisoned: a panic elsewhere leaves a whole switch, as errors are values.
+/// Takes a lock if it is free. A poisoned lock is taken too: errors are values here, so a panic elsewhere leaves the
+/// switch consistent.
 pub(crate) fn try_lock<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match lock.try_lock() {
         Ok(guard) => Some(guard),

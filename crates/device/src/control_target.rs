@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A device as a target of controllers, from any thread. Batches of configuration go straight to the store
-//! of a device that is running; everything else is served between two packets, by the device's thread while
-//! it runs and by the controller's own while the device is idle. Serving is in `driver`.
+//! `DeviceTarget`: a device as a control target, from any thread. Batches of configuration go directly to the store while
+//! the device runs. The driver serves all other requests between two packets, on the device's thread while it runs and
+//! on the controller's thread while the device is idle.
 
 use crate::control_request::{
-    Entry, Known, Mail, Mailbox, Request, TargetProgram, Wanted, outcome_of, state_batch,
+    ControlInbox, Mail, Mailbox, Request, RequestBody, SharedProgram, TargetProgram, outcome_of,
+    state_batch,
 };
 use crate::shared_switch::Shared;
 use control::target::{Batch, Fault, Item, Notification, Outcome, Target, Ticket, Visibility};
@@ -15,29 +16,29 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-/// How often a waiting controller looks whether its device is idle.
+/// Interval at which a waiting controller checks whether its device is idle.
 const IDLE_CHECK: Duration = Duration::from_millis(1);
 
-/// A controller's access to a program of a device, from any thread: to the main program
-/// ([`crate::Device::target`]), which may be another one after a swap, so that batches which were made for the
-/// program before ([`Batch::made_for`]) are refused; or to one that is named ([`crate::Device::target_of`]),
-/// whose items are refused when it is unloaded. All targets of a device share its driver and its latency model.
+/// A controller's access to a program of a device, from any thread. [`crate::Device::target`] gives access to the main
+/// program; after a swap it refuses batches made for the old one ([`Batch::made_for`]). [`crate::Device::target_of`]
+/// gives access to one program and refuses items after that is unloaded. All targets of a device share its driver and
+/// its latency model.
 ///
-/// Requests of one target are answered in their order, but for those that a latency model or a reservation
-/// holds up. Clones are targets of their own. The first call of [`Target::notifications`] begins to listen.
+/// The driver answers the requests of one target in order, except those that wait for a latency model or a
+/// reservation. Clones are separate targets. The first call of [`Target::notifications`] subscribes to notifications.
 ///
-/// Without a latency model the items of a batch take effect at one moment between two packets, and a batch of
-/// configuration is seen by a pass whole or not at all.
+/// Without a latency model the items of a batch take effect at one moment between two packets, and a pass sees a batch
+/// of configuration as a whole or not at all.
 #[derive(Debug)]
 pub struct DeviceTarget {
     shared: Weak<Shared>,
-    entry: Arc<Entry>,
-    /// Of a program that is named; `None` for the main program.
-    known: Option<Arc<Known>>,
-    of: TargetProgram,
+    inbox: Arc<ControlInbox>,
+    /// The named program; `None` for the main program.
+    shared_program: Option<Arc<SharedProgram>>,
+    target: TargetProgram,
     visibility: Visibility,
     mailbox: Arc<Mailbox>,
-    /// Answers that came at once.
+    /// Answers to requests that the driver served immediately.
     ready: VecDeque<(Ticket, Outcome)>,
     next_ticket: u64,
     is_listening: bool,
@@ -45,24 +46,24 @@ pub struct DeviceTarget {
 
 impl Clone for DeviceTarget {
     fn clone(&self) -> DeviceTarget {
-        let known = self.known.clone();
-        let (shared, entry) = (self.shared.clone(), self.entry.clone());
-        DeviceTarget::new(shared, entry, (self.of, known), self.visibility)
+        let shared_program = self.shared_program.clone();
+        let (shared, inbox) = (self.shared.clone(), self.inbox.clone());
+        DeviceTarget::new(shared, inbox, (self.target, shared_program), self.visibility)
     }
 }
 
 impl DeviceTarget {
     pub(crate) fn new(
         shared: Weak<Shared>,
-        entry: Arc<Entry>,
-        (of, known): (TargetProgram, Option<Arc<Known>>),
+        inbox: Arc<ControlInbox>,
+        (target, shared_program): (TargetProgram, Option<Arc<SharedProgram>>),
         visibility: Visibility,
     ) -> DeviceTarget {
         DeviceTarget {
             shared,
-            entry,
-            known,
-            of,
+            inbox,
+            shared_program,
+            target,
             visibility,
             mailbox: Arc::default(),
             ready: VecDeque::new(),
@@ -71,25 +72,25 @@ impl DeviceTarget {
         }
     }
 
-    fn known(&self) -> &Known {
-        self.known.as_deref().unwrap_or(&self.entry.main)
+    fn program_state(&self) -> &SharedProgram {
+        self.shared_program.as_deref().unwrap_or(&self.inbox.main)
     }
 
-    fn request(&mut self, wanted: Wanted, at_ps: u64) -> Ticket {
+    fn request(&mut self, body: RequestBody, at_ps: u64) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         let mailbox = self.mailbox.clone();
         self.mailbox.outstanding.fetch_add(1, Ordering::Relaxed);
-        let request = Request { wanted, of: self.of, at_ps, ticket, mailbox };
+        let request = Request { body, target: self.target, at_ps, ticket, mailbox };
         let shared = self.shared.upgrade();
-        let Some(shared) = shared.filter(|_| !self.entry.is_gone.load(Ordering::Acquire)) else {
+        let Some(shared) = shared.filter(|_| !self.inbox.is_gone.load(Ordering::Acquire)) else {
             let outcome = Outcome::failed(request.item_count(), Fault::Gone, at_ps);
             request.answer(outcome);
             return ticket;
         };
         match shared.try_run() {
             Some(mut switch) => {
-                // Those that came before are served first.
+                // Earlier requests are served first.
                 switch.serve_waiting();
                 if let Some((request, outcome)) = switch.serve(request) {
                     drop(switch);
@@ -102,19 +103,19 @@ impl DeviceTarget {
                     Ok(()) => return ticket,
                     Err(request) => request,
                 };
-                self.entry.put(request);
-                // The device may have become idle meanwhile.
+                self.inbox.put(request);
+                // The device may have become idle since.
                 shared.serve_if_idle();
             }
         }
         ticket
     }
 
-    /// Writes a batch of configuration while the device's thread runs packets, if nothing of this target is
-    /// under way that it would overtake.
+    /// Writes a batch of configuration while the device's thread runs packets. Hands the request back if it would
+    /// overtake an earlier request of this target or needs the driver.
     fn write_beside(&mut self, mut request: Request) -> Result<(), Request> {
-        let now_ps = self.entry.now_ps();
-        let Wanted::Batch(batch) = &mut request.wanted else { return Err(request) };
+        let now_ps = self.inbox.now_ps();
+        let RequestBody::Batch(batch) = &mut request.body else { return Err(request) };
         let is_plain = |item: &Item| match item {
             Item::State(item) => !item.touches_cells(),
             Item::Device(_) => false,
@@ -127,8 +128,8 @@ impl DeviceTarget {
         {
             return Err(request);
         }
-        let current = self.known.as_deref().unwrap_or(&self.entry.main).current();
-        if current.sees_all_writes {
+        let current = self.shared_program.as_deref().unwrap_or(&self.inbox.main).current();
+        if current.serializes_writes {
             drop(current);
             return Err(request);
         }
@@ -141,7 +142,7 @@ impl DeviceTarget {
                 Ok(outcome) => outcome_of(outcome, now_ps),
                 Err(written) => {
                     drop(current);
-                    request.wanted = Wanted::Batch(Batch { program, ..target_batch(written) });
+                    request.body = RequestBody::Batch(Batch { program, ..target_batch(written) });
                     return Err(request);
                 }
             }
@@ -161,11 +162,11 @@ fn target_batch(batch: state::Batch) -> Batch {
 
 impl Target for DeviceTarget {
     fn program(&self) -> Arc<Program> {
-        self.known().program()
+        self.program_state().program()
     }
 
     fn now_ps(&self) -> u64 {
-        self.entry.now_ps()
+        self.inbox.now_ps()
     }
 
     fn visibility(&self) -> Visibility {
@@ -173,31 +174,31 @@ impl Target for DeviceTarget {
     }
 
     fn submit(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.request(Wanted::Batch(batch), at_ps)
+        self.request(RequestBody::Batch(batch), at_ps)
     }
 
     fn reserve(&mut self, batch: Batch, at_ps: u64) -> Ticket {
-        self.request(Wanted::Reserve(batch), at_ps)
+        self.request(RequestBody::Reserve(batch), at_ps)
     }
 
     fn commit(&mut self, reservation: Ticket, at_ps: u64) -> Ticket {
-        self.request(Wanted::Commit(reservation), at_ps)
+        self.request(RequestBody::Commit(reservation), at_ps)
     }
 
     fn release(&mut self, reservation: Ticket) {
-        let ticket = self.request(Wanted::Release(reservation), 0);
+        let ticket = self.request(RequestBody::Release(reservation), 0);
         self.ready.retain(|(of, _)| *of != ticket);
     }
 
     fn barrier(&mut self, at_ps: u64) -> Ticket {
-        self.request(Wanted::Barrier, at_ps)
+        self.request(RequestBody::Barrier, at_ps)
     }
 
     fn poll(&mut self, ticket: Ticket) -> Option<Outcome> {
         if let Some(at) = self.ready.iter().position(|(of, _)| *of == ticket) {
             return self.ready.remove(at).map(|(_, outcome)| outcome);
         }
-        if self.entry.has_waiting()
+        if self.inbox.has_waiting()
             && let Some(shared) = self.shared.upgrade()
         {
             shared.serve_if_idle();
@@ -212,25 +213,25 @@ impl Target for DeviceTarget {
             && let Some(shared) = self.shared.upgrade()
         {
             self.is_listening = true;
-            shared.run().listen(self.of, &self.mailbox);
+            shared.run().listen(self.target, &self.mailbox);
         }
         self.mailbox.mail().notifications.drain(..).collect()
     }
 
     fn subscribe(&mut self, tables: &[TableId]) -> Option<Subscription> {
-        let current = self.known().current();
+        let current = self.program_state().current();
         Some(current.store.subscribe(tables.iter().copied()))
     }
 
     fn takes_time(&mut self, ticket: Ticket) -> bool {
-        // Of a device that is gone no answer comes.
+        // A dropped device does not answer.
         let Some(shared) = self.shared.upgrade() else { return true };
         let switch = shared.try_run();
         switch.is_some_and(|switch| switch.takes_time(ticket, &self.mailbox))
     }
 
-    /// Blocks while the device runs on another thread, or while another controller's reservation or pinned
-    /// versions hold the request up.
+    /// Blocks while the device runs on another thread, and while the request waits for another controller's reservation
+    /// or for a pinned version.
     fn wait(&mut self, ticket: Ticket) -> Outcome {
         loop {
             if let Some(outcome) = self.poll(ticket) {

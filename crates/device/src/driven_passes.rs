@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Passes that a caller runs: begun for it, forked, and finished in its order. Blocks are run by the caller's
-//! executors.
+//! Passes that a caller runs with its own executors: begin, fork and finish.
 
 use crate::output::DeviceError;
 use crate::pass::{Gress, Pass};
 use crate::switch::Switch;
 
 impl Switch {
-    /// A packet arrives at a port at a time, and its pass through ingress begins, unless it ends before or has to
-    /// wait for ingress.
+    /// Advances to the arrival of a packet and returns its pass through ingress. `None` if the packet ended before or has
+    /// to wait for ingress.
     pub fn begin(
         &mut self,
         port: u32,
@@ -37,7 +36,7 @@ impl Switch {
         done
     }
 
-    /// Another pass of the packet of a pass that a caller runs, in equal state, unless that is one too many.
+    /// Copies a pass that a caller runs. `None` at the pass limit.
     pub fn fork(&mut self, pass: &Pass) -> Option<Pass> {
         let (program, core) = self.program_and_core(pass.lease.id)?;
         program.is_of(pass).then(|| program.fork(core, pass))?

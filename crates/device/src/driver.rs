@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The driver of a device: what it keeps of controllers' requests. `serve` answers them between two packets, at
-//! once or, in `run_jobs`, in the time that a latency model gives; `notifying` tells listeners what happens. How
-//! requests come here is in `control_request`.
+//! The driver of a device: the state of controllers' requests. `serve` answers them between two packets, either
+//! immediately or, in `run_jobs`, after the time that a latency model gives; `notifying` sends notifications.
 
 mod job;
 mod listeners;
@@ -10,7 +9,7 @@ mod queues;
 mod run_jobs;
 mod serve;
 
-use crate::control_request::{Entry, Mailbox, Request};
+use crate::control_request::{ControlInbox, Mailbox, Request};
 use crate::packet::PassEpoch;
 use control::latency::LatencyModel;
 use control::target::{Batch, DeviceItem, Ticket};
@@ -21,7 +20,7 @@ use state::Store;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-/// A batch that was checked and is kept for its controller.
+/// A checked batch that its controller may commit.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     pub mailbox: Arc<Mailbox>,
@@ -29,7 +28,7 @@ pub(crate) struct Reservation {
     pub batch: Batch,
 }
 
-/// A barrier and the passes that it waits for.
+/// A barrier and the epoch of passes that it waits for.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     pub request: Request,
@@ -40,20 +39,20 @@ pub(crate) struct Barrier {
 pub(crate) struct Driver {
     pub model: Option<LatencyModel>,
     pub seed: u64,
-    /// Where requests come in, and what other threads may do meanwhile.
-    pub entry: Arc<Entry>,
-    /// In order; the first one has the driver.
+    /// The queue of requests, shared with targets on other threads.
+    pub inbox: Arc<ControlInbox>,
+    /// Batches in order of arrival; the driver works on the first one.
     pub jobs: VecDeque<Job>,
     pub next_job: u64,
-    /// Whether pinned versions hold the first job up.
+    /// Whether the first job waits for a pinned version.
     pub is_job_held: bool,
     pub reservation: Option<Reservation>,
-    /// Requests behind a reservation, or behind pinned versions, in order.
+    /// Requests that wait for a reservation or for a pinned version, in order.
     pub held: VecDeque<Request>,
     /// In the order of their requests.
     pub barriers: VecDeque<Barrier>,
     pub listeners: Listeners,
-    /// What controllers have set of queues and packet generator, in the order of its effect.
+    /// Settings of queues and packet generator by controllers, in order of effect.
     pub settings: Vec<DeviceItem>,
 }
 
@@ -64,12 +63,12 @@ impl Driver {
         program: &Arc<Program>,
         store: &Arc<Store>,
     ) -> Driver {
-        let entry = Arc::new(Entry::new(program.clone(), store.clone()));
-        entry.watch(store);
+        let inbox = Arc::new(ControlInbox::new(program.clone(), store.clone()));
+        inbox.watch(store);
         Driver {
             model,
             seed,
-            entry,
+            inbox,
             jobs: VecDeque::new(),
             next_job: 0,
             is_job_held: false,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a packet ends inside the device, with a stable name and a sentence for each reason. Counting is in
-//! `statistics`.
+//! `DropReason`: why a device drops a packet, with a stable name and a sentence for each reason. `statistics` counts
+//! drops.
 
 use std::fmt;
 
-/// Why a packet ended inside the device.
+/// Why the device dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// Ingress ended with the drop port as output (v1model: `mark_to_drop`).
@@ -13,15 +13,15 @@ pub enum DropReason {
     EgressDrop,
     /// The program set `drop_ctl` (TNA).
     DropControl,
-    /// The parser ended with an error, and the program does not look at it (TNA).
+    /// The parser ended with an error that the program does not read (TNA).
     ParserError,
     /// Ingress named neither a port nor a multicast group with members (TNA).
     NoDestination,
     /// The multicast group does not exist or has no members.
     NoReplicas,
-    /// The clone session does not exist: the clone is not made, the packet itself goes on.
+    /// The clone session does not exist: the device makes no clone; the packet itself continues.
     NoCloneSession,
-    /// A copy was meant for a port whose number the architecture has no bits for.
+    /// The port of a copy exceeds the architecture's largest port.
     NoSuchPort,
     /// The packet's priority names no queue of the port.
     NoSuchQueue,
@@ -31,18 +31,18 @@ pub enum DropReason {
     BufferFull,
     /// The packet and its copies took more passes than [`crate::DeviceOptions::pass_limit`].
     PassLimit,
-    /// An extern dropped it, or held it until its program went.
+    /// An extern dropped it, or held it until its program was unloaded.
     Extern,
     /// A block took more steps than [`ir::STEP_LIMIT`].
     StepLimit,
     /// An `assert` or `assume` failed; the run stops.
     AssertionFailed,
-    /// No program is admitted for the packet ([`crate::Admission`]).
+    /// The admission rule drops the packet ([`crate::Admission`]).
     NotAdmitted,
 }
 
 impl DropReason {
-    /// A short name for reports, stable across versions.
+    /// Returns a short name for reports, stable across versions.
     pub fn name(self) -> &'static str {
         match self {
             DropReason::IngressDrop => "ingress drop",
@@ -66,7 +66,7 @@ impl DropReason {
 }
 
 impl DropReason {
-    /// Why, for a reader of a trace.
+    /// Returns the reason as a sentence for traces.
     pub fn sentence(self) -> &'static str {
         match self {
             DropReason::IngressDrop => "ingress ended with the drop port as egress_spec",

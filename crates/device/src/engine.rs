@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What runs the blocks of a program: the interpreter or machine code, with the cells that the blocks write and
-//! storage for packets. Which block runs when is decided by others.
+//! `Engine` and `BlockRunner`: the interpreter or the machine code of a program, the cells that its blocks write, and a
+//! pool of packet storage. Executors and architectures decide which block runs when.
 
 use crate::compiled_program::CompiledProgram;
 use crate::configuration_view::ConfigurationView;
@@ -17,40 +17,40 @@ use state::{Cells, Store};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Contexts kept for later packets. After a burst the rest gives its memory back.
+/// Number of packet contexts kept for reuse.
 const CONTEXT_POOL_SIZE: usize = 64;
 
-/// What runs blocks.
+/// The engine that runs blocks.
 #[derive(Debug)]
 pub(crate) enum Engine {
     Interpreter(Interpreter),
     Jit(Box<CompiledProgram>),
 }
 
-/// What random numbers are derived from, beside packet and pass.
+/// The part of the random key that is the same for all packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomSource {
     pub seed: u64,
     pub device_id: u64,
 }
 
-/// What an architecture says of its blocks for traces.
+/// Names of blocks and the drop slot, for traces.
 #[derive(Clone, Debug)]
 pub(crate) struct StageNames {
-    /// A name a block of the program.
+    /// One name for each block of the program.
     pub names: Arc<[&'static str]>,
     /// The slot whose value drops a packet.
     pub drop_slot: Option<SlotId>,
 }
 
-/// Where a block runs in time, and where it leaves its log.
+/// The time at which a block runs, and the outputs for its log lines and tapped events.
 pub(crate) struct BlockOutputs<'a> {
     pub now_ps: u64,
     pub log: &'a mut Vec<LogLine>,
     pub tap: Option<&'a mut Tap>,
 }
 
-/// One engine at work on one set of cells.
+/// An engine with one set of cells.
 #[derive(Debug)]
 pub(crate) struct BlockRunner {
     pub program: Arc<Program>,
@@ -58,12 +58,12 @@ pub(crate) struct BlockRunner {
     pub cells: Cells,
     pub stages: StageNames,
     random: RandomSource,
-    /// Storage of packets that are gone, for the next ones.
+    /// Contexts of finished packets for reuse.
     free_contexts: Vec<PacketContext>,
 }
 
 impl BlockRunner {
-    /// A runner on these cells of the program.
+    /// Makes a runner on these cells.
     pub fn new(
         program: Arc<Program>,
         engine: Engine,
@@ -74,7 +74,7 @@ impl BlockRunner {
         BlockRunner { program, engine, cells, stages, random, free_contexts: Vec::new() }
     }
 
-    /// Another one of the same program and code, with cells of its own in their initial state.
+    /// Makes another runner of the same program and code, with its own cells in their initial state.
     pub fn sharing_code(&self) -> BlockRunner {
         let engine = match &self.engine {
             Engine::Interpreter(_) => Engine::Interpreter(Interpreter::new(self.program.clone())),
@@ -86,7 +86,7 @@ impl BlockRunner {
         BlockRunner::new(self.program.clone(), engine, cells, self.stages.clone(), self.random)
     }
 
-    /// The current version of a store, on the side that the engine reads.
+    /// Returns the current version of a store, on the side that the engine reads.
     pub fn view(&self, store: &Store) -> ConfigurationView {
         match &self.engine {
             Engine::Interpreter(_) => ConfigurationView::Configuration(store.configuration()),
@@ -94,7 +94,7 @@ impl BlockRunner {
         }
     }
 
-    /// Storage for a packet before its parser.
+    /// Returns cleared storage for a packet.
     pub fn context(&mut self, bytes: Vec<u8>) -> PacketContext {
         let mut context = match self.free_contexts.pop() {
             Some(mut context) => {
@@ -107,7 +107,7 @@ impl BlockRunner {
         context
     }
 
-    /// Storage with whatever an earlier packet left in it.
+    /// Returns storage that an earlier packet may have left uncleared.
     pub fn used_context(&mut self) -> PacketContext {
         self.free_contexts.pop().unwrap_or_else(|| self.new_context())
     }
@@ -119,7 +119,7 @@ impl BlockRunner {
         }
     }
 
-    /// Takes the storage of a packet that is gone, to be used again. It may as well be dropped.
+    /// Keeps the storage of a finished packet for reuse, up to the size of the pool.
     pub fn recycle(&mut self, context: PacketContext) {
         if self.free_contexts.len() < CONTEXT_POOL_SIZE {
             self.free_contexts.push(context);
@@ -155,7 +155,7 @@ impl BlockRunner {
             (Engine::Jit(compiled), ConfigurationView::Forwarding(forwarding)) => compiled
                 .run_block(block, context, forwarding, &mut self.cells, environment)
                 .map_err(|error| DeviceError::NotCompiled { message: error.message }),
-            // A view is of the side that its engine reads.
+            // `BlockRunner::view` takes the side of its engine.
             (Engine::Interpreter(_), ConfigurationView::Forwarding(_))
             | (Engine::Jit(_), ConfigurationView::Configuration(_)) => {
                 unreachable!("the view is of the other engine")
@@ -163,18 +163,18 @@ impl BlockRunner {
         }
     }
 
-    /// What a block that runs for so long a moment gets from the device.
+    /// Returns the constant part of the random key.
     pub fn random(&self) -> RandomSource {
         self.random
     }
 
-    /// The observer of a block, where the pass keeps a trace.
+    /// Returns an observer for a block if the trace keeps the pass.
     pub fn recorder(&self, run: &PassInfo) -> Option<Recorder> {
         let is_kept = run.pass.is_some_and(PassId::is_kept);
         is_kept.then(|| Recorder::new(self.program.clone()).watching(self.stages.drop_slot))
     }
 
-    /// What was seen of a block, and who set the drop port last.
+    /// Returns the recorded steps of a block, and the statement that set the drop slot last.
     pub fn trace_of(
         &self,
         block: usize,
@@ -185,7 +185,7 @@ impl BlockRunner {
         (trees.collect(), recorder.take_last_store())
     }
 
-    /// What follows from how a block ended: the packet's drop, and the error that stops the run.
+    /// Returns what the outcome of a block leads to: a drop of the packet, and an error that stops the run.
     pub fn consequences(
         &self,
         block: usize,
@@ -218,7 +218,7 @@ impl BlockRunner {
 }
 
 impl RandomSource {
-    /// The environment of a block that runs on one packet.
+    /// Makes the environment of a block that runs on one packet.
     pub fn environment<'a>(
         &self,
         clock: &'a Cell<u64>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a running block gets from the device: its time, the length that counters count, who draws
-//! random numbers, and a log.
+//! `BlockEnvironment`: what a running block reads from the device (time, packet length, random key) and where it writes
+//! log lines and tapped events.
 
 use crate::output::LogLine;
 use crate::pass::PassInfo;
@@ -11,13 +11,13 @@ use ir::Bits;
 use std::cell::Cell;
 
 pub(crate) struct BlockEnvironment<'a> {
-    /// Changes from packet to packet of a run of rounds.
+    /// Device time in picoseconds; a burst of looped-back packets changes it from packet to packet.
     pub clock: &'a Cell<u64>,
     pub seed: u64,
     pub device_id: u64,
-    /// Changes from packet to packet of a burst.
+    /// The pass; a burst changes it from packet to packet.
     pub run: &'a Cell<PassInfo>,
-    /// Of a burst: the number of the packet at its place 0.
+    /// In a burst, the number of the packet at index 0.
     pub burst: Option<u64>,
     pub log: &'a mut Vec<LogLine>,
     pub tap: Option<&'a mut Tap>,
@@ -65,7 +65,7 @@ impl Environment for BlockEnvironment<'_> {
     }
 
     fn call_extern(&mut self, call: ExternCall<'_>) -> Result<Vec<Bits>, String> {
-        // Programs with such calls are refused when they are loaded.
+        // The device refuses to load programs with such calls.
         Err(format!("the device does not provide `{}`", call.declaration.type_name))
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What may happen in a switch at a time, and the order of things that happen at one time. Events are kept by
-//! `switch_core` and taken by `event_loop`.
+//! Events of a switch and their order at equal times. `switch_core` holds the event queue, `event_loop` handles the events.
 
 use crate::control_request::ControlWork;
 use crate::held_packets::HeldKey;
@@ -8,65 +7,72 @@ use crate::packet::{Arrival, EmittedPacket, ProgramId, QueuedPacket};
 use crate::timed_pass::TimedPass;
 use crate::wire::OutputPath;
 
-/// Something that happens at a time.
+/// A scheduled event.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// The driver has something to do for a controller.
+    /// The driver has work for a controller.
     Control(ControlWork),
-    /// A neighbour, or a user, pauses a queue or lets it go on.
+    /// A neighbour or a user pauses or resumes a queue.
     FlowControl { path: OutputPath, queue: Option<u32>, paused: bool },
-    /// Ingress is over; the packet comes to the queues of a port.
+    /// Ingress finished; the packet enters the traffic manager.
     IngressDone { program: ProgramId, port: u32, packet: Box<QueuedPacket> },
-    /// A packet comes back to ingress by an internal path.
+    /// A packet arrives at ingress by an internal path.
     Reentry { program: ProgramId, arrival: Box<Arrival> },
-    /// A packet comes back by the port that it was sent by, as a new arrival.
+    /// A looped-back packet arrives at its port.
     Loopback(Box<Arrival>),
-    /// The next of a source of the packet generator is due.
+    /// A source of the packet generator makes its next packet.
     Generation(usize),
-    /// A packet comes from a port.
+    /// A packet arrives at a port from outside.
     Reception(Box<Arrival>),
-    /// A pass that takes time has its next moment, or ends.
+    /// A timed pass reaches its next moment or its end.
     Pass { program: ProgramId, pass: Box<TimedPass> },
-    /// A packet that an extern made in ingress comes to the queues of a port.
+    /// A packet that an extern emitted in ingress enters the traffic manager.
     Emission { program: ProgramId, port: u32, packet: Box<EmittedPacket> },
-    /// The time is over for which an extern holds a packet.
+    /// The hold time of a packet that an extern holds ends.
     Release { program: ProgramId, key: HeldKey, serial: u64 },
-    /// The time of a flow control frame is over.
+    /// The pause time of a flow control frame ends.
     FlowControlEnd { path: OutputPath, queue: u32 },
 }
 
-/// Time, class (as the variants of [`Event`] are ordered; ways back to ingress are one class), port,
-/// sequence.
-pub(crate) type EventKey = (u64, u8, u32, u64);
+/// The place of an event in the order of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EventKey {
+    pub time_ps: u64,
+    /// [`Event::class`].
+    pub class: u8,
+    /// The port of the packet, else 0.
+    pub port: u32,
+    pub sequence: u64,
+}
 
-/// The class of controllers' items: before everything else of their time, packets leaving queues included.
+/// The class of controllers' items: before all other events of their time, dequeues included.
 pub(crate) const CONTROL_CLASS: u8 = 0;
 
-/// The class of packets that come back to ingress. The classes of the others stand in [`Event::class`].
+/// The class of packets that return to ingress. [`Event::class`] has the classes of the others.
 pub(crate) const LOOPBACK_CLASS: u8 = 4;
 
-/// The class of passes that take time: behind flow control, before packets that come.
+/// The class of timed passes: after flow control, before arrivals.
 pub(crate) const PASS_CLASS: u8 = 2;
 
-/// The class of the admission of the next packet that waits for ingress.
-pub(crate) const ADMISSION_CLASS: u8 = 7;
+/// The class of the next ingress slot for a packet that waits.
+pub(crate) const INGRESS_SLOT_CLASS: u8 = 7;
 
-/// The class of packets that externs have held for long enough: behind everything else of their time.
+/// The class of the end of a hold: after all other events of its time.
 const RELEASE_CLASS: u8 = 9;
 
-/// What happens next.
+/// The kind of the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextEvent {
-    /// What is listed as an [`Event`].
+    /// An [`Event`] of the event queue.
     Listed,
-    /// A packet comes back by a loopback port.
-    ComingBack,
-    /// Ingress may take the next of the packets that wait for it.
-    Admission,
+    /// A looped-back packet arrives.
+    LoopedBack,
+    /// Ingress may take the first of the packets that wait for it.
+    IngressSlot,
 }
 
 impl Event {
-    /// Its class among the events of a time.
+    /// Returns its class: events of one time are handled in the order of their classes.
     pub fn class(&self) -> u8 {
         match self {
             Event::Control(_) => CONTROL_CLASS,

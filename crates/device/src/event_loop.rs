@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The event loop of a switch: takes what happens next, in the order that the crate documents, and gives packets
-//! to their programs.
+//! The event loop of a switch: handles dequeues and events in the order that the crate documents, and passes packets to
+//! their programs.
 
 use crate::event::{CONTROL_CLASS, Event, EventKey, NextEvent};
+use crate::ingress_source::IngressSource;
 use crate::output::DeviceError;
-use crate::packet::{Arrival, IngressSource, ProgramId, Queued, Reception};
+use crate::packet::{Arrival, ProgramId, Queued, Reception};
 use crate::packet_generator::TrainTarget;
-use crate::switch::{Arrived, Switch};
+use crate::switch::{AdmissionOutcome, Switch};
 use crate::traffic_manager::Dequeued;
 use crate::wire::OutputPath;
 
-/// What comes next.
+/// The next step of the loop: a dequeue or an event.
 enum Next {
     Path(OutputPath),
     Event(EventKey, NextEvent),
 }
 
 impl Switch {
-    /// A packet will arrive at a port at a time, to be run by [`Device::advance`]. Packets of one
-    /// time and port arrive in the order of the calls. Returns its number, which
-    /// [`Transmitted::packet`] names.
-    ///
-    /// A time that is over and a port whose number the architecture has no bits for are errors.
+    /// See [`crate::Device::inject`].
     pub fn inject(&mut self, port: u32, time_ps: u64, bytes: Vec<u8>) -> Result<u64, DeviceError> {
         let largest = self.largest_port;
         if port > largest {
@@ -51,21 +48,22 @@ impl Switch {
         let event = self.core.next_event();
         match (path, event) {
             (Some((path_ps, path)), event)
-                if event.is_none_or(|(key, _)| (path_ps, CONTROL_CLASS) < (key.0, key.1)) =>
+                if event
+                    .is_none_or(|(key, _)| (path_ps, CONTROL_CLASS) < (key.time_ps, key.class)) =>
             {
                 Some((path_ps, Next::Path(path)))
             }
-            (_, Some((key, next))) => Some((key.0, Next::Event(key, next))),
+            (_, Some((key, next))) => Some((key.time_ps, Next::Event(key, next))),
             (_, None) => None,
         }
     }
 
-    /// When the device next has something to do, in picoseconds.
+    /// See [`crate::Device::next_event_ps`].
     pub fn next_event_ps(&self) -> Option<u64> {
         self.next().map(|(time_ps, _)| time_ps.max(self.core.now_ps))
     }
 
-    /// Does everything due until this time, included, and sets the clock to it.
+    /// See [`crate::Device::advance`].
     pub fn advance(&mut self, until_ps: u64) -> Result<(), DeviceError> {
         self.serve_waiting();
         while let Some((time_ps, next)) = self.next().filter(|next| next.0 <= until_ps) {
@@ -76,8 +74,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Runs until nothing is left to do but what is paused. Trains of generated packets that have no end
-    /// go on as long as there is something else to do, or flow control holds packets up.
+    /// See [`crate::Device::run_to_completion`].
     pub fn run_to_completion(&mut self) -> Result<(), DeviceError> {
         self.serve_waiting();
         while let Some((time_ps, next)) = self.next() {
@@ -90,7 +87,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Whether packets are on their way or wait, but for those that endless trains have still to make.
+    /// See [`crate::Device::is_busy`].
     pub fn is_busy(&self) -> bool {
         self.core.traffic.buffered_bytes() > 0
             || self.next().is_some() && !self.core.has_only_endless_events()
@@ -114,14 +111,14 @@ impl Switch {
                 self.leave_queue(path, dequeued)
             }
             Next::Event(key, NextEvent::Listed) => match core.take_event(&key) {
-                Some(event) => self.happen(event),
+                Some(event) => self.handle_event(event),
                 None => Ok(()),
             },
-            Next::Event(_, NextEvent::ComingBack) => match core.coming_back.pop_front() {
-                Some((_, arrival)) => self.come_by_port(arrival),
+            Next::Event(_, NextEvent::LoopedBack) => match core.looped_back.pop_front() {
+                Some((_, arrival)) => self.arrive_at_mac(arrival),
                 None => Ok(()),
             },
-            Next::Event(_, NextEvent::Admission) => match core.admit() {
+            Next::Event(_, NextEvent::IngressSlot) => match core.take_waiting() {
                 Some((program, arrival)) => self.enter_ingress(program, arrival),
                 None => Ok(()),
             },
@@ -157,12 +154,12 @@ impl Switch {
                     Ok(())
                 })
             }
-            // Internal paths carry arrivals only.
+            // Internal paths have only arrivals in their queues.
             (Queued::Packet(..) | Queued::Emitted(..), _) => Ok(()),
         }
     }
 
-    fn happen(&mut self, event: Event) -> Result<(), DeviceError> {
+    fn handle_event(&mut self, event: Event) -> Result<(), DeviceError> {
         match event {
             Event::Control(work) => {
                 self.control_due(work);
@@ -190,12 +187,12 @@ impl Switch {
                     | IngressSource::Generator
                     | IngressSource::Extern => {}
                 }
-                self.come_to_ingress(Some(program), arrival)
+                self.arrive_at_ingress(Some(program), arrival)
             }
-            Event::Loopback(arrival) | Event::Reception(arrival) => self.come_by_port(arrival),
+            Event::Loopback(arrival) | Event::Reception(arrival) => self.arrive_at_mac(arrival),
             Event::Generation(source) => match self.core.generate(source) {
-                Some((arrival, TrainTarget::Mac)) => self.come_by_port(arrival),
-                Some((arrival, TrainTarget::Ingress)) => self.come_to_ingress(None, arrival),
+                Some((arrival, TrainTarget::Mac)) => self.arrive_at_mac(arrival),
+                Some((arrival, TrainTarget::Ingress)) => self.arrive_at_ingress(None, arrival),
                 None => Ok(()),
             },
             Event::Pass { program: id, pass } => self.with_program(id, |program, core| {
@@ -223,21 +220,22 @@ impl Switch {
         }
     }
 
-    /// A packet comes to the MAC of its port.
-    fn come_by_port(&mut self, arrival: Box<Arrival>) -> Result<(), DeviceError> {
+    /// Handles a packet at the MAC of its port, where flow control frames end.
+    fn arrive_at_mac(&mut self, arrival: Box<Arrival>) -> Result<(), DeviceError> {
         match self.core.obey_flow_control(&arrival) {
             true => Ok(()),
-            false => self.come_to_ingress(None, arrival),
+            false => self.arrive_at_ingress(None, arrival),
         }
     }
 
-    /// A packet is there for this program, or for the one that the rule gives it when ingress takes it.
-    fn come_to_ingress(
+    /// Handles a packet at ingress: it enters ingress now or waits. Without a program the admission rule chooses one when
+    /// the packet enters.
+    fn arrive_at_ingress(
         &mut self,
         program: Option<ProgramId>,
         arrival: Box<Arrival>,
     ) -> Result<(), DeviceError> {
-        match self.core.take_turn(program, arrival) {
+        match self.core.wait_for_ingress(program, arrival) {
             Some(arrival) => self.enter_ingress(program, arrival),
             None => Ok(()),
         }
@@ -255,9 +253,9 @@ impl Switch {
             });
         }
         let number = arrival.reception.number;
-        let id = match self.arrived(arrival.port, &arrival.bytes) {
-            Arrived::Meets(id) => id,
-            Arrived::Dropped(reason) => {
+        let id = match self.admit_packet(arrival.port, &arrival.bytes) {
+            AdmissionOutcome::Program(id) => id,
+            AdmissionOutcome::Dropped(reason) => {
                 self.core.statistics.received(arrival.port, arrival.bytes.len());
                 if let Some(tap) = &mut self.core.tap {
                     tap.at(number, arrival.reception.passes());

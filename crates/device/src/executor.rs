@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs blocks of passes: one engine and one set of cells, for one thread at a time. A loaded program has one
-//! inside its device; a caller may have more, which share its code and its configuration and have cells of their
-//! own.
+//! `Executor`: runs blocks of passes with one engine and one set of cells. A loaded program has one in its device;
+//! callers may make more, which share its code and have their own cells.
 
 use crate::architecture::Architecture;
 use crate::engine::{BlockOutputs, BlockRunner};
@@ -12,18 +11,18 @@ use ir::Program;
 use state::Cells;
 use std::sync::Arc;
 
-/// What a block did to its pass.
+/// The state of a pass after a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ran {
-    /// The pass goes on with its next block, or to its finish.
+pub enum PassStatus {
+    /// The pass continues with its next block or its finish.
     Continues,
-    /// The pass has ended; its finish counts what was dropped.
+    /// The pass has ended; its finish counts the drop.
     Ended,
 }
 
-/// A pipeline instance of a loaded program: it runs blocks of passes that its device has begun
-/// ([`crate::Device::begin`]), on any thread, with registers, counters and meters of its own. The configuration
-/// is that of each pass. [`crate::Device::executor`] makes one.
+/// A pipeline instance of a loaded program. It runs blocks of passes that its device has begun
+/// ([`crate::Device::begin`]), on any thread, with its own registers, counters and meters. Each pass brings its
+/// configuration. [`crate::Device::executor`] makes one.
 #[derive(Debug)]
 pub struct Executor {
     pub(crate) runner: BlockRunner,
@@ -32,7 +31,7 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Another one for the same program: cells in their initial state, shared code.
+    /// Makes another executor of the same program, with shared code and cells in their initial state.
     pub(crate) fn sharing_code(&self) -> Executor {
         Executor {
             runner: self.runner.sharing_code(),
@@ -41,51 +40,50 @@ impl Executor {
         }
     }
 
-    /// The program that it runs.
+    /// Returns its program.
     pub fn program(&self) -> &Arc<Program> {
         &self.runner.program
     }
 
-    /// The loaded program whose passes it runs.
+    /// Returns the number of its program in the device.
     pub fn program_id(&self) -> ProgramId {
         self.lease.name
     }
 
-    /// Its registers, counters and meters.
+    /// Returns its registers, counters and meters.
     pub fn cells(&self) -> &Cells {
         &self.runner.cells
     }
 
-    /// The same, to write them.
+    /// Returns its registers, counters and meters for writing.
     pub fn cells_mut(&mut self) -> &mut Cells {
         &mut self.runner.cells
     }
 
-    /// Runs the next of a pass's blocks at a time in picoseconds; nothing happens to a pass without one. The
-    /// time is what the block reads as the clock, and may be any.
-    pub fn run(&mut self, pass: &mut Pass, now_ps: u64) -> Result<Ran, DeviceError> {
+    /// Runs the next block of a pass; does nothing if there is none. The block reads `now_ps`, which may be any time, as
+    /// the clock.
+    pub fn run(&mut self, pass: &mut Pass, now_ps: u64) -> Result<PassStatus, DeviceError> {
         match pass.next_block() {
             Some(block) => {
                 let ran = self.run_block(pass, block, now_ps)?;
                 pass.blocks_run += 1;
                 Ok(ran)
             }
-            None if pass.is_ended() => Ok(Ran::Ended),
-            None => Ok(Ran::Continues),
+            None if pass.is_ended() => Ok(PassStatus::Ended),
+            None => Ok(PassStatus::Continues),
         }
     }
 
-    /// Runs a block of the program, by its place in [`ir::Program::blocks`], on a pass, whichever is the pass's
-    /// next. A failed assertion or extern is the error; the pass has ended then. A pass of another program is
-    /// an error, too.
+    /// Runs a block of the program, by its index in [`ir::Program::blocks`], on a pass, also if it is not the pass's
+    /// next. A failed assertion and a failed extern end the pass with an error. A pass of another program is an error.
     pub fn run_block(
         &mut self,
         pass: &mut Pass,
         block: usize,
         now_ps: u64,
-    ) -> Result<Ran, DeviceError> {
+    ) -> Result<PassStatus, DeviceError> {
         if pass.is_ended() {
-            return Ok(Ran::Ended);
+            return Ok(PassStatus::Ended);
         }
         if !Arc::ptr_eq(&pass.lease, &self.lease) || block >= self.runner.program.blocks.len() {
             return Err(DeviceError::ForeignPass { packet: pass.run.packet });
@@ -122,8 +120,8 @@ impl Executor {
         }
         self.architecture.after_block(pass, block, &outcome, now_ps);
         Ok(match pass.ended {
-            None => Ran::Continues,
-            Some(PassEnd::Dropped(_) | PassEnd::Failed) => Ran::Ended,
+            None => PassStatus::Continues,
+            Some(PassEnd::Dropped(_) | PassEnd::Failed) => PassStatus::Ended,
         })
     }
 }

@@ -44,7 +44,7 @@ pub const CONFIGURATION_VALUE: Code = Code("DV-E0303");
 /// A field that a device file has to have.
 pub const CONFIGURATION_MISSING: Code = Code("DV-E0304");
 /// A device in which packets could go round without an end.
-pub const CONFIGURATION_STANDS_STILL: Code = Code("DV-E0305");
+pub const CONFIGURATION_ZERO_TIME_LOOP: Code = Code("DV-E0305");
 
 const fn entry(code: Code, title: &'static str, text: &'static str) -> Explanation {
     Explanation { code, title, text, wrong: "", right: "" }
@@ -199,7 +199,7 @@ pub static EXPLANATIONS: &[Explanation] = &[
         wrong: "pass_limit = \"none\"\n[port.68]\nloopback = true\n",
         right: "pass_limit = \"none\"\ningress_interval = \"1ns\"\n[port.68]\nloopback = true\n",
         ..entry(
-            CONFIGURATION_STANDS_STILL,
+            CONFIGURATION_ZERO_TIME_LOOP,
             "packets could go round without time going on",
             "Without a limit for passes a packet may go round for ever. That is well as long as each \
              round takes time, since a run ends at a time. Where nothing takes time, it would not end.",

@@ -7,12 +7,13 @@
 use crate::drop_reason::DropReason;
 use crate::event::Event;
 use crate::held_packets::HeldKey;
+use crate::ingress_source::IngressSource;
 use crate::loaded_program::LoadedProgram;
 use crate::output::DeviceError;
-use crate::packet::{Arrival, EmittedPacket, IngressSource, PassEpoch, Queued, Reception};
+use crate::packet::{Arrival, EmittedPacket, PassEpoch, Queued, Reception};
 use crate::pass::{Departure, Half, Pass};
 use crate::switch_core::SwitchCore;
-use crate::tap::{ExternDeed, TappedEvent};
+use crate::tap::{ExternAction, TappedEvent};
 use crate::trace::{PassId, TraceNode};
 use crate::wire::OutputPath;
 use ir::ExternId;
@@ -28,14 +29,14 @@ impl LoadedProgram {
         pass: Pass,
         actions: Vec<(ExternId, PacketAction)>,
     ) -> Result<(), DeviceError> {
-        let acting = Acting::of(&pass);
+        let acting = ActingPacket::of(&pass);
         let mut packet = Some(pass);
         let mut outcome = Ok(());
         for (id, action) in actions {
             acting.tap(core);
             let done = match action {
                 PacketAction::Forward => {
-                    packet.take().map_or(Ok(()), |pass| self.go_on(core, pass))
+                    packet.take().map_or(Ok(()), |pass| self.resume(core, pass))
                 }
                 PacketAction::Drop => {
                     if let Some(pass) = packet.take() {
@@ -55,7 +56,7 @@ impl LoadedProgram {
                 },
                 PacketAction::DropHeld { ticket } => {
                     if let Some(pass) = self.held.take((id, ticket)) {
-                        Acting::of(&pass).tap(core);
+                        ActingPacket::of(&pass).tap(core);
                         self.drop_pass(core, pass);
                     }
                     Ok(())
@@ -69,7 +70,7 @@ impl LoadedProgram {
         }
         if let Some(pass) = packet {
             acting.tap(core);
-            outcome = outcome.and(self.go_on(core, pass));
+            outcome = outcome.and(self.resume(core, pass));
         }
         outcome
     }
@@ -90,7 +91,7 @@ impl LoadedProgram {
     /// Drops all packets that are held, before the program goes.
     pub(crate) fn drop_held(&mut self, core: &mut SwitchCore) {
         for pass in self.held.take_all() {
-            Acting::of(&pass).tap(core);
+            ActingPacket::of(&pass).tap(core);
             self.drop_pass(core, pass);
         }
     }
@@ -131,7 +132,7 @@ impl LoadedProgram {
         }
     }
 
-    fn go_on(&mut self, core: &mut SwitchCore, pass: Pass) -> Result<(), DeviceError> {
+    fn resume(&mut self, core: &mut SwitchCore, pass: Pass) -> Result<(), DeviceError> {
         let (architecture, mut services) = self.with_services(core);
         architecture.finish(&mut services, pass)
     }
@@ -151,13 +152,13 @@ impl LoadedProgram {
                 None => node,
             }
         });
-        note_deed(core, name, ExternDeed::Held { ticket: key.1, until_ps });
+        tap_action(core, name, ExternAction::Held { ticket: key.1, until_ps });
         pass.view = None;
         pass.hold = None;
         pass.packet.epoch = Arc::new(PassEpoch);
         let (serial, before) = self.held.hold(key, pass);
         if let Some(before) = before {
-            Acting::of(&before).tap(core);
+            ActingPacket::of(&before).tap(core);
             self.drop_pass(core, before);
         }
         if let Some(until_ps) = until_ps {
@@ -173,7 +174,7 @@ impl LoadedProgram {
         mut pass: Pass,
         key: HeldKey,
     ) -> Result<(), DeviceError> {
-        Acting::of(&pass).tap(core);
+        ActingPacket::of(&pass).tap(core);
         core.statistics.released += 1;
         let (name, now_ps) = (self.name_of(key.0), core.now_ps);
         core.note(pass.run.pass, || {
@@ -181,19 +182,19 @@ impl LoadedProgram {
                 .with("ticket", key.1)
                 .with("time_ps", now_ps)
         });
-        note_deed(core, name, ExternDeed::Released { ticket: key.1 });
+        tap_action(core, name, ExternAction::Released { ticket: key.1 });
         pass.view = Some(self.view());
         pass.packet.epoch = core.pass_epoch();
         if let Half::Egress(departure) = &mut pass.half {
             departure.dequeued_ps = departure.dequeued_ps.max(now_ps);
         }
-        self.go_on(core, pass)
+        self.resume(core, pass)
     }
 
     fn emit(
         &mut self,
         core: &mut SwitchCore,
-        acting: &Acting,
+        acting: &ActingPacket,
         id: ExternId,
         (bytes, to): (Vec<u8>, EmitTo),
     ) {
@@ -204,7 +205,7 @@ impl LoadedProgram {
             let node = TraceNode::new("emit", name.to_string()).with("port", u64::from(port));
             node.with("length_bytes", bytes.len() as u64)
         });
-        note_deed(core, name, ExternDeed::Emitted { to, bytes: bytes.clone() });
+        tap_action(core, name, ExternAction::Emitted { to, bytes: bytes.clone() });
         if port > self.largest_port() {
             return core.drop_packet(DropReason::NoSuchPort, acting.pass);
         }
@@ -239,7 +240,7 @@ impl LoadedProgram {
 }
 
 /// The packet whose pass is being finished.
-struct Acting {
+struct ActingPacket {
     reception: Arc<Reception>,
     number: u64,
     pass: Option<PassId>,
@@ -247,9 +248,9 @@ struct Acting {
     time_to_queues_ps: u64,
 }
 
-impl Acting {
-    fn of(pass: &Pass) -> Acting {
-        Acting {
+impl ActingPacket {
+    fn of(pass: &Pass) -> ActingPacket {
+        ActingPacket {
             reception: pass.packet.reception.clone(),
             number: pass.run.pass_number,
             pass: pass.run.pass,
@@ -268,8 +269,8 @@ impl Acting {
     }
 }
 
-fn note_deed(core: &mut SwitchCore, name: Arc<str>, deed: ExternDeed) {
+fn tap_action(core: &mut SwitchCore, name: Arc<str>, action: ExternAction) {
     if let Some(tap) = &mut core.tap {
-        tap.note(core.now_ps, TappedEvent::Extern { name, deed });
+        tap.note(core.now_ps, TappedEvent::Extern { name, action });
     }
 }

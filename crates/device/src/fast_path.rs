@@ -27,7 +27,7 @@ pub(crate) const EXIT_EGRESS_DROP: u32 = jit::FIRST_WITHOUT_STORAGE + 1;
 #[derive(Clone, Debug)]
 pub(crate) struct FastPath {
     pub unit: jit::Unit,
-    /// The same with gates of ports and queues ([`crate::traffic_manager::Passage`]): a packet whose gate is
+    /// The same with gates of ports and queues ([`crate::traffic_manager::GateKind`]): a packet whose gate is
     /// closed leaves it before the queue.
     pub gated: Option<jit::Unit>,
     /// The pass of the packet in which its last block runs, from 0.
@@ -50,12 +50,12 @@ pub(crate) struct ReplicaPath {
     /// the second one makes the same of every copy.
     pub units: Vec<jit::Unit>,
     /// No port has fewer queues.
-    pub least_queue_count: u32,
+    pub min_queue_count: u32,
 }
 
 /// A packet that left the fast path.
 #[derive(Debug)]
-pub(crate) struct LeftFastPath {
+pub(crate) struct FastPathExit {
     /// By which exit; `None` before a deparser that found no room.
     pub exit: Option<u32>,
     /// Number and port of the packet.

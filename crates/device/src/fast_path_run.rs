@@ -7,14 +7,14 @@ use crate::compiled_program::BoundFastPath;
 use crate::configuration_view::ConfigurationView;
 use crate::engine::Engine;
 use crate::environment::BlockEnvironment;
-use crate::fast_path::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, INPUT_TIME, LeftFastPath};
+use crate::fast_path::{EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FastPathExit, INPUT_TIME};
 use crate::loaded_program::{BurstParts, LoadedProgram};
 use crate::output::DeviceError;
 use crate::packet::{Arrival, ProgramId, Reception};
 use crate::pass::PassInfo;
 use crate::switch::Switch;
 use crate::switch_core::SwitchCore;
-use crate::traffic_manager::Passage;
+use crate::traffic_manager::GateKind;
 use interpreter::{Outcome, PacketContext};
 use jit::UnitExit;
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest packet that takes the fast path alone.
-pub(crate) const LARGEST_SINGLE_BYTES: usize = 1 << 14;
+pub(crate) const MAX_SINGLE_BYTES: usize = 1 << 14;
 
 /// Where drops are counted among the ends of a unit of the fast path.
 const AT_INGRESS_DROP: usize = (EXIT_INGRESS_DROP - jit::FIRST_WITHOUT_STORAGE) as usize;
@@ -39,11 +39,11 @@ pub(crate) enum FastPathKind {
     /// Nothing holds any packet up, whatever its port and queue.
     Plain,
     /// Packets whose gates are open stay on it.
-    Gated(Passage),
+    Gated(GateKind),
 }
 
 /// How a packet left the fast path.
-pub(crate) struct Leaving {
+pub(crate) struct UnfinishedPacket {
     pub packet: usize,
     pub ending: UnitExit,
     pub context: PacketContext,
@@ -60,7 +60,7 @@ pub(crate) fn run_fast_path(
     packets: Range<usize>,
     (first_number, first_pass): (u64, u64),
     kind: FastPathKind,
-) -> Option<Leaving> {
+) -> Option<UnfinishedPacket> {
     let largest_port = program.largest_port();
     let BurstParts { engine, cells, tables, fast_context } = program.for_burst();
     let Engine::Jit(compiled) = engine else { return None };
@@ -88,7 +88,7 @@ pub(crate) fn run_fast_path(
     let fast_path = &mut core.fast_path;
     let gates = match kind {
         FastPathKind::Plain => &[],
-        FastPathKind::Gated(passage) => core.traffic.gates(passage),
+        FastPathKind::Gated(kind) => core.traffic.gates(kind),
     };
     let early = running.run(0, burst.packets_mut(), packets.clone(), gates, context, now_ps);
     let (in_ingress, in_egress) = drops_of(&running.exit_counts());
@@ -99,19 +99,19 @@ pub(crate) fn run_fast_path(
     let jit::EarlyExit { packet, exit: ending, outputs } = early?;
     let context = fast_context.take()?;
     let view = ConfigurationView::Forwarding(tables.into_shared());
-    Some(Leaving { packet, ending, context, outputs, view })
+    Some(UnfinishedPacket { packet, ending, context, outputs, view })
 }
 
 /// Continues a packet that left the fast path on the slow path, to where it is queued.
-pub(crate) fn go_on(
+pub(crate) fn resume_on_slow_path(
     program: &mut LoadedProgram,
     core: &mut SwitchCore,
     burst: &Burst,
-    leaving: Leaving,
+    unfinished: UnfinishedPacket,
     number: u64,
     reception: Option<Arc<Reception>>,
 ) -> Result<(), DeviceError> {
-    let Leaving { packet, ending, mut context, outputs, view } = leaving;
+    let UnfinishedPacket { packet, ending, mut context, outputs, view } = unfinished;
     let port = burst.port(packet);
     let bytes = burst.bytes(packet);
     let last_pass = match program.engine_mut() {
@@ -132,8 +132,8 @@ pub(crate) fn go_on(
                 UnitExit::Exit(exit) => Some(exit),
                 _ => None,
             };
-            let left = LeftFastPath { exit, number, port, reception, context, outputs, view };
-            return program.leave_fast_path(core, left);
+            let left = FastPathExit { exit, number, port, reception, context, outputs, view };
+            return program.resume_after_exit(core, left);
         }
         UnitExit::StepLimit { block } => (block, Outcome::StepLimit),
         UnitExit::AssertionFailed { block, origin, is_assume } => {
@@ -154,6 +154,27 @@ pub(crate) fn go_on(
     consequences.1.map_or(Ok(()), Err)
 }
 
+/// Transmits a packet that completed the fast path in a burst of its own. If no packet left the burst, the packet was
+/// dropped after this many passes; its copies count on from there.
+#[inline]
+pub(crate) fn transmit_completed(
+    core: &mut SwitchCore,
+    program: ProgramId,
+    single: &Burst,
+    mut arrival: Box<Arrival>,
+    passes_if_dropped: u64,
+) {
+    match single.outputs().next() {
+        Some(sent) => {
+            arrival.reception.add_passes(2);
+            arrival.bytes.clear();
+            arrival.bytes.extend_from_slice(sent.bytes);
+            core.transmit_completed(program, sent.port, single.last_queue(), arrival);
+        }
+        None => arrival.reception.add_passes(passes_if_dropped),
+    }
+}
+
 impl Switch {
     /// The fast path that packets of at most so many bytes may take now, one after the other.
     pub(crate) fn fast_path_of_burst(
@@ -161,17 +182,17 @@ impl Switch {
         id: ProgramId,
         length_bytes: usize,
     ) -> Option<FastPathKind> {
-        let most_bytes = self.fits_fast_path(id, length_bytes, 0)?;
+        let max_bytes = self.fits_fast_path(id, length_bytes, 0)?;
         let traffic = &mut self.core.traffic;
         let now_ps = self.core.now_ps;
-        if traffic.lets_through_at_once(most_bytes, now_ps) {
+        if traffic.can_bypass_queues(max_bytes, now_ps) {
             return Some(FastPathKind::Plain);
         }
         let is_gated = traffic.is_mostly_ideal()
             && traffic.next_ready().is_none()
-            && traffic.opens_gates(most_bytes, now_ps)
+            && traffic.refresh_gates(max_bytes, now_ps)
             && self.has_gated_code(id);
-        is_gated.then_some(FastPathKind::Gated(Passage::Gone))
+        is_gated.then_some(FastPathKind::Gated(GateKind::InstantWire))
     }
 
     /// The fast path that a packet of so many bytes may take now, in its pass of this number.
@@ -181,17 +202,17 @@ impl Switch {
         length_bytes: usize,
         pass: u64,
     ) -> Option<FastPathKind> {
-        let most_bytes = self.fits_fast_path(id, length_bytes, pass)?;
+        let max_bytes = self.fits_fast_path(id, length_bytes, pass)?;
         let traffic = &mut self.core.traffic;
         let now_ps = self.core.now_ps;
         if !traffic.has_gates()
-            && (traffic.lets_one_through(most_bytes, now_ps)
-                || traffic.lets_through_at_once(most_bytes, now_ps))
+            && (traffic.can_transmit_now(max_bytes, now_ps)
+                || traffic.can_bypass_queues(max_bytes, now_ps))
         {
             return Some(FastPathKind::Plain);
         }
-        let is_gated = traffic.opens_gates(most_bytes, now_ps) && self.has_gated_code(id);
-        is_gated.then_some(FastPathKind::Gated(Passage::Prompt))
+        let is_gated = traffic.refresh_gates(max_bytes, now_ps) && self.has_gated_code(id);
+        is_gated.then_some(FastPathKind::Gated(GateKind::IdleWire))
     }
 
     pub(crate) fn has_gated_code(&mut self, id: ProgramId) -> bool {
@@ -214,8 +235,8 @@ impl Switch {
             && self.core.tap.is_none()
             && options.pass_limit.is_none_or(|limit| u64::from(limit) >= pass + 2)
             && options.ingress_latency_ps == 0
-            && !self.core.hands_out_any();
-        may.then(|| length_bytes as u64 + program.most_header_bytes())
+            && !self.core.caller_takes_any();
+        may.then(|| length_bytes as u64 + program.max_header_bytes())
     }
 
     /// Runs a packet that comes to ingress now on the fast path, if it may take it; it is then done, on
@@ -223,10 +244,10 @@ impl Switch {
     pub(crate) fn receive_fast(
         &mut self,
         id: ProgramId,
-        mut arrival: Box<Arrival>,
+        arrival: Box<Arrival>,
     ) -> Result<Option<Box<Arrival>>, DeviceError> {
         let (length, first_pass) = (arrival.bytes.len(), arrival.reception.passes());
-        if length > LARGEST_SINGLE_BYTES {
+        if length > MAX_SINGLE_BYTES {
             return Ok(Some(arrival));
         }
         let Some(kind) = self.fast_path_of_one(id, length, first_pass) else {
@@ -241,28 +262,15 @@ impl Switch {
         let (sent_before, dropped_before) = (core.sent, core.fast_path.dropped_after_ingress());
         let left = run_fast_path(program, core, &mut single, 0..1, (number, first_pass), kind);
         let done = match left {
-            Some(leaving) => {
+            Some(unfinished) => {
                 let reception = Some(arrival.reception);
-                go_on(program, core, &single, leaving, number, reception)
+                resume_on_slow_path(program, core, &single, unfinished, number, reception)
             }
             None => {
                 core.sent = sent_before;
-                let queue = single.last_queue();
-                // At most one leaves; without one the packet was dropped, and its passes matter to its copies
-                // only, which count on.
-                match single.outputs().next() {
-                    Some(sent) => {
-                        arrival.reception.add_passes(2);
-                        arrival.bytes.clear();
-                        arrival.bytes.extend_from_slice(sent.bytes);
-                        core.leave_fast_path(id, sent.port, queue, arrival);
-                    }
-                    None => {
-                        let is_after_ingress =
-                            core.fast_path.dropped_after_ingress() > dropped_before;
-                        arrival.reception.add_passes(if is_after_ingress { 1 } else { 2 });
-                    }
-                }
+                let is_after_ingress = core.fast_path.dropped_after_ingress() > dropped_before;
+                let passes_if_dropped = if is_after_ingress { 1 } else { 2 };
+                transmit_completed(core, id, &single, arrival, passes_if_dropped);
                 Ok(())
             }
         };
@@ -279,12 +287,12 @@ impl Switch {
         has_code
             && self.core.tap.is_none()
             && self.core.options.ingress_latency_ps == 0
-            && !self.core.hands_out_any()
+            && !self.core.caller_takes_any()
     }
 
     pub(crate) fn take_single(&mut self) -> Box<Burst> {
         let single = self.single.take();
-        single.unwrap_or_else(|| Box::new(Burst::new(1, LARGEST_SINGLE_BYTES)))
+        single.unwrap_or_else(|| Box::new(Burst::new(1, MAX_SINGLE_BYTES)))
     }
 
     pub(crate) fn put_single(&mut self, single: Box<Burst>) {

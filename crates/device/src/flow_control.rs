@@ -11,7 +11,7 @@ const TYPE_AND_OPCODE: [u8; 4] = [0x88, 0x08, 0x01, 0x01];
 /// Two addresses before the type, then opcode, class vector and eight times.
 const FRAME_BYTES: usize = 12 + 4 + 2 + 16;
 /// The shortest Ethernet frame, without its check sequence.
-const LEAST_FRAME_BYTES: usize = 60;
+const MIN_FRAME_BYTES: usize = 60;
 /// A quantum is the time of so many bits.
 const QUANTUM_BYTES: u64 = 512 / 8;
 
@@ -80,7 +80,7 @@ impl PauseFrame {
         for quanta in self.quanta {
             bytes.extend(quanta.unwrap_or(0).to_be_bytes());
         }
-        bytes.resize(LEAST_FRAME_BYTES, 0);
+        bytes.resize(MIN_FRAME_BYTES, 0);
         bytes
     }
 }

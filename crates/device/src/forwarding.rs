@@ -3,10 +3,10 @@
 //! that they did; one that leaves it is completed on the slow path before the next is taken.
 
 use crate::burst::Burst;
-use crate::fast_path_run::{FastPathKind, go_on, run_fast_path};
+use crate::fast_path_run::{FastPathKind, resume_on_slow_path, run_fast_path};
 use crate::output::DeviceError;
 use crate::packet::ProgramId;
-use crate::switch::{Arrived, Switch};
+use crate::switch::{AdmissionOutcome, Switch};
 use std::ops::Range;
 
 impl Switch {
@@ -32,17 +32,17 @@ impl Switch {
                 None => burst.len(),
             };
             let last = self.first_at_mac(burst, first..last);
-            let id = match self.arrived(burst.port(first), burst.bytes(first)) {
-                Arrived::Meets(id) => id,
-                Arrived::Dropped(_) => {
+            let id = match self.admit_packet(burst.port(first), burst.bytes(first)) {
+                AdmissionOutcome::Program(id) => id,
+                AdmissionOutcome::Dropped(_) => {
                     self.forward_slowly(burst, first)?;
                     continue;
                 }
             };
-            let is_idle = last > first && self.core.is_idle() && !self.core.keeps_a_pace();
+            let is_idle = last > first && self.core.is_idle() && !self.core.limits_ingress_rate();
             match self.fast_path_of_burst(id, burst.largest_bytes()).filter(|_| is_idle) {
                 Some(kind) => {
-                    let last = match self.only {
+                    let last = match self.only_program {
                         Some(_) => last,
                         None => self.first_of_another(burst, first..last, id),
                     };
@@ -68,8 +68,9 @@ impl Switch {
     /// The first packet of a range that does not meet a program, or the end of the range.
     fn first_of_another(&self, burst: &Burst, packets: Range<usize>, id: ProgramId) -> usize {
         let last = packets.end;
-        let meets_it =
-            |at: usize| self.arrived(burst.port(at), burst.bytes(at)) == Arrived::Meets(id);
+        let meets_it = |at: usize| {
+            self.admit_packet(burst.port(at), burst.bytes(at)) == AdmissionOutcome::Program(id)
+        };
         packets.skip(1).find(|at| !meets_it(*at)).unwrap_or(last)
     }
 
@@ -86,21 +87,23 @@ impl Switch {
         let sent_before = burst.sent_count();
         let left = run_fast_path(program, core, burst, packets, (first_number, 0), kind);
         self.note_burst_outputs(sent_before, id);
-        let Some(leaving) = left else {
+        let Some(unfinished) = left else {
             self.receptions += (last - first) as u64;
             burst.set_next(last);
             return Ok(());
         };
-        let packet = leaving.packet;
+        let packet = unfinished.packet;
         burst.set_next(packet + 1);
         let number = first_number + (packet - first) as u64;
         self.receptions = number + 1;
         let already = self.core.transmitted.len();
-        let gone_on = match self.program_and_core(id) {
-            Some((program, core)) => go_on(program, core, burst, leaving, number, None),
+        let resumed = match self.program_and_core(id) {
+            Some((program, core)) => {
+                resume_on_slow_path(program, core, burst, unfinished, number, None)
+            }
             None => Ok(()),
         };
-        let done = gone_on.and_then(|()| self.run_to_completion());
+        let done = resumed.and_then(|()| self.run_to_completion());
         self.take_outputs(burst, packet, already);
         done
     }

@@ -63,6 +63,7 @@ mod fast_path_run;
 pub mod flow_control;
 mod forwarding;
 mod held_packets;
+mod ingress_source;
 mod loaded_program;
 mod loopback_bursts;
 pub mod options;
@@ -92,23 +93,24 @@ pub use burst::{Burst, BurstError, HEADROOM_BYTES, Output};
 pub use control_target::DeviceTarget;
 pub use device::{CellsView, Device, PreparedProgram};
 pub use drop_reason::DropReason;
-pub use executor::{Executor, Ran};
+pub use executor::{Executor, PassStatus};
 pub use explanation::EXPLANATIONS;
 pub use flow_control::{FlowControlOptions, PauseFrame};
+pub use ingress_source::IngressSource;
 pub use options::{
     CongestionThresholds, DeviceOptions, EngineChoice, PortOptions, TimestampUnit,
     TrafficManagerOptions,
 };
 pub use output::{DeviceError, DigestMessage, ExternProblem, LoadError, LogLine, Transmitted};
-pub use packet::{IngressSource, ProgramId};
+pub use packet::ProgramId;
 pub use packet_generator::{
     GENERATED_PACKET, GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer,
-    MOST_BATCHES, PacketTrain, TrainTarget,
+    MAX_BATCHES, PacketTrain, TrainTarget,
 };
 pub use pass::{CallerPasses, Gress, Pass};
 pub use pass_timing::PassTiming;
 pub use statistics::{PortStatistics, Statistics};
-pub use tap::{EgressPacket, ExternDeed, Tapped, TappedEvent};
+pub use tap::{EgressPacket, ExternAction, Tapped, TappedEvent};
 pub use trace::PacketTrace;
 pub use traffic_manager::{CongestionSignal, QueueStatistics};
 pub use wire::OutputPath;

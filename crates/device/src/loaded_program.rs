@@ -7,13 +7,13 @@ use crate::architecture::Architecture;
 use crate::architectures;
 use crate::compiled_program::{CompiledProgram, ProgramCode};
 use crate::configuration_view::ConfigurationView;
-use crate::control_request::Known;
+use crate::control_request::SharedProgram;
 use crate::engine::{BlockRunner, Engine, RandomSource, StageNames};
 use crate::executor::Executor;
 use crate::externs;
-use crate::fast_path::LeftFastPath;
+use crate::fast_path::FastPathExit;
 use crate::held_packets::HeldPackets;
-use crate::options::{DeviceOptions, EngineChoice, Shape};
+use crate::options::{CodeOptions, DeviceOptions, EngineChoice};
 use crate::output::{DeviceError, LoadError};
 use crate::packet::{Arrival, ProgramId, QueuedPacket};
 use crate::pass::{Gress, Half, Pass, PassEnd, PassHold, PassInfo, ProgramLease};
@@ -24,15 +24,16 @@ use crate::tap::TappedEvent;
 use crate::trace::{Cause, TraceNode};
 use crate::traffic_manager::Dequeued;
 use interpreter::{Interpreter, PacketContext};
-use ir::Program;
 use ir::architecture::{BlockRole, role_of};
+use ir::lowering::PROBE_REQUEST;
+use ir::{Program, RequestId};
 use state::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState};
 use state::{Cells, Store};
 use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
 
 /// A command for all ports means so many.
-const MOST_PORTS: u32 = 512;
+const MAX_PORTS: u32 = 512;
 
 #[derive(Debug)]
 pub(crate) struct LoadedProgram {
@@ -43,20 +44,20 @@ pub(crate) struct LoadedProgram {
     pub held: HeldPackets,
     /// Where passes take time.
     pub schedule: Option<PassSchedule>,
-    shape: Shape,
+    code_options: CodeOptions,
     largest_port: u32,
     /// The half of the pipeline that each block stands in.
     block_gress: Vec<Gress>,
-    most_header_bytes: u64,
+    max_header_bytes: u64,
     /// The tables as packets see them, from burst to burst, as long as only the device itself writes to the
     /// store; dropped before it does.
     kept_tables: Option<ForwardingCache>,
     /// What packets on the fast path have in common; it goes with one that leaves it.
     pub fast_context: Option<PacketContext>,
     /// What its targets know of it on other threads.
-    pub known: Arc<Known>,
+    pub shared_program: Arc<SharedProgram>,
     /// Whether it is, or was, the main program.
-    pub is_of_main_line: bool,
+    pub has_been_main: bool,
     /// Whether it goes when its last packet is done.
     pub is_leaving: bool,
     /// The code that has the program's cells, where this code was replaced.
@@ -107,7 +108,7 @@ impl LoadedProgram {
         options: &DeviceOptions,
         like: Option<&LoadedProgram>,
     ) -> Result<LoadedProgram, LoadError> {
-        let architecture = architectures::for_program(&program, options)?;
+        let architecture = architectures::instantiate(&program, options)?;
         let cells = externs::provide(&program, &*architecture, &options.externs)?;
         let schedule = match &options.pass_timing {
             None => None,
@@ -124,15 +125,16 @@ impl LoadedProgram {
         let engine = match options.effective_engine() {
             EngineChoice::Interpreter => Engine::Interpreter(Interpreter::new(program.clone())),
             EngineChoice::Jit => {
-                let code = match like.and_then(|like| like.code_for(&program, &options.shape())) {
-                    Some(code) => code,
-                    None => {
-                        let queue_count = options.traffic_manager.least_queue_count();
-                        let fast_path = architecture.fast_path(&program, queue_count);
-                        let code = ProgramCode::new(&program, fast_path);
-                        Arc::new(code.map_err(|error| LoadError::NotCompiled(error.message))?)
-                    }
-                };
+                let code =
+                    match like.and_then(|like| like.code_for(&program, &options.code_options())) {
+                        Some(code) => code,
+                        None => {
+                            let queue_count = options.traffic_manager.min_queue_count();
+                            let fast_path = architecture.fast_path(&program, queue_count);
+                            let code = ProgramCode::new(&program, fast_path);
+                            Arc::new(code.map_err(|error| LoadError::NotCompiled(error.message))?)
+                        }
+                    };
                 Engine::Jit(Box::new(CompiledProgram::new(code)))
             }
         };
@@ -154,8 +156,8 @@ impl LoadedProgram {
         };
         let store = Arc::new(store);
         Ok(LoadedProgram {
-            known: Arc::new(Known::new(program.clone(), store.clone())),
-            is_of_main_line: false,
+            shared_program: Arc::new(SharedProgram::new(program.clone(), store.clone())),
+            has_been_main: false,
             is_leaving: false,
             borrows_cells_of: None,
             store,
@@ -169,12 +171,12 @@ impl LoadedProgram {
             held: HeldPackets::default(),
             largest_port: architecture.largest_port(),
             schedule,
-            shape: options.shape(),
+            code_options: options.code_options(),
             block_gress: described
                 .iter()
                 .map(|role| role.map_or(Gress::Ingress, |it| it.gress))
                 .collect(),
-            most_header_bytes: most_header_bytes(&program),
+            max_header_bytes: max_header_bytes(&program),
             kept_tables: None,
             fast_context: None,
             executor: Executor {
@@ -227,11 +229,15 @@ impl LoadedProgram {
         (&self.store, &mut self.executor.runner.cells)
     }
 
-    /// Its code, if that serves a device of this shape for this program.
-    fn code_for(&self, program: &Arc<Program>, shape: &Shape) -> Option<Arc<ProgramCode>> {
+    /// Its code, if that serves a device of this code_options for this program.
+    fn code_for(
+        &self,
+        program: &Arc<Program>,
+        code_options: &CodeOptions,
+    ) -> Option<Arc<ProgramCode>> {
         match self.engine() {
             Engine::Jit(compiled) if Arc::ptr_eq(program, self.program()) => {
-                (self.shape == *shape).then(|| compiled.code().clone())
+                (self.code_options == *code_options).then(|| compiled.code().clone())
             }
             _ => None,
         }
@@ -244,7 +250,7 @@ impl LoadedProgram {
 
     /// The numbered ports that a controller means: one, or all of a common size.
     pub fn ports(&self, port: Option<u32>) -> RangeInclusive<u32> {
-        port.map_or(0..=self.largest_port.min(MOST_PORTS - 1), |port| port..=port)
+        port.map_or(0..=self.largest_port.min(MAX_PORTS - 1), |port| port..=port)
     }
 
     /// Sets options that are otherwise on the program's architecture.
@@ -332,7 +338,7 @@ impl LoadedProgram {
     /// Runs a pass that has begun, unless the caller takes it. It reads the configuration as it is now, or as it
     /// is at each moment of a pass that takes time.
     fn start_pass(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
-        if core.hands_out(&pass) {
+        if core.caller_takes(&pass) {
             pass.view = Some(self.view());
             pass.hold = Some(self.membership.hold.clone());
             core.handed_out.push(pass);
@@ -364,6 +370,9 @@ impl LoadedProgram {
     /// Finishes a pass behind the last of its blocks, or counts what became of one that has ended.
     pub fn finish(&mut self, core: &mut SwitchCore, mut pass: Pass) -> Result<(), DeviceError> {
         core.take_record(&mut pass);
+        if core.tap.is_some() {
+            self.note_probes(core, &mut pass);
+        }
         match pass.ended {
             None => {
                 if !pass.packet.context.actions.is_empty() {
@@ -378,6 +387,18 @@ impl LoadedProgram {
         }
         self.executor.runner.recycle(pass.packet.context);
         Ok(())
+    }
+
+    /// Moves what probes gave in blocks of a pass to the tap.
+    fn note_probes(&self, core: &mut SwitchCore, pass: &mut Pass) {
+        let declared = &self.program().requests;
+        let is_probe = |request: RequestId| &*declared[request.index()].name == PROBE_REQUEST;
+        let requests = &mut pass.packet.context.requests;
+        for (request, values) in requests.extract_if(.., |(request, _)| is_probe(*request)) {
+            if let Some(tap) = &mut core.tap {
+                tap.note(core.now_ps, TappedEvent::Probed { request, values });
+            }
+        }
     }
 
     /// Another pass of equal state, unless the packet has made as many as it may.
@@ -401,13 +422,13 @@ impl LoadedProgram {
     }
 
     /// Goes on with a packet that left the fast path.
-    pub fn leave_fast_path(
+    pub fn resume_after_exit(
         &mut self,
         core: &mut SwitchCore,
-        left: LeftFastPath,
+        left: FastPathExit,
     ) -> Result<(), DeviceError> {
         let (architecture, mut services) = self.with_services(core);
-        architecture.leave_fast_path(&mut services, left)
+        architecture.resume_after_exit(&mut services, left)
     }
 
     /// The configuration of the pass that begins now.
@@ -458,28 +479,28 @@ impl LoadedProgram {
 
     /// The most that a packet can grow by headers.
     #[inline]
-    pub fn most_header_bytes(&self) -> u64 {
-        self.most_header_bytes
+    pub fn max_header_bytes(&self) -> u64 {
+        self.max_header_bytes
     }
 
-    /// Takes over what has equal name and shape: see [`state::carry`].
+    /// Takes over what has equal name and code_options: see [`state::migrate`].
     pub fn migrate_state_from(&mut self, other: &LoadedProgram) {
-        let known = (other.known.clone(), self.known.clone());
+        let both = (other.shared_program.clone(), self.shared_program.clone());
         // Other threads write neither store meanwhile, and this is the only share of the one that is written.
-        let (_before, mut now) = (known.0.current_mut(), known.1.current_mut());
+        let (_before, mut now) = (both.0.current_mut(), both.1.current_mut());
         now.store = other.store.clone();
         self.forget_tables();
         if let Some(store) = Arc::get_mut(&mut self.store) {
             let from = (&*other.store, other.cells(), &**other.program());
             let BlockRunner { cells, program, .. } = &mut self.executor.runner;
-            state::carry(from, (store, cells, program));
+            state::migrate(from, (store, cells, program));
         }
         now.store = self.store.clone();
     }
 }
 
 /// Bytes of all headers of a program together.
-fn most_header_bytes(program: &Program) -> u64 {
+fn max_header_bytes(program: &Program) -> u64 {
     let bits = |header: &ir::Header| {
         let fields = &program.header_types[header.ty.index()].fields;
         fields.iter().map(|field| u64::from(field.ty.width_bits())).sum::<u64>()

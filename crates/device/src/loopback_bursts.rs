@@ -9,13 +9,15 @@ use crate::engine::{BlockRunner, Engine};
 use crate::environment::BlockEnvironment;
 use crate::event::NextEvent;
 use crate::fast_path::INPUT_TIME;
-use crate::fast_path_run::{LARGEST_SINGLE_BYTES, Leaving, drops_of, go_on};
+use crate::fast_path_run::{
+    MAX_SINGLE_BYTES, UnfinishedPacket, drops_of, resume_on_slow_path, transmit_completed,
+};
 use crate::output::DeviceError;
 use crate::packet::Arrival;
 use crate::pass::PassInfo;
 use crate::switch::Switch;
 use crate::switch_core::SwitchCore;
-use crate::traffic_manager::Passage;
+use crate::traffic_manager::GateKind;
 use std::cell::Cell;
 
 /// Packets forwarded between two polls of the control queue.
@@ -26,39 +28,39 @@ const CONTROL_POLL_INTERVAL: usize = 256;
 fn next_loopback(
     core: &mut SwitchCore,
     until_ps: u64,
-    most_header_bytes: u64,
+    max_header_bytes: u64,
     gated: bool,
 ) -> Option<Box<Arrival>> {
     loop {
         let (key, next) = core.next_event()?;
         let arrival = match next {
             NextEvent::Listed => return None,
-            NextEvent::ComingBack => &core.coming_back.front()?.1,
-            NextEvent::Admission => match core.first_waiting()? {
+            NextEvent::LoopedBack => &core.looped_back.front()?.1,
+            NextEvent::IngressSlot => match core.first_waiting()? {
                 (None, arrival) => arrival,
                 (Some(_), _) => return None,
             },
         };
-        let now_ps = core.now_ps.max(key.0);
+        let now_ps = core.now_ps.max(key.time_ps);
         let length = arrival.bytes.len();
         let limit = core.options.pass_limit;
-        let may_pass = key.0 <= until_ps
-            && length <= LARGEST_SINGLE_BYTES
+        let may_pass = key.time_ps <= until_ps
+            && length <= MAX_SINGLE_BYTES
             && limit.is_none_or(|limit| u64::from(limit) >= arrival.reception.passes() + 2)
-            && match (gated, length as u64 + most_header_bytes) {
-                (false, most_bytes) => core.traffic.lets_one_through(most_bytes, now_ps),
-                (true, most_bytes) => core.traffic.opens_gates(most_bytes, now_ps),
+            && match (gated, length as u64 + max_header_bytes) {
+                (false, max_bytes) => core.traffic.can_transmit_now(max_bytes, now_ps),
+                (true, max_bytes) => core.traffic.refresh_gates(max_bytes, now_ps),
             };
         if !may_pass {
             return None;
         }
         core.now_ps = now_ps;
-        if next == NextEvent::Admission {
-            return core.admit().map(|(_, arrival)| arrival);
+        if next == NextEvent::IngressSlot {
+            return core.take_waiting().map(|(_, arrival)| arrival);
         }
-        let (_, arrival) = core.coming_back.pop_front()?;
+        let (_, arrival) = core.looped_back.pop_front()?;
         if !core.obey_flow_control(&arrival)
-            && let Some(arrival) = core.take_turn(None, arrival)
+            && let Some(arrival) = core.wait_for_ingress(None, arrival)
         {
             return Some(arrival);
         }
@@ -69,15 +71,17 @@ impl Switch {
     /// Runs packets that come back until a time, until something else comes first. What it leaves is done
     /// the usual way.
     pub(crate) fn run_loopback_bursts(&mut self, until_ps: u64) -> Result<(), DeviceError> {
-        if self.core.coming_back.is_empty() && self.core.admission_ps.is_none() {
+        if self.core.looped_back.is_empty() && self.core.next_slot_ps.is_none() {
             return Ok(());
         }
         let is_next = |core: &SwitchCore| {
             let next = core.next_event();
-            next.is_some_and(|(key, next)| key.0 <= until_ps && next != NextEvent::Listed)
+            next.is_some_and(|(key, next)| key.time_ps <= until_ps && next != NextEvent::Listed)
         };
         // Where a rule chooses, each packet is asked for by itself.
-        let Some(id) = self.only.filter(|id| is_next(&self.core) && self.has_fast_path(*id)) else {
+        let Some(id) =
+            self.only_program.filter(|id| is_next(&self.core) && self.has_fast_path(*id))
+        else {
             return Ok(());
         };
         // Where queues are paused now and then, all rounds look at gates.
@@ -87,8 +91,7 @@ impl Switch {
         let mut single = self.take_single();
         let Some((program, core)) = self.program_and_core(id) else { return Ok(()) };
         program.prepare_fast_context();
-        let (most_header_bytes, largest_port) =
-            (program.most_header_bytes(), program.largest_port());
+        let (max_header_bytes, largest_port) = (program.max_header_bytes(), program.largest_port());
         let forwarding = program.store.forwarding();
         let mut log = std::mem::take(&mut core.log);
         let clock = Cell::new(core.now_ps);
@@ -116,8 +119,7 @@ impl Switch {
                 &mut environment,
             );
             for _ in 0..CONTROL_POLL_INTERVAL {
-                let Some(mut arrival) = next_loopback(core, until_ps, most_header_bytes, gated)
-                else {
+                let Some(arrival) = next_loopback(core, until_ps, max_header_bytes, gated) else {
                     break;
                 };
                 let now_ps = core.now_ps;
@@ -132,7 +134,7 @@ impl Switch {
                 // It is empty, and the length was looked at.
                 let _ = single.push(arrival.port, &arrival.bytes);
                 running.inputs()[INPUT_TIME] = core.timestamp();
-                let gates = if gated { core.traffic.gates(Passage::Prompt) } else { &[] };
+                let gates = if gated { core.traffic.gates(GateKind::IdleWire) } else { &[] };
                 let early = running.run(0, single.packets_mut(), 0..1, gates, context, now_ps);
                 core.fast_path.count(&single, 0..1, 0, largest_port);
                 let (in_ingress, in_egress) = drops_of(&running.exit_counts());
@@ -141,16 +143,7 @@ impl Switch {
                     left = Some((arrival, early));
                     break;
                 }
-                let queue = single.last_queue();
-                match single.outputs().next() {
-                    Some(sent) => {
-                        arrival.reception.add_passes(2);
-                        arrival.bytes.clear();
-                        arrival.bytes.extend_from_slice(sent.bytes);
-                        core.leave_fast_path(id, sent.port, queue, arrival);
-                    }
-                    None => arrival.reception.add_passes(1 + in_egress),
-                }
+                transmit_completed(core, id, &single, arrival, 1 + in_egress);
             }
         }
         // Whoever wrote in the meantime wrote behind what stood there.
@@ -162,9 +155,16 @@ impl Switch {
         {
             let jit::EarlyExit { packet, exit: ending, outputs } = early;
             let view = ConfigurationView::Forwarding(forwarding);
-            let leaving = Leaving { packet, ending, context, outputs, view };
+            let unfinished = UnfinishedPacket { packet, ending, context, outputs, view };
             let number = arrival.reception.number;
-            done = go_on(program, core, &single, leaving, number, Some(arrival.reception));
+            done = resume_on_slow_path(
+                program,
+                core,
+                &single,
+                unfinished,
+                number,
+                Some(arrival.reception),
+            );
         }
         self.put_single(single);
         done

@@ -109,16 +109,16 @@ impl Default for TrafficManagerOptions {
 
 /// What of the options goes into machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct CodeOptions {
     drop_port: Option<u32>,
-    least_queue_count: u32,
+    min_queue_count: u32,
 }
 
 impl DeviceOptions {
     /// What of them goes into machine code.
-    pub(crate) fn shape(&self) -> Shape {
-        let least_queue_count = self.traffic_manager.least_queue_count();
-        Shape { drop_port: self.drop_port, least_queue_count }
+    pub(crate) fn code_options(&self) -> CodeOptions {
+        let min_queue_count = self.traffic_manager.min_queue_count();
+        CodeOptions { drop_port: self.drop_port, min_queue_count }
     }
 
     /// The engine that a device with these options has.
@@ -129,7 +129,7 @@ impl DeviceOptions {
 
 impl TrafficManagerOptions {
     /// The fewest queues that a port has, 1 at least.
-    pub(crate) fn least_queue_count(&self) -> u32 {
+    pub(crate) fn min_queue_count(&self) -> u32 {
         let ports = self.ports.values().chain([&self.default_port]);
         ports.map(|port| port.queue_count.max(1)).min().unwrap_or(1)
     }

@@ -2,6 +2,7 @@
 //! A packet on its way through the device: as bytes that wait for ingress, and as parsed headers
 //! and metadata that wait for egress. What the architecture does to it is not here.
 
+use crate::ingress_source::IngressSource;
 use crate::trace::{Cause, PassId};
 use interpreter::PacketContext;
 use ir::{Bits, SlotId};
@@ -57,36 +58,6 @@ impl Reception {
 /// goes from ingress to the wire, queues included; copies of a packet are of its pass.
 #[derive(Debug, Default)]
 pub(crate) struct PassEpoch;
-
-/// How a packet comes to ingress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IngressSource {
-    /// By a port, from outside.
-    Wire,
-    /// By a loopback port.
-    Loopback,
-    /// From the packet generator, by a port.
-    Generator,
-    /// From an extern, as if by a port.
-    Extern,
-    /// By the resubmission path.
-    Resubmission,
-    /// By the recirculation path.
-    Recirculation,
-}
-
-impl IngressSource {
-    /// Whether it is a new arrival at a numbered port, not a further pass of the internal paths.
-    pub fn is_port(self) -> bool {
-        match self {
-            IngressSource::Wire
-            | IngressSource::Loopback
-            | IngressSource::Generator
-            | IngressSource::Extern => true,
-            IngressSource::Resubmission | IngressSource::Recirculation => false,
-        }
-    }
-}
 
 /// A packet that comes to ingress.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ mod sources;
 mod train;
 
 pub use application::{
-    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
+    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MAX_BATCHES,
 };
-pub(crate) use sources::{MOST_TRAINS, Sources};
+pub(crate) use sources::{MAX_TRAINS, Sources};
 pub use train::{GENERATED_PACKET, PacketTrain, TrainTarget};

@@ -179,11 +179,6 @@ impl Pass {
         &self.packet.context
     }
 
-    /// The same, to change it.
-    pub fn context_mut(&mut self) -> &mut PacketContext {
-        &mut self.packet.context
-    }
-
     /// Whether it ended: blocks that are run on it do nothing, and its finish counts the drop.
     pub fn is_ended(&self) -> bool {
         self.ended.is_some()

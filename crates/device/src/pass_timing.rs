@@ -90,7 +90,7 @@ impl HalfSchedule {
         program: &Program,
         timing: &PassTiming,
         blocks: &[usize],
-        least_ps: u64,
+        min_ps: u64,
     ) -> Result<HalfSchedule, LoadError> {
         let mut last_stage = None;
         let mut all = Vec::with_capacity(blocks.len());
@@ -102,7 +102,7 @@ impl HalfSchedule {
             all.push(moments);
         }
         let stages = last_stage.map_or(0, |last| last.saturating_add(1));
-        Ok(HalfSchedule { moments: all, duration_ps: timing.offset_ps(stages).max(least_ps) })
+        Ok(HalfSchedule { moments: all, duration_ps: timing.offset_ps(stages).max(min_ps) })
     }
 }
 

@@ -28,9 +28,9 @@ impl Switch {
     /// Loads a program beside the others. No packet meets it until a rule admits it.
     pub fn add_program(&mut self, program: LoadedProgram) -> ProgramId {
         self.serve_waiting();
-        self.driver.entry.watch(&program.store);
+        self.driver.inbox.watch(&program.store);
         let id = self.programs.add(program, None);
-        self.watch_all_writes();
+        self.update_write_path();
         id
     }
 
@@ -55,7 +55,7 @@ impl Switch {
     fn set_admission(&mut self, admission: Admission) {
         let code = |program| self.programs.code_of(program).unwrap_or(program);
         self.admitted_code = admission.map(code);
-        self.only = self.admitted_code.only();
+        self.only_program = self.admitted_code.only_program();
         self.admission = admission;
         let admitted = self.admitted_code.programs().filter_map(|id| self.programs.get(id));
         let all = admitted.chain([self.programs.main()]);
@@ -65,7 +65,7 @@ impl Switch {
     fn set_main(&mut self, id: ProgramId) {
         self.programs.set_main(id);
         let main = self.programs.main();
-        let mut known = self.driver.entry.main.current_mut();
+        let mut known = self.driver.inbox.main.current_mut();
         known.program = main.program().clone();
         known.store = main.store.clone();
         drop(known);
@@ -86,11 +86,11 @@ impl Switch {
         let Some(second) = self.programs.second.take() else { return false };
         self.serve_waiting();
         let before = self.programs.main_id();
-        let entry = self.driver.entry.clone();
+        let inbox = self.driver.inbox.clone();
         // No other thread writes from here until targets know the second program.
-        let mut known = entry.main.current_mut();
+        let mut known = inbox.main.current_mut();
         let Some((old, new)) = self.programs.pair_mut(before, second) else { return false };
-        entry.watch(&new.store);
+        inbox.watch(&new.store);
         new.migrate_state_from(old);
         known.program = new.program().clone();
         known.store = new.store.clone();
@@ -119,9 +119,9 @@ impl Switch {
         old.forget_tables();
         let mut new = new;
         new.store = old.store.clone();
-        new.known = old.known.clone();
-        new.is_of_main_line = old.is_of_main_line;
-        new.known.current_mut().program = new.program().clone();
+        new.shared_program = old.shared_program.clone();
+        new.has_been_main = old.has_been_main;
+        new.shared_program.current_mut().program = new.program().clone();
         let program = new.program().clone();
         let now = self.programs.add(new, Some(name));
         self.programs.hand_cells_over(before, now);
@@ -130,7 +130,7 @@ impl Switch {
         }
         if self.programs.main_id() == before {
             self.programs.set_main(now);
-            self.driver.entry.main.current_mut().program = program;
+            self.driver.inbox.main.current_mut().program = program;
         }
         // It names the new code now.
         let admission = self.admission.clone();
@@ -162,7 +162,7 @@ impl Switch {
             program.is_leaving = true;
             if program.borrows_cells_of.is_none() {
                 // What is written from now on is for the driver to refuse.
-                program.known.current_mut().sees_all_writes = true;
+                program.shared_program.current_mut().serializes_writes = true;
             }
         }
         // Those among them whose last pass was dropped by its caller.

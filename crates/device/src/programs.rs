@@ -27,7 +27,7 @@ impl Programs {
     /// The first program is the main one.
     pub fn new(mut first: LoadedProgram) -> Programs {
         first.set_id(ProgramId(0), ProgramId(0));
-        first.is_of_main_line = true;
+        first.has_been_main = true;
         Programs {
             loaded: vec![Some(Box::new(first))],
             main: ProgramId(0),
@@ -51,7 +51,7 @@ impl Programs {
     /// Makes a program that is loaded the main one.
     pub fn set_main(&mut self, id: ProgramId) {
         if let Some(program) = self.get_mut(id) {
-            program.is_of_main_line = true;
+            program.has_been_main = true;
             self.main = id;
         }
     }

@@ -246,11 +246,13 @@ impl Services<'_> {
         self.core.schedule(time_ps, Event::IngressDone { program, port, packet });
     }
 
-    /// Puts a packet into a queue of a port, if there is room; returns whether there was.
-    pub fn put(&mut self, port: u32, queue: u32, packet: Box<QueuedPacket>) -> bool {
-        let length = u64::from(packet.length_bytes);
+    /// Puts a packet into a queue of a port. If there is no room, the packet is dropped.
+    pub fn enqueue(&mut self, port: u32, queue: u32, packet: Box<QueuedPacket>) {
+        let (pass, length) = (packet.parent, u64::from(packet.length_bytes));
         let item = Queued::Packet(self.membership.lease.id, packet);
-        self.put_item(OutputPath::Port(port), queue, length, item)
+        if self.put_item(OutputPath::Port(port), queue, length, item) {
+            self.note(pass, || queue_step("enqueue", port, queue));
+        }
     }
 
     /// Sends a packet of so many bytes back to ingress by one of the internal paths, if there is room.
@@ -276,4 +278,9 @@ impl Services<'_> {
         let program = self.membership.lease.id;
         self.core.transmit(program, departure, reception, bytes, pass);
     }
+}
+
+/// Makes a step of a trace about a queue of a port: `enqueue`, `egress`.
+pub(crate) fn queue_step(name: &'static str, port: u32, queue: u32) -> TraceNode {
+    TraceNode::new(name, "").with("port", u64::from(port)).with("queue", u64::from(queue))
 }

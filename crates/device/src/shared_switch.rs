@@ -2,7 +2,7 @@
 //! The lock around a switch that its device and its targets share. Requests that arrive while the switch is
 //! in use are served when it is given back.
 
-use crate::control_request::{Entry, try_lock};
+use crate::control_request::{ControlInbox, try_lock};
 use crate::switch::Switch;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Shared {
     switch: Mutex<Switch>,
-    pub entry: Arc<Entry>,
+    pub inbox: Arc<ControlInbox>,
 }
 
 impl Shared {
     /// A switch to share.
     pub fn new(switch: Switch) -> Shared {
-        let entry = switch.driver.entry.clone();
-        Shared { switch: Mutex::new(switch), entry }
+        let inbox = switch.driver.inbox.clone();
+        Shared { switch: Mutex::new(switch), inbox }
     }
 
     /// The switch, as soon as it is free.
@@ -34,7 +34,7 @@ impl Shared {
 
     /// Serves requests that wait, unless the one who has the switch will.
     pub fn serve_if_idle(&self) {
-        while self.entry.has_waiting()
+        while self.inbox.has_waiting()
             && let Some(mut switch) = try_lock(&self.switch)
         {
             switch.serve_waiting();
@@ -72,9 +72,9 @@ impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
         self.publish();
-        self.shared.entry.note_time(self.core.now_ps);
+        self.shared.inbox.note_time(self.core.now_ps);
         self.switch = None;
-        if self.shared.entry.has_waiting() {
+        if self.shared.inbox.has_waiting() {
             self.shared.serve_if_idle();
         }
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const PACKETS_REMEMBERED: usize = 4096;
 
 /// Cells of one register or counter that are compared at the end.
-const MOST_CELLS_COMPARED: u64 = 1 << 16;
+const MAX_CELLS_COMPARED: u64 = 1 << 16;
 
 /// Why two engines stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,16 +70,16 @@ impl fmt::Display for Difference {
 }
 
 /// What a device showed since it was last looked at.
-struct Shown {
+struct Observed {
     transmitted: Vec<Transmitted>,
     digests: Vec<DigestMessage>,
     log: Vec<LogLine>,
     error: Option<DeviceError>,
 }
 
-impl Shown {
-    fn of(device: &mut Device, result: Result<(), DeviceError>) -> Shown {
-        Shown {
+impl Observed {
+    fn of(device: &mut Device, result: Result<(), DeviceError>) -> Observed {
+        Observed {
             transmitted: device.drain_transmitted(),
             digests: device.drain_digests(),
             log: device.drain_log(),
@@ -90,7 +90,7 @@ impl Shown {
 
 /// What both engines gave for a packet.
 #[derive(Clone, Debug, Default)]
-pub struct Agreed {
+pub struct AgreedOutputs {
     /// Packets sent.
     pub transmitted: Vec<Transmitted>,
     /// Digests.
@@ -145,7 +145,7 @@ impl SideBySide {
         port: u32,
         time_ps: u64,
         bytes: Vec<u8>,
-    ) -> Result<Agreed, Box<Stop>> {
+    ) -> Result<AgreedOutputs, Box<Stop>> {
         let number = self.jit.receptions();
         if self.recent.len() == PACKETS_REMEMBERED {
             self.recent.pop_front();
@@ -160,7 +160,7 @@ impl SideBySide {
 
     /// Runs until nothing is left to do, or until a time in picoseconds, and compares statistics, registers
     /// and counters too.
-    pub fn finish(&mut self, until_ps: Option<u64>) -> Result<Agreed, Box<Stop>> {
+    pub fn finish(&mut self, until_ps: Option<u64>) -> Result<AgreedOutputs, Box<Stop>> {
         let agreed = self.run(None, |device| match until_ps {
             Some(until_ps) => device.advance(until_ps),
             None => device.run_to_completion(),
@@ -175,11 +175,11 @@ impl SideBySide {
         &mut self,
         packet: Option<u64>,
         mut action: impl FnMut(&mut Device) -> Result<(), DeviceError>,
-    ) -> Result<Agreed, Box<Stop>> {
+    ) -> Result<AgreedOutputs, Box<Stop>> {
         let result = action(&mut self.jit);
-        let on_jit = Shown::of(&mut self.jit, result);
+        let on_jit = Observed::of(&mut self.jit, result);
         let result = action(&mut self.interpreter);
-        let on_interpreter = Shown::of(&mut self.interpreter, result);
+        let on_interpreter = Observed::of(&mut self.interpreter, result);
         let traces = self.interpreter.drain_traces();
         let difference = self.difference(packet, &on_jit, &on_interpreter, &traces);
         if let Some(difference) = difference {
@@ -188,8 +188,8 @@ impl SideBySide {
         match on_jit.error {
             Some(error) => Err(Box::new(Stop::Error(error))),
             None => {
-                let Shown { transmitted, digests, log, .. } = on_jit;
-                Ok(Agreed { transmitted, digests, log })
+                let Observed { transmitted, digests, log, .. } = on_jit;
+                Ok(AgreedOutputs { transmitted, digests, log })
             }
         }
     }
@@ -204,8 +204,8 @@ impl SideBySide {
     fn difference(
         &mut self,
         packet: Option<u64>,
-        on_jit: &Shown,
-        on_interpreter: &Shown,
+        on_jit: &Observed,
+        on_interpreter: &Observed,
         traces: &[PacketTrace],
     ) -> Option<Difference> {
         let pair = first_pair(&on_jit.transmitted, &on_interpreter.transmitted);
@@ -275,7 +275,7 @@ impl SideBySide {
         for (at, declared) in program.registers.iter().enumerate() {
             let id = RegisterId(at as u32);
             let (Some(one), Some(other)) = (one.register(id), other.register(id)) else { continue };
-            for index in 0..one.size().min(MOST_CELLS_COMPARED) {
+            for index in 0..one.size().min(MAX_CELLS_COMPARED) {
                 let values = [one.read(index), other.read(index)];
                 if values[0] != values[1] {
                     let texts =
@@ -287,7 +287,7 @@ impl SideBySide {
         }
         for (at, declared) in program.counters.iter().enumerate() {
             let id = CounterId(at as u32);
-            for index in 0..one.counter_size(id).min(MOST_CELLS_COMPARED) {
+            for index in 0..one.counter_size(id).min(MAX_CELLS_COMPARED) {
                 let values = [one.counter(id, index), other.counter(id, index)];
                 if values[0] != values[1] {
                     let texts = values.map(|value| {

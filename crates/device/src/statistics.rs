@@ -75,14 +75,14 @@ impl Statistics {
 }
 
 /// A device with more ports counts them in an ordered map.
-const MOST_FLAT_PORTS: u32 = 1 << 12;
+const MAX_FLAT_PORTS: u32 = 1 << 12;
 
 /// Bytes of all packets together that fit into a tally.
 const TALLY_BYTES: u64 = 1 << 32;
 
 /// The least that a packet counts for there, as if it had so many bytes: the sums of port numbers then fit
 /// too.
-const LEAST_BYTES: u64 = MOST_FLAT_PORTS as u64;
+const MIN_TALLY_BYTES: u64 = MAX_FLAT_PORTS as u64;
 
 /// Packets and their bytes by port, of a device with few enough of them. Each packet has added its length to
 /// the row of its port and, above 32 bits, the number of its port, which its record has beside the length:
@@ -168,7 +168,7 @@ impl FastPathStatistics {
         for (port, length_bytes) in burst.packets().sent_lengths(already) {
             self.sent(port, length_bytes);
         }
-        if largest_port < MOST_FLAT_PORTS {
+        if largest_port < MAX_FLAT_PORTS {
             let rows = (largest_port as usize + 1).next_power_of_two();
             (self.recently_received, self.recently_sent) = (Tally::new(rows), Tally::new(rows));
             self.room_bytes = TALLY_BYTES - 1;
@@ -244,7 +244,7 @@ impl FastPathStatistics {
 /// How much room a packet takes that has at most so many bytes.
 #[inline]
 fn room_of(largest_bytes: usize) -> u64 {
-    (largest_bytes as u64).max(LEAST_BYTES)
+    (largest_bytes as u64).max(MIN_TALLY_BYTES)
 }
 
 fn add_to_ports(

@@ -27,7 +27,7 @@ pub(crate) struct Switch {
     /// The same by their code.
     pub admitted_code: Admission,
     /// The code that all packets meet, where that is one.
-    pub only: Option<ProgramId>,
+    pub only_program: Option<ProgramId>,
     /// The largest port of all programs that packets may meet.
     pub largest_port: u32,
     pub receptions: u64,
@@ -38,11 +38,11 @@ pub(crate) struct Switch {
     pub driver: Driver,
 }
 
-/// What is done with a packet that arrives.
+/// What the admission rule decides about a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrived {
-    /// It meets the program with this code.
-    Meets(ProgramId),
+pub(crate) enum AdmissionOutcome {
+    /// The program with this code processes it.
+    Program(ProgramId),
     Dropped(DropReason),
 }
 
@@ -63,7 +63,7 @@ impl Switch {
             core: SwitchCore::new(options),
             admission: Admission::all(id),
             admitted_code: Admission::all(id),
-            only: Some(id),
+            only_program: Some(id),
             largest_port: programs.main().largest_port(),
             programs,
             receptions: 0,
@@ -83,20 +83,20 @@ impl Switch {
 
     /// What is done with a packet that arrives now. It is asked once for each.
     #[inline]
-    pub fn arrived(&self, port: u32, frame: &[u8]) -> Arrived {
-        match self.only {
-            Some(id) => Arrived::Meets(id),
-            None => self.admitted(port, frame),
+    pub fn admit_packet(&self, port: u32, frame: &[u8]) -> AdmissionOutcome {
+        match self.only_program {
+            Some(id) => AdmissionOutcome::Program(id),
+            None => self.admit_by_rule(port, frame),
         }
     }
 
-    fn admitted(&self, port: u32, frame: &[u8]) -> Arrived {
+    fn admit_by_rule(&self, port: u32, frame: &[u8]) -> AdmissionOutcome {
         let Admitted::Program(id) = self.admitted_code.of(port, frame) else {
-            return Arrived::Dropped(DropReason::NotAdmitted);
+            return AdmissionOutcome::Dropped(DropReason::NotAdmitted);
         };
         match self.programs.get(id).is_some_and(|program| port <= program.largest_port()) {
-            true => Arrived::Meets(id),
-            false => Arrived::Dropped(DropReason::NoSuchPort),
+            true => AdmissionOutcome::Program(id),
+            false => AdmissionOutcome::Dropped(DropReason::NoSuchPort),
         }
     }
 

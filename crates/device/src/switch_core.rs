@@ -4,11 +4,12 @@
 
 use crate::control_request::ControlWork;
 use crate::drop_reason::DropReason;
-use crate::event::{ADMISSION_CLASS, Event, EventKey, LOOPBACK_CLASS, NextEvent};
+use crate::event::{Event, EventKey, INGRESS_SLOT_CLASS, LOOPBACK_CLASS, NextEvent};
 use crate::flow_control::{PauseFrame, pause_end_ps};
+use crate::ingress_source::IngressSource;
 use crate::options::{DeviceOptions, TimestampUnit};
 use crate::output::{DigestMessage, LogLine, Transmitted};
-use crate::packet::{Arrival, IngressSource, PassEpoch, ProgramId, Queued, Reception};
+use crate::packet::{Arrival, PassEpoch, ProgramId, Queued, Reception};
 use crate::packet_generator::{GeneratorApplication, Sources, TrainTarget};
 use crate::pass::{CallerPasses, Departure, Gress, Pass};
 use crate::statistics::{FastPathStatistics, Statistics};
@@ -52,9 +53,9 @@ pub(crate) struct SwitchCore {
     pub wires_take_time: bool,
     /// Packets that come back by loopback ports, in order; those that would come before others that are
     /// here stand with the events.
-    pub coming_back: VecDeque<(EventKey, Box<Arrival>)>,
+    pub looped_back: VecDeque<(EventKey, Box<Arrival>)>,
     /// When ingress takes the next of those that wait for it.
-    pub admission_ps: Option<u64>,
+    pub next_slot_ps: Option<u64>,
     /// When ingress may take the next packet.
     ingress_free_ps: u64,
     /// For ingress, in order, with the program that they belong to if they do to one.
@@ -78,8 +79,8 @@ impl SwitchCore {
             now_ps: 0,
             has_flow_control: options.traffic_manager.has_flow_control(),
             wires_take_time: options.traffic_manager.wires_take_time(),
-            coming_back: VecDeque::new(),
-            admission_ps: None,
+            looped_back: VecDeque::new(),
+            next_slot_ps: None,
             ingress_free_ps: 0,
             waiting: VecDeque::new(),
             generator: Sources::new(&options.packet_generator),
@@ -115,9 +116,9 @@ impl SwitchCore {
 
     /// Whether copies of a packet that may take the fast path may do so too, each to a port of its own:
     /// queues that all wait for a moment share no buffer then, and wires take no time.
-    pub fn lets_copies_through(&mut self) -> bool {
+    pub fn can_replicate_now(&mut self) -> bool {
         self.options.traffic_manager.shared_buffer_bytes.is_none()
-            && self.traffic.lets_through_at_once(0, self.now_ps)
+            && self.traffic.can_bypass_queues(0, self.now_ps)
     }
 
     /// A copy of these bytes, in memory that was used before.
@@ -179,7 +180,7 @@ impl SwitchCore {
             _ => self.next_sequence(),
         };
         self.endless_events += usize::from(self.is_endless(&event));
-        self.events.insert((time_ps, class, port, sequence), event);
+        self.events.insert(EventKey { time_ps, class, port, sequence }, event);
     }
 
     /// The next number in the order of events.
@@ -198,7 +199,7 @@ impl SwitchCore {
 
     /// Whether packets that arrive may have to wait for ingress.
     #[inline]
-    pub fn keeps_a_pace(&self) -> bool {
+    pub fn limits_ingress_rate(&self) -> bool {
         self.options.ingress_interval_ps > 0
     }
 
@@ -235,8 +236,8 @@ impl SwitchCore {
     pub fn has_only_endless_events(&self) -> bool {
         self.endless_events > 0
             && self.endless_events == self.events.len()
-            && self.coming_back.is_empty()
-            && self.admission_ps.is_none()
+            && self.looped_back.is_empty()
+            && self.next_slot_ps.is_none()
             && self.traffic.next_ready().is_none()
             && !self.traffic.holds_flow_paused()
     }
@@ -311,7 +312,7 @@ impl SwitchCore {
     }
 
     /// Lets a packet into ingress now, or puts it behind those that wait.
-    pub fn take_turn(
+    pub fn wait_for_ingress(
         &mut self,
         program: Option<ProgramId>,
         arrival: Box<Arrival>,
@@ -325,7 +326,7 @@ impl SwitchCore {
             return Some(arrival);
         }
         if self.waiting.is_empty() {
-            self.admission_ps = Some(self.ingress_free_ps);
+            self.next_slot_ps = Some(self.ingress_free_ps);
         }
         self.waiting.push_back((program, arrival));
         None
@@ -337,10 +338,10 @@ impl SwitchCore {
     }
 
     /// The packet whose turn it is.
-    pub fn admit(&mut self) -> Option<(Option<ProgramId>, Box<Arrival>)> {
+    pub fn take_waiting(&mut self) -> Option<(Option<ProgramId>, Box<Arrival>)> {
         let first = self.waiting.pop_front()?;
         self.ingress_free_ps = self.now_ps.saturating_add(self.options.ingress_interval_ps);
-        self.admission_ps = (!self.waiting.is_empty()).then_some(self.ingress_free_ps);
+        self.next_slot_ps = (!self.waiting.is_empty()).then_some(self.ingress_free_ps);
         Some(first)
     }
 
@@ -424,12 +425,12 @@ impl SwitchCore {
 
     /// Whether the caller takes some of the passes that begin now.
     #[inline]
-    pub fn hands_out_any(&self) -> bool {
+    pub fn caller_takes_any(&self) -> bool {
         self.caller_passes != CallerPasses::default() || self.awaited_packet.is_some()
     }
 
     /// Whether the caller takes a pass that begins.
-    pub fn hands_out(&mut self, pass: &Pass) -> bool {
+    pub fn caller_takes(&mut self, pass: &Pass) -> bool {
         match pass.gress() {
             Gress::Ingress => {
                 let is_awaited = self.awaited_packet == Some(pass.run.packet);
@@ -472,9 +473,9 @@ impl SwitchCore {
         false
     }
 
-    /// Transmits a packet that completed the fast path: as [`SwitchCore::transmit`], but that compiled code has
-    /// counted it.
-    pub fn leave_fast_path(
+    /// Transmits a packet that completed the fast path. Unlike [`SwitchCore::transmit`] it does not count the packet:
+    /// compiled code has counted it.
+    pub fn transmit_completed(
         &mut self,
         program: ProgramId,
         port: u32,
@@ -526,9 +527,14 @@ impl SwitchCore {
 
     /// A packet will come back by its port when it has arrived.
     pub fn send_back_by_loopback(&mut self, arrival: Box<Arrival>) {
-        let key = (arrival.arrived_ps, LOOPBACK_CLASS, arrival.port, self.next_sequence());
-        if self.coming_back.back().is_none_or(|(last, _)| *last < key) {
-            self.coming_back.push_back((key, arrival));
+        let key = EventKey {
+            time_ps: arrival.arrived_ps,
+            class: LOOPBACK_CLASS,
+            port: arrival.port,
+            sequence: self.next_sequence(),
+        };
+        if self.looped_back.back().is_none_or(|(last, _)| *last < key) {
+            self.looped_back.push_back((key, arrival));
         } else {
             self.events.insert(key, Event::Loopback(arrival));
         }
@@ -537,10 +543,12 @@ impl SwitchCore {
     /// What happens next but for packets leaving queues.
     pub fn next_event(&self) -> Option<(EventKey, NextEvent)> {
         let event = self.events.first_key_value().map(|(key, _)| (*key, NextEvent::Listed));
-        let back = self.coming_back.front().map(|(key, _)| (*key, NextEvent::ComingBack));
-        let admission =
-            self.admission_ps.map(|at| ((at, ADMISSION_CLASS, 0, 0), NextEvent::Admission));
-        [event, back, admission].into_iter().flatten().min_by_key(|(key, _)| *key)
+        let back = self.looped_back.front().map(|(key, _)| (*key, NextEvent::LoopedBack));
+        let slot = self.next_slot_ps.map(|time_ps| {
+            let key = EventKey { time_ps, class: INGRESS_SLOT_CLASS, port: 0, sequence: 0 };
+            (key, NextEvent::IngressSlot)
+        });
+        [event, back, slot].into_iter().flatten().min_by_key(|(key, _)| *key)
     }
 
     /// Whether nothing is going to happen as long as no packet comes, but what queues do and what goes on
@@ -548,8 +556,8 @@ impl SwitchCore {
     #[inline]
     pub fn is_idle(&self) -> bool {
         match self.events.first_key_value() {
-            None => self.coming_back.is_empty() && self.admission_ps.is_none(),
-            Some((key, _)) => key.0 > self.now_ps && self.has_only_endless_events(),
+            None => self.looped_back.is_empty() && self.next_slot_ps.is_none(),
+            Some((key, _)) => key.time_ps > self.now_ps && self.has_only_endless_events(),
         }
     }
 

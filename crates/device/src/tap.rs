@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Taps: what happens to packets in a device, in order, for whoever checks a run from outside (an oracle
 //! that replays it, say). Unlike a trace, a tap tells nothing of what happens inside blocks but the random
-//! numbers drawn there and the lines logged; and both engines give the same.
+//! numbers drawn there, the lines logged, and the values at probes; and both engines give the same. Values at
+//! probes are noted when the blocks of the pass are over.
 
 use crate::drop_reason::DropReason;
-use crate::packet::IngressSource;
+use crate::ingress_source::IngressSource;
 use crate::wire::OutputPath;
+use ir::{Bits, RequestId};
 use state::externs::EmitTo;
 use std::sync::Arc;
 
@@ -45,6 +47,13 @@ pub enum TappedEvent {
     Logged {
         /// The line.
         text: String,
+    },
+    /// It passed a probe in a block of the pass ([`ir::ready::ReadyProgram::lower_with_probes`]).
+    Probed {
+        /// The probe's request, whose label and fields say where it stands and what it gives.
+        request: RequestId,
+        /// The values of the fields.
+        values: Vec<Bits>,
     },
     /// It stands in a queue now.
     Queued {
@@ -92,13 +101,13 @@ pub enum TappedEvent {
         /// The instance's control-plane name; of a function its name.
         name: Arc<str>,
         /// What.
-        deed: ExternDeed,
+        action: ExternAction,
     },
 }
 
 /// What an extern may do with a packet, but for drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExternDeed {
+pub enum ExternAction {
     /// It holds the packet.
     Held {
         /// Its number for it.

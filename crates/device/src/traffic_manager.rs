@@ -8,7 +8,7 @@ mod paths;
 mod queue;
 
 pub use crate::wire::{OutputPath, PICOSECONDS_PER_SECOND, transmission_ps};
-pub(crate) use gates::{GATE_ROWS, Passage};
+pub(crate) use gates::{GATE_ROWS, GateKind};
 pub use queue::QueueStatistics;
 
 use crate::options::{PortOptions, TrafficManagerOptions};
@@ -65,7 +65,7 @@ pub struct TrafficManager<T> {
     schedule: BTreeSet<(u64, OutputPath)>,
     buffered_bytes: u64,
     /// The most bytes so far that stayed for a time.
-    most_buffered_bytes: u64,
+    peak_buffered_bytes: u64,
     signals: Vec<CongestionSignal>,
     /// Whether every port lets packets through at once; `None` when that is to be found out again.
     ports_are_ideal: Option<bool>,
@@ -90,7 +90,7 @@ impl<T> TrafficManager<T> {
             paths: Paths::new(),
             schedule: BTreeSet::new(),
             buffered_bytes: 0,
-            most_buffered_bytes: 0,
+            peak_buffered_bytes: 0,
             signals: Vec::new(),
             ports_are_ideal: None,
             ports_are_prompt: None,
@@ -110,14 +110,14 @@ impl<T> TrafficManager<T> {
     }
 
     /// What is known of paths is out of date.
-    fn forget(&mut self) {
+    fn invalidate_port_checks(&mut self) {
         self.ports_are_ideal = None;
         self.ports_are_prompt = None;
     }
 
     /// Whether a packet queued now for any port, of at most so many bytes, would leave its queue at once
     /// by an idle wire, without a trace of it in queues and signals. The wire may take its time then.
-    pub fn lets_one_through(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+    pub fn can_transmit_now(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.waiting_packets == 0
             && self.last_busy_ps <= now_ps
             && self.has_room(length_bytes)
@@ -142,7 +142,7 @@ impl<T> TrafficManager<T> {
     /// idle wire without end, without a trace of it in queues and signals, and be gone. The ways back to
     /// ingress do not count.
     #[inline]
-    pub fn lets_through_at_once(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+    pub fn can_bypass_queues(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         self.has_room(length_bytes)
             && self.next_ready().is_none_or(|(time_ps, _)| time_ps > now_ps)
             && match self.ports_are_ideal {
@@ -162,7 +162,7 @@ impl<T> TrafficManager<T> {
 
     /// Whether a packet queued now, of at most so many bytes, may leave at once if its gate is open: see
     /// [`TrafficManager::gates`].
-    pub(crate) fn opens_gates(&mut self, length_bytes: u64, now_ps: u64) -> bool {
+    pub(crate) fn refresh_gates(&mut self, length_bytes: u64, now_ps: u64) -> bool {
         if !self.has_room(length_bytes)
             || self.next_ready().is_some_and(|(time_ps, _)| time_ps <= now_ps)
         {
@@ -170,14 +170,14 @@ impl<T> TrafficManager<T> {
         }
         self.now_ps = now_ps;
         let new = || Box::new(Gates::new(&self.options, &self.paths, now_ps));
-        self.gates.get_or_insert_with(new).come_to(now_ps, &self.paths);
+        self.gates.get_or_insert_with(new).advance_to(now_ps, &self.paths);
         true
     }
 
-    /// Gates by port, as [`TrafficManager::opens_gates`] has opened them: a packet whose gate is open leaves
+    /// Gates by port, as [`TrafficManager::refresh_gates`] has opened them: a packet whose gate is open leaves
     /// its queue at once by an idle wire, without a trace of it in queues and signals.
-    pub(crate) fn gates(&self, passage: Passage) -> &[u64] {
-        self.gates.as_ref().map_or(&[], |gates| gates.words(passage))
+    pub(crate) fn gates(&self, kind: GateKind) -> &[u64] {
+        self.gates.as_ref().map_or(&[], |gates| gates.words(kind))
     }
 
     /// Whether somebody has asked for gates, as something held packets up.
@@ -219,7 +219,7 @@ impl<T> TrafficManager<T> {
     fn reschedule(&mut self, path: OutputPath) {
         let Some(state) = self.paths.get_mut(path) else { return };
         if let Some(gates) = &mut self.gates {
-            gates.note(path, state, self.now_ps);
+            gates.update(path, state, self.now_ps);
         }
         let ready = state.ready_ps();
         if ready == state.scheduled_ps {
@@ -313,7 +313,7 @@ impl<T> TrafficManager<T> {
         })?;
         let waiting = queue.pop(now_ps)?;
         if waiting.enqueued_ps < now_ps {
-            self.most_buffered_bytes = self.most_buffered_bytes.max(self.buffered_bytes);
+            self.peak_buffered_bytes = self.peak_buffered_bytes.max(self.buffered_bytes);
         }
         let depth = queue.packets.len();
         let relieved =
@@ -374,7 +374,7 @@ impl<T> TrafficManager<T> {
         paused: bool,
         now_ps: u64,
     ) -> bool {
-        self.forget();
+        self.invalidate_port_checks();
         let state = self.path(path);
         match queue {
             None => {
@@ -404,7 +404,7 @@ impl<T> TrafficManager<T> {
         until_ps: Option<u64>,
         now_ps: u64,
     ) -> bool {
-        self.forget();
+        self.invalidate_port_checks();
         let state = self.path(path);
         let Some(found) = state.queues.get_mut(queue as usize) else { return false };
         found.set_flow_paused(until_ps, now_ps);
@@ -452,8 +452,8 @@ impl<T> TrafficManager<T> {
     }
 
     /// The most bytes that all queues held for any time so far.
-    pub fn most_buffered_bytes(&self) -> u64 {
-        self.most_buffered_bytes.max(self.buffered_bytes)
+    pub fn peak_buffered_bytes(&self) -> u64 {
+        self.peak_buffered_bytes.max(self.buffered_bytes)
     }
 
     /// Sets how many packets a queue holds, or every queue of the path. Packets above a smaller
@@ -470,16 +470,9 @@ impl<T> TrafficManager<T> {
 
     /// Sets a path's rate in bits per second for packets sent from now on; `None` is infinite.
     pub fn set_rate_bps(&mut self, path: OutputPath, rate_bps: Option<u64>) {
-        self.forget();
+        self.invalidate_port_checks();
         self.gates = None;
         self.path(path).options.rate_bps = rate_bps;
-    }
-
-    /// Sets a path's latency in picoseconds.
-    pub fn set_latency_ps(&mut self, path: OutputPath, latency_ps: u64) {
-        self.forget();
-        self.gates = None;
-        self.path(path).options.latency_ps = latency_ps;
     }
 
     fn for_queues(
@@ -488,7 +481,7 @@ impl<T> TrafficManager<T> {
         queue: Option<u32>,
         mut change: impl FnMut(&mut Queue<T>),
     ) -> bool {
-        self.forget();
+        self.invalidate_port_checks();
         self.gates = None;
         let queues = &mut self.path(path).queues;
         match queue {

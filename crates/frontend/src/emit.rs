@@ -40,8 +40,8 @@ pub trait Emitter: Sync {
 pub struct EmitRequest<'r> {
     /// What to compile for.
     pub target: &'r str,
-    /// How delayed events wait: `queue` or `recirculation`.
-    pub delay: &'r str,
+    /// How delayed events wait, if said: `queue` or `recirculation`.
+    pub delay: Option<&'r str>,
     /// The unit of time stamps: `ns` or `us`.
     pub clock: &'r str,
     /// How packets come back to ingress: `port` or `primitive`.

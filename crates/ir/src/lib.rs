@@ -93,7 +93,7 @@ pub use table::{
 pub use verify::{VerifyError, verify};
 
 /// The widest value in bits that any engine has to handle; the verifier enforces it.
-pub const MAX_WIDTH_BITS: u32 = p4::check::MAXIMUM_WIDTH_BITS;
+pub const MAX_WIDTH_BITS: u32 = p4::check::MAX_WIDTH_BITS;
 
 /// How many back edges one run of a region may take before it is stopped.
 pub const STEP_LIMIT: u32 = 65_536;

@@ -23,8 +23,19 @@ impl ReadyProgram {
     /// Lowers a checked program. Without a `main` the answer is `None` without an error; otherwise `None`
     /// means that errors were reported.
     pub fn lower(typed: Arc<TypedProgram>, found: &mut Diagnostics) -> Option<ReadyProgram> {
+        ReadyProgram::lower_with_probes(typed, &[], found)
+    }
+
+    /// The same, with probes at both ends of these controls: blocks of the package and instances that are applied,
+    /// by their control-plane names.
+    pub fn lower_with_probes(
+        typed: Arc<TypedProgram>,
+        probes: &[Arc<str>],
+        found: &mut Diagnostics,
+    ) -> Option<ReadyProgram> {
         let meanings = crate::architecture::EXTERN_MEANINGS;
-        let lowered = Arc::new(crate::lowering::lower(&typed, meanings, found)?);
+        let lowered = crate::lowering::lower_with_probes(&typed, meanings, probes, found)?;
+        let lowered = Arc::new(lowered);
         Some(ReadyProgram { typed, lowered, program: OnceLock::new() })
     }
 

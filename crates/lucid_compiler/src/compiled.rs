@@ -3,6 +3,7 @@
 //! it.
 
 use crate::options::Options;
+use crate::probes::Probes;
 use lucid::core::{ExternId, GlobalId};
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct Compiled {
     pub warnings: source::Diagnostics,
     /// The choices it was made with.
     pub options: Options,
+    /// What probes see of the program when it runs.
+    pub probes: Probes,
     /// Where each global of the core program is.
     pub globals: Vec<GlobalPlace>,
     /// Groups of ports that the program names; the n-th is multicast group

@@ -101,10 +101,6 @@ pub struct Options {
     pub delay_queue: u32,
     /// How packets come back to ingress on v1model.
     pub recirculation: Recirculation,
-    /// Whether what cannot be seen from outside is logged, for whoever records dispatches: what egress
-    /// handlers on v1model run on, and what happens at P4 of the user's. A program for TNA then calls
-    /// `log_msg`, which devices of ours know and no Tofino has.
-    pub observed: bool,
     /// The user's P4_16 that runs in front of the dispatcher (Lucid §8.1): declarations, among them
     /// `control before(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t
     /// standard_metadata)`, or on TNA one with the parameters of an ingress control.
@@ -134,11 +130,6 @@ impl Options {
         self.before.is_some() || self.after.is_some()
     }
 
-    /// Whether the program tells what happens at P4 of the user's.
-    pub(crate) fn observes_user_p4(&self) -> bool {
-        self.observed && self.has_user_p4()
-    }
-
     /// Whether a delayed event on Tofino has a time stamp with it, so that the time between two stays in a
     /// queue counts.
     pub(crate) fn has_stamps(&self) -> bool {
@@ -157,7 +148,6 @@ impl Default for Options {
             own_recirculation_ports: false,
             delay_queue: 0,
             recirculation: Recirculation::default(),
-            observed: false,
             before: None,
             after: None,
         }

@@ -63,20 +63,6 @@ pub fn remaining_delay_ns(source_kind: u16, delay_ns: u32, came_back_ns: Option<
     }
 }
 
-/// How a line of the log begins by which an egress handler tells what it runs on
-/// ([`crate::options::Options::observed`]).
-pub const EGRESS_LOG: &str = "egress handler of event ";
-
-/// The same for handlers in ingress, of programs with P4 of the user's around the dispatcher: what comes in
-/// is not what is handled there.
-pub const INGRESS_LOG: &str = "handler of event ";
-
-/// How lines begin that tell which events a handler in ingress generated, before `after` of the user's runs.
-pub const GENERATED_LOG: &str = "generated event ";
-
-/// How lines begin that tell what a packet is, or where it goes, before and after a control of the user's.
-pub const USER_LOG: &str = "P4 of the user's: ";
-
 /// Bytes of a frame before the event's parameters.
 pub const FRAME_BYTES: usize = 16;
 

@@ -9,7 +9,7 @@ use lucid::elaborate::Symbolics;
 use lucid::front;
 use lucid::syntax::NoFiles;
 use lucid_compiler::{Delay, Options, compile, wire};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::{CompiledSimulation, ready};
 use lucid_reference::simulation::{Observation, Observer, Setup, Simulation};
 use lucid_reference::specification::{Draw, Gap, Generator, Input, InputKind, Places, Run};
@@ -149,9 +149,13 @@ fn device_of(
         Err(found) => panic!("{found:?}"),
     };
     let pipeline = ready(&compiled).expect("it lowers").program().clone();
-    let site = Site { recirculation_port: options.recirculation_port, ..Site::default() };
-    let built = deploy::device_options(&compiled, &site, false);
-    let mut built = DeviceOptions { engine, ..built };
+    let recirculation_port = options.recirculation_port;
+    let site = SwitchSetup { recirculation_port, ..SwitchSetup::default() };
+    let built = deploy::device_options(&compiled, &site);
+    let mut built = DeviceOptions { engine, ingress_interval_ps: 0, ..built };
+    if let Some(port) = built.traffic_manager.ports.get_mut(&recirculation_port) {
+        (port.loopback, port.rate_bps) = (false, None);
+    }
     change(&mut built);
     let device = Device::new(pipeline.clone(), built).expect("it loads");
     for note in device.notes() {

@@ -3,11 +3,7 @@
 //! externs, routes, multicast groups, hash polynomials, as commands that `control` and BMv2 read; and how
 //! a device of ours is built for it. What the program does with all that is `scheduler`'s.
 
-use device::options::TimestampUnit;
-use device::{
-    DeviceOptions, FlowControlOptions, GeneratorApplication, GeneratorTimer, PacketTrain,
-    PauseFrame, PortOptions,
-};
+use device::{DeviceOptions, GeneratorApplication, GeneratorTimer, PacketTrain, PauseFrame};
 use lucid::core::{ExternId, GlobalKind, Program};
 use lucid_compiler::generator::{self, OPEN_PART};
 use lucid_compiler::scheduler::SERIALISER_PORTS;
@@ -35,7 +31,7 @@ const RECIRCULATION_QUEUE_PACKETS: u32 = 1 << 16;
 const PIPELINE_INTERVAL_PS: u64 = 1000;
 
 /// The rate of a recirculation port that is a port of the device, as in Lucid §7.3.
-const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
+pub const RECIRCULATION_RATE_BPS: u64 = 100_000_000_000;
 
 /// The first line of [`commands`].
 pub const COMMANDS_BEGIN: &str = "# this switch: its number, its recirculation port, its externs";
@@ -43,13 +39,16 @@ pub const COMMANDS_BEGIN: &str = "# this switch: its number, its recirculation p
 /// The first line of a [`device_file`].
 pub const DEVICE_BEGINS: &str = "# A device for the program; docs/device-files.md describes it.";
 
-/// Where a switch is in a network.
+/// What a control plane and a device need to know of a switch of a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Site {
+pub struct SwitchSetup {
     /// Its number.
-    pub switch: u32,
+    pub number: u32,
     /// The port whose packets come back.
     pub recirculation_port: u32,
+    /// How long a packet is on its way back by that port, in picoseconds; `None` is as long as a wire of
+    /// [`RECIRCULATION_RATE_BPS`] takes.
+    pub round_ps: Option<u64>,
     /// Values of the program's externs, in order.
     pub externs: Vec<Value>,
     /// By which port each other switch is reached.
@@ -60,14 +59,15 @@ pub struct Site {
     pub outside_ports: BTreeSet<u32>,
 }
 
-impl Site {
+impl SwitchSetup {
     /// A switch of a run: routes by fewest links, of equal ones the lowest port at each switch, and
     /// directly to switches that no links lead to.
-    pub fn of(setup: &Setup, switch: u32) -> Site {
+    pub fn of(setup: &Setup, switch: u32) -> SwitchSetup {
         let mut topology = setup.topology();
         let routes = routes(&mut topology, switch, setup.switches());
-        Site {
-            switch,
+        SwitchSetup {
+            number: switch,
+            round_ps: Some(setup.timing().generate_delay_ps),
             recirculation_port: setup.recirculation_ports()[switch as usize],
             externs: setup.externs()[switch as usize].clone(),
             routes,
@@ -144,19 +144,19 @@ impl Commands {
 }
 
 /// The commands for a switch, a line each, with comments.
-pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
+pub fn commands(compiled: &Compiled, program: &Program, switch: &SwitchSetup) -> String {
     let mut commands = Commands::default();
     commands.line(COMMANDS_BEGIN);
     // Programs for TNA have a parser that knows the switch's number, and as a rule a constant port.
     let is_tna = compiled.options.target == Target::Tna;
     let mut own = match is_tna {
         true if compiled.options.own_recirculation_ports => {
-            format!("{} {}", site.switch, site.recirculation_port)
+            format!("{} {}", switch.number, switch.recirculation_port)
         }
-        true => site.switch.to_string(),
-        false => format!("{} {}", site.switch, site.recirculation_port),
+        true => switch.number.to_string(),
+        false => format!("{} {}", switch.number, switch.recirculation_port),
     };
-    for value in &site.externs {
+    for value in &switch.externs {
         match value {
             Value::Int(value) => drop(write!(own, " {value}")),
             Value::Bool(value) => drop(write!(own, " {}", u8::from(*value))),
@@ -165,9 +165,9 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
         }
     }
     if is_tna {
-        commands.line(&format!("pvs_add this_switch {}", site.switch));
+        commands.line(&format!("pvs_add this_switch {}", switch.number));
         if compiled.options.own_recirculation_ports {
-            commands.line(&format!("pvs_add own_recirculation_port {}", site.recirculation_port));
+            commands.line(&format!("pvs_add own_recirculation_port {}", switch.recirculation_port));
         }
         commands.line(&format!("table_set_default switch_values set_switch_values => {own}"));
         if compiled.egress_values {
@@ -176,10 +176,10 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
     } else {
         commands.line(&format!("table_set_default configuration configure => {own}"));
     }
-    if !site.routes.is_empty() {
+    if !switch.routes.is_empty() {
         commands.line("# other switches, and the ports on the way there");
     }
-    commands.text.push_str(&forwarding(&site.routes));
+    commands.text.push_str(&forwarding(&switch.routes));
     initial_values(&mut commands, compiled, program);
     if !compiled.hashes.is_empty() {
         commands.line("# polynomials of the hashes");
@@ -189,7 +189,7 @@ pub fn commands(compiled: &Compiled, program: &Program, site: &Site) -> String {
             "set_crc32_parameters {name} {polynomial:#010x} 0xffffffff 0xffffffff true true"
         ));
     }
-    groups(&mut commands, compiled, site);
+    groups(&mut commands, compiled, switch);
     commands.text
 }
 
@@ -205,8 +205,8 @@ fn initial_values(commands: &mut Commands, compiled: &Compiled, program: &Progra
     }
 }
 
-fn groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
-    let back = site.recirculation_port;
+fn groups(commands: &mut Commands, compiled: &Compiled, switch: &SwitchSetup) {
+    let back = switch.recirculation_port;
     let copies = |count: u32| (1..=count).map(|replica| (replica, vec![back])).collect::<Vec<_>>();
     if compiled.most_generated > 1 {
         commands.line("# the serialiser: a copy for each of several events");
@@ -220,7 +220,7 @@ fn groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
     if compiled.mixes {
         commands.line("# the same, and one copy out of a port");
         let mut ports: BTreeSet<u32> = (0..SERIALISER_PORTS).collect();
-        ports.extend(site.flood_ports());
+        ports.extend(switch.flood_ports());
         ports.insert(OUTSIDE_PORT);
         ports.remove(&back);
         for port in ports {
@@ -237,13 +237,13 @@ fn groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
     }
     for (number, group) in compiled.port_groups.iter().enumerate() {
         let ports: Vec<u32> =
-            site.members(group).into_iter().filter(|port| *port < PORT_COUNT - 1).collect();
+            switch.members(group).into_iter().filter(|port| *port < PORT_COUNT - 1).collect();
         commands.group(FIRST_GROUP + number as u32, &[(0, ports)]);
     }
-    switch_groups(commands, compiled, site);
+    switch_groups(commands, compiled, switch);
     if compiled.floods {
         commands.line("# all ports but one");
-        let ports = site.flood_ports();
+        let ports = switch.flood_ports();
         for but in 0..PORT_COUNT {
             // The copy out of the network leaves whatever port is left out.
             let others = ports
@@ -258,74 +258,41 @@ fn groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
 
 /// Each member of a group of switches has a replica number of its own, and an entry that says which switch
 /// it is.
-fn switch_groups(commands: &mut Commands, compiled: &Compiled, site: &Site) {
+fn switch_groups(commands: &mut Commands, compiled: &Compiled, switch: &SwitchSetup) {
     if !compiled.switch_groups.is_empty() {
         commands.line("# groups of switches");
     }
     let mut member = FIRST_MEMBER;
     for (number, group) in compiled.switch_groups.iter().enumerate() {
         let mut replicas = Vec::new();
-        for switch in site.members(group) {
-            commands.line(&format!("table_add member at_switch {member} => {switch}"));
-            replicas.push((member, vec![site.recirculation_port]));
+        for other in switch.members(group) {
+            commands.line(&format!("table_add member at_switch {member} => {other}"));
+            replicas.push((member, vec![switch.recirculation_port]));
             member += 1;
         }
         commands.group(FIRST_SWITCHES + number as u32, &replicas);
     }
 }
 
-/// How a device is built for the program. With `loops`, what leaves by the recirculation port comes
-/// back by itself; otherwise the surroundings bring it back.
-pub fn device_options(compiled: &Compiled, site: &Site, loops: bool) -> DeviceOptions {
-    let options = &compiled.options;
-    let mut built = DeviceOptions {
-        device_id: u64::from(site.switch),
-        timestamp_unit: match options.clock {
-            Clock::Nanoseconds => TimestampUnit::Nanoseconds,
-            Clock::Microseconds => TimestampUnit::Microseconds,
-        },
-        pass_limit: None,
-        // Otherwise the surroundings keep the pace.
-        ingress_interval_ps: if loops { PIPELINE_INTERVAL_PS } else { 0 },
-        ..DeviceOptions::default()
-    };
-    let is_loopback = loops && options.recirculation == Recirculation::Port;
-    let mut port = PortOptions {
-        // What goes round must take time.
-        rate_bps: is_loopback.then_some(RECIRCULATION_RATE_BPS),
-        queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
-        loopback: is_loopback,
-        ..PortOptions::default()
-    };
-    let period_ps = compiled.delay_period_ps;
-    if options.delay == Delay::Queue && period_ps > 0 {
-        port.flow_control = Some(FlowControlOptions::default());
-        match options.target {
-            Target::V1Model => {
-                built.packet_generator = PacketTrain::pausable_queue(
-                    site.recirculation_port,
-                    generator::class(options),
-                    period_ps,
-                    period_ps / OPEN_PART,
-                    port.rate_bps,
-                );
-            }
-            // The program sends the frames to the port.
-            Target::Tna => {
-                built.generator_applications =
-                    generator::applications(options, period_ps, port.rate_bps).into();
-            }
+/// The device that the device file of a switch describes.
+///
+/// # Panics
+///
+/// If the file is not a right one, which is a mistake of this module.
+pub fn device_options(compiled: &Compiled, switch: &SwitchSetup) -> DeviceOptions {
+    let text = device_file(compiled, switch);
+    let read = device::configuration::read(Span::NONE.file, &text);
+    read.unwrap_or_else(|wrong| panic!("a wrong device file, {wrong:?}:\n{text}"))
+}
+
+/// Bits per second of the recirculation port of a switch, if it has a limit.
+fn recirculation_rate_bps(compiled: &Compiled, switch: &SwitchSetup) -> Option<u64> {
+    match switch.round_ps {
+        None if compiled.options.recirculation == Recirculation::Port => {
+            Some(RECIRCULATION_RATE_BPS)
         }
+        _ => None,
     }
-    built.traffic_manager.ports.insert(site.recirculation_port, port);
-    if options.recirculation == Recirculation::Primitive {
-        built.traffic_manager.recirculation = PortOptions {
-            rate_bps: Some(RECIRCULATION_RATE_BPS),
-            queue_depth_packets: RECIRCULATION_QUEUE_PACKETS,
-            ..built.traffic_manager.recirculation
-        };
-    }
-    built
 }
 
 /// What is wrong with the run's delay granularity for devices whose recirculation ports come back by
@@ -349,10 +316,10 @@ pub fn unfit_granularity(compiled: &Compiled, place: Span) -> Option<Diagnostic>
     )
 }
 
-/// The same as a device file, for people who run the program by themselves.
-pub fn device_file(compiled: &Compiled, site: &Site) -> String {
+/// The device file of a switch.
+pub fn device_file(compiled: &Compiled, switch: &SwitchSetup) -> String {
     let options = &compiled.options;
-    let port = site.recirculation_port;
+    let port = switch.recirculation_port;
     let mut text = format!("{DEVICE_BEGINS}\n");
     text.push_str(match options.clock {
         Clock::Nanoseconds => "clock = \"ns\"\n",
@@ -360,6 +327,9 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
     });
     let _ = writeln!(text, "ingress_interval = \"{PIPELINE_INTERVAL_PS}ps\"");
     text.push_str("pass_limit = \"none\"\n");
+    if switch.number > 0 {
+        let _ = writeln!(text, "id = {}", switch.number);
+    }
     let rate = RECIRCULATION_RATE_BPS / 1_000_000_000;
     let depth = RECIRCULATION_QUEUE_PACKETS;
     if options.recirculation == Recirculation::Primitive {
@@ -367,7 +337,11 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
     }
     let _ = write!(text, "\n[port.{port}]\nqueue_depth = {depth}\n");
     if options.recirculation == Recirculation::Port {
-        let _ = write!(text, "rate = \"{rate}Gb/s\"\nloopback = true\n");
+        match switch.round_ps {
+            None => drop(writeln!(text, "rate = \"{rate}Gb/s\"")),
+            Some(round_ps) => drop(writeln!(text, "latency = \"{round_ps}ps\"")),
+        }
+        text.push_str("loopback = true\n");
     }
     let period_ps = compiled.delay_period_ps;
     if options.delay == Delay::Queue && period_ps > 0 {
@@ -380,8 +354,7 @@ pub fn device_file(compiled: &Compiled, site: &Site) -> String {
                 period_ps / OPEN_PART
             )),
             Target::Tna => {
-                let of_port = device_options(compiled, site, true).traffic_manager;
-                let rate_bps = of_port.ports.get(&port).and_then(|of_port| of_port.rate_bps);
+                let rate_bps = recirculation_rate_bps(compiled, switch);
                 text.push_str(
                     "# Delayed events wait in a queue of this port (Lucid §3.2), which frames of the packet\n\
                      # generator release and pause: the program sends them here.\nflow_control = true\n",

@@ -5,59 +5,22 @@
 //! devices hold and send is theirs; whether the two agree is `verify`'s question.
 
 use super::arrival::{frame, is_bare};
-use super::network::CompiledSimulation;
+use super::handler_runs::{ExpectedEvent, HandlerRun, Replayed};
 use super::ports::generated_there;
-use super::user::ByUser;
+use super::simulation::CompiledSimulation;
 use super::watch::Watch;
 use lucid::core::NO_PORT;
 use lucid::core::{GlobalId, GlobalKind};
 use lucid::syntax::ast::EventSort;
 use lucid_compiler::wire::{LARGEST_PORT, OUTSIDE_PORT, PlaceKind};
-use lucid_reference::interpreter::{Arguments, EventValue, Generated, Note, packet_bytes};
+use lucid_reference::interpreter::{EventValue, Generated, Note, packet_bytes};
 use lucid_reference::simulation::faults;
 use lucid_reference::simulation::route::{Route, due_ps, for_each_route};
-use lucid_reference::simulation::schedule::{Dispatch, Violation};
+use lucid_reference::simulation::schedule::Dispatch;
 use lucid_reference::simulation::{
     Destination, DropReason, ObservationKind, Occurrence, Setup, Stage, event_of,
 };
 use std::sync::Arc;
-
-/// A handler that a device ran, as the reference interpreter runs it.
-#[derive(Debug)]
-pub(super) struct Replayed {
-    /// Its number in the schedule.
-    pub(super) number: usize,
-    /// What ran. Its cause is not set.
-    pub(super) dispatch: Dispatch,
-    /// What it generated.
-    pub(super) generated: Vec<Generated>,
-    /// Cells that it accessed.
-    pub(super) touched: Vec<(GlobalId, u64)>,
-    pub(super) by_user: ByUser,
-    /// Why it cannot have run so.
-    pub(super) misfit: Option<Violation>,
-}
-
-/// A copy of an event that a handler generated, until a device sends it where it goes.
-#[derive(Debug)]
-pub(super) struct Expected {
-    occurrence: u64,
-    arguments: Arguments,
-    route: Route,
-    due_ps: u64,
-    /// As observers see it.
-    event: Arc<EventValue>,
-}
-
-/// A handler that a device ran.
-pub(super) struct Ran {
-    pub(super) occurrence: u64,
-    pub(super) cause: Option<u64>,
-    pub(super) is_packet: bool,
-    /// Its cause is not set.
-    pub(super) dispatch: Dispatch,
-    pub(super) by_user: ByUser,
-}
 
 impl CompiledSimulation {
     /// The cell of a switch, or the two of a pair, as the reference interpreter has them.
@@ -73,11 +36,11 @@ impl CompiledSimulation {
     }
 
     /// A device ran a handler: it is counted, told, and run again. A run that stopped goes no further.
-    pub(super) fn dispatched(&mut self, setup: &Setup, watch: &mut Watch<'_>, ran: Ran) {
+    pub(super) fn dispatched(&mut self, setup: &Setup, watch: &mut Watch<'_>, ran: HandlerRun) {
         if self.stopped.is_some() {
             return;
         }
-        let Ran { occurrence, cause, is_packet, dispatch, by_user } = ran;
+        let HandlerRun { occurrence, cause, is_packet, dispatch, changes } = ran;
         let (at, time_ps) = (dispatch.switch, dispatch.time_ps);
         let number = self.handled as usize;
         self.handled += 1;
@@ -98,7 +61,7 @@ impl CompiledSimulation {
             dequeue_depth: dispatch.dequeue_depth,
         });
         self.replayer.machine.wants_accesses = watch.tells_accesses || watch.judges;
-        let (generated, misfit) = match self.replayer.dispatch(setup, number, &dispatch) {
+        let (generated, violation) = match self.replayer.dispatch(setup, number, &dispatch) {
             Ok(generated) => (generated, None),
             Err(violation) if watch.judges => (Vec::new(), Some(violation)),
             Err(violation) => {
@@ -118,10 +81,10 @@ impl CompiledSimulation {
             }
         }
         for one in &generated {
-            self.tell_generated(setup, watch, (occurrence, by_user.diverted), &dispatch, one);
+            self.tell_generated(setup, watch, (occurrence, changes.diverted), &dispatch, one);
         }
         if watch.judges {
-            self.batch.push(Replayed { number, dispatch, generated, touched, by_user, misfit });
+            self.batch.push(Replayed { number, dispatch, generated, touched, changes, violation });
         }
     }
 
@@ -255,7 +218,7 @@ impl CompiledSimulation {
                 });
             } else if !is_diverted {
                 let arguments = one.arguments.clone();
-                let expected = Expected { occurrence, arguments, route, due_ps, event };
+                let expected = ExpectedEvent { occurrence, arguments, route, due_ps, event };
                 self.expected.entry(by).or_default().push(expected);
             }
         }
@@ -279,7 +242,7 @@ impl CompiledSimulation {
             Some(frame) => Some(frame.event.as_ref()?),
             None => None,
         };
-        let fits = |one: &Expected| match (&found, contents) {
+        let fits = |one: &ExpectedEvent| match (&found, contents) {
             (Some(frame), Some((event, arguments))) => {
                 let takes = match frame.place {
                     PlaceKind::Here => leaves(one.route),
@@ -313,7 +276,7 @@ impl CompiledSimulation {
         event: &EventValue,
     ) -> Option<u64> {
         let goes_round = port == setup.recirculation_ports()[at as usize];
-        let fits = |one: &Expected| {
+        let fits = |one: &ExpectedEvent| {
             leaves_by(one.route, port, goes_round)
                 && one.event.event == event.event
                 && one.event.arguments == event.arguments
@@ -321,7 +284,11 @@ impl CompiledSimulation {
         self.take_expected(by, &fits).map(|taken| taken.occurrence)
     }
 
-    fn take_expected(&mut self, by: u64, fits: &dyn Fn(&Expected) -> bool) -> Option<Expected> {
+    fn take_expected(
+        &mut self,
+        by: u64,
+        fits: &dyn Fn(&ExpectedEvent) -> bool,
+    ) -> Option<ExpectedEvent> {
         let list = self.expected.get_mut(&by)?;
         let candidates = (0..list.len()).filter(|number| fits(&list[*number]));
         let chosen = candidates.min_by_key(|number| list[*number].due_ps)?;

@@ -4,7 +4,7 @@
 //! ([`super::deploy`]), and the release of the delay queue by the packet generator. None of it
 //! was tested on hardware, and the script says so.
 
-use super::deploy::{self, Site};
+use super::deploy::{self, RECIRCULATION_RATE_BPS, SwitchSetup};
 use device::{GeneratorApplication, GeneratorTimer};
 use lucid::core::Program;
 use lucid_compiler::generator;
@@ -16,23 +16,23 @@ use std::fmt::Write as _;
 pub const SCRIPT_BEGINS: &str = "# Sets up switch ";
 
 /// The script for a switch. `name` is the program's name as it was loaded.
-pub fn script(compiled: &Compiled, program: &Program, site: &Site, name: &str) -> String {
-    let commands = deploy::commands(compiled, program, site);
+pub fn script(compiled: &Compiled, program: &Program, switch: &SwitchSetup, name: &str) -> String {
+    let commands = deploy::commands(compiled, program, switch);
     let name = lucid_compiler::names::identifier(name);
     let mut text = format!(
-        "{SCRIPT_BEGINS}{switch} for the program `{name}`. Run it in the shell of the switch:\n\
+        "{SCRIPT_BEGINS}{number} for the program `{name}`. Run it in the shell of the switch:\n\
          #   bfshell -b THIS_FILE\n\
          # NOT TESTED ON HARDWARE: written from public documentation of the bfrt tables. Compare the names\n\
          # of tables and fields with those of your version (`bfrt.info()`).\n\n\
          p4 = bfrt.{name}.pipe\n\
          RECIRCULATION_PORT = {port}\n\n",
-        switch = site.switch,
-        port = site.recirculation_port,
+        number = switch.number,
+        port = switch.recirculation_port,
     );
     Translator::default().commands(&commands, &mut text);
     ports(compiled, &mut text);
     if compiled.options.delay == Delay::Queue {
-        delay_queue(compiled, site, &mut text);
+        delay_queue(compiled, &mut text);
     }
     text.push_str("\nbfrt.complete_operations()\n");
     text
@@ -135,8 +135,8 @@ fn ports(compiled: &Compiled, text: &mut String) {
 }
 
 /// PFC frames that release the queue and pause it again: what the device's applications make.
-fn delay_queue(compiled: &Compiled, site: &Site, text: &mut String) {
-    let options = deploy::device_options(compiled, site, true);
+fn delay_queue(compiled: &Compiled, text: &mut String) {
+    let rate_bps = Some(RECIRCULATION_RATE_BPS);
     let port = generator::port(&compiled.options);
     let _ = write!(
         text,
@@ -145,7 +145,12 @@ fn delay_queue(compiled: &Compiled, site: &Site, text: &mut String) {
          # six bytes; the program puts the address back.\n\
          bfrt.tf1.pktgen.port_cfg.mod(dev_port={port}, pktgen_enable=True)\n",
     );
-    for application in &options.generator_applications {
+    let period_ps = compiled.delay_period_ps;
+    let applications = match period_ps {
+        0 => Vec::new(),
+        _ => generator::applications(&compiled.options, period_ps, rate_bps).to_vec(),
+    };
+    for application in &applications {
         let bytes: Vec<String> =
             application.bytes.iter().map(|byte| format!("{byte:#04x}")).collect();
         let GeneratorApplication { id, batches, packets, .. } = application;

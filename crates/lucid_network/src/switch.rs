@@ -3,7 +3,7 @@
 //! out, its state as the program's globals. When packets come to it and where they go is `network`'s.
 
 use super::globals::Globals;
-use crate::deploy::{self, Site};
+use crate::deploy::{self, SwitchSetup};
 use control::command::Origin;
 use control::session::Session;
 use control::target::{Batch, Item};
@@ -11,8 +11,7 @@ use control::{ControlError, lookup};
 use device::{Device, DeviceOptions, EngineChoice};
 use ir::ready::ReadyProgram;
 use ir::{Bits, KeyPattern, Program};
-use lucid::core::walk::each_statement;
-use lucid::core::{GlobalId, GlobalKind, StatementKind};
+use lucid::core::{GlobalId, GlobalKind};
 use lucid_compiler::Compiled;
 use lucid_reference::interpreter::State;
 use lucid_reference::simulation::Setup;
@@ -59,8 +58,22 @@ impl std::error::Error for LoadError {}
 ///
 /// What lowering says of it: a mistake of the compiler.
 pub fn ready(compiled: &Compiled) -> Result<ReadyProgram, LoadError> {
-    let mut found = Diagnostics::new();
-    ReadyProgram::lower(compiled.built.program.clone(), &mut found).ok_or_else(|| {
+    lowered(compiled, &[])
+}
+
+/// The same, with the probes that a run reads.
+///
+/// # Errors
+///
+/// As for [`ready`].
+pub(super) fn ready_with_probes(compiled: &Compiled) -> Result<ReadyProgram, LoadError> {
+    let controls: Vec<Arc<str>> = compiled.probes.controls().into_iter().map(Arc::from).collect();
+    lowered(compiled, &controls)
+}
+
+fn lowered(compiled: &Compiled, probes: &[Arc<str>]) -> Result<ReadyProgram, LoadError> {
+    let (typed, mut found) = (compiled.built.program.clone(), Diagnostics::new());
+    ReadyProgram::lower_with_probes(typed, probes, &mut found).ok_or_else(|| {
         let first = found.iter().next().map_or("no reason given", |one| one.message.as_str());
         LoadError { switch: 0, message: format!("it does not lower: {first}") }
     })
@@ -88,7 +101,7 @@ pub(super) struct Position<'a> {
 }
 
 impl InstalledSwitch {
-    /// A device for a switch of a run, set up. `change` builds it a little differently.
+    /// The device of a switch of a run, built from its device file and set up. `change` changes its options.
     pub(super) fn new(
         setup: &Setup,
         compiled: &Arc<Compiled>,
@@ -97,13 +110,12 @@ impl InstalledSwitch {
         change: &dyn Fn(&mut DeviceOptions),
     ) -> Result<InstalledSwitch, LoadError> {
         let wrong = |message: String| LoadError { switch: number, message };
-        let site = Site::of(setup, number);
+        let site = SwitchSetup::of(setup, number);
         let mut options = DeviceOptions {
             engine,
             seed: setup.seed(),
-            // Random numbers, egress handlers and what P4 of the user's does are seen there.
-            tap: compiled.options.has_user_p4() || needs_tap(setup.program()),
-            ..deploy::device_options(compiled, &site, false)
+            tap: true,
+            ..deploy::device_options(compiled, &site)
         };
         change(&mut options);
         let device = match like {
@@ -218,18 +230,4 @@ fn forwarding(program: &Program, routes: &BTreeMap<u32, u32>) -> Result<Batch, S
     let clear = Item::from(Update::ClearEntries { table });
     let items = std::iter::once(clear).chain(routes.iter().map(insert));
     Ok(Batch::of(items).with(Atomicity::DataplaneAtomic))
-}
-
-/// Whether a program draws random numbers or has egress handlers.
-fn needs_tap(program: &lucid::core::Program) -> bool {
-    let mut found = false;
-    for event in &program.events {
-        found |= event.egress_handler.is_some();
-        if let Some(body) = &event.handler {
-            each_statement(&body.statements, &mut |statement| {
-                found |= matches!(statement.kind, StatementKind::Random { .. });
-            });
-        }
-    }
-    found
 }

@@ -5,9 +5,9 @@
 //! handled where and when it had to be, and none that nobody generated), and the packets that left the
 //! network have to be those that handlers sent out. The rules are [`lucid_reference::simulation`]'s.
 
-use super::network::CompiledSimulation;
-use super::replaying::Replayed;
-use super::user::{Taken, event_text};
+use super::handler_runs::{InterceptedEvent, Replayed};
+use super::simulation::CompiledSimulation;
+use super::user::event_text;
 use super::watch::Watcher;
 use lucid::core::EventId;
 use lucid::core::NO_PORT;
@@ -135,8 +135,9 @@ impl Watcher for Verifier<'_, '_> {
         *self.leaving.entry((at, port, bytes)).or_default() += 1;
     }
 
-    fn takes(&mut self, taken: Taken) {
-        let Taken { time_ps, at: (switch, port), occurrence, cause, event, arguments } = taken;
+    fn intercepted(&mut self, event: InterceptedEvent) {
+        let InterceptedEvent { time_ps, at: (switch, port), occurrence, cause, event, arguments } =
+            event;
         let cause = self.recorder.cause(occurrence, cause);
         let before = self.recorder.schedule().dispatches.len();
         let event = (event, arguments);
@@ -149,8 +150,8 @@ impl Watcher for Verifier<'_, '_> {
 
     fn after_dispatches(&mut self, simulation: &CompiledSimulation, ran: &[Replayed]) -> bool {
         for one in ran {
-            if let Some(misfit) = &one.misfit {
-                let message = misfit.message.clone();
+            if let Some(violation) = &one.violation {
+                let message = violation.message.clone();
                 self.difference = Some(Difference { dispatch: Some(one.number), message });
                 return false;
             }
@@ -159,10 +160,10 @@ impl Watcher for Verifier<'_, '_> {
             if !self.has_equal_cells(simulation, one) || !self.has_equal_generated(one) {
                 return false;
             }
-            if one.by_user.made {
+            if one.changes.made {
                 self.interference.made.insert(one.number);
             }
-            if one.by_user.diverted {
+            if one.changes.diverted {
                 self.interference.diverted.insert(one.number);
             } else {
                 self.expect_leaving(simulation, one);
@@ -198,7 +199,7 @@ impl Verifier<'_, '_> {
 
     /// Whether a handler generated what the interpreter generates, where the program tells of it.
     fn has_equal_generated(&mut self, one: &Replayed) -> bool {
-        let Some(seen) = &one.by_user.generated else { return true };
+        let Some(seen) = &one.changes.generated else { return true };
         let text = |event: &EventValue| event_text(self.setup, event);
         let mut found: Vec<String> = seen.iter().map(|event| text(event)).collect();
         let replayed = one.generated.iter();
@@ -301,6 +302,6 @@ pub fn verify(simulation: &mut CompiledSimulation, observer: &mut dyn Observer) 
             Difference { dispatch: None, message }
         });
     }
-    let by_user = simulation.by_user;
+    let by_user = simulation.changed_by_user;
     Verified { outcome, schedule, cells, packets, by_user, difference }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who watches a run of a compiled program: observers, and those that look at the devices besides.
 
-use super::network::CompiledSimulation;
-use super::replaying::Replayed;
-use super::user::Taken;
+use super::handler_runs::{InterceptedEvent, Replayed};
+use super::simulation::CompiledSimulation;
 use lucid::core::EventId;
 use lucid_reference::interpreter::Arguments;
 use lucid_reference::simulation::{Observation, ObservationKind, Observer};
@@ -15,7 +14,7 @@ pub(super) trait Watcher: Observer {
     fn is_to_leave(&mut self, at: (u32, u32), event: EventId, arguments: &Arguments);
 
     /// P4 of the user's took an event that had arrived.
-    fn takes(&mut self, taken: Taken);
+    fn intercepted(&mut self, event: InterceptedEvent);
 
     /// Whether it looks at all: otherwise [`Watcher::after_dispatches`] is not called, and a handler
     /// that cannot have run stops the run.
@@ -46,7 +45,7 @@ impl Observer for Plain<'_> {
 impl Watcher for Plain<'_> {
     fn is_to_leave(&mut self, _: (u32, u32), _: EventId, _: &Arguments) {}
 
-    fn takes(&mut self, _: Taken) {}
+    fn intercepted(&mut self, _: InterceptedEvent) {}
 
     fn judges(&self) -> bool {
         false

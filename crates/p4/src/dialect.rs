@@ -7,10 +7,7 @@
 
 use crate::ast::{Block, Expression, Extension, Name, Parameter, Program, TypeRef};
 use crate::token::{Token, TokenKind};
-
-/// An error was reported; who reads on finds a place for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Unparsed;
+pub use source::parse::Unparsed;
 
 /// A place where a form of a dialect may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

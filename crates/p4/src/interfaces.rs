@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The interfaces that every program can include without having them as files: the core library
-//! and the published architectures. Their texts are in `include/`; what they mean for a device is
-//! not known here.
+//! The built-in interfaces: the core library and the published architectures, which a program can
+//! include without files. Their texts are in `include/`.
 
 use crate::preprocessor::IncludeLoader;
 
@@ -32,17 +31,6 @@ static INTERFACES: &[(&str, &str)] = &[
     ("ubpf_model.p4", include_str!("../include/ubpf_model.p4")),
     ("xdp_model.p4", include_str!("../include/xdp_model.p4")),
 ];
-
-/// Names by which a program shows that it forgot to include an interface.
-const FORGOTTEN: &[(&str, &[&str])] = &[
-    ("core.p4", &["NoAction", "packet_in", "packet_out", "verify"]),
-    ("v1model.p4", &["standard_metadata_t", "V1Switch", "mark_to_drop"]),
-];
-
-/// The interface to include for a name that the program uses without a declaration.
-pub fn interface_to_include(name: &str) -> Option<&'static str> {
-    FORGOTTEN.iter().find(|(_, names)| names.contains(&name)).map(|(interface, _)| *interface)
-}
 
 /// The text of the built-in interface that `#include <name>` finds.
 pub fn interface(name: &str) -> Option<&'static str> {

@@ -15,7 +15,7 @@ mod names;
 mod substitution;
 
 use crate::codes::lexical;
-use crate::lexer::cursor::{Cursor, Piece, PieceKind};
+use crate::lexer::cursor::{Cursor, Lexeme, LexemeKind};
 use crate::lexer::{
     AnnotationBody, is_foreign, spelling, unknown_text, unterminated_comment, unterminated_string,
     with_references,
@@ -24,7 +24,7 @@ use crate::token::{Token, TokenKind};
 use conditions::Condition;
 use expansion::Context;
 pub use includes::BUILT_IN;
-use names::{KnownNames, Names, Symbol};
+use names::{KnownNames, Names};
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub trait IncludeLoader {
     fn load(&self, path: &str) -> Result<Option<String>, String>;
 }
 
-/// What the command line says to the preprocessor.
+/// The options of the command line for the preprocessor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreprocessorOptions {
     /// Directories to search for included files, in order (`-I`).
@@ -95,9 +95,9 @@ pub fn preprocess_dialect(
     crate::parser::fold_pragma_lines(map, tokens)
 }
 
-/// What a token is while it can still be expanded, pasted or made a string.
+/// The kinds of preprocessing tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LocalKind {
+enum PreprocessingTokenKind {
     Word,
     Number,
     String,
@@ -110,10 +110,14 @@ enum LocalKind {
     Placemarker,
 }
 
+/// A spelling, as its index in [`Names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Symbol(u32);
+
 /// A token inside the preprocessor: small and copied freely.
 #[derive(Clone, Copy, Debug)]
-struct Local {
-    kind: LocalKind,
+struct PreprocessingToken {
+    kind: PreprocessingTokenKind,
     /// The spelling; of a string, what is between the quotes.
     symbol: Symbol,
     span: Span,
@@ -125,9 +129,9 @@ struct Local {
     from_macro: bool,
 }
 
-impl Local {
+impl PreprocessingToken {
     fn is_symbol(&self, kind: TokenKind) -> bool {
-        self.kind == LocalKind::Symbol(kind)
+        self.kind == PreprocessingTokenKind::Symbol(kind)
     }
 }
 
@@ -151,7 +155,7 @@ struct Preprocessor<'run> {
     readers: Vec<Reader>,
     /// Texts already loaded, by path.
     loaded: FxHashMap<String, FileId>,
-    /// Files that said `#pragma once`.
+    /// Files with `#pragma once`.
     once: Vec<FileId>,
     /// Expansions being read, the innermost last.
     contexts: Vec<Context>,
@@ -221,17 +225,22 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    fn emit(&mut self, token: Local) {
+    fn emit(&mut self, token: PreprocessingToken) {
         let kind = match token.kind {
-            LocalKind::Word => self.names.kind(token.symbol),
-            LocalKind::Number => TokenKind::Integer,
-            LocalKind::String => TokenKind::String,
-            LocalKind::Symbol(kind) => kind,
-            LocalKind::Placemarker => return,
-            LocalKind::Unknown if is_foreign(self.names.text(token.symbol), self.foreign) => {
+            PreprocessingTokenKind::Word => self.names.kind(token.symbol),
+            PreprocessingTokenKind::Number => TokenKind::Integer,
+            PreprocessingTokenKind::String => TokenKind::String,
+            PreprocessingTokenKind::Symbol(kind) => kind,
+            PreprocessingTokenKind::Placemarker => return,
+            PreprocessingTokenKind::Unknown
+                if is_foreign(self.names.text(token.symbol), self.foreign) =>
+            {
                 TokenKind::Foreign
             }
-            LocalKind::Character | LocalKind::Hash | LocalKind::HashHash | LocalKind::Unknown => {
+            PreprocessingTokenKind::Character
+            | PreprocessingTokenKind::Hash
+            | PreprocessingTokenKind::HashHash
+            | PreprocessingTokenKind::Unknown => {
                 if !self.annotation.is_inside() {
                     let text = self.names.text(token.symbol).clone();
                     self.report(unknown_text(token.span, &text));
@@ -271,7 +280,7 @@ impl<'run> Preprocessor<'run> {
 
     /// The next token of the file being read, after doing the directives before it. `None` at the
     /// end of the program, and while arguments are collected at the end of the file.
-    fn next_from_file(&mut self) -> Option<Local> {
+    fn next_from_file(&mut self) -> Option<PreprocessingToken> {
         let mut after_comment = false;
         loop {
             if self.stopped {
@@ -279,25 +288,25 @@ impl<'run> Preprocessor<'run> {
             }
             let reader = self.readers.last_mut()?;
             let file = reader.cursor.file();
-            let piece = reader.cursor.next();
-            match piece.kind {
-                PieceKind::Newline => {}
-                PieceKind::LineComment => after_comment = true,
-                PieceKind::BlockComment { closed } => {
+            let lexeme = reader.cursor.next();
+            match lexeme.kind {
+                LexemeKind::Newline => {}
+                LexemeKind::LineComment => after_comment = true,
+                LexemeKind::BlockComment { closed } => {
                     after_comment = true;
                     if !closed {
-                        self.report(unterminated_comment(piece.span(file)));
+                        self.report(unterminated_comment(lexeme.span(file)));
                     }
                 }
-                PieceKind::Hash if piece.first_on_line => self.directive(piece.span(file)),
-                PieceKind::End => {
+                LexemeKind::Hash if lexeme.first_on_line => self.directive(lexeme.span(file)),
+                LexemeKind::End => {
                     if self.collecting {
                         return None;
                     }
                     self.close_file();
                 }
                 _ => {
-                    let mut token = self.local(piece, file);
+                    let mut token = self.token_of(lexeme, file);
                     token.spaced |= after_comment;
                     return Some(token);
                 }
@@ -305,43 +314,43 @@ impl<'run> Preprocessor<'run> {
         }
     }
 
-    /// A piece of a file as a token; not for comments and line ends.
-    fn local(&mut self, piece: Piece, file: FileId) -> Local {
-        let kind = match piece.kind {
-            PieceKind::Word => LocalKind::Word,
-            PieceKind::Number => LocalKind::Number,
-            PieceKind::String { closed } => {
+    /// A lexeme of a file as a token; not for comments and line ends.
+    fn token_of(&mut self, lexeme: Lexeme, file: FileId) -> PreprocessingToken {
+        let kind = match lexeme.kind {
+            LexemeKind::Word => PreprocessingTokenKind::Word,
+            LexemeKind::Number => PreprocessingTokenKind::Number,
+            LexemeKind::String { closed } => {
                 if !closed {
-                    self.report(unterminated_string(piece.span(file)));
+                    self.report(unterminated_string(lexeme.span(file)));
                 }
-                LocalKind::String
+                PreprocessingTokenKind::String
             }
-            PieceKind::Character => LocalKind::Character,
-            PieceKind::Symbol(kind) => LocalKind::Symbol(kind),
-            PieceKind::Hash => LocalKind::Hash,
-            PieceKind::HashHash => LocalKind::HashHash,
-            PieceKind::Unknown
-            | PieceKind::Newline
-            | PieceKind::LineComment
-            | PieceKind::BlockComment { .. }
-            | PieceKind::End => LocalKind::Unknown,
+            LexemeKind::Character => PreprocessingTokenKind::Character,
+            LexemeKind::Symbol(kind) => PreprocessingTokenKind::Symbol(kind),
+            LexemeKind::Hash => PreprocessingTokenKind::Hash,
+            LexemeKind::HashHash => PreprocessingTokenKind::HashHash,
+            LexemeKind::Unknown
+            | LexemeKind::Newline
+            | LexemeKind::LineComment
+            | LexemeKind::BlockComment { .. }
+            | LexemeKind::End => PreprocessingTokenKind::Unknown,
         };
         let text = match self.readers.last() {
-            Some(reader) => spelling(reader.cursor.text(), piece),
+            Some(reader) => spelling(reader.cursor.text(), lexeme),
             None => Cow::Borrowed(""),
         };
-        Local {
+        PreprocessingToken {
             kind,
             symbol: self.names.intern(&text),
-            span: piece.span(file),
-            spaced: piece.spaced,
+            span: lexeme.span(file),
+            spaced: lexeme.spaced,
             painted: false,
             from_macro: false,
         }
     }
 
     /// The tokens up to the end of the line, which is consumed. For directives.
-    fn rest_of_line(&mut self) -> Vec<Local> {
+    fn rest_of_line(&mut self) -> Vec<PreprocessingToken> {
         let mut tokens = Vec::new();
         let mut after_comment = false;
         if let Some(reader) = self.readers.last_mut() {
@@ -349,33 +358,34 @@ impl<'run> Preprocessor<'run> {
         }
         while let Some(reader) = self.readers.last_mut() {
             let file = reader.cursor.file();
-            let piece = reader.cursor.next();
-            match piece.kind {
-                PieceKind::Newline | PieceKind::End => break,
-                PieceKind::LineComment => {
+            let lexeme = reader.cursor.next();
+            match lexeme.kind {
+                LexemeKind::Newline | LexemeKind::End => break,
+                LexemeKind::LineComment => {
                     // In a directive, C joins the lines before it looks for comments: a comment
                     // that ends with a backslash takes the next line along.
                     let text = reader.cursor.text();
-                    if text[..piece.end as usize].ends_with('\\') {
+                    if text[..lexeme.end as usize].ends_with('\\') {
                         let end = end_of_joined_lines(text, reader.cursor.offset());
                         reader.cursor.jump_to_line_start(end);
                         break;
                     }
                 }
-                PieceKind::BlockComment { closed } => {
+                LexemeKind::BlockComment { closed } => {
                     after_comment = true;
                     if !closed {
-                        self.report(unterminated_comment(piece.span(file)));
+                        self.report(unterminated_comment(lexeme.span(file)));
                     }
                 }
-                PieceKind::String { closed: false } => {
+                LexemeKind::String { closed: false } => {
                     // A stray quote: it matters only where the text is used.
-                    let mut token = self.local(Piece { kind: PieceKind::Unknown, ..piece }, file);
+                    let mut token =
+                        self.token_of(Lexeme { kind: LexemeKind::Unknown, ..lexeme }, file);
                     token.spaced |= after_comment;
                     tokens.push(token);
                 }
                 _ => {
-                    let mut token = self.local(piece, file);
+                    let mut token = self.token_of(lexeme, file);
                     token.spaced |= after_comment;
                     after_comment = false;
                     tokens.push(token);

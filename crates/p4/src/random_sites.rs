@@ -37,7 +37,7 @@ use crate::typed::{Callee, TypedProgram};
 use scopes::{Scoped, scopes};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use walk::{Step, units, walk_statements, walk_unit};
+use walk::{Step, units, walk_unit};
 
 /// The name of the annotation that gives labels.
 pub const ANNOTATION: &str = "random_site";
@@ -81,8 +81,8 @@ impl RandomSites {
         RandomSites { labels, action_scopes: HashMap::new() }
     }
 
-    /// The same, with labels that are whole keys where a call is reached in one way only: then they hold in
-    /// other declarations, too, and under other names.
+    /// Like [`RandomSites::of`]; where only one path of calls reaches a call, its label is the whole key, so
+    /// that it stays right in other declarations and under other names.
     pub fn explicit(typed: &TypedProgram) -> RandomSites {
         let mut sites = RandomSites::of(typed);
         if sites.is_empty() {
@@ -115,27 +115,6 @@ impl RandomSites {
                 None => label.clone(),
             };
             self.labels.insert(to, label);
-        }
-    }
-
-    /// [`RandomSites::copied`] for all calls in statements and in a copy of equal form.
-    pub fn copied_statements(
-        &mut self,
-        from: &[Statement],
-        to: &[Statement],
-        through: Option<&str>,
-    ) {
-        let calls = |statements| {
-            let mut found = Vec::new();
-            walk_statements(statements, &mut |step| {
-                if let Step::Call(call) = step {
-                    found.push(call.id);
-                }
-            });
-            found
-        };
-        for (from, to) in calls(from).into_iter().zip(calls(to)) {
-            self.copied(from, to, through);
         }
     }
 

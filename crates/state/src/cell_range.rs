@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Most cells that one request may name.
-pub(crate) const MOST_CELLS_A_REQUEST: u64 = 1 << 24;
+pub(crate) const MAX_CELLS_PER_REQUEST: u64 = 1 << 24;
 
 /// Consecutive cells of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ impl CellRange {
         size: u64,
     ) -> Result<Range<u64>, UpdateError> {
         let indexes = self.indexes(object, size)?;
-        if indexes.end - indexes.start > MOST_CELLS_A_REQUEST {
+        if indexes.end - indexes.start > MAX_CELLS_PER_REQUEST {
             return Err(UpdateError::TooManyCells { object: object.clone(), size });
         }
         Ok(indexes)
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn more_cells_than_one_request_may_name_are_refused() {
         let object: Arc<str> = "r".into();
-        let size = MOST_CELLS_A_REQUEST + 1;
+        let size = MAX_CELLS_PER_REQUEST + 1;
         assert_eq!(CellRange::range(1, size - 1).few_indexes(&object, size), Ok(1..size));
         let refused = Err(UpdateError::TooManyCells { object: object.clone(), size });
         assert_eq!(CellRange::all().few_indexes(&object, size), refused);

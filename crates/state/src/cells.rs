@@ -75,11 +75,6 @@ impl Cells {
         Cells { externs: self.externs.fresh(), ..Cells::new(program) }
     }
 
-    /// Whether an extern has an instance here.
-    pub fn has_extern(&self, id: ExternId) -> bool {
-        self.externs.has(id)
-    }
-
     /// Runs a call of an extern; `None` when it has no instance here. What it asks to be done with packets goes
     /// to `actions`.
     pub fn call_extern(
@@ -102,9 +97,9 @@ impl Cells {
         self.externs.restore(id, snapshot)
     }
 
-    /// Takes over states of externs of another program's cells.
-    pub(crate) fn carry_externs(&mut self, program: &Program, from: (&Cells, &Program)) {
-        self.externs.carry(program, (&from.0.externs, from.1));
+    /// Copies states of externs from another program's cells.
+    pub(crate) fn migrate_externs(&mut self, program: &Program, from: (&Cells, &Program)) {
+        self.externs.migrate(program, (&from.0.externs, from.1));
     }
 
     /// Cells with their first values; externs have no instances.
@@ -188,11 +183,6 @@ impl Cells {
         {
             cells.write(index, value.add(packet_bytes));
         }
-    }
-
-    /// Number of cells of a meter; 0 for a direct one.
-    pub fn meter_size(&self, meter: MeterId) -> u64 {
-        self.meters.get(meter.index()).map_or(0, MeterCells::size)
     }
 
     /// How a meter cell is configured.
@@ -450,14 +440,9 @@ impl Cells {
         idle
     }
 
-    /// The earliest time at which [`Cells::take_idle_entries`] may return an entry, if none is hit,
-    /// inserted or modified before; `None` when no entry can idle out. It looks at every entry of tables
-    /// whose entries may time out.
-    pub fn next_idle_ps(&self, configuration: &Configuration) -> Option<u64> {
-        self.entries_to_idle(configuration).map(|(_, _, at_ps)| at_ps).min()
-    }
-
-    /// The same, where entries may be hit from now on: one whose idling was reported may idle again then.
+    /// Returns the earliest time at which [`Cells::take_idle_entries`] may return an entry, if packets hit entries
+    /// from now on: an entry that was reported may be hit and idle again. `None` if no entry has a timeout. Visits
+    /// every entry of tables with idle timeouts.
     pub fn next_idle_check_ps(&self, configuration: &Configuration, now_ps: u64) -> Option<u64> {
         let entries = self.entries_with_timeout(configuration);
         let check_ps = |(_, entry, hit): (_, &Arc<EntryRecord>, LastHit)| match hit.is_reported {

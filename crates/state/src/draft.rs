@@ -4,8 +4,8 @@
 //! elsewhere. Action profiles, replication and cells have files of their own.
 
 use crate::change::Change;
+use crate::initial::initial_default;
 use crate::read::object;
-use crate::store::initial_default;
 use crate::table::TableState;
 use crate::validation::{
     allowed_action, canonical_keys, fitting_arguments, keys_text, matched_keys,

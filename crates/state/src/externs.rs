@@ -489,11 +489,6 @@ impl ExternInstances {
         }
     }
 
-    /// Whether an extern has an instance.
-    pub(crate) fn has(&self, id: ExternId) -> bool {
-        matches!(self.slots.get(id.index()), Some(Some(_)))
-    }
-
     /// Runs a call; `None` when the extern has no instance.
     pub(crate) fn call(
         &mut self,
@@ -522,7 +517,7 @@ impl ExternInstances {
     }
 
     /// Takes over the states of externs with equal types, names and constructor arguments.
-    pub(crate) fn carry(&mut self, program: &Program, from: (&ExternInstances, &Program)) {
+    pub(crate) fn migrate(&mut self, program: &Program, from: (&ExternInstances, &Program)) {
         let (from, from_program) = from;
         for (slot, mine) in self.slots.iter_mut().zip(&program.externs) {
             let Some(slot) = slot else { continue };

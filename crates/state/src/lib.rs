@@ -23,7 +23,6 @@
 //! files and text forms. Knowledge of any architecture.
 
 mod action;
-mod carry;
 mod cell_range;
 mod cells;
 mod change;
@@ -35,7 +34,9 @@ mod entry_cells;
 mod error;
 pub mod externs;
 pub mod forwarding;
+mod initial;
 mod meter;
+mod migration;
 mod profile;
 mod read;
 mod register;
@@ -51,7 +52,6 @@ mod value_set;
 mod versions;
 
 pub use action::{ActionData, BoundAction, GroupId, MemberId, WeightedAction};
-pub use carry::carry;
 pub use cell_range::{CellRange, CellValues};
 pub use cells::Cells;
 pub use configuration::Configuration;
@@ -59,6 +59,7 @@ pub use counter::CounterValue;
 pub use entry::{EntryHandle, EntryRecord, NewEntry};
 pub use error::{ErrorClass, UpdateError};
 pub use meter::{Colour, MeterConfiguration, TokenRate};
+pub use migration::migrate;
 pub use profile::{ActionProfileState, Group, GroupMember};
 pub use register::RegisterCells;
 pub use replication::{

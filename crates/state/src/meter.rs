@@ -45,11 +45,6 @@ impl TokenRate {
         let rate = (rate_units_per_microsecond * MICRO_UNITS_PER_SECOND).round() as u64;
         TokenRate { rate_micro_units_per_second: rate, burst_units }
     }
-
-    /// The rate in units a microsecond, as BMv2 gives rates.
-    pub fn units_per_microsecond(&self) -> f64 {
-        self.rate_micro_units_per_second as f64 / MICRO_UNITS_PER_SECOND
-    }
 }
 
 /// The two buckets of a meter cell.
@@ -160,10 +155,6 @@ impl MeterCells {
 
     pub(crate) fn unit(&self) -> CountUnit {
         self.unit
-    }
-
-    pub(crate) fn size(&self) -> u64 {
-        self.size
     }
 
     fn is_flat(&self) -> bool {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 const BLOCK_ELEMENTS: usize = 512;
 
 /// The first block begins with so many.
-const LEAST_ELEMENTS: usize = 4;
+const MIN_ELEMENTS: usize = 4;
 
 /// A vector in blocks. All have [`BLOCK_ELEMENTS`] elements, but for a first one that is not full yet.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl<T: Clone + Default> SharedVec<T> {
         let at = self.length;
         let empty = |count| std::iter::repeat_with(T::default).take(count);
         match &mut *self.blocks {
-            [] => self.blocks.push(empty(LEAST_ELEMENTS).collect()),
+            [] => self.blocks.push(empty(MIN_ELEMENTS).collect()),
             [first] if at == first.len() && at < BLOCK_ELEMENTS => {
                 *first = first.iter().cloned().chain(empty(at)).collect();
             }

@@ -6,15 +6,14 @@
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::forwarding::{ForwardingCache, ForwardingGuard, ForwardingState, Publication};
+use crate::initial::initial_table;
 use crate::subscription::{Subscription, Subscriptions};
-use crate::table::TableState;
-use crate::validation::{allowed_action, declared_keys};
 use crate::versions::{Ledger, VersionToken};
 use crate::{
-    ActionData, Atomicity, Batch, BatchItem, BatchOutcome, BoundAction, Cells, Configuration,
-    DefaultAction, NewEntry, Reply, UpdateError, VersionStatistics,
+    Atomicity, Batch, BatchItem, BatchOutcome, Cells, Configuration, Reply, UpdateError,
+    VersionStatistics,
 };
-use ir::{ActionCall, Program, Table, TableId};
+use ir::{Program, TableId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -29,7 +28,7 @@ use std::time::{Duration, Instant};
 /// # Pinned versions
 ///
 /// A reader may hold a version as long as it likes: that *pins* it once it is not the current version any
-/// more. Writers go on while up to [`Store::MOST_PINNED_VERSIONS`] older versions are pinned, on both sides
+/// more. Writers go on while up to [`Store::MAX_PINNED_VERSIONS`] older versions are pinned, on both sides
 /// together. With more, `try_write_...` hands the batch back, and `write_...` waits for a release. Reads,
 /// checks and updates of cells go on.
 #[derive(Debug)]
@@ -69,7 +68,7 @@ struct Refused {
 
 impl Store {
     /// The most older versions that may be pinned while a batch changes the configuration.
-    pub const MOST_PINNED_VERSIONS: usize = 16;
+    pub const MAX_PINNED_VERSIONS: usize = 16;
 
     /// A store with the entries and default actions that the program gives. Fails only for programs
     /// that the verifier refuses.
@@ -238,7 +237,7 @@ impl Store {
 
     /// While too many versions are pinned beside the current one, what [`Ledger::wait`] takes.
     fn refuses(&self, current: &Configuration) -> Option<u64> {
-        let (version, most) = (current.version(), Store::MOST_PINNED_VERSIONS);
+        let (version, most) = (current.version(), Store::MAX_PINNED_VERSIONS);
         if !self.versions.may_refuse(most) {
             return None;
         }
@@ -375,60 +374,4 @@ fn carry_out(
         *current = held;
     }
     Carried { outcome, changes, is_changed, is_copied }
-}
-
-/// A call of the program, with its action instead of the index into the table's list.
-fn bound_action(table: &Table, call: &ActionCall) -> Result<BoundAction, UpdateError> {
-    let listed = table
-        .actions
-        .get(call.action as usize)
-        .ok_or(UpdateError::NoSuchObject { kind: "action", index: call.action })?;
-    Ok(BoundAction { action: listed.action, arguments: call.arguments.clone() })
-}
-
-/// The default action that the program gives.
-pub(crate) fn initial_default(table: &Table) -> Result<DefaultAction, UpdateError> {
-    Ok(DefaultAction {
-        action: bound_action(table, &table.default_action)?,
-        action_index: table.default_action.action,
-        is_initial: true,
-    })
-}
-
-pub(crate) fn initial_table(
-    program: &Program,
-    table: &Table,
-    next_generation: &mut u64,
-) -> Result<TableState, UpdateError> {
-    let mut default = initial_default(table)?;
-    default.action = crate::validation::fitting_arguments(program, &default.action)?;
-    let mut state = TableState::new(table, default);
-    for entry in &table.entries {
-        let action = bound_action(table, &entry.call)?;
-        let entry_of_program = NewEntry {
-            keys: declared_keys(table, &entry.keys)?,
-            priority: entry.priority,
-            action: ActionData::Direct(allowed_action(program, table, &action, false)?),
-            idle_timeout_ns: 0,
-            metadata: Vec::new(),
-            cookie: 0,
-        };
-        state.insert(entry_of_program, *next_generation, 0, Some(entry.origin));
-        *next_generation += 1;
-    }
-    Ok(state)
-}
-
-/// Whether a table's entries and default action are those that its program gives.
-pub(crate) fn is_as_declared(program: &Program, table: &Table, state: &TableState) -> bool {
-    let content = |state: &TableState| {
-        let mut entries: Vec<_> =
-            state.entries().map(|entry| (entry.generation, entry.to_new_entry())).collect();
-        entries.sort_by_key(|(generation, _)| *generation);
-        entries.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
-    };
-    state.len() == table.entries.len()
-        && state.default_action().is_initial
-        && initial_table(program, table, &mut 1)
-            .is_ok_and(|initial| content(&initial) == content(state))
 }

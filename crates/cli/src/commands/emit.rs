@@ -16,9 +16,10 @@ fn emit(arguments: &Emit, console: &dyn Console) -> Result<(), Failure> {
     arguments.spec.as_deref().map_or(Ok(()), selection::check_specification)?;
     let time_limit = arguments.time_limit.map(layouts::time_limit).transpose();
     let layout = arguments.layout.map(|layout| name_of(&layout));
+    let delay = arguments.delay.map(|delay| name_of(&delay));
     let request = EmitRequest {
         target: &arguments.target,
-        delay: &name_of(&arguments.delay),
+        delay: delay.as_deref(),
         clock: &name_of(&arguments.clock),
         recirculation: &name_of(&arguments.recirculation),
         layout: layout.as_deref(),

@@ -86,7 +86,7 @@ fn the_delay_queue_is_released_as_the_run_says() {
     for target in ["v1model", "tna"] {
         for (run, period, told) in [
             ("", "100000000ps", "every 100 us"),
-            ("--spec exact.yaml", "100000000ps", "every 100 us"),
+            ("--delay queue --spec exact.yaml", "100000000ps", "every 100 us"),
             ("--spec coarse.yaml", "20000000ps", "every 20 us"),
         ] {
             let run = run.replace("--spec ", &format!("--spec {folder}/"));

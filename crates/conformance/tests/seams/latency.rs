@@ -312,7 +312,7 @@ fn pin_versions(device: &mut Device) -> Vec<Arc<Configuration>> {
         assert!(outcome.is_ok(), "{outcome:?}");
         device.configuration()
     };
-    (0..Store::MOST_PINNED_VERSIONS + 2).map(pin).collect()
+    (0..Store::MAX_PINNED_VERSIONS + 2).map(pin).collect()
 }
 
 #[test]

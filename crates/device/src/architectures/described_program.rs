@@ -4,6 +4,7 @@
 
 use crate::output::LoadError;
 use ir::architecture::{BlockRole, Description, MetadataField};
+use ir::lowering::PROBE_REQUEST;
 use ir::{Program, Request, SlotId};
 
 /// A program with the description of its architecture.
@@ -46,15 +47,19 @@ impl DescribedProgram<'_> {
         }
     }
 
-    /// What each request of the program is; `kind` knows those of the description.
+    /// Maps each request of the program to the architecture's kinds; `None` for requests of probes, which only taps
+    /// read. A request that the description lacks is an error.
     pub fn request_kinds<K>(
         &self,
         kind: impl Fn(&Request) -> Option<K>,
-    ) -> Result<Vec<K>, LoadError> {
+    ) -> Result<Vec<Option<K>>, LoadError> {
         let kind = |request: &Request| {
             let is_described = self.description.requests.contains(&&*request.name);
-            let kind = is_described.then(|| kind(request)).flatten();
-            kind.ok_or_else(|| LoadError::UnsupportedRequest(request.name.clone()))
+            match is_described.then(|| kind(request)).flatten() {
+                None if &*request.name == PROBE_REQUEST => Ok(None),
+                None => Err(LoadError::UnsupportedRequest(request.name.clone())),
+                known => Ok(known),
+            }
         };
         self.program.requests.iter().map(kind).collect()
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Steps that architectures share: beginning a pass of either half, clone sessions, and the packet's move to a
-//! queue or back to ingress. Each architecture decides when it takes them.
+//! Pass code that all architectures share: the begin of a pass, clone sessions, and the move of a packet to a queue or
+//! back to ingress. The order of these steps is in each architecture's `finish`.
 
 use crate::architecture::Architecture;
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
-use crate::packet::{Arrival, IngressSource, PendingRequests, QueuedPacket, Reception};
+use crate::ingress_source::IngressSource;
+use crate::packet::{Arrival, PendingRequests, QueuedPacket, Reception};
 use crate::pass::{Half, Pass, PassInfo, PassRecord};
-use crate::services::Services;
+use crate::services::{Services, queue_step};
 use crate::trace::{Cause, PassId, TraceNode};
 use crate::wire::OutputPath;
 use interpreter::PacketContext;
@@ -15,28 +16,17 @@ use ir::{Bits, SlotId};
 use state::CloneSession;
 use std::sync::Arc;
 
-/// Why a packet that comes to ingress is there.
-fn cause(source: IngressSource) -> Cause {
-    match source {
-        IngressSource::Wire => Cause::Port,
-        IngressSource::Loopback => Cause::Loopback,
-        IngressSource::Generator => Cause::Generator,
-        IngressSource::Extern => Cause::Extern,
-        IngressSource::Resubmission => Cause::Resubmission,
-        IngressSource::Recirculation => Cause::Recirculation,
-    }
-}
-
-/// A packet at the beginning of ingress, as its architecture prepared it.
+/// A packet whose metadata the architecture has set for ingress.
 #[derive(Debug)]
-pub(super) struct AtIngress {
+pub(super) struct IngressStart {
     pub reception: Arc<Reception>,
     pub pass_number: u64,
     pub source: IngressSource,
-    /// The port that it came by, and whether the trace names it.
+    /// The port of its arrival.
     pub port: u32,
+    /// Whether the trace names the port.
     pub names_port: bool,
-    /// When its last bit was there, in picoseconds.
+    /// Arrival of its last bit, in picoseconds.
     pub arrived_ps: u64,
     pub parent: Option<PassId>,
     pub context: PacketContext,
@@ -47,7 +37,7 @@ pub(super) struct AtIngress {
 pub(super) fn begin_ingress(
     architecture: &impl Architecture,
     services: &mut Services<'_>,
-    at: AtIngress,
+    at: IngressStart,
 ) -> Pass {
     let waited_ps = services.now_ps().saturating_sub(at.arrived_ps);
     let step = || {
@@ -62,7 +52,7 @@ pub(super) fn begin_ingress(
         }
     };
     let number = at.reception.number;
-    let origin = (cause(at.source), at.parent);
+    let origin = (Cause::Ingress(at.source), at.parent);
     let run = PassInfo {
         packet: number,
         pass_number: at.pass_number,
@@ -84,7 +74,7 @@ pub(super) fn begin_ingress(
     begin(architecture, services, Half::Ingress, run, packet)
 }
 
-/// Begins a pass through egress of a packet that its architecture prepared and that left a queue of a port.
+/// Begins a pass through egress of a dequeued packet whose metadata the architecture has set.
 pub(super) fn begin_egress(
     architecture: &impl Architecture,
     services: &mut Services<'_>,
@@ -126,12 +116,7 @@ fn begin(
     }
 }
 
-/// A step of a trace that is about a queue of a port: `enqueue`, `egress`.
-fn queue_step(name: &'static str, port: u32, queue: u32) -> TraceNode {
-    TraceNode::new(name, "").with("port", u64::from(port)).with("queue", u64::from(queue))
-}
-
-/// A session to clone to, with its step in the trace; the drop of the clone is counted if it does not exist.
+/// Finds a clone session and adds its step to the trace. Counts the clone as dropped if the session does not exist.
 pub(super) fn clone_session<'v>(
     services: &mut Services<'_>,
     view: &'v ConfigurationView,
@@ -149,18 +134,17 @@ pub(super) fn clone_session<'v>(
     found
 }
 
-/// The members of a multicast group; none where it does not exist.
+/// Returns the replicas of a multicast group, or an empty list if the group does not exist.
 pub(super) fn members(view: &ConfigurationView, group: u32) -> &[state::Replica] {
     view.replication().multicast_group(group).map_or(&[][..], |group| &group.replicas)
 }
 
-/// Notes that a packet goes to the members of a multicast group.
+/// Adds the step of a multicast to the trace.
 pub(super) fn note_multicast(services: &mut Services<'_>, group: u32, pass: Option<PassId>) {
     services.note(pass, || TraceNode::new("multicast", "").with("group", u64::from(group)));
 }
 
-/// Sends a packet from ingress, or a copy, to the queues of a port, which the program or the control plane
-/// named.
+/// Sends a packet or a copy from ingress to the queues of a port. Drops it if the port number is out of range.
 pub(super) fn to_queues(
     architecture: &impl Architecture,
     services: &mut Services<'_>,
@@ -176,29 +160,21 @@ pub(super) fn to_queues(
     }
 }
 
-/// Puts a packet into a queue of a port, if there is room.
-pub(super) fn put(services: &mut Services<'_>, port: u32, queue: u32, packet: Box<QueuedPacket>) {
-    let pass = packet.parent;
-    if services.put(port, queue, packet) {
-        services.note(pass, || queue_step("enqueue", port, queue));
-    }
-}
-
-/// A packet that goes back to ingress with these bytes.
+/// A packet on one of the internal paths back to ingress.
 #[derive(Debug)]
-pub(super) struct GoingBack {
+pub(super) struct ReturningPacket {
     pub reception: Arc<Reception>,
     /// The port of its arrival.
     pub port: u32,
     pub bytes: Vec<u8>,
-    /// What it fills of the buffer.
+    /// Bytes that it occupies in the buffer.
     pub length_bytes: u64,
     pub preserved: Vec<(SlotId, Bits)>,
     pub pass: Option<PassId>,
 }
 
-/// Sends a packet back to ingress: the received bytes, or the deparsed ones.
-pub(super) fn send_back(services: &mut Services<'_>, source: IngressSource, back: GoingBack) {
+/// Sends a packet back to ingress by the recirculation or the resubmission path.
+pub(super) fn send_back(services: &mut Services<'_>, source: IngressSource, back: ReturningPacket) {
     let (step, path) = match source {
         IngressSource::Recirculation => ("recirculate", OutputPath::Recirculation),
         _ => ("resubmit", OutputPath::Resubmission),

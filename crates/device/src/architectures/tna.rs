@@ -3,22 +3,22 @@
 //! egress deparser; and how it handles mirrored, resubmitted, multicast and dropped packets between them.
 //! Only bytes go from ingress to egress. Queues and wires are the traffic manager's.
 //!
-//! **In front of a packet** for the ingress parser stand 64 bits of intrinsic metadata and 64 bits of port
-//! metadata (zero), or in their place what a resubmission takes along, in the highest bits; for the egress
-//! parser 27 bytes of intrinsic metadata. A packet whose ingress parser ends with an error is dropped,
-//! unless the ingress control reads `parser_err`; one in egress goes on.
+//! **Prefix of a packet**: the ingress parser reads 64 bits of intrinsic metadata and 64 bits of port metadata (zero)
+//! before the packet; a resubmission replaces the port metadata by its header, in the highest bits. The egress parser
+//! reads 27 bytes of intrinsic metadata. The device drops a packet whose ingress parser ends with an error, unless the
+//! ingress control reads `parser_err`; in egress such a packet continues.
 //!
-//! **After ingress**, in this order: digests are sent; the last `Mirror.emit` copies the packet as it came,
-//! unless `drop_ctl` has bit 2; then, unless it has bit 0, the last `Resubmit.emit` sends the packet as it
-//! came through ingress again, or else copies go to the traffic manager: one to `ucast_egress_port` if that
-//! was set, those of `mcast_grp_a`, those of `mcast_grp_b`; and with `copy_to_cpu`, unless `drop_ctl` has
-//! bit 1, one to the device's CPU port. Copies with `bypass_egress` leave as they are. **After egress**: the
-//! last `Mirror.emit` copies the packet as it leaves, unless `drop_ctl` has bit 2; with bit 0 it is dropped.
+//! **After ingress**, in this order: digests are sent; the last `Mirror.emit` copies the received packet,
+//! unless `drop_ctl` has bit 2; then, unless `drop_ctl` has bit 0, the last `Resubmit.emit` sends the received packet
+//! through ingress again, or else copies go to the traffic manager: one to `ucast_egress_port` if the program set it,
+//! those of `mcast_grp_a`, those of `mcast_grp_b`; and with `copy_to_cpu`, unless `drop_ctl` has
+//! bit 1, one to the device's CPU port. Copies with `bypass_egress` skip egress. **After egress**: the
+//! last `Mirror.emit` copies the deparsed packet, unless `drop_ctl` has bit 2; with bit 0 the packet is dropped.
 //!
 //! A mirror session is a clone session of the control plane: its class of service is the queue, its packet
-//! length cuts the mirrored packet, the mirror header not counted. Queue depths count packets. Exclusion ids
-//! leave copies of groups out as [`state::Exclusions`] says. Lengths have no checksum of the wire in
-//! them. Port 68 is in loopback, unless the port is set otherwise.
+//! length truncates the mirrored packet, the mirror header not counted. Queue depths count packets. Exclusion ids
+//! prune copies of groups as [`state::Exclusions`] says. Lengths do not include the frame check sequence. Port 68 is
+//! in loopback, unless the device file configures it otherwise.
 
 mod copies;
 mod finish;
@@ -26,13 +26,14 @@ mod metadata;
 mod model;
 
 use super::described_program::DescribedProgram;
-use super::pass_boundaries::{self, AtIngress};
+use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
-use crate::fast_path::{FastPath, LeftFastPath};
+use crate::fast_path::{FastPath, FastPathExit};
+use crate::ingress_source::IngressSource;
 use crate::options::{DeviceOptions, PortOptions};
 use crate::output::{DeviceError, LoadError};
-use crate::packet::{Arrival, IngressSource, QueuedPacket};
+use crate::packet::{Arrival, QueuedPacket};
 use crate::pass::{Gress, Half, Pass};
 use crate::services::Services;
 use crate::tap::EgressPacket;
@@ -43,8 +44,8 @@ use metadata::{EGRESS_PREFIX_BYTES, EgressPrefix, INGRESS_PREFIX_BYTES, ingress_
 use model::Tna;
 use std::sync::Arc;
 
-/// Prepares the architecture to run a program.
-pub(super) fn prepare(
+/// Binds the architecture to a program.
+pub(super) fn instantiate(
     program: DescribedProgram<'_>,
     _: &DeviceOptions,
 ) -> Result<Arc<dyn Architecture>, LoadError> {
@@ -71,7 +72,7 @@ impl Architecture for Tna {
         let Arrival { reception, source, port, arrived_ps, bytes, parent, .. } = arrival;
         let pass_number = services.next_pass(&reception, parent)?;
         let bytes = match source {
-            // It brings what stands in front of it.
+            // Its bytes have the prefix already.
             IngressSource::Resubmission => bytes,
             _ => {
                 let mut memory = services.copy_of(&ingress_prefix(port, arrived_ps));
@@ -81,7 +82,7 @@ impl Architecture for Tna {
             }
         };
         let length = bytes.len().saturating_sub(INGRESS_PREFIX_BYTES);
-        let at = AtIngress {
+        let at = IngressStart {
             reception,
             pass_number,
             source,
@@ -100,7 +101,7 @@ impl Architecture for Tna {
         let mut prefix = EgressPrefix(&mut packet.context.packet);
         let queue = prefix.queue();
         prefix.set_enqueued(port, services.queue_depth(port, queue), services.now_ps() / 1000);
-        pass_boundaries::put(services, port, queue, packet);
+        services.enqueue(port, queue, packet);
     }
 
     fn begin_egress(
@@ -126,10 +127,7 @@ impl Architecture for Tna {
     }
 
     fn blocks(&self, gress: Gress) -> &Arc<[usize]> {
-        match gress {
-            Gress::Ingress => &self.ingress_blocks,
-            Gress::Egress => &self.egress_blocks,
-        }
+        &self.pass_blocks[gress as usize]
     }
 
     fn after_block(&self, pass: &mut Pass, block: usize, outcome: &Outcome, now_ps: u64) {
@@ -175,12 +173,12 @@ impl Architecture for Tna {
         Err("all blocks as one unit are there for v1model only".to_string())
     }
 
-    fn leave_fast_path(
+    fn resume_after_exit(
         &self,
         services: &mut Services<'_>,
-        left: LeftFastPath,
+        left: FastPathExit,
     ) -> Result<(), DeviceError> {
-        // There is no such path, so no packet leaves it.
+        // Without a fast path there are no exits.
         services.recycle(left.context);
         Ok(())
     }

@@ -27,12 +27,13 @@ mod model;
 mod replicas;
 
 use super::described_program::DescribedProgram;
-use super::pass_boundaries::{self, AtIngress};
+use super::pass_boundaries::{self, IngressStart};
 use crate::architecture::Architecture;
-use crate::fast_path::{FastPath, LeftFastPath};
+use crate::fast_path::{FastPath, FastPathExit};
+use crate::ingress_source::IngressSource;
 use crate::options::DeviceOptions;
 use crate::output::{DeviceError, LoadError};
-use crate::packet::{Arrival, IngressSource, QueuedPacket};
+use crate::packet::{Arrival, QueuedPacket};
 use crate::pass::{Gress, Half, Pass};
 use crate::services::Services;
 use crate::trace::Cause;
@@ -43,8 +44,8 @@ use metadata::InstanceType;
 use model::V1Model;
 use std::sync::Arc;
 
-/// Prepares the architecture to run a program.
-pub(super) fn prepare(
+/// Binds the architecture to a program.
+pub(super) fn instantiate(
     program: DescribedProgram<'_>,
     options: &DeviceOptions,
 ) -> Result<Arc<dyn Architecture>, LoadError> {
@@ -81,7 +82,7 @@ impl Architecture for V1Model {
         };
         metadata.instance_type.set(&mut context, instance_type as u64);
         metadata.packet_length.set(&mut context, u64::from(received_bytes));
-        let at = AtIngress {
+        let at = IngressStart {
             reception,
             pass_number,
             source,
@@ -101,7 +102,7 @@ impl Architecture for V1Model {
         let depth = u64::from(services.queue_depth(port, queue));
         self.metadata.enq_timestamp.set(&mut packet.context, services.timestamp());
         self.metadata.enq_qdepth.set(&mut packet.context, depth);
-        pass_boundaries::put(services, port, queue, packet);
+        services.enqueue(port, queue, packet);
     }
 
     fn begin_egress(
@@ -119,24 +120,21 @@ impl Architecture for V1Model {
         metadata.deq_timedelta.set(context, now - services.timestamp_of(enqueued_ps));
         metadata.deq_qdepth.set(context, u64::from(depth_packets));
         metadata.egress_port.set(context, u64::from(port));
-        // Anything but the drop port; in nine bits the default becomes 0.
+        // Any port but the drop port; in nine bits the default wraps to 0.
         metadata.egress_spec.set(context, u64::from(self.drop_port) + 1);
         metadata.packet_length.set(context, u64::from(packet.length_bytes));
         let header_bytes = metadata.header_bytes(context);
         let info = (pass_number, packet.received_bytes);
         let mut pass = pass_boundaries::begin_egress(self, services, (port, queue), info, packet);
         pass.header_bytes = header_bytes;
-        // What the pass makes stems from it.
+        // Copies and steps of the trace belong to this pass.
         pass.packet.parent = pass.run.pass;
         pass.packet.cause = Cause::Queue;
         Some(pass)
     }
 
     fn blocks(&self, gress: Gress) -> &Arc<[usize]> {
-        match gress {
-            Gress::Ingress => &self.ingress_blocks,
-            Gress::Egress => &self.egress_blocks,
-        }
+        &self.pass_blocks[gress as usize]
     }
 
     fn after_block(&self, pass: &mut Pass, block: usize, outcome: &Outcome, _: u64) {
@@ -163,20 +161,20 @@ impl Architecture for V1Model {
                 self.after_ingress(services, &view, &run, packet)
             }
             Half::Egress(departure) => {
-                let leaving = finish::Leaving { view: &view, run: &run, departure };
-                self.after_egress(services, &leaving, packet, header_bytes)
+                let egress = finish::EgressContext { view: &view, run: &run, departure };
+                self.after_egress(services, &egress, packet, header_bytes)
             }
         }
     }
 
-    fn fast_path(&self, program: &Program, least_queue_count: u32) -> Result<FastPath, String> {
-        fast_path::describe(self, program, least_queue_count)
+    fn fast_path(&self, program: &Program, min_queue_count: u32) -> Result<FastPath, String> {
+        fast_path::describe(self, program, min_queue_count)
     }
 
-    fn leave_fast_path(
+    fn resume_after_exit(
         &self,
         services: &mut Services<'_>,
-        left: LeftFastPath,
+        left: FastPathExit,
     ) -> Result<(), DeviceError> {
         fast_path::leave(self, services, left)
     }

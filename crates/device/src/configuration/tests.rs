@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Device files: what they mean, and what is said about wrong ones.
+//! Device files: the options that they give, and the diagnostics of wrong ones.
 
 use super::*;
 use crate::explanation::EXPLANATIONS;
@@ -198,7 +198,7 @@ fn a_pausable_queue_makes_its_port_obey() {
 }
 
 #[test]
-fn mistakes_are_told_together() {
+fn all_mistakes_are_reported_together() {
     check_wrong(
         r#"
             clock = "min"
@@ -245,7 +245,7 @@ fn mistakes_are_told_together() {
             "DV-E0304 `generator_application.period` is missing",
             "DV-E0303 `generator_application.batches` has to be a number from 1 to 65536",
             "DV-E0303 `generator_application.period` has to be a time above 0",
-            "DV-E0303 `generator_application.id` has to be the number of no other application",
+            "DV-E0303 `generator_application.id` has to be a number that no other application has",
             "DV-E0303 `generator_application.timer` has to be \"periodic\" or \"once\"",
         ],
     );
@@ -256,12 +256,15 @@ fn mistakes_are_told_together() {
 #[test]
 fn a_file_whose_packets_could_stand_still_is_refused() {
     let text = "pass_limit = \"none\"\n[recirculation]\nlatency = \"1ns\"\n[resubmission]\nlatency = \"1ns\"\n[port.68]\nloopback = true\n";
-    check_wrong(text, &["DV-E0305 packets may go round by port 68 for ever without time going on"]);
+    check_wrong(
+        text,
+        &["DV-E0305 packets may loop through port 68 forever without device time passing"],
+    );
     assert!(read_text(&format!("{text}rate = \"1Gb/s\"")).is_ok());
     assert!(read_text(&format!("ingress_interval = \"1ns\"\n{text}")).is_ok());
 }
 
-/// Every explanation of a device file shows a wrong one, which is told so, and a right one.
+/// The wrong example of each explanation gives its code, and the right example is accepted.
 #[test]
 fn explanations_are_true() {
     for entry in EXPLANATIONS.iter().filter(|entry| entry.code.0.starts_with("DV-E03")) {

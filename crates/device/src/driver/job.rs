@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A batch that takes time: its pieces and how long each takes by a latency model. When pieces take effect is in
-//! `run_jobs`.
+//! `Job`: a batch under a latency model, divided into pieces (the whole batch, an item or a cell) with the time that each
+//! takes. `run_jobs` applies the pieces.
 
 use crate::control_request::Request;
 use control::latency::{ItemKind, LatencyModel, cells_of};
@@ -14,11 +14,12 @@ use state::{BatchItem, Read, Update};
 pub(crate) struct Job {
     pub request: Request,
     pub batch: Batch,
-    /// Whether it changes something.
+    /// Whether it has updates.
     pub is_write: bool,
     pub number: u64,
-    /// The item whose piece comes next, and the cell within its range.
+    /// The item whose piece is next.
     pub item: usize,
+    /// The cell within the range of that item.
     pub cell: u64,
     pub results: Vec<Result<Reply, Fault>>,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// `None` for items that have no range of cells, or one that the program does not have.
+    /// Returns the cells of an item; `None` if it has no range, or one outside the program's arrays.
     pub fn of(program: &Program, item: &Item) -> Option<Cells> {
         let range = cells_of(item)?;
         let (size, bytes) = match item {
@@ -60,7 +61,7 @@ impl Cells {
 }
 
 impl Job {
-    /// 64 random bits for a draw of this job.
+    /// Draws 64 random bits; `place` numbers the draws of this job.
     pub fn random(&self, seed: u64, place: u64) -> u64 {
         let key = RandomKey { seed, device: 0, packet: self.number, pass: 0 };
         draw_number_between(key, place, 0, 0, u64::MAX)
@@ -76,7 +77,7 @@ impl Job {
         cost.byte_ps.saturating_mul(cells.bytes)
     }
 
-    /// From the begin of an item to its last effect, in picoseconds.
+    /// Returns the time from the begin of an item to its last effect, in picoseconds.
     pub fn whole_item_ps(
         &self,
         model: &LatencyModel,
@@ -90,7 +91,7 @@ impl Job {
         self.item_ps(model, seed, at).saturating_add(cells_ps)
     }
 
-    /// From the effect before it to the effect of the next piece, in picoseconds.
+    /// Returns the time from the previous effect to that of the next piece, in picoseconds.
     pub fn piece_ps(&self, model: &LatencyModel, seed: u64, program: &Program) -> u64 {
         let cells = Cells::of(program, &self.batch.items[self.item]);
         let base_ps = if self.cell == 0 { self.item_ps(model, seed, self.item) } else { 0 };
@@ -99,7 +100,7 @@ impl Job {
     }
 }
 
-/// Adds the result of one more cell to those of the cells before it.
+/// Appends the result of a cell to the results of the cells before it.
 pub(super) fn join(whole: &mut Result<Reply, Fault>, part: Result<Reply, Fault>) {
     use state::Reply::{Counters, Meters, Registers};
     match (whole, part) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Notifications of a device: digests, packets for the CPU port, idle timeouts, swaps, links. Controllers are told
-//! of the program that they listen to; of links all are.
+//! Notifications of a device: digests, packets for the CPU port, idle timeouts, swaps and links. A controller receives
+//! those of the program that it listens to; all controllers receive link notifications.
 
 use crate::burst::Burst;
 use crate::control_request::{ControlWork, Mailbox, TargetProgram};
@@ -15,58 +15,57 @@ use ir::TableId;
 use state::{BatchItem, NewEntry, Update};
 use std::sync::Arc;
 
-/// Which controllers a notification is for.
+/// The controllers that receive a notification.
 #[derive(Clone, Copy, Debug)]
 enum Audience {
-    /// All of them.
+    /// All controllers.
     All,
-    /// Those of the main program.
+    /// Controllers of the main program.
     Main,
-    /// Those of the program with this code; for one that is or was the main program, those of the main program,
-    /// too.
+    /// Controllers of the program with this code, and those of the main program if it is or was the main program.
     Code(ProgramId),
 }
 
 impl Audience {
-    fn has(self, programs: &Programs, of: TargetProgram) -> bool {
-        match (self, of) {
+    fn has(self, programs: &Programs, target: TargetProgram) -> bool {
+        match (self, target) {
             (Audience::All, _) | (Audience::Main, TargetProgram::Main) => true,
             (Audience::Main, TargetProgram::Loaded(_)) => false,
-            (Audience::Code(id), of) => programs.get(id).is_none_or(|program| match of {
-                TargetProgram::Main => program.is_of_main_line,
+            (Audience::Code(id), target) => programs.get(id).is_none_or(|program| match target {
+                TargetProgram::Main => program.has_been_main,
                 TargetProgram::Loaded(name) => program.name() == name,
             }),
         }
     }
 }
 
-/// Whether entries of a program's code that idle out matter to those who listen to a program. Those of a program
-/// that is not the main one any more do not matter to the main program's controllers.
-fn hears_idle_entries(programs: &Programs, id: ProgramId, of: TargetProgram) -> bool {
-    match of {
+/// Returns whether a target receives the idle timeouts of a program's code. Controllers of the main program do not
+/// receive those of a former main program.
+fn hears_idle_entries(programs: &Programs, id: ProgramId, target: TargetProgram) -> bool {
+    match target {
         TargetProgram::Main => id == programs.main_id(),
         TargetProgram::Loaded(name) => programs.code_of(name) == Some(id),
     }
 }
 
 impl Switch {
-    /// A controller begins to listen to a program: what happens from now on is sent to it.
-    pub fn listen(&mut self, of: TargetProgram, mailbox: &Arc<Mailbox>) {
+    /// Subscribes a controller to the notifications of a program from now on.
+    pub fn listen(&mut self, target: TargetProgram, mailbox: &Arc<Mailbox>) {
         self.publish();
-        self.driver.listeners.add(of, mailbox);
+        self.driver.listeners.add(target, mailbox);
         self.driver.listeners.digests_seen = self.core.digests.len();
         self.driver.listeners.packets_seen = self.core.transmitted.len();
-        self.watch_all_writes();
+        self.update_write_path();
         self.check_idle_entries_again();
     }
 
-    /// Whether controllers listen.
+    /// Returns whether controllers listen.
     #[inline]
     pub fn has_listeners(&self) -> bool {
         !self.driver.listeners.is_empty()
     }
 
-    /// Sends digests and packets for the CPU port that have come up since the last call.
+    /// Sends the digests and the packets for the CPU port since the last call.
     #[inline]
     pub fn publish(&mut self) {
         if self.has_listeners() {
@@ -101,10 +100,10 @@ impl Switch {
 
     fn send(&mut self, audience: Audience, notification: &Notification) {
         let programs = &self.programs;
-        self.driver.listeners.notify(notification, |of| audience.has(programs, of));
+        self.driver.listeners.notify(notification, |target| audience.has(programs, target));
     }
 
-    /// Notes which program an output of a burst is of, for controllers that listen for packets.
+    /// Records the program of a burst's outputs from this one on, for controllers that receive packets.
     #[inline]
     pub fn note_burst_outputs(&mut self, first_output: usize, program: ProgramId) {
         if self.core.options.cpu_port.is_some() && self.has_listeners() {
@@ -112,7 +111,7 @@ impl Switch {
         }
     }
 
-    /// Sends packets for the CPU port that a burst has sent, but for the first ones.
+    /// Sends the packets for the CPU port among a burst's outputs from `already` on.
     #[inline]
     pub fn publish_burst(&mut self, burst: &Burst, already: usize) {
         let Some(cpu_port) = self.core.options.cpu_port.filter(|_| self.has_listeners()) else {
@@ -132,13 +131,13 @@ impl Switch {
         }
     }
 
-    /// The device's owner has taken digests, or packets, that were published.
+    /// Resets the published counts after the device's owner has taken the digests or packets.
     pub fn forget_published(&mut self) {
         self.driver.listeners.digests_seen = self.core.digests.len();
         self.driver.listeners.packets_seen = self.core.transmitted.len();
     }
 
-    /// Tells listeners of something, behind what has come up before.
+    /// Sends a notification after those of earlier digests and packets.
     fn notify(&mut self, audience: Audience, notification: &Notification) {
         if self.has_listeners() {
             self.publish();
@@ -146,13 +145,13 @@ impl Switch {
         }
     }
 
-    /// Tells listeners that a link of a port came up or went down.
+    /// Notifies all controllers that a link of a port came up or went down.
     pub fn note_link(&mut self, port: u32, is_up: bool) {
         let time_ps = self.core.now_ps;
         self.notify(Audience::All, &Notification::Link { time_ps, port, is_up });
     }
 
-    /// Tells listeners to the main program that another one is it.
+    /// Notifies controllers of the main program of a swap.
     pub fn note_swap(&mut self) {
         let program = self.programs.main().program().clone();
         let swapped = Notification::Swapped { time_ps: self.core.now_ps, program };
@@ -160,7 +159,7 @@ impl Switch {
         self.note_programs();
     }
 
-    /// Tells listeners to a program that other code runs it.
+    /// Notifies controllers of a program that its code was replaced.
     pub fn note_new_code(&mut self, id: ProgramId) {
         let Some(program) = self.programs.get(id).map(|program| program.program().clone()) else {
             return;
@@ -170,22 +169,22 @@ impl Switch {
         self.note_programs();
     }
 
-    /// Other programs are loaded, or other code of them.
+    /// Updates subscriptions after a change of the loaded programs or their code.
     pub fn note_programs(&mut self) {
         self.driver.listeners.idle_check_ps = None;
-        self.watch_all_writes();
+        self.update_write_path();
         self.check_idle_entries_again();
     }
 
-    /// Whether a listener receives the idle timeouts of a program.
+    /// Returns whether a controller receives the idle timeouts of a program.
     pub(super) fn listens_for_idle_entries(&self, id: ProgramId) -> bool {
         let Some(program) = self.programs.get(id) else { return false };
         program.program().tables.iter().any(|table| table.idle_timeout)
             && !program.is_leaving
-            && self.driver.listeners.any(|of| hears_idle_entries(&self.programs, id, of))
+            && self.driver.listeners.any(|target| hears_idle_entries(&self.programs, id, target))
     }
 
-    /// When the first of a batch's entries may idle out.
+    /// Returns the earliest time at which an entry of a batch may idle out.
     pub(super) fn earliest_timeout_ps(&self, id: ProgramId, batch: &Batch) -> Option<u64> {
         let program = self.programs.get(id).filter(|_| self.listens_for_idle_entries(id))?;
         let now_ps = self.core.now_ps;
@@ -193,7 +192,7 @@ impl Switch {
         let idle_at_ps = |from_ps: u64, entry: &NewEntry| {
             from_ps.saturating_add(entry.idle_timeout_ns.saturating_mul(1_000))
         };
-        // A modified entry may have had no hit for some time.
+        // The idle time of a modified entry counts from its last hit.
         let last_hit_ps = |table: TableId, entry: &NewEntry| {
             let handle = configuration.entry_handle(table, &entry.keys, entry.priority).ok()?;
             let record = configuration.table(table)?.entry(handle)?;
@@ -216,7 +215,7 @@ impl Switch {
         batch.items.iter().filter_map(idle_ps).min()
     }
 
-    /// Looks at entries at a time, if not before.
+    /// Schedules a check of idle entries, unless an earlier one is scheduled.
     pub(super) fn check_idle_entries_at(&mut self, time_ps: u64) {
         let listeners = &mut self.driver.listeners;
         if listeners.idle_check_ps.is_none_or(|planned_ps| time_ps < planned_ps) {
@@ -242,7 +241,7 @@ impl Switch {
         let now_ps = self.core.now_ps;
         let planned_ps = self.driver.listeners.idle_check_ps;
         if planned_ps.is_none_or(|planned_ps| planned_ps > now_ps) {
-            // An earlier check took its place.
+            // An earlier check replaced it.
             return;
         }
         self.driver.listeners.idle_check_ps = None;
@@ -258,7 +257,7 @@ impl Switch {
             for (table, entry) in idle {
                 let idle = Notification::IdleTimeout { time_ps: now_ps, table, entry };
                 let programs = &self.programs;
-                let hears = |of| hears_idle_entries(programs, id, of);
+                let hears = |target| hears_idle_entries(programs, id, target);
                 self.driver.listeners.notify(&idle, hears);
             }
         }

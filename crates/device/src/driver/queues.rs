@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Items of batches about the device itself: its queues and its packet generator. Rates, depths and
-//! generators are kept by the traffic manager and by `packet_generator`.
+//! Batch items about the device itself: queues and packet generator. The traffic manager and `packet_generator` hold the
+//! settings.
 
 use crate::control_request::TargetProgram;
 use crate::packet_generator::{
-    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES,
+    GENERATOR_APPLICATIONS, GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MAX_BATCHES,
 };
 use crate::switch::Switch;
 use crate::wire::OutputPath;
@@ -16,14 +16,14 @@ fn refused(why: impl Into<String>) -> Fault {
 }
 
 impl Switch {
-    /// Applies an item, or says what does not exist or is not possible.
+    /// Applies an item. The fault says what does not exist or is out of range.
     pub(super) fn apply_to_device(
         &mut self,
-        of: TargetProgram,
+        target: TargetProgram,
         item: DeviceItem,
     ) -> Result<Reply, Fault> {
-        self.check_on_device(of, &item)?;
-        let ports = |port| self.program_of(of).map_or(0..=0, |program| program.ports(port));
+        self.check_on_device(target, &item)?;
+        let ports = |port| self.program_of(target).map_or(0..=0, |program| program.ports(port));
         let ports = match &item {
             DeviceItem::QueueRate { port, .. } | DeviceItem::QueueDepth { port, .. } => {
                 ports(*port)
@@ -50,7 +50,7 @@ impl Switch {
                 let (path, now_ps) = (OutputPath::Port(port), self.core.now_ps);
                 let depth_packets = u64::from(traffic.depth_packets(path, priority));
                 let statistics = traffic.queue_statistics(path, priority, now_ps);
-                let most_packets = statistics.map_or(0, |known| known.most_packets);
+                let most_packets = statistics.map_or(0, |known| known.peak_packets);
                 return Ok(Reply::Queue(QueueState { depth_packets, most_packets }));
             }
             DeviceItem::GeneratorTimer(timer) => {
@@ -65,13 +65,13 @@ impl Switch {
         Ok(Reply::Done)
     }
 
-    /// Whether an item is possible.
+    /// Checks an item without applying it.
     pub(super) fn check_on_device(
         &self,
-        of: TargetProgram,
+        target: TargetProgram,
         item: &DeviceItem,
     ) -> Result<(), Fault> {
-        let program = self.program_of(of).ok_or(Fault::Gone)?;
+        let program = self.program_of(target).ok_or(Fault::Gone)?;
         match item {
             DeviceItem::ReadSettings => Ok(()),
             DeviceItem::QueueRate { port, priority, .. }
@@ -117,7 +117,7 @@ impl Switch {
     }
 }
 
-/// Adds a setting that is in force now, instead of those that it replaces.
+/// Records a setting and removes those that it replaces.
 fn note_setting(settings: &mut Vec<DeviceItem>, new: DeviceItem) {
     let covers = |of: Option<u32>, other: Option<u32>| of.is_none() || of == other;
     settings.retain(|old| match (&new, old) {
@@ -154,8 +154,8 @@ fn application(timer: target::GeneratorTimer) -> Result<GeneratorApplication, Fa
         ns.checked_mul(1000).ok_or_else(|| refused(format!("{what} of {ns} ns is too long")))
     };
     let count = |count: u64, what: &str| match u32::try_from(count) {
-        Ok(count @ 1..=MOST_BATCHES) => Ok(count),
-        _ => Err(refused(format!("{what} must be 1 to {MOST_BATCHES}, not {count}"))),
+        Ok(count @ 1..=MAX_BATCHES) => Ok(count),
+        _ => Err(refused(format!("{what} must be 1 to {MAX_BATCHES}, not {count}"))),
     };
     if timer.period_ns == 0 {
         return Err(refused("a timer takes at least 1 ns"));

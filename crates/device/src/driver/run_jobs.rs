@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Batches that take time take effect: one job after the other has the driver, in the order in which their
-//! requests came; the next one begins when the one before has ended.
+//! Applies batches under a latency model. The driver works on one job at a time, in the order of their requests; the next
+//! job begins when the previous one has ended.
 
 use super::job::{Cells, Job, join};
 use super::serve::Served;
@@ -13,12 +13,12 @@ use control::target::{Batch, Fault, Outcome, Reply};
 use state::Atomicity;
 
 impl Switch {
-    /// Puts a batch into the driver's queue.
+    /// Appends a batch to the driver's queue.
     pub(super) fn begin_job(&mut self, request: Request, batch: Batch) -> Served {
         let now_ps = self.core.now_ps;
         let Some(model) = &self.driver.model else { return None };
         let count = batch.items.len();
-        let Some(program) = self.program_of(request.of).map(LoadedProgram::program) else {
+        let Some(program) = self.program_of(request.target).map(LoadedProgram::program) else {
             return Some((request, Outcome::failed(count, Fault::Gone, now_ps)));
         };
         let is_one_moment = model.is_atomic
@@ -35,7 +35,7 @@ impl Switch {
         }
         let number = self.driver.next_job;
         self.driver.next_job += 1;
-        let batch = self.made_for_now(request.of, batch);
+        let batch = self.made_for_now(request.target, batch);
         let is_write = !batch.only_reads();
         let job = Job { request, batch, is_write, number, item: 0, cell: 0, results: Vec::new() };
         self.driver.jobs.push_back(job);
@@ -45,7 +45,7 @@ impl Switch {
         None
     }
 
-    /// The driver is free for the first of its jobs.
+    /// Schedules the first piece of the first job.
     fn begin_first_job(&mut self) {
         let (Some(model), Some(job)) = (&self.driver.model, self.driver.jobs.front()) else {
             return;
@@ -65,7 +65,7 @@ impl Switch {
         self.core.schedule(first_ps, Event::Control(ControlWork::Piece(number)));
     }
 
-    /// Goes on with a job that pinned versions held up.
+    /// Retries a job that waits for a pinned version.
     pub(super) fn resume_jobs(&mut self) {
         if std::mem::take(&mut self.driver.is_job_held)
             && let Some(job) = self.driver.jobs.front()
@@ -75,31 +75,31 @@ impl Switch {
         }
     }
 
-    /// Whether batches that write are in the driver's queue.
+    /// Returns whether the driver's queue has batches with updates.
     pub(super) fn has_writing_jobs(&self) -> bool {
         self.driver.jobs.iter().any(|job| job.is_write)
     }
 
-    /// Applies the piece of a job that is due: everything, an item, or a cell.
+    /// Applies the due piece of a job: the whole batch, an item or a cell.
     pub(super) fn next_piece(&mut self, number: u64) -> Served {
         let mut job = self.driver.jobs.pop_front_if(|job| job.number == number)?;
         let is_atomic = self.driver.model.as_ref().is_none_or(|model| model.is_atomic);
         let now_ps = self.core.now_ps;
         let count = job.batch.items.len();
-        let of = job.request.of;
-        if let Err(fault) = self.code_for(of, &job.batch) {
+        let target = job.request.target;
+        if let Err(fault) = self.code_for(target, &job.batch) {
             return self.end_job(job, Outcome::failed(count, fault, now_ps));
         }
         if is_atomic || count == 0 {
             let batch = std::mem::take(&mut job.batch);
-            return match self.apply(of, batch) {
+            return match self.apply(target, batch) {
                 Ok(outcome) => self.end_job(job, outcome),
                 Err(batch) => self.hold_job(job, batch),
             };
         }
         if (job.item, job.cell) == (0, 0) && job.batch.stops_on_error() {
-            // The driver has the device's state for itself, so what is possible now stays so.
-            let checked = self.check(of, &job.batch);
+            // No one else writes until this job ends, so the check stays valid.
+            let checked = self.check(target, &job.batch);
             if !checked.is_ok() {
                 return self.end_job(job, checked);
             }
@@ -112,7 +112,7 @@ impl Switch {
             Some(cells) => cell_item(item, job.cell as usize, cells.first + job.cell),
             None => item.clone(),
         };
-        let outcome = match self.apply(of, Batch::one(piece)) {
+        let outcome = match self.apply(target, Batch::one(piece)) {
             Ok(outcome) => outcome,
             Err(_) => {
                 let batch = std::mem::take(&mut job.batch);
@@ -149,7 +149,7 @@ impl Switch {
         self.driver.jobs.push_front(job);
     }
 
-    /// Tries a job again when a pinned version has gone.
+    /// Keeps a job for a retry when a pinned version is released.
     fn hold_job(&mut self, job: Job, batch: Batch) -> Served {
         self.driver.jobs.push_front(Job { batch, ..job });
         self.driver.is_job_held = true;

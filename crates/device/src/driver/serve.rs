@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Serves controllers' requests between two packets: batches, reservations and barriers. Batches that take time
-//! go on in `run_jobs`.
+//! Serves controllers' requests between two packets: batches, reservations and barriers. Batches under a latency model
+//! continue in `run_jobs`.
 
 use crate::control_request::{
-    ControlWork, Mailbox, Request, TargetProgram, Wanted, outcome_of, state_batch,
+    ControlWork, Mailbox, Request, RequestBody, TargetProgram, outcome_of, state_batch,
 };
 use crate::driver::{Barrier, Reservation};
 use crate::event::Event;
@@ -16,32 +16,32 @@ use ir::Program;
 use state::{Atomicity, BatchItem, BatchOutcome};
 use std::sync::Arc;
 
-/// A request and its answer, where it came at once.
+/// A request with its outcome; `None` if the answer comes later.
 pub(crate) type Served = Option<(Request, Outcome)>;
 
 impl Switch {
-    /// Serves requests that came in while packets ran.
+    /// Serves the requests that arrived while packets ran.
     #[inline]
     pub fn serve_waiting(&mut self) {
-        if self.driver.entry.note_time(self.core.now_ps) {
+        if self.driver.inbox.note_time(self.core.now_ps) {
             self.serve_inbox();
         }
     }
 
     #[cold]
     fn serve_inbox(&mut self) {
-        if self.driver.entry.take_release() {
+        if self.driver.inbox.take_release() {
             self.resume_held();
             self.resume_jobs();
         }
-        while let Some(request) = self.driver.entry.take() {
+        while let Some(request) = self.driver.inbox.take() {
             if let Some((request, outcome)) = self.serve(request) {
                 request.answer(outcome);
             }
         }
     }
 
-    /// Serves a request, at once if it is not made for later and takes no time.
+    /// Serves a request. Answers immediately unless it is for a later time, has to wait or takes time.
     pub fn serve(&mut self, request: Request) -> Served {
         let at_ps = request.at_ps;
         if at_ps > self.core.now_ps {
@@ -56,31 +56,31 @@ impl Switch {
         self.begin_request(request)
     }
 
-    /// The code of the program that a target speaks of, unless that was unloaded.
-    pub(super) fn code_of(&self, of: TargetProgram) -> Option<ProgramId> {
-        match of {
+    /// Returns the code of a target's program, unless it was unloaded.
+    pub(super) fn code_of(&self, target: TargetProgram) -> Option<ProgramId> {
+        match target {
             TargetProgram::Main => Some(self.programs.main_id()),
             TargetProgram::Loaded(name) => self.programs.code_of(name),
         }
     }
 
-    /// The program that a target speaks of.
-    pub(super) fn program_of(&self, of: TargetProgram) -> Option<&LoadedProgram> {
-        self.programs.get(self.code_of(of)?)
+    /// Returns a target's program.
+    pub(super) fn program_of(&self, target: TargetProgram) -> Option<&LoadedProgram> {
+        self.programs.get(self.code_of(target)?)
     }
 
-    /// The batch, made for the program that it meets now.
-    pub(super) fn made_for_now(&self, of: TargetProgram, batch: Batch) -> Batch {
-        match self.program_of(of).map(|program| program.program().clone()) {
+    /// Binds a batch to the target's current program.
+    pub(super) fn made_for_now(&self, target: TargetProgram, batch: Batch) -> Batch {
+        match self.program_of(target).map(|program| program.program().clone()) {
             Some(program) => batch.made_for(program),
             None => batch,
         }
     }
 
-    /// Keeps a request until nothing holds it up. Its items are of the program that runs now.
+    /// Keeps a request until it can be served. Binds its items to the current program.
     fn hold(&mut self, mut request: Request) {
-        let now = self.program_of(request.of).map(|program| program.program().clone());
-        if let Wanted::Batch(batch) | Wanted::Reserve(batch) = &mut request.wanted
+        let now = self.program_of(request.target).map(|program| program.program().clone());
+        if let RequestBody::Batch(batch) | RequestBody::Reserve(batch) = &mut request.body
             && batch.program.is_none()
         {
             batch.program = now;
@@ -88,7 +88,7 @@ impl Switch {
         self.driver.held.push_back(request);
     }
 
-    /// Work of the driver is due.
+    /// Runs scheduled work of the driver.
     pub fn control_due(&mut self, work: ControlWork) {
         let served = match work {
             ControlWork::Arrive(request) => self.serve(*request),
@@ -107,43 +107,44 @@ impl Switch {
         }
     }
 
-    /// Whether a reservation of another controller, or an own request before it, holds a request up.
+    /// Returns whether a request has to wait for a reservation of another controller, or for an earlier request of its
+    /// own.
     fn is_held_up(&self, request: &Request) -> bool {
         let is_own = |mailbox: &Arc<Mailbox>| Arc::ptr_eq(mailbox, &request.mailbox);
-        if matches!(request.wanted, Wanted::Commit(_) | Wanted::Release(_)) {
+        if matches!(request.body, RequestBody::Commit(_) | RequestBody::Release(_)) {
             return false;
         }
         if self.driver.held.iter().any(|held| is_own(&held.mailbox)) {
             return true;
         }
-        let writes = match &request.wanted {
-            Wanted::Batch(batch) => !batch.only_reads(),
-            Wanted::Reserve(_) => true,
-            Wanted::Commit(_) | Wanted::Release(_) | Wanted::Barrier => false,
+        let writes = match &request.body {
+            RequestBody::Batch(batch) => !batch.only_reads(),
+            RequestBody::Reserve(_) => true,
+            RequestBody::Commit(_) | RequestBody::Release(_) | RequestBody::Barrier => false,
         };
-        // What was checked has to stay possible: nothing else may be about to be written.
+        // A checked batch has to stay valid, so a reservation waits for batches with updates.
         let waits_for_jobs =
-            matches!(request.wanted, Wanted::Reserve(_)) && self.has_writing_jobs();
+            matches!(request.body, RequestBody::Reserve(_)) && self.has_writing_jobs();
         writes
             && (self.driver.reservation.is_some() || waits_for_jobs || !self.driver.held.is_empty())
     }
 
     fn begin_request(&mut self, mut request: Request) -> Served {
         let now_ps = self.core.now_ps;
-        let wanted = std::mem::replace(&mut request.wanted, Wanted::Barrier);
-        match wanted {
-            Wanted::Batch(batch) => self.begin_batch(request, batch),
-            Wanted::Reserve(batch) => {
-                let outcome = self.check(request.of, &batch);
+        let body = std::mem::replace(&mut request.body, RequestBody::Barrier);
+        match body {
+            RequestBody::Batch(batch) => self.begin_batch(request, batch),
+            RequestBody::Reserve(batch) => {
+                let outcome = self.check(request.target, &batch);
                 if outcome.is_ok() {
                     let (mailbox, ticket) = (request.mailbox.clone(), request.ticket);
-                    let batch = self.made_for_now(request.of, batch);
+                    let batch = self.made_for_now(request.target, batch);
                     self.driver.reservation = Some(Reservation { mailbox, ticket, batch });
-                    self.watch_all_writes();
+                    self.update_write_path();
                 }
                 Some((request, outcome))
             }
-            Wanted::Commit(ticket) => match self.take_reservation(&request, ticket) {
+            RequestBody::Commit(ticket) => match self.take_reservation(&request, ticket) {
                 Some(reservation) => {
                     let served = self.begin_batch(request, reservation.batch);
                     self.resume_held();
@@ -151,14 +152,14 @@ impl Switch {
                 }
                 None => Some((request, Outcome::failed(1, Fault::NotReserved, now_ps))),
             },
-            Wanted::Release(ticket) => {
+            RequestBody::Release(ticket) => {
                 if self.take_reservation(&request, ticket).is_some() {
                     self.resume_held();
                 }
-                request.wanted = Wanted::Release(ticket);
+                request.body = RequestBody::Release(ticket);
                 Some((request, Outcome::empty(now_ps)))
             }
-            Wanted::Barrier => self.begin_barrier(request),
+            RequestBody::Barrier => self.begin_barrier(request),
         }
     }
 
@@ -167,14 +168,14 @@ impl Switch {
         if self.driver.model.is_some() {
             return self.begin_job(request, batch);
         }
-        match self.apply(request.of, batch) {
+        match self.apply(request.target, batch) {
             Ok(outcome) => Some((request, outcome)),
             Err(batch) => {
-                request.wanted = Wanted::Batch(self.made_for_now(request.of, batch));
+                request.body = RequestBody::Batch(self.made_for_now(request.target, batch));
                 request.at_ps = now_ps;
-                // In front: later ones were held up because of it, or come after it.
+                // In front, because the others wait for it or came later.
                 self.driver.held.push_front(request);
-                self.watch_all_writes();
+                self.update_write_path();
                 None
             }
         }
@@ -185,11 +186,11 @@ impl Switch {
             reservation.ticket == ticket && Arc::ptr_eq(&reservation.mailbox, &request.mailbox)
         });
         let reservation = self.driver.reservation.take_if(|_| is_it);
-        self.watch_all_writes();
+        self.update_write_path();
         reservation
     }
 
-    /// Serves requests that were held up, until one is held up again.
+    /// Retries the waiting requests.
     pub fn resume_held(&mut self) {
         let mut held = std::mem::take(&mut self.driver.held);
         while let Some(request) = held.pop_front() {
@@ -199,33 +200,34 @@ impl Switch {
                 request.answer(outcome);
             }
         }
-        self.watch_all_writes();
+        self.update_write_path();
     }
 
-    /// Sees to it that other threads write past the driver only while nothing hangs on the order.
-    pub fn watch_all_writes(&mut self) {
-        let sees_all_writes = self.driver.reservation.is_some()
+    /// Lets other threads write directly to the store only while no request depends on the order of writes.
+    pub fn update_write_path(&mut self) {
+        let serializes_writes = self.driver.reservation.is_some()
             || !self.driver.held.is_empty()
             || self.driver.model.is_some();
         for program in self.programs.iter().filter(|program| !program.is_leaving) {
-            let sees_all_writes = sees_all_writes || self.listens_for_idle_entries(program.id());
-            program.known.current_mut().sees_all_writes = sees_all_writes;
+            let serializes_writes =
+                serializes_writes || self.listens_for_idle_entries(program.id());
+            program.shared_program.current_mut().serializes_writes = serializes_writes;
             if program.id() == self.programs.main_id() {
-                self.driver.entry.main.current_mut().sees_all_writes = sees_all_writes;
+                self.driver.inbox.main.current_mut().serializes_writes = serializes_writes;
             }
         }
     }
 
-    /// Applies a batch now. It is handed back while too many versions are pinned.
-    pub(super) fn apply(&mut self, of: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
+    /// Applies a batch now. Hands it back while too many versions are pinned.
+    pub(super) fn apply(&mut self, target: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
         let now_ps = self.core.now_ps;
         let count = batch.items.len();
-        let id = match self.code_for(of, &batch) {
+        let id = match self.code_for(target, &batch) {
             Ok(id) => id,
             Err(fault) => return Ok(Outcome::failed(count, fault, now_ps)),
         };
         if batch.items.iter().any(|item| matches!(item, Item::Device(_))) {
-            return self.apply_mixed(of, batch);
+            return self.apply_mixed(target, batch);
         }
         let idle_ps = self.earliest_timeout_ps(id, &batch);
         let program = batch.program.clone();
@@ -237,9 +239,13 @@ impl Switch {
         Ok(outcome)
     }
 
-    /// The code of the program that a batch is for, or why it does not fit what runs here.
-    pub(super) fn code_for(&self, of: TargetProgram, batch: &Batch) -> Result<ProgramId, Fault> {
-        let program = self.program_of(of).ok_or(Fault::Gone)?;
+    /// Returns the code of the target's program. It is a fault if the batch was made for another program.
+    pub(super) fn code_for(
+        &self,
+        target: TargetProgram,
+        batch: &Batch,
+    ) -> Result<ProgramId, Fault> {
+        let program = self.program_of(target).ok_or(Fault::Gone)?;
         let is_other = |made_for: &Arc<Program>| !Arc::ptr_eq(made_for, program.program());
         match batch.program.as_ref().is_some_and(is_other) {
             true => Err(Fault::Swapped),
@@ -258,24 +264,24 @@ impl Switch {
         store.try_write_batch_in_place(cells, batch).map_err(handed_back)
     }
 
-    /// Applies a batch with items about the device: those about state first, together. In the atomic modes
-    /// everything is checked before anything is done.
-    fn apply_mixed(&mut self, of: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
+    /// Applies a batch with device items, after all its state items together. In the atomic modes it checks every item
+    /// first.
+    fn apply_mixed(&mut self, target: TargetProgram, batch: Batch) -> Result<Outcome, Batch> {
         let now_ps = self.core.now_ps;
         if batch.atomicity != Atomicity::ContinueOnError {
-            let checked = self.check(of, &batch);
+            let checked = self.check(target, &batch);
             if !checked.is_ok() {
                 return Ok(checked);
             }
         }
         let of_state = batch.items.iter().filter(|item| matches!(item, Item::State(_))).cloned();
         let of_state = Batch::of(of_state).with(batch.atomicity);
-        let Ok(state) = self.apply(of, of_state) else { return Err(batch) };
+        let Ok(state) = self.apply(target, of_state) else { return Err(batch) };
         let mut results = state.results.into_iter();
         let mut outcome = Outcome::empty(now_ps);
         for item in batch.items {
             let result = match item {
-                Item::Device(item) => self.apply_to_device(of, item),
+                Item::Device(item) => self.apply_to_device(target, item),
                 Item::State(_) => results.next().unwrap_or(Ok(Reply::Done)),
             };
             outcome.results.push(result);
@@ -283,10 +289,10 @@ impl Switch {
         Ok(outcome)
     }
 
-    /// What a batch would answer. Nothing changes.
-    pub(super) fn check(&mut self, of: TargetProgram, batch: &Batch) -> Outcome {
+    /// Returns the outcome that a batch would have, without applying it.
+    pub(super) fn check(&mut self, target: TargetProgram, batch: &Batch) -> Outcome {
         let now_ps = self.core.now_ps;
-        let id = match self.code_for(of, batch) {
+        let id = match self.code_for(target, batch) {
             Ok(id) => id,
             Err(fault) => return Outcome::failed(batch.items.len(), fault, now_ps),
         };
@@ -307,7 +313,7 @@ impl Switch {
                     Some(Err(error)) => Err(Fault::Refused(error)),
                     None => Ok(Reply::Done),
                 },
-                Item::Device(item) => self.check_on_device(of, item).map(|()| Reply::Done),
+                Item::Device(item) => self.check_on_device(target, item).map(|()| Reply::Done),
             });
         }
         let failed = results.iter().position(Result::is_err);
@@ -337,7 +343,7 @@ impl Switch {
         None
     }
 
-    /// Answers barriers whose passes have ended.
+    /// Answers the barriers whose passes have ended.
     #[inline]
     pub fn check_barriers(&mut self) {
         while self.driver.barriers.front().is_some_and(|first| first.passes.strong_count() == 0)
@@ -347,7 +353,7 @@ impl Switch {
         }
     }
 
-    /// Whether a request waits for device time to pass: in the driver's queue, or for passes to end.
+    /// Returns whether a request needs device time to pass: it is in the driver's queue, or waits for passes to end.
     pub fn takes_time(&self, ticket: Ticket, mailbox: &Arc<Mailbox>) -> bool {
         let is_it =
             |request: &Request| request.ticket == ticket && Arc::ptr_eq(&request.mailbox, mailbox);

@@ -11,7 +11,7 @@ pub const GENERATOR_APPLICATIONS: u8 = 8;
 pub const GENERATOR_PORT: u32 = 68;
 
 /// The most batches of a timer, and packets of a batch: their numbers have 16 bits.
-pub const MOST_BATCHES: u32 = 1 << 16;
+pub const MAX_BATCHES: u32 = 1 << 16;
 
 /// How often a timer is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,11 +37,11 @@ pub struct GeneratorApplication {
     pub offset_ps: u64,
     /// From the timer's start to its end, in picoseconds; at least 1.
     pub period_ps: u64,
-    /// Batches each time; 1 to [`MOST_BATCHES`].
+    /// Batches each time; 1 to [`MAX_BATCHES`].
     pub batches: u32,
     /// From the last packet of a batch to the first of the next, in picoseconds.
     pub batch_gap_ps: u64,
-    /// Packets of a batch; 1 to [`MOST_BATCHES`].
+    /// Packets of a batch; 1 to [`MAX_BATCHES`].
     pub packets: u32,
     /// From packet to packet of a batch, in picoseconds.
     pub packet_gap_ps: u64,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn numbers_are_16_bits_and_times_end() {
-        let many = GeneratorApplication { packets: MOST_BATCHES, ..Default::default() };
+        let many = GeneratorApplication { packets: MAX_BATCHES, ..Default::default() };
         assert_eq!(many.packet(65_535), [0, 0, 0, 0, 0xff, 0xff]);
         assert_eq!(many.packet(65_536), [0; 6]);
         assert_eq!(many.time_ps(u64::MAX), None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a packet generator makes next: its trains and applications by number, and how far each has come.
+//! SourceKind a packet generator makes next: its trains and applications by number, and how far each has come.
 //! Their events are in `switch_core`.
 
 use super::application::{GENERATOR_APPLICATIONS, GeneratorApplication, GeneratorTimer};
@@ -7,13 +7,13 @@ use super::train::{PacketTrain, TrainTarget, packet_number};
 use std::collections::BTreeMap;
 
 /// Sources have 15 bits in numbers of packets; the last ones are applications, the others trains.
-const FIRST_APPLICATION: usize = MOST_TRAINS;
+const FIRST_APPLICATION: usize = MAX_TRAINS;
 
 /// How many trains there can be.
-pub(crate) const MOST_TRAINS: usize = (1 << 15) - GENERATOR_APPLICATIONS as usize;
+pub(crate) const MAX_TRAINS: usize = (1 << 15) - GENERATOR_APPLICATIONS as usize;
 
 #[derive(Debug)]
-enum What {
+enum SourceKind {
     Train(PacketTrain),
     /// And when it was set.
     Application(GeneratorApplication, u64),
@@ -21,7 +21,7 @@ enum What {
 
 #[derive(Debug)]
 struct Source {
-    what: What,
+    kind: SourceKind,
     /// How many it made.
     made: u64,
     /// The number of its first packet among those of equal source.
@@ -30,7 +30,7 @@ struct Source {
 
 /// A packet that was made.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct GeneratedPacket {
     pub number: u64,
     pub port: u32,
     pub target: TrainTarget,
@@ -47,9 +47,9 @@ pub(crate) struct Sources {
 
 impl Source {
     fn time_ps(&self) -> Option<u64> {
-        match &self.what {
-            What::Train(train) => train.time_ps(self.made),
-            What::Application(application, set_ps) => {
+        match &self.kind {
+            SourceKind::Train(train) => train.time_ps(self.made),
+            SourceKind::Application(application, set_ps) => {
                 application.time_ps(self.made)?.checked_add(*set_ps)
             }
         }
@@ -58,9 +58,12 @@ impl Source {
 
 impl Sources {
     pub fn new(trains: &[PacketTrain]) -> Sources {
-        let source =
-            |train: &PacketTrain| Source { what: What::Train(train.clone()), made: 0, first: 0 };
-        let by_number = trains.iter().map(source).enumerate().take(MOST_TRAINS).collect();
+        let source = |train: &PacketTrain| Source {
+            kind: SourceKind::Train(train.clone()),
+            made: 0,
+            first: 0,
+        };
+        let by_number = trains.iter().map(source).enumerate().take(MAX_TRAINS).collect();
         Sources { by_number, ..Sources::default() }
     }
 
@@ -80,8 +83,8 @@ impl Sources {
         self.remove(id);
         let number = Sources::number_of(id);
         let first = self.made_before[number - FIRST_APPLICATION];
-        let what = What::Application(application, now_ps);
-        self.by_number.insert(number, Source { what, made: 0, first });
+        let kind = SourceKind::Application(application, now_ps);
+        self.by_number.insert(number, Source { kind, made: 0, first });
         number
     }
 
@@ -100,18 +103,18 @@ impl Sources {
 
     /// The port that its packets come by.
     pub fn port(&self, number: usize) -> u32 {
-        match self.by_number.get(&number).map(|source| &source.what) {
-            Some(What::Train(train)) => train.port,
-            Some(What::Application(application, _)) => application.port,
+        match self.by_number.get(&number).map(|source| &source.kind) {
+            Some(SourceKind::Train(train)) => train.port,
+            Some(SourceKind::Application(application, _)) => application.port,
             None => 0,
         }
     }
 
     /// Whether it goes on for ever.
     pub fn is_endless(&self, number: usize) -> bool {
-        match self.by_number.get(&number).map(|source| &source.what) {
-            Some(What::Train(train)) => train.count.is_none(),
-            Some(What::Application(application, _)) => {
+        match self.by_number.get(&number).map(|source| &source.kind) {
+            Some(SourceKind::Train(train)) => train.count.is_none(),
+            Some(SourceKind::Application(application, _)) => {
                 application.timer == GeneratorTimer::Periodic
             }
             None => false,
@@ -124,16 +127,21 @@ impl Sources {
     }
 
     /// Makes its next packet.
-    pub fn make(&mut self, number: usize) -> Option<Made> {
+    pub fn make(&mut self, number: usize) -> Option<GeneratedPacket> {
         let source = self.by_number.get_mut(&number)?;
         let place = source.made;
         source.made += 1;
-        let (port, target, bytes) = match &source.what {
-            What::Train(train) => (train.port, train.target, train.bytes.clone()),
-            What::Application(application, _) => {
+        let (port, target, bytes) = match &source.kind {
+            SourceKind::Train(train) => (train.port, train.target, train.bytes.clone()),
+            SourceKind::Application(application, _) => {
                 (application.port, TrainTarget::Ingress, application.packet(place))
             }
         };
-        Some(Made { number: packet_number(number, source.first + place), port, target, bytes })
+        Some(GeneratedPacket {
+            number: packet_number(number, source.first + place),
+            port,
+            target,
+            bytes,
+        })
     }
 }

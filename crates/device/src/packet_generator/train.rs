@@ -36,16 +36,16 @@ pub struct PacketTrain {
 }
 
 /// So often a pausable queue is paused anew within a period.
-const MOST_RENEWALS: u64 = 1000;
+const MAX_RENEWALS: u64 = 1000;
 
 impl PacketTrain {
     /// What a period, in picoseconds, that [`PacketTrain::pausable_queue`] is not for has to be; nothing for
     /// those that it is for. On a fast port a frame pauses for a short time.
     pub fn unfit_period(period_ps: u64, rate_bps: Option<u64>) -> Option<String> {
-        let is_unfit = period_ps / PauseFrame::longest_ps(rate_bps) > MOST_RENEWALS;
+        let is_unfit = period_ps / PauseFrame::longest_ps(rate_bps) > MAX_RENEWALS;
         is_unfit.then(|| {
             format!(
-                "at most {MOST_RENEWALS} times as long as a frame of flow control can pause this port"
+                "at most {MAX_RENEWALS} times as long as a frame of flow control can pause this port"
             )
         })
     }

@@ -7,7 +7,7 @@ use crate::compiled_program::{Bound, BoundReplicaPath};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
 use crate::engine::{BlockOutputs, Engine};
-use crate::fast_path::{INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME, LeftFastPath};
+use crate::fast_path::{FastPathExit, INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME};
 use crate::output::DeviceError;
 use crate::pass::PassInfo;
 use jit::UnitExit;
@@ -39,10 +39,10 @@ impl Services<'_> {
     /// handed back.
     pub fn send_copies(
         &mut self,
-        left: LeftFastPath,
+        left: FastPathExit,
         copies: &Copies,
-    ) -> Result<Option<LeftFastPath>, DeviceError> {
-        if !self.core.lets_copies_through() {
+    ) -> Result<Option<FastPathExit>, DeviceError> {
+        if !self.core.can_replicate_now() {
             return Ok(Some(left));
         }
         let ConfigurationView::Forwarding(forwarding) = &left.view else { return Ok(Some(left)) };
@@ -55,9 +55,9 @@ impl Services<'_> {
         let bound = compiled.replicas();
         let bound = bound.map_err(|error| DeviceError::NotCompiled { message: error.message })?;
         let Some(replicas) = bound else { return Ok(Some(left)) };
-        let BoundReplicaPath { bound, share_bytes, least_queue_count, storage, ordered } = replicas;
+        let BoundReplicaPath { bound, share_bytes, min_queue_count, storage, ordered } = replicas;
         let limit = self.core.options.pass_limit;
-        let goes_at_once = copies.queue < *least_queue_count
+        let goes_at_once = copies.queue < *min_queue_count
             && order(&found.replicas, copies.largest_port, ordered)
             && limit.is_none_or(|limit| limit as usize > ordered.len());
         if !goes_at_once {
@@ -65,7 +65,7 @@ impl Services<'_> {
         }
         let (queue, program) = (copies.queue, self.membership.lease.id);
 
-        let LeftFastPath { mut context, number, view, .. } = left;
+        let FastPathExit { mut context, number, view, .. } = left;
         let ConfigurationView::Forwarding(forwarding) = &view else { return Ok(None) };
         let counted_bytes = u32::try_from(context.packet.len()).unwrap_or(u32::MAX);
         let time_ps = self.core.now_ps.saturating_add(self.core.options.egress_latency_ps);

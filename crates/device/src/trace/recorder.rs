@@ -2,6 +2,7 @@
 //! Collects the passes of packets as they happen, and limits what is kept of them. How they are
 //! written is not here.
 
+use crate::ingress_source::IngressSource;
 use interpreter::trace::{StoreSite, TraceNode, TraceValue};
 use std::collections::BTreeMap;
 
@@ -15,29 +16,20 @@ const DEVICE_STEPS_KEPT_PER_PASS: usize = 2_000;
 /// Why there is a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    Port,
-    Loopback,
-    Generator,
-    Extern,
+    /// The packet came to ingress.
+    Ingress(IngressSource),
     Queue,
     Clone,
     Replica,
-    Resubmission,
-    Recirculation,
 }
 
 impl Cause {
     fn name(self) -> &'static str {
         match self {
-            Cause::Port => "port",
-            Cause::Loopback => "loopback",
-            Cause::Generator => "generator",
-            Cause::Extern => "extern",
+            Cause::Ingress(source) => source.name(),
             Cause::Queue => "queue",
             Cause::Clone => "clone",
             Cause::Replica => "replica",
-            Cause::Resubmission => "resubmission",
-            Cause::Recirculation => "recirculation",
         }
     }
 }

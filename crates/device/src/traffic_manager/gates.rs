@@ -13,16 +13,16 @@ pub(crate) const GATE_ROWS: u32 = 512;
 /// Queues from here on have no gates.
 const GATE_BITS: usize = u64::BITS as usize;
 
-/// What a packet has to find at its queue's port to stay on the fast path.
+/// What an open gate promises to a packet on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    /// An idle wire, whatever it does then.
-    Prompt,
-    /// A wire without end: the packet is gone at once.
-    Gone,
+pub(crate) enum GateKind {
+    /// The wire is idle; it may take time to transmit the packet.
+    IdleWire,
+    /// The wire is idle and takes no time: the packet leaves the device at once.
+    InstantWire,
 }
 
-/// The gates of all ports, for both passages.
+/// The gates of all ports, of both kinds.
 #[derive(Debug)]
 pub(super) struct Gates {
     prompt: Vec<u64>,
@@ -35,10 +35,10 @@ pub(super) struct Gates {
 
 /// The bits of queues that are closed whatever happens, depths aside: those that a port lacks, and all of a
 /// port that never lets a packet pass.
-fn closed_by_options(options: &PortOptions, passage: Passage) -> u64 {
-    let passes = match passage {
-        Passage::Prompt => options.is_prompt(),
-        Passage::Gone => options.is_ideal(),
+fn closed_by_options(options: &PortOptions, kind: GateKind) -> u64 {
+    let passes = match kind {
+        GateKind::IdleWire => options.is_prompt(),
+        GateKind::InstantWire => options.is_ideal(),
     };
     match options.queue_count.max(1) as usize {
         _ if !passes => u64::MAX,
@@ -58,10 +58,10 @@ fn closed_by_state<T>(path: &Path<T>, now_ps: u64) -> u64 {
 
 impl Gates {
     pub fn new<T>(options: &TrafficManagerOptions, paths: &Paths<T>, now_ps: u64) -> Gates {
-        let of = |passage| {
+        let of = |kind| {
             let unused = |options: &PortOptions| match options.queue_depth_packets {
                 0 => u64::MAX,
-                _ => closed_by_options(options, passage),
+                _ => closed_by_options(options, kind),
             };
             let otherwise = unused(&options.default_port);
             let mut words = vec![otherwise; GATE_ROWS as usize];
@@ -70,16 +70,16 @@ impl Gates {
             }
             words
         };
-        let (prompt, gone) = (of(Passage::Prompt), of(Passage::Gone));
+        let (prompt, gone) = (of(GateKind::IdleWire), of(GateKind::InstantWire));
         let mut gates = Gates { prompt, gone, busy: Vec::new(), first_idle_ps: u64::MAX };
         for (path, state) in paths.iter() {
-            gates.note(path, state, now_ps);
+            gates.update(path, state, now_ps);
         }
         gates
     }
 
     /// A path is another than before. What it does is as of the last time that it was busy.
-    pub fn note<T>(&mut self, path: OutputPath, state: &Path<T>, now_ps: u64) {
+    pub fn update<T>(&mut self, path: OutputPath, state: &Path<T>, now_ps: u64) {
         let OutputPath::Port(port @ 0..GATE_ROWS) = path else { return };
         let at = port as usize;
         if state.busy_until_ps > now_ps {
@@ -91,12 +91,12 @@ impl Gates {
             return;
         }
         let by_state = closed_by_state(state, now_ps);
-        self.prompt[at] = by_state | closed_by_options(&state.options, Passage::Prompt);
-        self.gone[at] = by_state | closed_by_options(&state.options, Passage::Gone);
+        self.prompt[at] = by_state | closed_by_options(&state.options, GateKind::IdleWire);
+        self.gone[at] = by_state | closed_by_options(&state.options, GateKind::InstantWire);
     }
 
     /// Opens gates of ports whose wire is idle by now.
-    pub fn come_to<T>(&mut self, now_ps: u64, paths: &Paths<T>) {
+    pub fn advance_to<T>(&mut self, now_ps: u64, paths: &Paths<T>) {
         if self.first_idle_ps > now_ps {
             return;
         }
@@ -105,7 +105,7 @@ impl Gates {
         for (until_ps, port) in due {
             let path = OutputPath::Port(port);
             match paths.get(path) {
-                Some(state) if until_ps <= now_ps => self.note(path, state, now_ps),
+                Some(state) if until_ps <= now_ps => self.update(path, state, now_ps),
                 _ => {
                     self.busy.push((until_ps, port));
                     self.first_idle_ps = self.first_idle_ps.min(until_ps);
@@ -115,10 +115,10 @@ impl Gates {
     }
 
     /// The words, one a port.
-    pub fn words(&self, passage: Passage) -> &[u64] {
-        match passage {
-            Passage::Prompt => &self.prompt,
-            Passage::Gone => &self.gone,
+    pub fn words(&self, kind: GateKind) -> &[u64] {
+        match kind {
+            GateKind::IdleWire => &self.prompt,
+            GateKind::InstantWire => &self.gone,
         }
     }
 }

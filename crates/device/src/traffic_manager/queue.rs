@@ -21,9 +21,9 @@ pub struct QueueStatistics {
     /// Bytes in it now.
     pub depth_bytes: u64,
     /// The most packets that were in it for any time; what goes through without waiting does not count.
-    pub most_packets: u64,
+    pub peak_packets: u64,
     /// The most bytes that were in it for any time.
-    pub most_bytes: u64,
+    pub peak_bytes: u64,
     /// For how long it was paused so far, in picoseconds, by whomever.
     pub paused_ps: u64,
     /// How often flow control paused it; a pause that is renewed counts once.
@@ -108,8 +108,8 @@ impl<T> Queue<T> {
 
     fn count_depth(&mut self) {
         let counted = &mut self.counted;
-        counted.most_packets = counted.most_packets.max(self.packets.len() as u64);
-        counted.most_bytes = counted.most_bytes.max(self.bytes);
+        counted.peak_packets = counted.peak_packets.max(self.packets.len() as u64);
+        counted.peak_bytes = counted.peak_bytes.max(self.bytes);
     }
 
     pub fn set_paused(&mut self, paused: bool, now_ps: u64) {
@@ -149,8 +149,8 @@ impl<T> Queue<T> {
         QueueStatistics {
             depth_packets: packets,
             depth_bytes: self.bytes,
-            most_packets: counted.most_packets.max(packets),
-            most_bytes: counted.most_bytes.max(self.bytes),
+            peak_packets: counted.peak_packets.max(packets),
+            peak_bytes: counted.peak_bytes.max(self.bytes),
             paused_ps: counted.paused_ps + paused_now_ps,
             flow_control_pauses: counted.flow_control_pauses,
         }

@@ -221,20 +221,20 @@ proptest! {
                 6 => { manager.set_depth_limit(path, Some(queue), u32::from(yes) * 5); }
                 _ => manager.set_rate_bps(path, yes.then_some(10_000_000_000)),
             }
-            if asks >> (at % 64) & 1 == 0 || !manager.opens_gates(125, now_ps) {
+            if asks >> (at % 64) & 1 == 0 || !manager.refresh_gates(125, now_ps) {
                 continue;
             }
             let anew = Gates::new(&manager.options, &manager.paths, now_ps);
-            for passage in [Passage::Prompt, Passage::Gone] {
-                prop_assert_eq!(manager.gates(passage), anew.words(passage));
+            for kind in [GateKind::IdleWire, GateKind::InstantWire] {
+                prop_assert_eq!(manager.gates(kind), anew.words(kind));
             }
-            if manager.gates(Passage::Prompt)[port as usize] >> queue & 1 == 0 {
+            if manager.gates(GateKind::IdleWire)[port as usize] >> queue & 1 == 0 {
                 prop_assert!(manager.enqueue(path, queue, 125, now_ps, 7).is_ok());
                 prop_assert_eq!(manager.next_ready(), Some((now_ps, path)));
                 let sent = manager.dequeue(path, now_ps).expect("it sends");
                 prop_assert_eq!((sent.item, sent.queue, sent.depth_packets), (7, queue, 0));
                 let arrives_ps = manager.transmit(path, 125, now_ps);
-                if manager.gates(Passage::Gone)[port as usize] >> queue & 1 == 0 {
+                if manager.gates(GateKind::InstantWire)[port as usize] >> queue & 1 == 0 {
                     prop_assert_eq!(arrives_ps, now_ps);
                 }
             }

@@ -104,7 +104,7 @@ fn measured(
         let sent = device.statistics().ports.get(&port).copied().unwrap_or_default();
         let bytes = sent.sent_bytes + sent.sent_packets * BETWEEN_FRAMES_BYTES;
         cost.gbps = bytes as f64 * 8.0 / (measured_ps as f64 * 1e-12) / 1e9;
-        cost.buffer_bytes = device.most_buffered_bytes().div_ceil(64) * CELL_BYTES;
+        cost.buffer_bytes = device.peak_buffered_bytes().div_ceil(64) * CELL_BYTES;
     }
     let late = &lateness.late_ns;
     cost.average_us = late.iter().sum::<f64>() / late.len().max(1) as f64 / 1e3;

@@ -4,8 +4,9 @@
 //! out: the body reaches the storage only by the parameter, and no other argument shares it.
 
 use super::instances::{InstanceId, argument_of};
+use super::probes::ProbeEnd;
 use super::{Binding, CopyOut, Flow, Location, Lowered, Lowering, Shape, Value, codes};
-use crate::{HeaderRef, Operand, Place};
+use crate::{HeaderRef, Operand, Place, SlotId};
 use p4::ast::{
     Argument, Block, ControlDeclaration, Declaration, DeclarationKind, Direction, ExpressionKind,
     NodeId, Parameter, Signature, Statement, StatementKind,
@@ -408,6 +409,7 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<()> {
         let instance = &self.instances[id.index()];
         let (sites, declaration) = (instance.sites, instance.declaration);
+        let probed = Some(instance.name.clone()).filter(|name| self.is_probed(name));
         let Some(declaration) = self.nodes.declaration(declaration) else {
             return Err(self.missing_fact("what is applied"));
         };
@@ -425,6 +427,13 @@ impl<'a> Lowering<'a> {
         };
         let passing = ArgumentRules { closed_body: true, parameter_storage };
         let arguments = self.arguments(parameters, (info, arguments), passing)?;
+        let storage: Vec<_> = match probed {
+            None => Vec::new(),
+            Some(_) => arguments.passed.iter().flat_map(|one| self.slots_passed(one)).collect(),
+        };
+        if let Some(name) = &probed {
+            self.probe(name, ProbeEnd::Begin, &storage);
+        }
         self.enter(declaration)?;
         let (flow, copy_outs) = (std::mem::take(&mut self.flow), self.copy_outs.len());
         let repeating = self.repeating;
@@ -441,7 +450,18 @@ impl<'a> Lowering<'a> {
         self.flow = flow;
         self.copy_outs.truncate(copy_outs);
         self.active.pop();
+        if let Some(name) = &probed {
+            self.probe(name, ProbeEnd::End, &storage);
+        }
         outcome
+    }
+
+    /// The slots of an argument that is passed as storage.
+    fn slots_passed(&self, passed: &Passed) -> Vec<SlotId> {
+        match passed {
+            Passed::Location(location) | Passed::Saved(location, _) => self.slots_of(location),
+            Passed::Nothing | Passed::Value(..) | Passed::Binding(_) => Vec::new(),
+        }
     }
 
     /// Whether a control, or one inside of it, may have tables.

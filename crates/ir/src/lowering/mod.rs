@@ -24,6 +24,7 @@ mod nodes;
 mod operators;
 mod packets;
 mod parsers;
+mod probes;
 mod program;
 mod register_functions;
 mod repetitions;
@@ -43,6 +44,7 @@ pub(crate) use externs::{
 pub(crate) use names::{
     annotation_named, annotation_numbers, annotation_values, control_plane_name,
 };
+pub use probes::{PROBE_REQUEST, ProbeEnd, probe_label};
 pub(crate) use shapes::Shape;
 pub(crate) use storage::Location;
 pub(crate) use values::Value;
@@ -69,15 +71,18 @@ const SLOT_LIMIT: u64 = 250_000;
 /// How many rounds of one loop are unrolled at most; longer loops become back edges.
 pub const UNROLL_LIMIT: u32 = 1_024;
 
-/// Lowers a checked program by the meanings of externs of all known architectures. Returns `None` without an
-/// error if the program has no `main`, and `None` with errors otherwise.
-pub(crate) fn lower(
+/// Lowers a checked program by the meanings of externs of all known architectures, with probes at both ends of
+/// these controls: blocks of the package and instances that are applied, by their control-plane names. Returns
+/// `None` without an error if the program has no `main`, and `None` with errors otherwise.
+pub(crate) fn lower_with_probes(
     typed: &TypedProgram,
     meanings: &[&dyn ExternMeaning],
+    probes: &[Arc<str>],
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
     let main = typed.main?;
     let mut lowering = Lowering::new(typed, meanings);
+    lowering.probes = probes.to_vec();
     let outcome = lowering.main(main);
     let failed = outcome.is_err() || lowering.diagnostics.has_errors();
     diagnostics.append(lowering.diagnostics);
@@ -223,6 +228,8 @@ pub(crate) struct Lowering<'a> {
     random_scope: Arc<str>,
     /// The key of the innermost call being lowered, when it may draw.
     call_site: Arc<str>,
+    /// Controls that have probes.
+    probes: Vec<Arc<str>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -282,6 +289,7 @@ impl<'a> Lowering<'a> {
             random_sites: RandomSites::of(typed),
             random_scope: "".into(),
             call_site: "".into(),
+            probes: Vec::new(),
         };
         lowering.origin = lowering.add_origin(Span::NONE, None, None);
         lowering

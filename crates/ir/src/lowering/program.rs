@@ -4,7 +4,7 @@
 
 use super::builder::Builder;
 use super::instances::InstanceId;
-use super::{Binding, Flow, Lowered, Lowering};
+use super::{Binding, Flow, Lowered, Lowering, ProbeEnd};
 use crate::{Block, BlockKind, BlockParameter, RegionId, RegionKind, Terminator, ValueType};
 use p4::ast::{DeclarationKind, Direction, NodeId, Parameter};
 use p4::typed::{Callee, TypeKind};
@@ -144,7 +144,16 @@ impl<'a> Lowering<'a> {
             this.flow = Flow::default();
             this.copy_outs.clear();
             this.repeating = false;
+            let is_probed = this.is_probed(&name);
+            let storage: Vec<_> =
+                bound.iter().flat_map(|parameter| parameter.slots.iter().copied()).collect();
+            if is_probed {
+                this.probe(&name, ProbeEnd::Begin, &storage);
+            }
             this.drawing_in(format!("block {role}").into(), |this| this.block_body(declaration))?;
+            if is_probed {
+                this.probe(&name, ProbeEnd::End, &storage);
+            }
             this.terminate(Terminator::Return);
             Ok(())
         });

@@ -387,7 +387,7 @@ fn states_are_carried_to_the_next_program() {
     engine.run(0, &packet(5));
     let mut store = Store::new(new.clone()).expect("its entries fit");
     let mut cells = Cells::with_externs(&new, &registry()).expect("all is provided");
-    state::carry((&engine.store, &engine.cells, &old), (&mut store, &mut cells, &new));
+    state::migrate((&engine.store, &engine.cells, &old), (&mut store, &mut cells, &new));
     let count = |name: &str| {
         let state = cells.extern_snapshot(extern_of(&new, name)).expect("it has a state");
         u64::from_be_bytes(state[..8].try_into().expect("eight bytes"))

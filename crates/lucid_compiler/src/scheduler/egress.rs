@@ -3,10 +3,9 @@
 //! delay; egress handlers run; packet events lose their frame as they leave, and packets are as long as
 //! their event.
 
-use crate::observed::told;
 use crate::options::Clock;
 use crate::v1model::Context;
-use crate::wire::{self, FRAME_BYTES};
+use crate::wire::FRAME_BYTES;
 use source::Span;
 
 /// Declares the control.
@@ -178,15 +177,6 @@ fn time(context: &mut Context<'_>) {
     );
 }
 
-/// What an egress handler logs that is observed: its event's number in the program, whether the payload is
-/// empty, the parameters with bits.
-pub(crate) fn log_text(context: &Context<'_>, event: usize) -> String {
-    let header = context.shapes.events[event].header.as_ref().map(|(_, name)| name.as_str());
-    let mut values = vec!["meta.empty".to_string()];
-    values.extend(super::observed::parameters(context, event, header));
-    told(&format!("{}{event}", wire::EGRESS_LOG), &values)
-}
-
 /// Runs egress handlers, on what is due and leaves now. What is for a switch by number meets none.
 fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
     if handlers.is_empty() {
@@ -223,13 +213,6 @@ fn run(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
         for at in events {
             if let Some((_, header)) = &context.shapes.events[*at].header {
                 outgoing.push_str(&format!("hdr.{header}.setInvalid();"));
-            }
-        }
-        if context.options.observed {
-            for at in events {
-                let constant = &context.shapes.events[*at].constant;
-                let log = log_text(context, *at);
-                text.push_str(&format!("if (hdr.frame.number == {constant}) {{ {log} }}"));
             }
         }
         text.push_str(&format!(

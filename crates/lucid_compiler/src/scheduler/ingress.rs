@@ -3,7 +3,6 @@
 //! here, and sends what the packet then is: one event on its way, several to the serialiser, or a
 //! frame in transit. Which frame each copy keeps is `egress`'s.
 
-use super::observed;
 use crate::expressions::wire_bits;
 use crate::options::{Clock, Delay};
 use crate::v1model::Context;
@@ -63,8 +62,7 @@ pub(crate) fn write(context: &mut Context<'_>) {
     };
     context.put(Span::NONE, came);
     if context.options.before.is_some() {
-        let call = observed::user(context, "before");
-        context.put(Span::NONE, call);
+        context.put(Span::NONE, "before_here.apply(hdr, meta, standard_metadata);");
     }
     arrival(context);
     let waited = match waiters(context) {
@@ -89,8 +87,7 @@ pub(crate) fn write(context: &mut Context<'_>) {
     }
     route(context);
     if context.options.after.is_some() {
-        let call = observed::user(context, "after");
-        context.put(Span::NONE, call);
+        context.put(Span::NONE, "after_here.apply(hdr, meta, standard_metadata);");
     }
     context.put(Span::NONE, "} }");
     let comment = "The dispatcher: frames that are for another place or another time go on their way; for \
@@ -234,14 +231,7 @@ fn dispatch(context: &mut Context<'_>, handlers: &[(String, Vec<usize>)]) {
                 ));
             }
         }
-        let is_observed = context.options.observes_user_p4();
-        if is_observed {
-            then.extend(events.iter().map(|at| observed::handler(context, *at)));
-        }
         then.push_str(&format!("{name}_here.apply(hdr, meta, standard_metadata);"));
-        if is_observed {
-            then.push_str(&observed::generated(context));
-        }
         for at in events {
             if let Some((_, header)) = &context.shapes.events[*at].header {
                 then.push_str(&format!("hdr.{header}.setInvalid();"));

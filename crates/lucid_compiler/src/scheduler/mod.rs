@@ -5,7 +5,7 @@
 
 pub(super) mod egress;
 pub(super) mod ingress;
-mod observed;
+pub(super) mod probes;
 
 use super::expressions::wire_bits;
 use super::v1model::Context;

@@ -277,7 +277,8 @@ impl<'p> Context<'p> {
                 known: Some(u128::from(self.options.recirculation_port)),
             },
             Given::Time => match gress {
-                Gress::Ingress => field("ig_intr_md.ingress_mac_tstamp".into(), 48),
+                // When the pass began; the packet may have waited for it since it arrived.
+                Gress::Ingress => field("ig_prsr_md.global_tstamp".into(), 48),
                 Gress::Egress => field("eg_prsr_md.global_tstamp".into(), 48),
             },
             Given::DequeueDepth => match gress {

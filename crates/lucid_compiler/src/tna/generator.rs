@@ -9,7 +9,7 @@
 //! place of the destination address and says which packet it is.
 
 use crate::options::Options;
-use device::{GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MOST_BATCHES, PauseFrame};
+use device::{GENERATOR_PORT, GeneratorApplication, GeneratorTimer, MAX_BATCHES, PauseFrame};
 
 /// Bytes of the generator's header, which are those of the destination address.
 const HEADER_BYTES: usize = 6;
@@ -46,7 +46,7 @@ pub fn applications(
     // The next frame comes a little before a pause is over.
     let longest_ps = PauseFrame::longest_ps(rate_bps).max(2 * open_ps);
     let again_ps = longest_ps - open_ps;
-    let count = |pauses: u64| pauses.clamp(1, MOST_BATCHES.into()) as u32;
+    let count = |pauses: u64| pauses.clamp(1, MAX_BATCHES.into()) as u32;
     let bytes = PauseFrame::of_class(class(options), u16::MAX).bytes([0; 6]);
     let application = |id, timer, period_ps, (batches, packets)| GeneratorApplication {
         id,

@@ -5,7 +5,7 @@
 use super::codes::{INTERNAL, NOT_ON_TARGET};
 use super::context::{Context, Made, Piece};
 use super::parts::{Part, SchedulerPart};
-use super::{egress_parser, events, memory, observed, parsers, scheduler_tables, slots, tables};
+use super::{egress_parser, events, memory, parsers, probes, scheduler_tables, slots, tables};
 use crate::atomic;
 use crate::atomic::program::{Operation, VariableKind};
 use crate::compiled::Compiled;
@@ -33,9 +33,6 @@ pub(super) fn emit(made: &Made<'_>, mut map: SourceMap) -> Result<Compiled, Diag
     metadata(&mut context, Gress::Ingress);
     metadata(&mut context, Gress::Egress);
     context.pieces.extend(ingress_parser);
-    if context.options.observes_user_p4() {
-        context.put(Span::NONE, "extern void log_msg<T>(string text, in T data);");
-    }
     let user = user(&mut context, &mut map);
     context.pieces.extend(ingress);
     ingress_deparser(&mut context);
@@ -104,21 +101,27 @@ fn before_handlers(apply: &[String]) -> usize {
 
 /// Puts the user's controls around what ingress applies; `self` and externs are known to them.
 fn with_user(context: &mut Context<'_>, apply: &mut Vec<String>) {
-    if context.options.observes_user_p4() {
-        apply.insert(before_handlers(apply), observed::handlers(context));
-        apply.push(observed::generated(context));
-    }
     for (hook, given) in [("before", &context.options.before), ("after", &context.options.after)] {
         if given.is_none() {
             continue;
         }
         context.pieces.push((Span::NONE, format!("{hook}() {hook}_here;")));
-        let call = observed::user(context, hook);
+        let call = user_call(context, hook);
         if hook == "after" {
             apply.push(call);
             continue;
         }
         apply.insert(before_handlers(apply), call);
+    }
+}
+
+/// The call of a control of the user's. Frames that time the delay queue do not meet it.
+fn user_call(context: &Context<'_>, hook: &str) -> String {
+    let call =
+        format!("{hook}_here.apply(hdr, ig_md, ig_intr_md, ig_prsr_md, ig_dprsr_md, ig_tm_md);");
+    match context.options.delay {
+        Delay::Queue => format!("if (!hdr.pause.isValid()) {{ {call} }}"),
+        Delay::Recirculation => call,
     }
 }
 
@@ -300,6 +303,7 @@ fn finish(context: Context<'_>, map: SourceMap, user: &[FileId]) -> Result<Compi
         .any(|shape| shape.ports.contains(&crate::wire::PlaceKind::Flood));
     Ok(Compiled {
         warnings: source::Diagnostics::new(),
+        probes: probes::probes(&context),
         built,
         options: context.options.clone(),
         globals: context.globals,

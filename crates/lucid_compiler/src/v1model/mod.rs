@@ -313,6 +313,7 @@ fn finish(
         internal(&wrong, &text)
     })?;
     Ok(Compiled {
+        probes: scheduler::probes::probes(&context),
         built,
         warnings: Diagnostics::new(),
         options: options.clone(),

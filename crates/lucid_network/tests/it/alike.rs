@@ -57,8 +57,7 @@ fn reference(map: &SourceMap, setup: &Arc<Setup>) -> Happened {
 }
 
 fn compiled(map: &SourceMap, setup: &Arc<Setup>, target: Target, delay: Option<Delay>) -> Happened {
-    let mut options =
-        delay_options(setup, Options { target, observed: true, ..Options::default() });
+    let mut options = delay_options(setup, Options { target, ..Options::default() });
     if let Some(delay) = delay {
         options = Options { delay, delay_period_ps: DELAY_PERIOD_PS, ..options };
     }
@@ -333,7 +332,7 @@ fn check_fault(source: &str, run: &str, target: Target, expected: &[&str]) {
     let (map, program, run) = program_and_run(source, run);
     let setup = Arc::new(Setup::new(Arc::new(program), &run).expect("a run"));
     assert_eq!(reference(&map, &setup).fault, None);
-    let options = Options { target, observed: true, ..Options::default() };
+    let options = Options { target, ..Options::default() };
     let compiled = lucid_compiler::compile(setup.program(), &map, &options).expect("a program");
     let engine = EngineChoice::Interpreter;
     let mut simulation = CompiledSimulation::new(setup, Arc::new(compiled), engine).expect("runs");

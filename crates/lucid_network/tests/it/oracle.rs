@@ -58,7 +58,7 @@ pub fn judge_as(
     };
     let setup = Setup::with_captures(Arc::new(program.clone()), run, &mut captures);
     let setup = setup.map_err(|said| render_text(map, &said, RenderOptions::default()))?;
-    let options = &port_options(&setup, Options { observed: true, ..options.clone() });
+    let options = &port_options(&setup, options.clone());
     // Programs that are too large for a pipeline run all the same.
     let compiled = match options.target {
         Target::V1Model => lucid_compiler::compile(compiled, map, options),

@@ -101,7 +101,6 @@ fn check(
         let setup = Setup::new(Arc::new(program), &run).expect("a right run");
         let options = Options {
             target: words.target,
-            observed: true,
             before: control("before", before),
             after: control("after", after),
             ..Options::default()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two devices in a line between two hosts: forwarding, times, flow control, and what a link loses.
 
-#[path = "../../../device/tests/v1model/program.rs"]
+#[path = "../../../device/tests/it/hand_built.rs"]
 #[allow(dead_code, missing_docs)]
-mod program;
+mod hand_built;
 
 use device::{
     CongestionThresholds, Device, DeviceOptions, DropReason, PortOptions, TrafficManagerOptions,
@@ -18,7 +18,7 @@ type Network = Simulation<Vec<u8>>;
 
 /// Forwards between ports 1 and 2 and counts hops in `hdr.h.a`.
 fn forwarder(device_id: u64, port_2: PortOptions) -> Device {
-    let code = program::program(
+    let code = hand_built::program(
         |code| {
             code.when("standard_metadata.ingress_port", 1, |code| {
                 code.set("standard_metadata.egress_spec", 2);
@@ -139,7 +139,7 @@ fn a_topology_file_builds_a_network() {
     let mut numbers = Vec::new();
     let mut device = |number, name: &str, _: &_, traffic_manager| {
         numbers.push((number, name.to_string()));
-        let code = program::program(
+        let code = hand_built::program(
             |code| {
                 code.when("standard_metadata.ingress_port", 1, |code| {
                     code.set("standard_metadata.egress_spec", 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which `if` an `else` belongs to, and how far the bodies of `if` and `for` without braces are
-//! indented. Where lines end is in `structure`.
+//! The `if` that an `else` belongs to, and the indentation of bodies of `if` and `for` without
+//! braces. Where lines end is in `structure`.
 
 /// An `if` whose `else` may still come.
 #[derive(Clone, Copy, Debug)]

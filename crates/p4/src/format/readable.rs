@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a file that is to be formatted is a program, or part of one. The file is read on its own,
-//! so a mistake counts only where no macro, condition or file that is not at hand can be the reason
-//! for it. How it is laid out is decided in the other modules.
+//! Syntax errors that stop the formatter. It parses the file on its own, so an error counts only where no
+//! macro, condition or missing include can be its cause.
 
 use crate::codes::{lexical, syntax};
 use crate::dialect::Dialect;

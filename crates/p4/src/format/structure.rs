@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where lines begin and end, how far they are indented, and which part each token plays. Decided
-//! from the tokens alone, because a file that is not preprocessed need not parse; conditional
-//! branches may even hold braces that only pair up once one branch is chosen.
+//! The lines of a file, their indentation, and the role of each token. Decided from the tokens alone,
+//! because a file that is not preprocessed need not parse: conditional branches may hold braces that
+//! pair up only in one branch.
 
 mod trivia;
 

@@ -9,7 +9,7 @@ mod code;
 mod controls;
 mod instances;
 mod keys;
-mod maker;
+mod node_builder;
 mod obstacle;
 mod parsers;
 mod returns;
@@ -27,7 +27,7 @@ use crate::random_sites::{self, RandomSites};
 use crate::rewrite::{Rewriter, Rewritten};
 use crate::typed::{Callee, TypedProgram};
 use crate::visit::Visit;
-use maker::Maker;
+use node_builder::NodeBuilder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Calls, find_call, is_numbered};
 use source::{Diagnostics, Severity, SourceMap};
@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use substitute::Referred;
 
-/// What a call calls.
+/// The kinds of callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallKind {
     /// A function.
@@ -70,22 +70,8 @@ pub fn inline_block(rewriter: &mut Rewriter, call: NodeId) -> Result<(), Obstacl
     stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || inline_one(rewriter, call))
 }
 
-/// [`inline_block`], with the labels of calls that draw random numbers noted for the copies, so that they draw
-/// the same numbers when [`RandomSites::write`] has written them into the tree.
-///
-/// # Errors
-///
-/// Why it is not possible; then the tree is as it was.
-pub fn inline_block_with_sites(
-    rewriter: &mut Rewriter,
-    call: NodeId,
-    sites: &mut RandomSites,
-) -> Result<(), Obstacle> {
-    stacker::maybe_grow(64 * 1024 * 1024, 256 * 1024 * 1024, || {
-        inline_noting(rewriter, call, sites)
-    })
-}
-
+/// Inlines one call like [`inline_block`] and notes the labels of copied calls that draw random numbers, so
+/// that they draw the same numbers when [`RandomSites::write`] has written the labels into the tree.
 fn inline_noting(
     rewriter: &mut Rewriter,
     call: NodeId,
@@ -128,25 +114,25 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
     let call = call.clone();
     let info = rewriter.original().calls.get(&rewriter.model_of(at)).cloned();
     let info = info.ok_or(Obstacle::NoSuchCall)?;
-    let mut maker = Maker { rewriter, span };
+    let mut builder = NodeBuilder { rewriter, span };
     match info.callee {
         Callee::Function(callee) | Callee::Action(callee) => {
-            let callee = here(&maker, &call, callee);
-            code::inline(&mut maker, &mut home, at, &call, &info, callee)?;
+            let callee = here(&builder, &call, callee);
+            code::inline(&mut builder, &mut home, at, &call, &info, callee)?;
         }
         Callee::BlockApply(callee) | Callee::DirectApply(callee) => {
-            let declarations = &maker.rewriter.program().declarations;
+            let declarations = &builder.rewriter.program().declarations;
             let found = declarations.iter().find(|each| each.id == callee);
             let found = found.ok_or(Obstacle::DeclaredElsewhere)?.clone();
-            if is_numbered(maker.rewriter.program(), &found) {
+            if is_numbered(builder.rewriter.program(), &found) {
                 return Err(Obstacle::NamedByPlace);
             }
             match found.kind {
                 DeclarationKind::Control(_) => {
-                    controls::inline(&mut maker, &mut home, at, &call, &info, &found)?;
+                    controls::inline(&mut builder, &mut home, at, &call, &info, &found)?;
                 }
                 DeclarationKind::Parser(_) => {
-                    parsers::inline(&mut maker, &mut home, at, &call, &info, &found)?;
+                    parsers::inline(&mut builder, &mut home, at, &call, &info, &found)?;
                 }
                 _ => return Err(Obstacle::DeclaredElsewhere),
             }
@@ -159,9 +145,9 @@ fn inline_one(rewriter: &mut Rewriter, at: NodeId) -> Result<(), Obstacle> {
 }
 
 /// The action that a call calls, seen from the call: in a copied control that is a copy too.
-fn here(maker: &Maker<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
-    let is_top = maker.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
-    match maker.rewriter.definition(call.callee.id) {
+fn here(builder: &NodeBuilder<'_>, call: &crate::ast::Call, callee: NodeId) -> NodeId {
+    let is_top = builder.rewriter.original().program.declarations.iter().any(|d| d.id == callee);
+    match builder.rewriter.definition(call.callee.id) {
         Some(crate::typed::Definition::Node(node)) if !is_top => node,
         _ => callee,
     }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `Obstacle`: why a call is not inlined. A call that is refused stays as it is, so the program means
-//! the same.
+//! `Obstacle`: why a call is not inlined. Such a call stays unchanged.
 
 use crate::rewrite::EditError;
 use std::fmt;
 use std::sync::Arc;
 
-/// A reason.
+/// A reason why a call is not inlined.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Obstacle {
     /// No call with this identity is in the tree.
     NoSuchCall,
-    /// What is called has no body here: an extern, a table, a method.
+    /// The callee has no body here: an extern, a table, a method.
     NoBody,
-    /// What is called is not declared where the call can be replaced: an instance that is handed in or
+    /// The callee is not declared where the call can be replaced: an instance that is handed in or
     /// declared at top level, or a function of an object initializer.
     DeclaredElsewhere,
     /// The called block has type parameters.
     Generic,
-    /// What is called has tables, extern instances or value sets and is called more than once, so
+    /// The callee has tables, extern instances or value sets and is called more than once, so
     /// that copies would not share them.
     StateWithSeveralCalls,
     /// The call is a part of an expression, and moving it would change what is evaluated before what.
@@ -37,7 +36,7 @@ pub enum Obstacle {
     CopyOut,
     /// An argument's evaluation cannot be moved before the others.
     Argument,
-    /// What is called computes a hash, in a program with custom CRCs of v1model: the control plane names
+    /// The callee computes a hash, in a program with custom CRCs of v1model: the control plane names
     /// them by their numbers among all calculations of the program's text.
     NamedByPlace,
     /// The type of a value cannot be written.

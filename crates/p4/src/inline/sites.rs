@@ -244,7 +244,7 @@ fn replace_branch(
     Ok(true)
 }
 
-/// What has statements of its own in a top-level declaration.
+/// A part of a top-level declaration that has statements of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     /// The `apply` of a control.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types as they can be written at any place of the program, and what variables of a type begin as.
 
-use super::maker::Maker;
+use super::node_builder::NodeBuilder;
 use super::obstacle::Obstacle;
 use crate::ast::{
     Declaration, DeclarationKind, Expression, ExpressionKind, NodeId, Path, Statement, TypeRef,
@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::typed::{Type, TypeKind};
 use std::sync::Arc;
 
-impl Maker<'_> {
+impl NodeBuilder<'_> {
     /// A type as text would name it: nominal types by their names at top level.
     pub(super) fn written(&mut self, ty: &Type) -> Result<TypeRef, Obstacle> {
         let kind = match &**ty {
@@ -74,10 +74,10 @@ impl Maker<'_> {
             TypeKind::Struct(node, arguments) if arguments.is_empty() => {
                 let mut statements = Vec::new();
                 for (name, ty) in self.fields(*node)? {
-                    let inner = |maker: &mut Self| {
-                        let base = base(maker);
-                        let name = maker.name(&name);
-                        maker.expression(ExpressionKind::Member(Box::new(base), name))
+                    let inner = |builder: &mut Self| {
+                        let base = base(builder);
+                        let name = builder.name(&name);
+                        builder.expression(ExpressionKind::Member(Box::new(base), name))
                     };
                     statements.extend(self.invalidation(&ty, &inner)?);
                 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A cursor over one file's text that cuts it into pieces: words, numbers, strings, symbols,
+//! A cursor over one file's text that cuts it into lexemes: words, numbers, strings, symbols,
 //! comments and line ends (P4_16 v1.2.5 §6.4.1, §6.4.2, §6.4.3.2, §6.4.3.3). It knows neither
 //! keywords nor directives and reports nothing.
 
@@ -8,9 +8,9 @@ use logos::{Lexer, Logos};
 use source::{FileId, Span};
 use std::sync::Arc;
 
-/// What a piece of text is.
+/// The kinds of lexemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PieceKind {
+pub(crate) enum LexemeKind {
     /// A name or keyword.
     Word,
     /// Starts with a digit.
@@ -37,11 +37,11 @@ pub(crate) enum PieceKind {
     End,
 }
 
-/// A piece of text.
+/// A lexeme of text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
-    /// What it is.
-    pub kind: PieceKind,
+pub(crate) struct Lexeme {
+    /// Its kind.
+    pub kind: LexemeKind,
     /// First byte.
     pub start: u32,
     /// One past the last byte.
@@ -52,8 +52,8 @@ pub(crate) struct Piece {
     pub spaced: bool,
 }
 
-impl Piece {
-    /// The piece's place in `file`.
+impl Lexeme {
+    /// The lexeme's place in `file`.
     pub fn span(self, file: FileId) -> Span {
         Span::new(file, self.start, self.end)
     }
@@ -217,7 +217,7 @@ fn closes_another(rest: &[u8], at: usize) -> bool {
     opens || quotes.is_multiple_of(2)
 }
 
-/// A place in a file's text that moves forward piece by piece.
+/// A place in a file's text that moves forward lexeme by lexeme.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     file: FileId,
@@ -270,8 +270,8 @@ impl Cursor {
         self.single_line = single_line;
     }
 
-    /// The next piece; [`PieceKind::End`] again and again at the end.
-    pub fn next(&mut self) -> Piece {
+    /// The next lexeme; [`LexemeKind::End`] again and again at the end.
+    pub fn next(&mut self) -> Lexeme {
         let from = self.offset;
         let reach = StringReach { single_line: self.single_line || self.unclosed_string_seen };
         let text: &str = &self.text[from..];
@@ -289,54 +289,54 @@ impl Cursor {
                     spaced = true;
                     continue;
                 }
-                None => PieceKind::End,
-                Some(Ok(Raw::Newline)) => PieceKind::Newline,
-                Some(Ok(Raw::LineComment)) => PieceKind::LineComment,
-                Some(Ok(Raw::BlockComment(closed))) => PieceKind::BlockComment { closed },
-                Some(Ok(Raw::Word)) => PieceKind::Word,
-                Some(Ok(Raw::Number)) => PieceKind::Number,
+                None => LexemeKind::End,
+                Some(Ok(Raw::Newline)) => LexemeKind::Newline,
+                Some(Ok(Raw::LineComment)) => LexemeKind::LineComment,
+                Some(Ok(Raw::BlockComment(closed))) => LexemeKind::BlockComment { closed },
+                Some(Ok(Raw::Word)) => LexemeKind::Word,
+                Some(Ok(Raw::Number)) => LexemeKind::Number,
                 Some(Ok(Raw::String(closed))) => {
                     self.unclosed_string_seen |= !closed && !self.single_line;
-                    PieceKind::String { closed }
+                    LexemeKind::String { closed }
                 }
-                Some(Ok(Raw::Character)) => PieceKind::Character,
-                Some(Ok(Raw::HashHash)) => PieceKind::HashHash,
-                Some(Ok(Raw::Hash)) => PieceKind::Hash,
-                Some(Ok(Raw::Symbol(kind))) => PieceKind::Symbol(kind),
+                Some(Ok(Raw::Character)) => LexemeKind::Character,
+                Some(Ok(Raw::HashHash)) => LexemeKind::HashHash,
+                Some(Ok(Raw::Hash)) => LexemeKind::Hash,
+                Some(Ok(Raw::Symbol(kind))) => LexemeKind::Symbol(kind),
                 Some(Err(())) => {
-                    // One piece for the whole run, so that it is reported once.
+                    // One lexeme for the whole run, so that it is reported once.
                     let mut ahead = lexer.clone();
                     while matches!(ahead.next(), Some(Err(()))) && ahead.span().start == end {
                         end = ahead.span().end;
                     }
-                    PieceKind::Unknown
+                    LexemeKind::Unknown
                 }
             };
             let first_on_line = self.first_on_line;
             match kind {
-                PieceKind::Newline => self.first_on_line = true,
+                LexemeKind::Newline => self.first_on_line = true,
                 // A comment before `#` leaves it the first on its line, as in C.
-                PieceKind::LineComment | PieceKind::BlockComment { .. } | PieceKind::End => {}
+                LexemeKind::LineComment | LexemeKind::BlockComment { .. } | LexemeKind::End => {}
                 _ => self.first_on_line = false,
             }
             self.offset = from + end;
             let (start, end) = ((from + start) as u32, (from + end) as u32);
-            return Piece { kind, start, end, first_on_line, spaced };
+            return Lexeme { kind, start, end, first_on_line, spaced };
         }
     }
 }
 
-/// The one piece that `text` is, if it is exactly one token; for `##`.
-pub(crate) fn single_piece(text: &str) -> Option<PieceKind> {
+/// The one lexeme that `text` is, if it is exactly one token; for `##`.
+pub(crate) fn single_lexeme(text: &str) -> Option<LexemeKind> {
     let mut lexer = Raw::lexer_with_extras(text, StringReach { single_line: true });
     let kind = match lexer.next()?.ok()? {
-        Raw::Word => PieceKind::Word,
-        Raw::Number => PieceKind::Number,
-        Raw::String(true) => PieceKind::String { closed: true },
-        Raw::Character => PieceKind::Character,
-        Raw::HashHash => PieceKind::HashHash,
-        Raw::Hash => PieceKind::Hash,
-        Raw::Symbol(kind) => PieceKind::Symbol(kind),
+        Raw::Word => LexemeKind::Word,
+        Raw::Number => LexemeKind::Number,
+        Raw::String(true) => LexemeKind::String { closed: true },
+        Raw::Character => LexemeKind::Character,
+        Raw::HashHash => LexemeKind::HashHash,
+        Raw::Hash => LexemeKind::Hash,
+        Raw::Symbol(kind) => LexemeKind::Symbol(kind),
         Raw::String(false)
         | Raw::Newline
         | Raw::Splice

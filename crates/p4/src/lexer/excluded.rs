@@ -3,7 +3,7 @@
 //! into tokens, and which conditions exclude their text whatever macros are defined. What a
 //! condition with macros decides is the preprocessor's.
 
-/// What is known without macros about the conditions open at some place.
+/// The open conditions at some place, as far as they are known without macros.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions {
     /// For each open `#if`, whether one of its groups is read for certain.
@@ -43,7 +43,7 @@ impl Conditions {
     }
 }
 
-/// What a condition that is one number says: `0`, `(1)`.
+/// Returns the value of a condition that is one number, such as `0` or `(1)`.
 fn constant_condition(text: &str) -> Option<bool> {
     let text = text.split("//").next().unwrap_or("");
     let mut number = text.split("/*").next().unwrap_or("").trim();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Forms of a dialect at the places where it may add some. What a form consists of is the dialect's
-//! business; where to go on after a mistake in one is decided as for P4_16's own.
+//! Constructs of a dialect, at the places where it may add some. The dialect reads their parts;
+//! recovery after an error in one is that of P4_16.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Extension,
     ExtensionPart, Name, Parameter, Statement, StatementKind, TypeRef,
@@ -15,7 +15,8 @@ impl<'d> Parser<'d> {
     /// The dialect and its form that begins at the current token.
     fn form_here(&self, place: FormPlace) -> Option<(&'d dyn Dialect, &'static str)> {
         let dialect = self.dialect?;
-        let form = dialect.form(place, &|distance| self.token_at(self.position + distance))?;
+        let form =
+            dialect.form(place, &|distance| self.token_at(self.cursor.position + distance))?;
         Some((dialect, form))
     }
 
@@ -87,7 +88,7 @@ impl Reader<'_, '_> {
 
 impl ExtensionReader for Reader<'_, '_> {
     fn ahead(&self, distance: usize) -> &Token {
-        self.parser.token_at(self.parser.position + distance)
+        self.parser.token_at(self.parser.cursor.position + distance)
     }
 
     fn token(&mut self) -> Token {

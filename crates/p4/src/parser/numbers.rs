@@ -3,7 +3,7 @@
 //! underscores. A value too large for its width loses its upper bits with a warning, as other P4
 //! compilers do.
 
-use super::Parser;
+use super::{Parser, RecursiveDescent};
 use crate::ast::ExpressionKind;
 use crate::codes::syntax;
 use crate::token::Token;
@@ -108,7 +108,7 @@ impl Parser<'_> {
                     } else {
                         "its upper bits are lost".to_owned()
                     });
-                    self.diagnostics.push(diagnostic);
+                    self.cursor.diagnostics.push(diagnostic);
                 }
                 ExpressionKind::Integer { value: number.value, width: number.width }
             }

@@ -3,7 +3,7 @@
 //! statements may stand in a parser state is decided in `parsers`.
 
 use super::scopes::NameClass;
-use super::{ELSE_IF_LIMIT, Parsed, Parser};
+use super::{ELSE_IF_LIMIT, Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Block, Declaration, DeclarationKind, Expression, ExpressionKind, Name, Statement,
     StatementKind, SwitchCase, TypeRef, TypeRefKind, Variable,
@@ -31,7 +31,7 @@ impl Parser<'_> {
         let statements = match statements {
             Ok(statements) => statements,
             Err(_) => {
-                self.position = self.position.saturating_sub(1);
+                self.cursor.position = self.cursor.position.saturating_sub(1);
                 self.skip_braces();
                 return Err(Unparsed);
             }
@@ -50,7 +50,7 @@ impl Parser<'_> {
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             if self.at(T::ListHole) {
                 statements.extend(self.statements_hole());
                 continue;
@@ -59,7 +59,7 @@ impl Parser<'_> {
                 Ok(statement) => statements.push(statement),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -216,10 +216,10 @@ impl Parser<'_> {
         if !certain {
             return self.at_unknown_type_declaration();
         }
-        if self.is_base_type_at(self.position) {
+        if self.is_base_type_at(self.cursor.position) {
             return true;
         }
-        match self.type_end(self.position) {
+        match self.type_end(self.cursor.position) {
             Some(end) => !matches!(
                 self.kind_at(end),
                 T::Dot | T::Assign | T::CloseParen | T::Comma | T::Semicolon
@@ -281,7 +281,7 @@ impl Parser<'_> {
             "the size of a stack belongs to its type",
         )
         .help(format!("write `T[size] {}`", name.text));
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         Ok((name, ty))
     }
 
@@ -392,12 +392,12 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the cases of `switch`")?;
         let mut cases = Vec::new();
         while !self.at_block_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             match self.switch_case() {
                 Ok(case) => cases.push(case),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }
@@ -590,7 +590,7 @@ impl Parser<'_> {
     }
 }
 
-/// What was read without its `;`.
+/// A statement without its `;`.
 enum Simple {
     /// An assignment or a call, and how it is called in a message.
     Statement(Statement, &'static str),

@@ -327,7 +327,7 @@ fn hostile_texts_end() {
 
 /// Each mistake is one report with the help that fits.
 #[test]
-fn guesses() {
+fn suggestions() {
     let check = |text: &str, expected: &[&str]| {
         let (_, _, diagnostics) = read(text);
         let found: Vec<String> = diagnostics

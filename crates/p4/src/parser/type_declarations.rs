@@ -3,7 +3,7 @@
 //! `typedef` and `type`. How types are written where they are used is in `types`.
 
 use super::scopes::NameClass;
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, RecursiveDescent};
 use crate::ast::{
     Annotation, Declaration, DeclarationKind, DeclaredName, EnumMember, Field, FieldList,
     TypedefTarget,
@@ -49,12 +49,12 @@ impl Parser<'_> {
         self.expect(T::OpenBrace, "before the fields")?;
         let mut fields = Vec::new();
         while !self.at_field_list_end() {
-            let before = self.position;
+            let before = self.cursor.position;
             match self.field() {
                 Ok(field) => fields.push(field),
                 Err(_) => self.skip_statement(),
             }
-            if self.position == before {
+            if self.cursor.position == before {
                 self.bump();
             }
         }

@@ -2,10 +2,9 @@
 //! Opening and closing files: the main one, and those that `#include` names, searched beside the
 //! including file, in the include directories and among the built-in interfaces.
 
-use super::directives::nearest;
 use super::{
-    INCLUDE_COUNT_LIMIT, INCLUDE_DEPTH_LIMIT, Local, LocalKind, Preprocessor, Reader,
-    TEXT_LIMIT_BYTES,
+    INCLUDE_COUNT_LIMIT, INCLUDE_DEPTH_LIMIT, PreprocessingToken, PreprocessingTokenKind,
+    Preprocessor, Reader, TEXT_LIMIT_BYTES,
 };
 use crate::codes::lexical;
 use crate::interfaces::{interface, interface_names};
@@ -13,7 +12,7 @@ use crate::lexer::cursor::Cursor;
 use crate::token::TokenKind;
 use source::{Diagnostic, FileId, Span};
 
-/// What built-in files are called in messages. No path of a user's file looks like this.
+/// The beginning of the names of built-in files in messages. No path of a user's file begins like this.
 pub const BUILT_IN: &str = "<built-in>/";
 
 /// A file as `#include` names it.
@@ -55,7 +54,12 @@ impl Preprocessor<'_> {
     }
 
     /// `#include`; `text_start` is where the text after the word begins.
-    pub(super) fn include(&mut self, directive: Span, text_start: usize, rest: &[Local]) {
+    pub(super) fn include(
+        &mut self,
+        directive: Span,
+        text_start: usize,
+        rest: &[PreprocessingToken],
+    ) {
         let Some(wanted) = self.include_name(directive, text_start, rest) else {
             return;
         };
@@ -101,12 +105,12 @@ impl Preprocessor<'_> {
         &mut self,
         directive: Span,
         text_start: usize,
-        rest: &[Local],
+        rest: &[PreprocessingToken],
     ) -> Option<IncludeName> {
         let (Some(first), Some(last)) = (rest.first(), rest.last()) else {
             return self.malformed_include(directive.after());
         };
-        if first.kind == LocalKind::String {
+        if first.kind == PreprocessingTokenKind::String {
             let name = self.names.text(first.symbol).to_string();
             self.nothing_more("#include \"file\"", &rest[1..]);
             return self.nonempty(IncludeName { name, quoted: true, span: first.span });
@@ -122,7 +126,7 @@ impl Preprocessor<'_> {
             let name = line[..length].to_owned();
             let end = start + length + 1;
             let span = Span { end: end as u32, ..first.span };
-            let after: Vec<Local> =
+            let after: Vec<PreprocessingToken> =
                 rest.iter().filter(|token| token.span.start as usize >= end).copied().collect();
             self.nothing_more("#include <file>", &after);
             return self.nonempty(IncludeName { name, quoted: false, span });
@@ -130,7 +134,7 @@ impl Preprocessor<'_> {
         let span = first.span.to(last.span);
         let expanded = self.expand_alone(rest);
         match expanded.first() {
-            Some(token) if token.kind == LocalKind::String => {
+            Some(token) if token.kind == PreprocessingTokenKind::String => {
                 let name = self.names.text(token.symbol).to_string();
                 self.nonempty(IncludeName { name, quoted: true, span })
             }
@@ -264,7 +268,7 @@ impl Preprocessor<'_> {
                 return Some(trial);
             }
         }
-        nearest(name, interface_names()).map(str::to_owned)
+        source::nearest(name, interface_names()).map(str::to_owned)
     }
 
     /// Too many files open at once: most often a file that includes itself.

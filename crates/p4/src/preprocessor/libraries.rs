@@ -5,10 +5,9 @@
 //! of it, and gives it to other tools under that name too. All that a library includes belongs to it.
 
 use super::definitions::Macro;
-use super::names::Symbol;
-use super::{BUILT_IN, Preprocessor};
+use super::{BUILT_IN, Preprocessor, Symbol};
 use crate::interfaces::interface;
-use crate::lexer::cursor::{Cursor, PieceKind};
+use crate::lexer::cursor::{Cursor, LexemeKind};
 use source::{FileId, Library};
 use std::sync::Arc;
 
@@ -40,11 +39,11 @@ impl Preprocessor<'_> {
         let mut cursor = Cursor::new(file, text.clone());
         let mut found: Vec<Symbol> = Vec::new();
         loop {
-            let piece = cursor.next();
-            match piece.kind {
-                PieceKind::End => break,
-                PieceKind::Word => {
-                    let word = &text[piece.start as usize..piece.end as usize];
+            let lexeme = cursor.next();
+            match lexeme.kind {
+                LexemeKind::End => break,
+                LexemeKind::Word => {
+                    let word = &text[lexeme.start as usize..lexeme.end as usize];
                     let symbol = self.names.intern(word);
                     self.collect_macros(symbol, &mut found, &mut Vec::new());
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When two trees are the same: when their normal forms are, which tell everything but places and
-//! identities.
+//! The normal form of a tree, which leaves out places and identities: two trees are the same if their
+//! normal forms are equal.
 
 use crate::ast::Program;
 

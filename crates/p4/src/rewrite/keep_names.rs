@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Adds `@name` where a control plane would see another name after the renaming.
 pub(super) struct KeepNames<'r> {
     pub(super) rewriter: &'r Rewriter,
-    /// What is renamed.
+    /// The renamed declaration.
     pub(super) id: NodeId,
     /// Its old name.
     pub(super) old: &'r str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fresh names: which names are taken in a scope, and the nearest one that is not.
+//! Fresh names: which names are taken in a scope, and the first free variant of a name.
 
 use super::Rewriter;
 use super::errors::{EditError, Problem};
@@ -51,7 +51,7 @@ impl Rewriter {
         Ok(occupied.names)
     }
 
-    /// A name like `wanted` that is not taken and was not given out.
+    /// Returns a name like `wanted` that is free and was not returned before.
     pub(super) fn free(&self, taken: &FxHashSet<Arc<str>>, wanted: &str) -> Arc<str> {
         let stem = identifier_of(wanted);
         let is_free =

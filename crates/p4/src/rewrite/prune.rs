@@ -66,7 +66,7 @@ impl Rewriter {
     }
 }
 
-/// What can be removed by itself.
+/// A node that can be removed by itself.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     /// A declaration of the top level, of a parser or of a control.

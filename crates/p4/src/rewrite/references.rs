@@ -10,7 +10,7 @@ use crate::typed::{Callee, Definition};
 /// Which parameters of something a call passes arguments to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Those of the thing itself.
+    /// Those of the node itself.
     RunTime,
     /// Those of its constructor.
     Constructor,
@@ -26,9 +26,9 @@ impl Rewriter {
         model
     }
 
-    /// What a reference refers to. In a copy that is the copy of what the model refers to, where both were
-    /// copied together. In new code it is what is in scope, as far as [`Rewriter::rename`] or
-    /// [`Rewriter::prune`] had to find out.
+    /// Returns the node that a reference refers to. In a copy that is the copy of what the model refers
+    /// to, where both were copied together. In new code it is the declaration in scope, if
+    /// [`Rewriter::rename`] or [`Rewriter::prune`] has resolved it.
     pub fn definition(&self, reference: NodeId) -> Option<Definition> {
         if let Some(bound) = self.bound.get(&reference) {
             return Some(*bound);
@@ -84,7 +84,7 @@ impl Rewriter {
         found.into_iter().map(|(node, role)| (self.mapped(call, node), role)).collect()
     }
 
-    /// Whether a node is new code, or a copy of it: the checker has said nothing of it.
+    /// Whether a node is new code or a copy of new code, about which the checker's tables have nothing.
     pub(super) fn is_new(&self, node: NodeId) -> bool {
         self.model_of(node).0 >= self.typed.program.node_count
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Renaming: a declaration and all that refers to it, by the checker's definitions and, in new code, by
-//! scope. A control plane can be kept from noticing, by `@name` annotations (P4_16 v1.2.5 §18.3.2).
+//! scope. `@name` annotations can keep the control-plane names (P4_16 v1.2.5 §18.3.2).
 
 use super::Rewriter;
 use super::errors::{EditError, Problem};
@@ -29,7 +29,7 @@ pub enum ControlPlaneName {
     Change,
 }
 
-/// What is renamed, as far as it matters for its references.
+/// The declaration to rename, and what decides which names refer to it.
 struct Target {
     id: NodeId,
     old: Arc<str>,
@@ -146,7 +146,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// What a node is that is to be renamed.
+    /// Returns the kind of a node to rename.
     fn target(&self, id: NodeId, control_plane: ControlPlaneName) -> Result<Target, EditError> {
         let home = &self.tree.declarations[self.home(id)?];
         let mut describe = Describe { id, enclosing: Vec::new(), found: None, other: None };
@@ -263,7 +263,7 @@ impl<'a, F: Fn(&Parameter) -> bool> Visit<'a> for ActionData<F> {
 struct Renamer<'r> {
     rewriter: &'r Rewriter,
     target: &'r Target,
-    /// What the call that was entered last calls: a method, even where a field has its name.
+    /// The callee of the call that was entered last: a method, even where a field has its name.
     callee: Option<NodeId>,
 }
 

@@ -105,7 +105,7 @@ pub fn others(workload: &Rc<Workload>) -> Vec<Contender> {
         shape if shape.iter().all(|(kind, _)| *kind == MatchKind::Exact) => exact(workload),
         shape if shape.iter().any(|(kind, _)| *kind == MatchKind::Range) => vec![scan(workload)],
         [(MatchKind::Exact, _), (MatchKind::Lpm, 32)] => {
-            if workload.entries.len() <= MOST_POPTRIE {
+            if workload.entries.len() <= MAX_POPTRIE {
                 vec![domains(workload)]
             } else {
                 vec![]
@@ -117,7 +117,7 @@ pub fn others(workload: &Rc<Workload>) -> Vec<Contender> {
 }
 
 /// Beyond this many entries poptrie takes minutes to fill.
-const MOST_POPTRIE: usize = 100_000;
+const MAX_POPTRIE: usize = 100_000;
 
 fn exact(workload: &Rc<Workload>) -> Vec<Contender> {
     let layout = KeyLayout::of_keys(workload.shape.clone());
@@ -236,7 +236,7 @@ macro_rules! route_crates {
             );
             let filled = fill(count, || {
                 let mut table = Poptrie::<($number, u8), u32>::new();
-                let filled = if count <= MOST_POPTRIE { &routes[..] } else { &[] };
+                let filled = if count <= MAX_POPTRIE { &routes[..] } else { &[] };
                 for &(value, length, leaf) in filled {
                     table.insert((value, length), leaf);
                 }
@@ -283,7 +283,7 @@ macro_rules! route_crates {
                 },
             );
             let mut contenders = vec![tree_bitmap, prefix_trie];
-            if count <= MOST_POPTRIE {
+            if count <= MAX_POPTRIE {
                 contenders.push(poptrie);
             }
             contenders

@@ -60,15 +60,15 @@ impl<P> Deref for Part<P> {
 }
 
 /// Spare copies kept of a part.
-const MOST_SPARES: usize = 2;
+const MAX_SPARES: usize = 2;
 
 /// A second spare is dropped after so many batches that did not need it, or more for a large part: about as
 /// many as cost what copying costs.
-const LEAST_UNNEEDED: usize = 16;
+const MIN_UNNEEDED: usize = 16;
 const SIZE_A_UNNEEDED: usize = 8;
 
 /// Changes that a spare may miss before it is dropped, or more for a large part: then copying costs less.
-const LEAST_MISSED: usize = 4096;
+const MIN_MISSED: usize = 4096;
 const SIZE_A_MISSED: usize = 8;
 
 /// The spare copies of a part, and the changes that they missed.
@@ -142,7 +142,7 @@ impl<P: Replay> Copies<P> {
 
     fn drop_unneeded(&mut self, size: usize) {
         self.unneeded = if self.spares.is_empty() { 0 } else { self.unneeded + 1 };
-        if self.unneeded > LEAST_UNNEEDED.max(size / SIZE_A_UNNEEDED) {
+        if self.unneeded > MIN_UNNEEDED.max(size / SIZE_A_UNNEEDED) {
             self.spares.remove(0);
             self.unneeded = 0;
         }
@@ -158,7 +158,7 @@ impl<P: Replay> Copies<P> {
         if Arc::get_mut(&mut old).is_some() && old.position >= self.first(current.position) {
             let at = self.spares.partition_point(|spare| spare.position <= old.position);
             self.spares.insert(at, old);
-            if self.spares.len() > MOST_SPARES {
+            if self.spares.len() > MAX_SPARES {
                 self.spares.remove(0);
             }
         }
@@ -167,7 +167,7 @@ impl<P: Replay> Copies<P> {
     /// Forgets changes that neither spares nor copies at these positions missed; gives up on those that
     /// missed too many.
     pub(super) fn forget(&mut self, current: &Part<P>, positions: impl Iterator<Item = u64>) {
-        let most = LEAST_MISSED.max(current.size() / SIZE_A_MISSED) as u64;
+        let most = MIN_MISSED.max(current.size() / SIZE_A_MISSED) as u64;
         let is_late = |position: u64| current.position - position > most;
         self.spares.retain(|spare| !is_late(spare.position));
         let spares = self.spares.iter().map(|spare| spare.position);
@@ -175,7 +175,7 @@ impl<P: Replay> Copies<P> {
         let needed = needed.unwrap_or(current.position);
         let unneeded = needed.saturating_sub(self.first(current.position));
         self.log.drain(..(unneeded as usize).min(self.log.len()));
-        if self.log.is_empty() && self.log.capacity() > LEAST_MISSED {
+        if self.log.is_empty() && self.log.capacity() > MIN_MISSED {
             self.log = VecDeque::new();
         }
     }

@@ -203,11 +203,6 @@ impl ForwardingTable {
         }
     }
 
-    /// How keys are laid into the words that lookups take.
-    pub fn key_layout(&self) -> &KeyLayout {
-        &self.keys
-    }
-
     /// What leads to the record of the default action.
     pub fn default_record(&self) -> usize {
         match &self.layout.packed {

@@ -9,7 +9,7 @@ use crate::controllers::Controllers;
 use crate::port_captures::PortCaptures;
 use control::session::Session;
 use device::DeviceOptions;
-use device::side_by_side::{Agreed, SideBySide, Stop};
+use device::side_by_side::{AgreedOutputs, SideBySide, Stop};
 use frontend::{Console, Controller, Deployment, ExitStatus, Failure, Work};
 use network::capture::MergedCaptures;
 use network::replay::{Clock, ReplayError};
@@ -44,7 +44,7 @@ pub(super) fn run(
     let mut captures = PortCaptures::in_folder(run.out, inputs_of(run))?;
     let spinner = console.spinner(Work::Packets, quiet);
     let mut clock = Clock::until(run.until_ps);
-    let mut write = |clock: &Clock, agreed: Agreed| -> Result<(), String> {
+    let mut write = |clock: &Clock, agreed: AgreedOutputs| -> Result<(), String> {
         for digest in agreed.digests.iter().filter(|_| run.digests) {
             console.print(&digest_line(digest));
         }
@@ -135,7 +135,7 @@ fn advance(
     both: &mut SideBySide,
     until_ps: u64,
     controllers: &mut Controllers,
-    write: &mut dyn FnMut(Agreed) -> Result<(), String>,
+    write: &mut dyn FnMut(AgreedOutputs) -> Result<(), String>,
 ) -> Result<Result<(), Box<Stop>>, String> {
     while let Some(at_ps) = controllers.next_ps().filter(|at_ps| *at_ps <= until_ps) {
         if until_ps == u64::MAX && both.jit().next_event_ps().is_none() {

@@ -11,7 +11,7 @@ use lucid::core::Program;
 use lucid_compiler::normal::AfterPass;
 use lucid_compiler::{Clock, Compiled, Delay, Options, Recirculation, Target, atomic, normal, tna};
 use lucid_network::deploy;
-use lucid_network::options::queue_options;
+use lucid_network::options::{delay_options, queue_options};
 use lucid_reference::simulation::Setup;
 use source::{Diagnostics, SourceMap, Span};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,8 @@ pub(super) fn emit(
     }
     let options = options(file, request)?;
     let options = match &setup {
-        Some(setup) => queue_options(setup, options),
+        Some(setup) if request.delay.is_some() || request.bmv2 => queue_options(setup, options),
+        Some(setup) => delay_options(setup, options),
         None => options,
     };
     let (compiled, stages) = match compiled(request, &program, &map, &options, console) {
@@ -159,7 +160,7 @@ fn options(file: &ProgramFile<'_>, request: &EmitRequest<'_>) -> Result<Options,
     let mut options = Options {
         target: target_of(Some(request.target))?,
         delay: match request.delay {
-            "recirculation" => Delay::Recirculation,
+            Some("recirculation") => Delay::Recirculation,
             _ => Delay::Queue,
         },
         clock: match request.clock {

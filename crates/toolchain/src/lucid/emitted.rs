@@ -2,11 +2,14 @@
 //! What `plane emit -o` writes: the program, for each switch its control commands and its device file,
 //! and how to run them. What stands in commands and device files is the compiler's.
 
+#[cfg(test)]
+mod tests;
+
 use crate::files;
 use frontend::Failure;
 use lucid::core::Program;
 use lucid_compiler::{Compiled, DELAY_PERIOD_PS, Recirculation, Target};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::script;
 use lucid_reference::simulation::Setup;
 use source::quantity::in_largest_unit;
@@ -33,13 +36,15 @@ impl Emitted<'_> {
     /// Names of files, and what is to stand there.
     pub fn texts(&self) -> Vec<(String, String)> {
         let stem = self.stem();
-        let sites: Vec<Site> = match self.setup {
-            Some(setup) => (0..setup.switches()).map(|switch| Site::of(setup, switch)).collect(),
+        let sites: Vec<SwitchSetup> = match self.setup {
+            Some(setup) => {
+                (0..setup.switches()).map(|switch| SwitchSetup::of(setup, switch)).collect()
+            }
             None => vec![alone(self.compiled.options.recirculation_port, self.program)],
         };
         let mut texts = vec![(format!("{stem}.p4"), self.compiled.built.print())];
         for site in &sites {
-            let number = site.switch;
+            let number = site.number;
             let commands = deploy::commands(self.compiled, self.program, site);
             texts.push((format!("commands-{number}.txt"), commands));
             let device = deploy::device_file(self.compiled, site);
@@ -135,13 +140,13 @@ impl Emitted<'_> {
 }
 
 /// One switch without links.
-pub(super) fn alone(recirculation_port: u32, program: &Program) -> Site {
+pub(super) fn alone(recirculation_port: u32, program: &Program) -> SwitchSetup {
     let zero = |ty| match ty {
         lucid::core::Type::Bool => lucid_reference::interpreter::Value::Bool(false),
         _ => lucid_reference::interpreter::Value::Int(0),
     };
     let externs = program.externs.iter().map(|one| zero(one.ty)).collect();
-    Site { recirculation_port, externs, ..Site::default() }
+    SwitchSetup { recirculation_port, externs, ..SwitchSetup::default() }
 }
 
 /// Files of switches: how their names begin and end, and what they begin with.

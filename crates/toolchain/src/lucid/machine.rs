@@ -50,7 +50,7 @@ impl Machine {
         ready: &Ready,
         console: Option<&dyn Console>,
     ) -> Result<Machine, Failure> {
-        let options = delay_options(&ready.setup, Options { observed: true, ..options });
+        let options = delay_options(&ready.setup, options);
         let ports = check_ports(&ready.setup);
         if ports.has_errors() {
             return Err(Failure::Found(ready.map.clone(), ports));

@@ -64,8 +64,8 @@ impl Frontend for Lucid {
             .map_err(|error| Failure::Found(SourceMap::new(), error.diagnostics()))?;
         let site = emitted::alone(compiled.options.recirculation_port, &program);
         let setup = Deployment {
-            switch: site.switch,
-            options: deploy::device_options(&compiled, &site, false),
+            switch: site.number,
+            options: deploy::device_options(&compiled, &site),
             commands: deploy::commands(&compiled, &program, &site),
         };
         warnings.append(compiled.warnings);

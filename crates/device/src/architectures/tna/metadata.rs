@@ -1,58 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where Tofino's intrinsic metadata stands: fields of the program's storage, and the bytes in front of
-//! packets. When they are read and written is said in the parent module.
+//! The layout of Tofino's intrinsic metadata: fields of the program's storage, and the bytes before a packet at each
+//! parser. The parent module says when the device reads and writes them.
 
 use crate::architectures::described_program::DescribedProgram;
+use crate::architectures::storage_field::StorageField;
 use crate::output::LoadError;
 use crate::trace::Cause;
 use interpreter::PacketContext;
-use ir::{Operation, Place, Program, SlotId, effects};
+use ir::{Operation, Place, Program, effects};
 use state::PacketExclusion;
 
-/// Intrinsic metadata and port metadata in front of a packet for ingress.
+/// Length of the intrinsic metadata and port metadata before a packet at the ingress parser.
 pub(super) const INGRESS_PREFIX_BYTES: usize = 16;
 
-/// Intrinsic metadata in front of a packet for egress.
+/// Length of the intrinsic metadata before a packet at the egress parser.
 pub(super) const EGRESS_PREFIX_BYTES: usize = 27;
 
-/// Where the port metadata begins, which a resubmission writes over.
+/// Offset of the port metadata, which a resubmission overwrites.
 const PORT_METADATA_BYTE: usize = 8;
 
-/// A field of the program's storage; absent when no block has it as a parameter.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Field(Option<SlotId>);
-
-impl Field {
-    fn of(program: DescribedProgram<'_>, storage: &str, name: &str) -> Result<Field, LoadError> {
-        program.field(storage, name).map(Field)
-    }
-
-    /// Stores a number, low bits kept.
-    pub fn set(self, context: &mut PacketContext, value: u64) {
-        if let Some(slot) = self.0 {
-            context.set_number(slot, value);
-        }
-    }
-
-    /// The number there, or 0.
-    pub fn get(self, context: &PacketContext) -> u64 {
-        self.0.map_or(0, |slot| context.number(slot))
-    }
-
-    /// Where it is.
-    pub fn slot(self) -> Option<SlotId> {
-        self.0
-    }
-}
-
-/// What ingress and egress both have.
+/// Metadata that ingress and egress both have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GressMetadata {
-    pub global_tstamp: Field,
-    pub parser_err: Field,
-    /// The parser's error as a number of the program's.
-    error: Field,
-    pub drop_ctl: Field,
+    pub global_tstamp: StorageField,
+    pub parser_err: StorageField,
+    /// The parser's error as its index in [`ir::Program::errors`].
+    error: StorageField,
+    pub drop_ctl: StorageField,
 }
 
 impl GressMetadata {
@@ -62,21 +36,21 @@ impl GressMetadata {
         for_deparser: &str,
     ) -> Result<GressMetadata, LoadError> {
         Ok(GressMetadata {
-            global_tstamp: Field::of(program, from_parser, "global_tstamp")?,
-            parser_err: Field::of(program, from_parser, "parser_err")?,
-            error: Field::of(program, from_parser, "$error")?,
-            drop_ctl: Field::of(program, for_deparser, "drop_ctl")?,
+            global_tstamp: StorageField::of(program, from_parser, "global_tstamp")?,
+            parser_err: StorageField::of(program, from_parser, "parser_err")?,
+            error: StorageField::of(program, from_parser, "$error")?,
+            drop_ctl: StorageField::of(program, for_deparser, "drop_ctl")?,
         })
     }
 
-    /// The parser's error as its place in [`ir::Program::errors`].
+    /// Returns the parser's error as its index in [`ir::Program::errors`].
     pub fn error_number(&self, context: &PacketContext) -> usize {
         self.error.get(context) as usize
     }
 
-    /// Whether a block reads `parser_err`, itself or in an action.
+    /// Returns whether a block or one of its actions reads `parser_err`.
     pub fn reads_error(&self, program: &Program, block: usize) -> bool {
-        let Some(slot) = self.parser_err.0 else { return false };
+        let Some(slot) = self.parser_err.slot() else { return false };
         let reads = |operation: &Operation| match operation {
             Operation::Load { place: Place::Slot(read), .. } => *read == slot,
             Operation::Apply { .. } => false,
@@ -89,30 +63,30 @@ impl GressMetadata {
     }
 }
 
-/// What ingress tells the traffic manager.
+/// `ig_intr_md_for_tm`: what ingress sets for the traffic manager.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ForTrafficManager {
-    ucast_egress_port: Field,
-    /// Whether that was set.
-    ucast_set: Field,
-    bypass_egress: Field,
-    ingress_cos: Field,
-    qid: Field,
-    pub copy_to_cpu: Field,
-    mcast_grp_a: Field,
-    mcast_grp_b: Field,
-    rid: Field,
-    level1_exclusion_id: Field,
-    level2_exclusion_id: Field,
+    ucast_egress_port: StorageField,
+    /// Whether the program has set it.
+    ucast_set: StorageField,
+    bypass_egress: StorageField,
+    ingress_cos: StorageField,
+    qid: StorageField,
+    pub copy_to_cpu: StorageField,
+    mcast_grp_a: StorageField,
+    mcast_grp_b: StorageField,
+    rid: StorageField,
+    level1_exclusion_id: StorageField,
+    level2_exclusion_id: StorageField,
 }
 
-/// What becomes of a packet, and what its copies have in common.
+/// Where a packet goes after ingress, and the properties that all its copies share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Orders {
+pub(super) struct ForwardingDecision {
     pub unicast: Option<u32>,
-    /// Multicast groups; 0 is none.
+    /// Multicast groups; 0 means no group.
     pub groups: [u32; 2],
-    /// Which of their copies it does not want.
+    /// Pruning of their copies.
     pub exclusion: PacketExclusion,
     pub bypass_egress: bool,
     pub queue: u32,
@@ -120,9 +94,9 @@ pub(super) struct Orders {
     pub cause: Cause,
 }
 
-impl Default for Orders {
-    fn default() -> Orders {
-        Orders {
+impl Default for ForwardingDecision {
+    fn default() -> ForwardingDecision {
+        ForwardingDecision {
             unicast: None,
             groups: [0; 2],
             exclusion: PacketExclusion::default(),
@@ -136,7 +110,7 @@ impl Default for Orders {
 
 impl ForTrafficManager {
     fn new(program: DescribedProgram<'_>) -> Result<ForTrafficManager, LoadError> {
-        let field = |name| Field::of(program, "ig_intr_md_for_tm", name);
+        let field = |name| StorageField::of(program, "ig_intr_md_for_tm", name);
         Ok(ForTrafficManager {
             ucast_egress_port: field("ucast_egress_port")?,
             ucast_set: field("$ucast_set")?,
@@ -152,11 +126,11 @@ impl ForTrafficManager {
         })
     }
 
-    /// What the program wants.
-    pub fn orders(&self, context: &PacketContext) -> Orders {
-        let number = |field: Field| field.get(context) as u32;
+    /// Reads the program's decision.
+    pub fn decision(&self, context: &PacketContext) -> ForwardingDecision {
+        let number = |field: StorageField| field.get(context) as u32;
         let is_set = number(self.ucast_set) != 0;
-        Orders {
+        ForwardingDecision {
             unicast: is_set.then(|| number(self.ucast_egress_port)),
             groups: [number(self.mcast_grp_a), number(self.mcast_grp_b)],
             exclusion: PacketExclusion {
@@ -172,7 +146,7 @@ impl ForTrafficManager {
     }
 }
 
-/// A program's storage as Tofino sees it.
+/// The metadata fields in a program's storage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metadata {
     pub ingress: GressMetadata,
@@ -190,7 +164,7 @@ impl Metadata {
     }
 }
 
-/// What stands in front of a packet for ingress: `ingress_intrinsic_metadata_t` and port metadata.
+/// Writes the bytes before a packet at the ingress parser: `ingress_intrinsic_metadata_t` and port metadata.
 pub(super) fn ingress_prefix(port: u32, arrived_ps: u64) -> [u8; INGRESS_PREFIX_BYTES] {
     let time_ns = (arrived_ps / 1000) & 0xffff_ffff_ffff;
     let intrinsic = u64::from(port & 0x1ff) << 48 | time_ns;
@@ -199,7 +173,7 @@ pub(super) fn ingress_prefix(port: u32, arrived_ps: u64) -> [u8; INGRESS_PREFIX_
     bytes
 }
 
-/// Marks a packet for ingress as resubmitted, with what it takes along.
+/// Marks a packet as resubmitted and writes the resubmit header over the port metadata.
 pub(super) fn note_resubmission(bytes: &mut [u8], header: &[u8]) {
     let Some(prefix) = bytes.get_mut(..INGRESS_PREFIX_BYTES) else { return };
     prefix[0] |= 0x80;
@@ -210,23 +184,23 @@ pub(super) fn note_resubmission(bytes: &mut [u8], header: &[u8]) {
     }
 }
 
-/// `egress_rid` of `egress_intrinsic_metadata_t`.
+/// Reads `egress_rid` of `egress_intrinsic_metadata_t`.
 pub(super) fn replication_id(prefix: &[u8]) -> u32 {
     prefix.get(19..21).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]).into())
 }
 
-/// The bytes of `egress_intrinsic_metadata_t` in front of a packet for egress.
+/// The bytes of `egress_intrinsic_metadata_t` before a packet at the egress parser.
 pub(super) struct EgressPrefix<'a>(pub &'a mut Vec<u8>);
 
 impl EgressPrefix<'_> {
-    /// Writes a number to some bytes, most significant first.
+    /// Writes a number to `count` bytes from `first` on, most significant byte first.
     fn put(&mut self, first: usize, count: usize, number: u64) {
         if let Some(place) = self.0.get_mut(first..first + count) {
             place.copy_from_slice(&number.to_be_bytes()[8 - count..]);
         }
     }
 
-    /// What is known when the copy is made.
+    /// Writes the fields that are known when the copy is made.
     pub fn set_copy(
         &mut self,
         queue: u32,
@@ -242,26 +216,26 @@ impl EgressPrefix<'_> {
         self.put(25, 2, u64::from(length_bytes.min(0xffff)));
     }
 
-    /// `egress_qid`
+    /// Reads `egress_qid`.
     pub fn queue(&self) -> u32 {
         self.0.get(22).map_or(0, |byte| u32::from(*byte))
     }
 
-    /// What is known when it comes to a queue, with the number of packets there.
+    /// Writes the fields that are known at enqueue; `depth_packets` is the queue's depth.
     pub fn set_enqueued(&mut self, port: u32, depth_packets: u32, time_ns: u64) {
         self.put(0, 2, u64::from(port & 0x1ff));
         self.put(2, 3, u64::from(depth_packets.min(0x7_ffff)));
         self.put(6, 4, time_ns & 0x3_ffff);
     }
 
-    /// What is known when it leaves its queue.
+    /// Writes the fields that are known at dequeue.
     pub fn set_dequeued(&mut self, depth_packets: u32, waited_ns: u64) {
         self.put(10, 3, u64::from(depth_packets.min(0x7_ffff)));
         self.put(15, 4, waited_ns.min(0x3_ffff));
     }
 }
 
-/// An error of a parser as bits of `parser_err`.
+/// Returns the bits of `parser_err` for a parser error.
 pub(super) fn error_flags(name: &str) -> u64 {
     match name {
         "PacketTooShort" | "HeaderTooShort" => 0x0002,
@@ -270,7 +244,7 @@ pub(super) fn error_flags(name: &str) -> u64 {
         "PhvOwner" => 0x0080,
         "MultiWrite" => 0x0100,
         "StackOutOfBounds" => 0xc000,
-        // No case fits, or the program rejects, which is a case that does not fit.
+        // No select case matched, or the program rejects, which Tofino reports alike.
         _ => 0x0001,
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A TNA program at work: its blocks, metadata and requests, and what deparsers have asked for. What is done
-//! about requests is in `finish`.
+//! `Tna`: the blocks, metadata fields and requests of a TNA program, and the requests that a deparser issued. `finish`
+//! executes the requests.
 
 use super::metadata::{Metadata, error_flags};
 use crate::architectures::described_program::DescribedProgram;
@@ -12,7 +12,7 @@ use ir::Bits;
 use ir::architecture::Ports;
 use std::sync::Arc;
 
-/// What a request of the program means.
+/// The kind of a request of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestKind {
     Mirror,
@@ -20,29 +20,28 @@ enum RequestKind {
     Digest,
 }
 
-/// A TNA program at work.
+/// The TNA architecture bound to a program.
 #[derive(Debug)]
 pub(crate) struct Tna {
     /// The ingress and the egress parser.
     pub(super) parsers: [usize; 2],
-    /// The blocks of a pass, in order.
-    pub(super) ingress_blocks: Arc<[usize]>,
-    pub(super) egress_blocks: Arc<[usize]>,
+    /// The blocks of a pass through ingress and of one through egress, in order.
+    pub(super) pass_blocks: [Arc<[usize]>; 2],
     pub(super) ports: Ports,
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     /// Bits of `parser_err` for each error of the program.
     error_flags: Vec<u64>,
-    /// Whether packets with a parser error go on to ingress.
+    /// Whether packets with a parser error continue to ingress.
     pub(super) accepts_parser_errors: bool,
 }
 
-/// What a deparser asked for.
+/// The requests that a deparser issued.
 #[derive(Debug, Default)]
 pub(super) struct DeparserRequests {
     /// Session and header of a mirror copy.
     pub mirror: Option<(u32, Vec<u8>)>,
-    /// What a resubmitted packet takes along.
+    /// The resubmit header.
     pub resubmit: Option<Vec<u8>>,
     pub digests: Vec<DigestMessage>,
 }
@@ -61,8 +60,10 @@ impl Tna {
         let metadata = Metadata::new(described)?;
         let accepts_parser_errors = metadata.ingress.reads_error(program, ingress);
         Ok(Tna {
-            ingress_blocks: [ingress_parser, ingress, ingress_deparser].into(),
-            egress_blocks: [egress_parser, egress, egress_deparser].into(),
+            pass_blocks: [
+                [ingress_parser, ingress, ingress_deparser].into(),
+                [egress_parser, egress, egress_deparser].into(),
+            ],
             parsers: [ingress_parser, egress_parser],
             ports: description.ports.ok_or_else(|| described.missing("ports"))?,
             metadata,
@@ -72,30 +73,31 @@ impl Tna {
         })
     }
 
-    /// Takes what the last deparser asked for.
+    /// Takes the requests that the last deparser issued.
     pub(super) fn take_requests(
         &self,
         services: &mut Services<'_>,
         run: &PassInfo,
         context: &mut PacketContext,
     ) -> DeparserRequests {
-        let mut wanted = DeparserRequests::default();
+        let mut requests = DeparserRequests::default();
         for (request, values) in std::mem::take(&mut context.requests) {
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Mirror => {
                     let session = values.first().map_or(0, Bits::low_u64) as u32;
-                    wanted.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));
+                    requests.mirror = Some((session, header_bytes(values.get(1..).unwrap_or(&[]))));
                 }
-                RequestKind::Resubmit => wanted.resubmit = Some(header_bytes(&values)),
+                RequestKind::Resubmit => requests.resubmit = Some(header_bytes(&values)),
                 RequestKind::Digest => {
-                    wanted.digests.push(services.digest(run, request, values));
+                    requests.digests.push(services.digest(run, request, values));
                 }
             }
         }
-        wanted
+        requests
     }
 
-    /// Puts the error of a parser into the metadata of its half.
+    /// Sets `parser_err` of ingress or egress from the parser's error.
     pub(super) fn note_parser_error(&self, pass: &mut Pass) {
         let context = &mut pass.packet.context;
         let flags = |number: usize| self.error_flags.get(number).copied();
@@ -113,7 +115,7 @@ impl Tna {
     }
 }
 
-/// Values laid end to end, filled with zeros to whole bytes.
+/// Concatenates values and pads the last byte with zeros.
 fn header_bytes(values: &[Bits]) -> Vec<u8> {
     let mut string = interpreter::bit_string::BitString::new();
     for value in values {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the code of a block does that decides whether it can stand in the fast path.
+//! The effects of a block that decide whether the fast path can contain it.
 
 use ir::{ExternAccess, Operation, Program};
 
-/// What a block's code does that matters here.
+/// The effects of a block, the actions of its tables included.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockEffects {
     pub issues_requests: bool,
@@ -15,7 +15,7 @@ pub(super) struct BlockEffects {
     pub calls_stateful_externs: bool,
 }
 
-/// Looks at a block and at the actions of its tables.
+/// Finds the effects of a block and of the actions of its tables.
 pub(super) fn block_effects(program: &Program, block: usize) -> BlockEffects {
     let mut effects = BlockEffects::default();
     for region in program.regions_of_block(block) {

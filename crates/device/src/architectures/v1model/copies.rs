@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies that v1model makes of a packet: those of a multicast group and those of a clone session. When
-//! a packet is copied is decided in `finish`.
+//! Copies that v1model makes of a packet: for a multicast group or a clone session. `finish` decides when.
 
 use super::model::V1Model;
 use crate::architectures::pass_boundaries;
@@ -11,7 +10,7 @@ use crate::services::Services;
 use crate::trace::{Cause, PassId};
 
 impl V1Model {
-    /// Copies for a multicast group, queued in the order of the group.
+    /// Queues the copies of a multicast group in the group's order.
     pub(super) fn multicast(
         &self,
         services: &mut Services<'_>,
@@ -64,8 +63,8 @@ impl V1Model {
         }
     }
 
-    /// A session to clone to, if the packet asked for one and it exists.
-    pub(super) fn wanted_clone(
+    /// Takes the packet's clone request: session and field list. `None` if there is no request or no such session.
+    pub(super) fn requested_clone(
         &self,
         services: &mut Services<'_>,
         view: &ConfigurationView,

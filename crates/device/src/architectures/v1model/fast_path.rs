@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! v1model's fast path: a packet from a port through all six blocks to the port that ingress chose,
-//! with nothing asked of the device and no queue that holds it up. It does what the slow path does from
-//! `begin_ingress` to `transmit`, written as steps of one unit; what leaves it goes on in `finish`.
+//! v1model's fast path: all six blocks as one unit, from the ingress port to the port that ingress chose, for packets
+//! that issue no request and find their queue empty. It has the same effects as the slow path from `begin_ingress` to
+//! `transmit`; a packet that needs more takes an exit and continues in `finish`.
 
 use super::block_effects::block_effects;
-use super::finish::Leaving;
-use super::metadata::{Field, InstanceType};
+use super::finish::EgressContext;
+use super::metadata::InstanceType;
 use super::model::V1Model;
 use super::replicas;
+use crate::architectures::storage_field::StorageField;
 use crate::fast_path::{
-    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, FastPath, INPUT_PORT, INPUT_TIME,
-    LeftFastPath, OUTPUT_PORT, OUTPUT_QUEUE,
+    EXIT_EGRESS_DROP, EXIT_INGRESS_DROP, FIRST_OWN_OUTPUT, FastPath, FastPathExit, INPUT_PORT,
+    INPUT_TIME, OUTPUT_PORT, OUTPUT_QUEUE,
 };
 use crate::output::DeviceError;
 use crate::packet::{PendingRequests, QueuedPacket, Reception};
@@ -33,12 +34,12 @@ const OUTPUT_QUEUED_LENGTH: usize = FIRST_OWN_OUTPUT;
 /// Output: the packet's length as received and the bytes of its valid headers before egress.
 const OUTPUT_LENGTH_AND_HEADERS: usize = FIRST_OWN_OUTPUT + 1;
 
-/// Before the parser, when no header is valid.
+/// Measures of the length of valid headers: before the parser, when no header is valid.
 const AT_START: usize = 0;
 const AFTER_PARSER: usize = 1;
 const BEFORE_EGRESS: usize = 2;
 
-/// Headers that end within a byte, which only the runtime can parse.
+/// Notes a header that is not a whole number of bytes, which only the runtime can parse.
 fn part_bytes(program: &Program) -> Option<String> {
     let ends_within_a_byte = |header: &&ir::Header| {
         !program.header_types[header.ty.index()].fixed_bits().is_multiple_of(8)
@@ -47,22 +48,22 @@ fn part_bytes(program: &Program) -> Option<String> {
     Some(format!("header `{}` is no whole number of bytes, so headers are copied", header.name))
 }
 
-/// The fast path of a program, or why there is none.
+/// Describes the fast path of a program, or says why it has none.
 pub(super) fn describe(
     model: &V1Model,
     program: &Program,
-    least_queue_count: u32,
+    min_queue_count: u32,
 ) -> Result<FastPath, String> {
-    let plain = describe_unit(model, program, least_queue_count, false)?;
-    let gated = describe_unit(model, program, least_queue_count, true)?.unit;
+    let plain = describe_unit(model, program, min_queue_count, false)?;
+    let gated = describe_unit(model, program, min_queue_count, true)?.unit;
     Ok(FastPath { gated: Some(gated), ..plain })
 }
 
-/// The same, with gates or without. A field that its interface lacks is 0 and kept nowhere.
+/// Describes the unit with or without gates. A metadata field that the program's interface lacks reads as 0.
 fn describe_unit(
     model: &V1Model,
     program: &Program,
-    least_queue_count: u32,
+    min_queue_count: u32,
     gated: bool,
 ) -> Result<FastPath, String> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
@@ -88,13 +89,13 @@ fn describe_unit(
     }
     let mut steps = Vec::new();
     let mut notes: Vec<String> = part_bytes(program).into_iter().collect();
-    fn set(steps: &mut Vec<Step>, field: Field, value: StepValue) {
+    fn set(steps: &mut Vec<Step>, field: StorageField, value: StepValue) {
         steps.extend(field.slot().map(|slot| Step::Set(slot, value)));
     }
     fn exit_if(steps: &mut Vec<Step>, condition: Condition, exit: u32) {
         steps.push(Step::ExitIf(condition, exit));
     }
-    // Whoever goes on reads standard metadata, and headers that the unit knows of itself.
+    // The slow path reads standard metadata after an exit; the unit saves headers by itself.
     let observed = metadata.slots();
     let mut finish = |steps, last_pass, in_place, note: Option<&str>| {
         let unit = Unit {
@@ -105,7 +106,7 @@ fn describe_unit(
             in_place,
         };
         notes.extend(note.map(str::to_string));
-        let replicas = replicas::describe(model, program, least_queue_count);
+        let replicas = replicas::describe(model, program, min_queue_count);
         let notes = std::mem::take(&mut notes);
         Ok(FastPath { unit, gated: None, last_pass, replicas, notes })
     };
@@ -136,9 +137,9 @@ fn describe_unit(
     }
     let priority = metadata.priority.slot();
     if let Some(priority) = priority
-        && metadata.priority.largest() >= least_queue_count
+        && metadata.priority.largest() >= min_queue_count
     {
-        let no_queue = u64::from(least_queue_count);
+        let no_queue = u64::from(min_queue_count);
         exit_if(&mut steps, Condition::AtLeast(priority, no_queue), AFTER_INGRESS);
     }
     if gated {
@@ -149,7 +150,7 @@ fn describe_unit(
     let in_compute = block_effects(program, blocks.compute);
     let in_deparser = block_effects(program, blocks.deparser);
     if in_egress.uses_random || in_compute.uses_random || in_deparser.uses_random {
-        // Draws are numbered within a pass, and egress is another pass.
+        // Random draws are numbered within a pass, and egress is another pass.
         exit_if(&mut steps, Condition::Always, AFTER_INGRESS);
         let note = "egress draws random numbers, so it runs by itself";
         return finish(steps, 0, false, Some(note));
@@ -178,7 +179,7 @@ fn describe_unit(
     steps.push(Step::Block(blocks.compute));
     exit_if(&mut steps, Condition::RequestsPending, BEFORE_DEPARSER);
 
-    // The deparser changes the packet, so nothing can be asked from there on.
+    // The deparser overwrites the packet, so there is no exit after it.
     let without_deparser = steps.clone();
     steps.push(Step::Block(blocks.deparser));
     let whole = Unit {
@@ -196,11 +197,11 @@ fn describe_unit(
     finish(steps, 1, false, Some("the deparser does not work in the packet's own memory"))
 }
 
-/// Goes on where the packet is.
+/// Continues a packet on the slow path after the block whose exit it took.
 pub(super) fn leave(
     model: &V1Model,
     services: &mut Services<'_>,
-    left: LeftFastPath,
+    left: FastPathExit,
 ) -> Result<(), DeviceError> {
     let is_in_ingress = left.exit == Some(AFTER_INGRESS);
     let left = match is_in_ingress {
@@ -244,11 +245,11 @@ pub(super) fn leave(
         dequeued_ps: services.now_ps(),
         time_to_wire_ps: services.options().egress_latency_ps,
     };
-    let leaving = Leaving { view: &left.view, run: &run, departure };
+    let egress = EgressContext { view: &left.view, run: &run, departure };
     if left.exit == Some(AFTER_EGRESS) {
         let before_bytes = left.outputs[OUTPUT_LENGTH_AND_HEADERS] - received_bytes;
-        return model.after_egress(services, &leaving, packet, before_bytes);
+        return model.after_egress(services, &egress, packet, before_bytes);
     }
-    // Requests made in checksum computation are with the packet.
-    model.deparse(services, &leaving, packet)
+    // The packet has the requests of the checksum computation.
+    model.deparse(services, &egress, packet)
 }

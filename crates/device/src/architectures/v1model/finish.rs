@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How v1model finishes passes: what is made of a packet after ingress and after egress, in the order that the
-//! parent module documents. Copies are in `copies`.
+//! The finish of v1model's passes: clones, resubmission, multicast, drops, recirculation and transmission after ingress
+//! and after egress, in the order that the parent module documents. `copies` makes the copies.
 
 use super::metadata::InstanceType;
 use super::model::V1Model;
-use crate::architectures::pass_boundaries::{self, GoingBack};
+use crate::architectures::pass_boundaries::{self, ReturningPacket};
 use crate::configuration_view::ConfigurationView;
 use crate::drop_reason::DropReason;
+use crate::ingress_source::IngressSource;
 use crate::output::DeviceError;
-use crate::packet::{IngressSource, QueuedPacket};
+use crate::packet::QueuedPacket;
 use crate::pass::{Departure, PassInfo};
 use crate::services::Services;
 use interpreter::Outcome;
 
-/// How a packet leaves the device.
+/// What the finish of an egress pass reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving<'a> {
+pub(super) struct EgressContext<'a> {
     pub view: &'a ConfigurationView,
     pub run: &'a PassInfo,
     pub departure: Departure,
 }
 
 impl V1Model {
-    /// Finishes a pass behind its ingress block.
+    /// Finishes a pass after its ingress block.
     pub(super) fn after_ingress(
         &self,
         services: &mut Services<'_>,
@@ -34,7 +35,7 @@ impl V1Model {
         let length = packet.received_bytes;
         let digests = self.take_requests(services, run, &mut packet);
 
-        if let Some((session, list)) = self.wanted_clone(services, view, &mut packet, pass) {
+        if let Some((session, list)) = self.requested_clone(services, view, &mut packet, pass) {
             let mut context = services.context(packet.context.packet.clone());
             let port = u64::from(packet.ingress_port);
             metadata.ingress_port.set(&mut context, port);
@@ -84,22 +85,22 @@ impl V1Model {
         Ok(())
     }
 
-    /// Finishes a pass behind its egress block, before which the packet had so many bytes of headers.
+    /// Finishes a pass after its egress block; the packet's headers had `before_bytes` bytes before it.
     pub(super) fn after_egress(
         &self,
         services: &mut Services<'_>,
-        leaving: &Leaving<'_>,
+        egress: &EgressContext<'_>,
         mut packet: Box<QueuedPacket>,
         before_bytes: u32,
     ) -> Result<(), DeviceError> {
-        let Leaving { view, run, .. } = *leaving;
+        let EgressContext { view, run, .. } = *egress;
         let (metadata, pass) = (&self.metadata, run.pass);
         let after_bytes = metadata.header_bytes(&packet.context);
         packet.length_bytes = (packet.length_bytes + after_bytes).saturating_sub(before_bytes);
         // BMv2 sends digests after ingress only.
         self.take_requests(services, run, &mut packet);
 
-        if let Some((session, list)) = self.wanted_clone(services, view, &mut packet, pass) {
+        if let Some((session, list)) = self.requested_clone(services, view, &mut packet, pass) {
             let mut copy = packet.clone();
             metadata.clear(&mut copy.context);
             for (slot, value) in self.preserved(services, &packet.context, list) {
@@ -118,17 +119,17 @@ impl V1Model {
         if !services.run_control(self.blocks.compute, &mut packet.context, view, run)? {
             return Ok(());
         }
-        self.deparse(services, leaving, packet)
+        self.deparse(services, egress, packet)
     }
 
-    /// Deparses a packet and sends it by its port, or back to ingress.
+    /// Deparses a packet and transmits it, or recirculates it.
     pub(super) fn deparse(
         &self,
         services: &mut Services<'_>,
-        leaving: &Leaving<'_>,
+        egress: &EgressContext<'_>,
         mut packet: Box<QueuedPacket>,
     ) -> Result<(), DeviceError> {
-        let Leaving { view, run, departure } = *leaving;
+        let EgressContext { view, run, departure } = *egress;
         if !services.run_control(self.blocks.deparser, &mut packet.context, view, run)? {
             return Ok(());
         }
@@ -149,7 +150,7 @@ impl V1Model {
     }
 }
 
-/// Sends these bytes of a packet back to ingress with the values that it preserves.
+/// Sends bytes of a packet back to ingress with the values of its field list.
 fn send_back(
     services: &mut Services<'_>,
     source: IngressSource,
@@ -162,6 +163,6 @@ fn send_back(
     services.recycle(context);
     let length_bytes = bytes.len() as u64;
     let pass = run.pass;
-    let back = GoingBack { reception, port, bytes, length_bytes, preserved, pass };
+    let back = ReturningPacket { reception, port, bytes, length_bytes, preserved, pass };
     pass_boundaries::send_back(services, source, back);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where v1model's standard metadata, the packet's headers and the user's metadata stand in a
-//! program's storage. When they are read and written is said in the parent module.
+//! The slots of v1model's standard metadata, the packet's headers and the user's metadata in a program's storage. The
+//! parent module says when the device reads and writes them.
 
 use crate::architectures::described_program::DescribedProgram;
+use crate::architectures::storage_field::StorageField;
 use crate::output::LoadError;
 use interpreter::PacketContext;
 use ir::{Bits, BlockKind, HeaderId, Program, SlotId};
 
-/// How a packet came to be, as `standard_metadata.instance_type` says it.
+/// The values of `standard_metadata.instance_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InstanceType {
     Normal = 0,
@@ -18,73 +19,44 @@ pub(super) enum InstanceType {
     Resubmitted = 6,
 }
 
-/// A field of standard metadata; absent when the program's interface has no such field.
+/// What the length of a header depends on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field(Option<(SlotId, u32)>);
-
-impl Field {
-    /// Stores a number, low bits kept.
-    pub fn set(self, context: &mut PacketContext, value: u64) {
-        if let Some((slot, _)) = self.0 {
-            context.set_number(slot, value);
-        }
-    }
-
-    /// Where it is.
-    pub fn slot(self) -> Option<SlotId> {
-        self.0.map(|(slot, _)| slot)
-    }
-
-    /// How wide it is, if it is there.
-    pub fn width_bits(self) -> Option<u32> {
-        self.0.map(|(_, width_bits)| width_bits)
-    }
-
-    /// The largest number that fits, as far as ports go.
-    pub fn largest(self) -> u32 {
-        match self.0 {
-            Some((_, width_bits)) if width_bits < 32 => (1 << width_bits) - 1,
-            _ => u32::MAX,
-        }
-    }
-
-    /// The number there, or 0.
-    pub fn get(self, context: &PacketContext) -> u64 {
-        self.0.map_or(0, |(slot, _)| context.number(slot))
-    }
+struct DeparsedHeader {
+    /// The slot of its validity.
+    valid: SlotId,
+    /// Its length without a varbit field.
+    fixed_bits: u64,
+    /// The slot of its varbit field.
+    varbit: Option<SlotId>,
 }
 
-/// A program's storage as v1model sees it.
+/// The metadata fields and headers in a program's storage.
 #[derive(Clone, Debug)]
 pub(super) struct Metadata {
-    pub ingress_port: Field,
-    pub egress_spec: Field,
-    pub egress_port: Field,
-    pub instance_type: Field,
-    pub packet_length: Field,
-    pub enq_timestamp: Field,
-    pub enq_qdepth: Field,
-    pub deq_timedelta: Field,
-    pub deq_qdepth: Field,
-    pub ingress_global_timestamp: Field,
-    pub egress_global_timestamp: Field,
-    pub mcast_grp: Field,
-    pub egress_rid: Field,
-    pub priority: Field,
-    /// Slots that are neither a header's nor a stack's.
+    pub ingress_port: StorageField,
+    pub egress_spec: StorageField,
+    pub egress_port: StorageField,
+    pub instance_type: StorageField,
+    pub packet_length: StorageField,
+    pub enq_timestamp: StorageField,
+    pub enq_qdepth: StorageField,
+    pub deq_timedelta: StorageField,
+    pub deq_qdepth: StorageField,
+    pub ingress_global_timestamp: StorageField,
+    pub egress_global_timestamp: StorageField,
+    pub mcast_grp: StorageField,
+    pub egress_rid: StorageField,
+    pub priority: StorageField,
+    /// Slots that belong neither to a header nor to a header stack.
     metadata_slots: Vec<SlotId>,
-    /// Headers that the deparser gets: validity slot, bits without a varbit, slot of a varbit.
-    headers: Vec<(SlotId, u64, Option<SlotId>)>,
+    /// The headers that the deparser gets.
+    headers: Vec<DeparsedHeader>,
 }
 
 impl Metadata {
     pub fn new(described: DescribedProgram<'_>) -> Result<Metadata, LoadError> {
         let program = described.program;
-        let width_bits = |slot: SlotId| program.slots[slot.index()].ty.width_bits();
-        let field = |name: &str| -> Result<Field, LoadError> {
-            let slot = described.field("standard_metadata", name)?;
-            Ok(Field(slot.map(|slot| (slot, width_bits(slot)))))
-        };
+        let field = |name: &str| StorageField::of(described, "standard_metadata", name);
         Ok(Metadata {
             ingress_port: field("ingress_port")?,
             egress_spec: field("egress_spec")?,
@@ -105,7 +77,7 @@ impl Metadata {
         })
     }
 
-    /// Slots of the standard metadata that the device reads and writes.
+    /// Returns the slots of the standard metadata that the device reads and writes.
     pub fn slots(&self) -> Vec<SlotId> {
         let fields = [
             self.ingress_port,
@@ -123,28 +95,25 @@ impl Metadata {
             self.egress_rid,
             self.priority,
         ];
-        fields.into_iter().filter_map(Field::slot).collect()
+        fields.into_iter().filter_map(StorageField::slot).collect()
     }
 
-    /// Sets all metadata to zero; headers stay.
+    /// Sets all metadata to zero and keeps the headers.
     pub fn clear(&self, context: &mut PacketContext) {
         for slot in &self.metadata_slots {
-            // Also the length of a varbit.
+            // This also resets the length of a varbit.
             context.set_slot(*slot, &Bits::zero(0));
         }
     }
 
-    /// Length of all valid headers in bytes.
+    /// Returns the length of all valid headers in bytes.
     pub fn header_bytes(&self, context: &PacketContext) -> u32 {
-        let bits: u64 = self
-            .headers
-            .iter()
-            .filter(|(valid, _, _)| context.flag(*valid))
-            .map(|(_, fixed, varbit)| {
-                let variable = varbit.map_or(0, |slot| context.varbit_length_bits(slot));
-                fixed + u64::from(variable)
-            })
-            .sum();
+        let length_bits = |header: &DeparsedHeader| {
+            let varbit_bits = header.varbit.map_or(0, |slot| context.varbit_length_bits(slot));
+            header.fixed_bits + u64::from(varbit_bits)
+        };
+        let valid = self.headers.iter().filter(|header| context.flag(header.valid));
+        let bits: u64 = valid.map(length_bits).sum();
         u32::try_from(bits / 8).unwrap_or(u32::MAX)
     }
 }
@@ -166,7 +135,7 @@ fn metadata_slots(program: &Program) -> Vec<SlotId> {
         .collect()
 }
 
-fn deparsed_headers(program: &Program) -> Vec<(SlotId, u64, Option<SlotId>)> {
+fn deparsed_headers(program: &Program) -> Vec<DeparsedHeader> {
     let mut is_deparsed = vec![false; program.slots.len()];
     for block in program.blocks.iter().filter(|block| block.kind == BlockKind::Deparser) {
         for slot in block.parameters.iter().flat_map(|parameter| &parameter.slots) {
@@ -176,11 +145,14 @@ fn deparsed_headers(program: &Program) -> Vec<(SlotId, u64, Option<SlotId>)> {
     let layout = |id: usize| {
         let header = &program.headers[id];
         let ty = program.header_type(HeaderId(id as u32));
-        let varbit = ty.varbit_field().map(|field| header.field_slot(field));
-        (header.valid_slot(), u64::from(ty.fixed_bits()), varbit)
+        DeparsedHeader {
+            valid: header.valid_slot(),
+            fixed_bits: u64::from(ty.fixed_bits()),
+            varbit: ty.varbit_field().map(|field| header.field_slot(field)),
+        }
     };
     (0..program.headers.len())
         .map(layout)
-        .filter(|(valid, _, _)| is_deparsed[valid.index()])
+        .filter(|header| is_deparsed[header.valid.index()])
         .collect()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A v1model program at work: its blocks, metadata and requests, and what blocks have asked for. What is done
-//! about requests is in `finish`.
+//! `V1Model`: the blocks, metadata fields and requests of a v1model program, and the requests that a block issued.
+//! `finish` executes the requests.
 
 use super::metadata::Metadata;
 use crate::architectures::described_program::DescribedProgram;
@@ -12,7 +12,7 @@ use interpreter::PacketContext;
 use ir::{Bits, SlotId};
 use std::sync::Arc;
 
-/// What a request of the program means.
+/// The kind of a request of the program, with the positions of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestKind {
     Clone { session: usize, field_list: Option<usize> },
@@ -33,15 +33,14 @@ pub(super) struct Blocks {
     pub deparser: usize,
 }
 
-/// A v1model program at work.
+/// The v1model architecture bound to a program.
 #[derive(Debug)]
 pub(crate) struct V1Model {
     pub(super) blocks: Blocks,
-    /// Those of a pass, in order.
-    pub(super) ingress_blocks: Arc<[usize]>,
-    pub(super) egress_blocks: Arc<[usize]>,
+    /// The blocks of a pass through ingress and of one through egress, in order.
+    pub(super) pass_blocks: [Arc<[usize]>; 2],
     pub(super) metadata: Metadata,
-    requests: Vec<RequestKind>,
+    requests: Vec<Option<RequestKind>>,
     pub(super) drop_port: u32,
 }
 
@@ -70,15 +69,14 @@ impl V1Model {
         let described_drop_port = program.description.ports.and_then(|ports| ports.drop);
         Ok(V1Model {
             blocks: Blocks { parser, verify, ingress, egress, compute, deparser },
-            ingress_blocks: [parser, verify, ingress].into(),
-            egress_blocks: [egress].into(),
+            pass_blocks: [[parser, verify, ingress].into(), [egress].into()],
             metadata: Metadata::new(program)?,
             requests: program.request_kinds(kind)?,
             drop_port: drop_port.or(described_drop_port).unwrap_or(u32::MAX),
         })
     }
 
-    /// Notes what the last block asked for. Digests are given back.
+    /// Moves the requests that the last block issued to the packet, and returns its digests.
     pub(super) fn take_requests(
         &self,
         services: &mut Services<'_>,
@@ -90,7 +88,8 @@ impl V1Model {
             let number = |at: usize| values.get(at).map_or(0, |value: &Bits| value.low_u64());
             let list = |at: Option<usize>| at.map(|at| number(at) as u32);
             let pending = &mut packet.requests;
-            match self.requests[request.index()] {
+            let Some(kind) = self.requests[request.index()] else { continue };
+            match kind {
                 RequestKind::Clone { session, field_list } => {
                     pending.clone = Some((number(session) as u32, list(field_list)));
                 }
@@ -110,7 +109,7 @@ impl V1Model {
         digests
     }
 
-    /// Slots and values of a field list. Lists that do not exist preserve nothing.
+    /// Returns the slots and values of a field list; a list that does not exist preserves nothing.
     pub(super) fn preserved(
         &self,
         services: &Services<'_>,

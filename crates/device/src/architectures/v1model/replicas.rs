@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies of a multicast group that nothing holds up: from ingress to their ports as one unit, without
-//! queues between. It does what the slow path does from `multicast` to `transmit`; copies that have to
-//! wait, or whose egress asks for something, take that. Running the unit is a service.
+//! v1model's fast path for copies of a multicast group: egress, checksum computation and deparser as a unit, without
+//! queues. It has the same effects as the slow path from `multicast` to `transmit`, which takes copies that have to
+//! wait or whose egress issues requests. `services::replica_run` runs the unit.
 
 use super::block_effects::block_effects;
-use super::metadata::{Field, InstanceType};
+use super::metadata::InstanceType;
 use super::model::V1Model;
+use crate::architectures::storage_field::StorageField;
 use crate::fast_path::{
-    EXIT_EGRESS_DROP, INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME, LeftFastPath,
+    EXIT_EGRESS_DROP, FastPathExit, INPUT_INSTANCE, INPUT_LENGTH, INPUT_PORT, INPUT_TIME,
     ReplicaPath,
 };
 use crate::output::DeviceError;
@@ -17,12 +18,12 @@ use ir::effects::Location;
 use ir::{Program, SlotId};
 use jit::{Condition, Step, StepValue, Unit};
 
-/// The fast path of a copy from the multicast group on, on storage as ingress left it. A program whose egress
-/// may ask for something, draw a number or fail has none: its copies have to stand in queues meanwhile.
+/// Describes the fast path of a copy, on the storage that ingress left. A program whose egress may issue a request,
+/// draw a random number or fail has none: its copies have to wait in queues.
 pub(super) fn describe(
     model: &V1Model,
     program: &Program,
-    least_queue_count: u32,
+    min_queue_count: u32,
 ) -> Option<ReplicaPath> {
     let (metadata, blocks) = (&model.metadata, model.blocks);
     let later = [blocks.egress, blocks.compute, blocks.deparser];
@@ -39,7 +40,7 @@ pub(super) fn describe(
         return None;
     }
     let drop_port = u64::from(model.drop_port);
-    let values: [(Field, StepValue); 9] = [
+    let values: [(StorageField, StepValue); 9] = [
         (metadata.instance_type, StepValue::Constant(InstanceType::Replicated as u64)),
         (metadata.egress_rid, StepValue::Input(INPUT_INSTANCE)),
         (metadata.enq_timestamp, StepValue::Input(INPUT_TIME)),
@@ -50,7 +51,7 @@ pub(super) fn describe(
         (metadata.egress_port, StepValue::Input(INPUT_PORT)),
         (metadata.packet_length, StepValue::Input(INPUT_LENGTH)),
     ];
-    let set = |(field, value): (Field, StepValue)| Some(Step::Set(field.slot()?, value));
+    let set = |(field, value): (StorageField, StepValue)| Some(Step::Set(field.slot()?, value));
     let mut steps: Vec<Step> = values.into_iter().filter_map(set).collect();
     steps.push(Step::Set(egress_spec, StepValue::Constant(drop_port + 1)));
     steps.push(Step::Block(blocks.egress));
@@ -71,11 +72,11 @@ pub(super) fn describe(
     if shares_bytes {
         units.push(unit("bytes of replicas", to_bytes));
     }
-    Some(ReplicaPath { units, least_queue_count })
+    Some(ReplicaPath { units, min_queue_count })
 }
 
-/// Whether later blocks make the same of every copy and leave no trace: they read nothing that an
-/// earlier block writes or that is a copy's own.
+/// Returns whether later blocks give the same bytes for every copy and write no state: they read nothing that an
+/// earlier block writes or that differs between copies.
 fn are_alike(program: &Program, own: &[SlotId], earlier: usize, later: &[usize]) -> bool {
     let effects = |block: usize| ir::effects::of_region(program, program.blocks[block].region);
     let mut differing = effects(earlier).writes;
@@ -88,14 +89,14 @@ fn are_alike(program: &Program, own: &[SlotId], earlier: usize, later: &[usize])
     })
 }
 
-/// Sends the copies of a packet that left the fast path after ingress, if that is all that follows for it and
-/// nothing would hold a copy up. Else the packet is handed back. A copy has so many bytes for its queue.
+/// Sends the copies of a packet that took the exit after ingress, if it issued no request and no copy has to wait.
+/// Else returns the packet. `length_bytes` is a copy's length in its queue.
 pub(super) fn send(
     model: &V1Model,
     services: &mut Services<'_>,
-    left: LeftFastPath,
+    left: FastPathExit,
     length_bytes: u32,
-) -> Result<Option<LeftFastPath>, DeviceError> {
+) -> Result<Option<FastPathExit>, DeviceError> {
     let metadata = &model.metadata;
     let group = metadata.mcast_grp.get(&left.context) as u32;
     if group == 0 || !left.context.requests.is_empty() {

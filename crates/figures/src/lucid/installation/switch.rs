@@ -13,7 +13,7 @@ use device::{Burst, Device, DeviceOptions};
 use ir::{Bits, RegisterId};
 use lucid::core::{LUCID_ETHER_TYPE, Program};
 use lucid_compiler::{Delay, Options, compile, wire};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::ready;
 use source::{Diagnostics, SourceMap};
 use state::{CellRange, Update};
@@ -44,10 +44,15 @@ impl Firewall {
         let compiled = compile(program, map, &options)?;
         let pipeline = ready(&compiled).map_err(|error| error.diagnostics())?.program().clone();
         let recirculation_port = options.recirculation_port;
-        let site = Site { recirculation_port, ..Site::default() };
-        let built = deploy::device_options(&compiled, &site, false);
-        let device = Device::new(pipeline.clone(), DeviceOptions { tap: false, ..built })
-            .map_err(|error| internal(&error.to_string()))?;
+        let site = SwitchSetup { recirculation_port, ..SwitchSetup::default() };
+        // The measurement brings back what leaves by the recirculation port, at no pace.
+        let built = deploy::device_options(&compiled, &site);
+        let mut built = DeviceOptions { ingress_interval_ps: 0, ..built };
+        if let Some(port) = built.traffic_manager.ports.get_mut(&recirculation_port) {
+            (port.loopback, port.rate_bps) = (false, None);
+        }
+        let device =
+            Device::new(pipeline.clone(), built).map_err(|error| internal(&error.to_string()))?;
         let mut session = control::session::Session::new(pipeline);
         let text = deploy::commands(&compiled, program, &site);
         let applied = session.run("commands", &text, &mut device.target());

@@ -5,6 +5,7 @@
 use super::super::token::{Role, TokenKind};
 use super::pieces::Piece;
 use super::spacing::blank_between;
+use source::layout::width_of;
 
 /// A part of an item.
 #[derive(Debug)]
@@ -207,8 +208,8 @@ pub(super) fn flat_width(pieces: &[Piece<'_>], nodes: &[Node]) -> Option<usize> 
         if at > 0 {
             let before = last_of(&nodes[at - 1]);
             width += usize::from(blank_between(&pieces[before], &pieces[first]));
-            width += remarks_width(&pieces[before].trailing)?;
-            width += remarks_width(&pieces[first].leading)?;
+            width += comments_width(&pieces[before].trailing)?;
+            width += comments_width(&pieces[first].leading)?;
         }
         width += match node {
             Node::Token(token) => width_of(pieces[*token].text),
@@ -220,18 +221,13 @@ pub(super) fn flat_width(pieces: &[Piece<'_>], nodes: &[Node]) -> Option<usize> 
 }
 
 /// Columns of comments between tokens; `None` when one breaks the line.
-fn remarks_width(remarks: &[super::pieces::Remark<'_>]) -> Option<usize> {
+fn comments_width(comments: &[super::pieces::PlacedComment<'_>]) -> Option<usize> {
     let mut width = 0;
-    for remark in remarks {
-        if remark.is_line || remark.lines_before > 0 || remark.text.contains(['\n', '\r']) {
+    for comment in comments {
+        if comment.is_line || comment.lines_before > 0 || comment.text.contains(['\n', '\r']) {
             return None;
         }
-        width += width_of(remark.text) + 1;
+        width += width_of(comment.text) + 1;
     }
     Some(width)
-}
-
-/// Columns of a text on one line.
-pub(super) fn width_of(text: &str) -> usize {
-    text.chars().count()
 }

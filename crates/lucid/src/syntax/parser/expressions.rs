@@ -7,7 +7,7 @@ use super::super::ast::{
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
 use super::operators::{Level, binary_operator};
-use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser};
+use super::{EXPRESSION_HEIGHT_LIMIT, Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn rank_in_c(operator: BinaryOperator) -> u8 {
     }
 }
 
-impl Parser<'_> {
+impl Parser {
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
         self.binary(Level::Logical)
     }
@@ -404,7 +404,7 @@ impl Parser<'_> {
             self.bump();
             return Ok(ExpressionKind::Record(self.fields(opener)?));
         }
-        let at = self.position;
+        let at = self.cursor.position;
         self.bump();
         let members = self.list(TokenKind::CloseBrace)?;
         if self.at(TokenKind::With) && members.len() == 1 {

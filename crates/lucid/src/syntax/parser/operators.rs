@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which operators bind how tightly. The module `syntax` has the table for readers.
+//! The precedence of operators. The module `syntax` has the table for readers.
 
 use super::super::ast::BinaryOperator;
 use super::super::token::TokenKind;

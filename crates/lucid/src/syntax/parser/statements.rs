@@ -6,10 +6,10 @@ use super::super::ast::{
 };
 use super::super::codes;
 use super::super::token::{Role, TokenKind};
-use super::{LOOKAHEAD_LIMIT, Parsed, Parser};
+use super::{LOOKAHEAD_LIMIT, Parsed, Parser, RecursiveDescent};
 use source::{Diagnostic, Span};
 
-impl Parser<'_> {
+impl Parser {
     /// `{ ... }`; `what` is what the block belongs to, with its article.
     pub(super) fn block(&mut self, what: &str) -> Parsed<Block> {
         let opener = self.span();
@@ -27,13 +27,13 @@ impl Parser<'_> {
                 if parser.eat(TokenKind::Semicolon) {
                     continue;
                 }
-                let before = parser.position;
+                let before = parser.cursor.position;
                 parser.mark_beginning();
                 match parser.statement() {
                     Ok(statement) => statements.push(statement),
                     Err(_) => parser.skip_statement(),
                 }
-                if parser.position == before {
+                if parser.cursor.position == before {
                     parser.bump();
                 }
             }
@@ -256,7 +256,7 @@ impl Parser<'_> {
 
     /// `generate_switch(s, e);` and its relatives.
     fn generate_at(&mut self) -> Parsed<StatementKind> {
-        let word = self.token();
+        let word = *self.token();
         self.bump();
         let opener = self.span();
         self.expect(TokenKind::OpenParen, "before where the event goes")?;
@@ -331,7 +331,7 @@ impl Parser<'_> {
         .help("put braces around the statement, also when it is only one");
         let _ = self.report(diagnostic);
         // What it says may have its own mistake.
-        self.reported_at = None;
+        self.cursor.reported_at = None;
         let statement = self.nested(|parser| parser.statement())?;
         Ok(Block { statements: vec![statement], span: self.span_from(start) })
     }

@@ -3,8 +3,9 @@
 //! may stand anywhere.
 
 use super::{show, tree};
-use lucid::syntax::format::{LINE_WIDTH, format_source};
+use lucid::syntax::format::format_source;
 use proptest::prelude::*;
+use source::layout::LINE_WIDTH;
 use source::{Diagnostics, SourceMap};
 
 const PROGRAMS: [&str; 2] =

@@ -30,7 +30,7 @@ fn unbalanced_braces() {
 }
 
 #[test]
-fn habits_of_c() {
+fn syntax_of_c() {
     assert_snapshot!(messages(
         "event e(int x) {\n    int y;\n    x += 1;\n    y++;\n    y = x * 3;\n    y = x % 4;\n    \
          while (x < 3) { x = x + 1; }\n    for (int i = 0; i < 4; i++) { skip; }\n    \

@@ -7,7 +7,7 @@ use super::{Disk, compiled, core};
 use device::{Device, EngineChoice};
 use lucid::core::GlobalId;
 use lucid_compiler::{Clock, Delay, GlobalPlace, Options, Recirculation};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::ready;
 use lucid_reference::simulation::{
     Observation, ObservationKind, Observer, Setup, Simulation, Stage,
@@ -78,8 +78,9 @@ fn device(text: &str, packets: &[Packet<'_>], options: &Options, cells: u128) ->
     let program = core(&mut map, "run.dpt", text, &Disk);
     let compiled = compiled(&map, &program, options).unwrap_or_else(|said| panic!("{said}"));
     let pipeline = ready(&compiled).unwrap_or_else(|error| panic!("{error}")).program().clone();
-    let site = Site { recirculation_port: options.recirculation_port, ..Site::default() };
-    let mut built = deploy::device_options(&compiled, &site, true);
+    let recirculation_port = options.recirculation_port;
+    let site = SwitchSetup { recirculation_port, ..SwitchSetup::default() };
+    let mut built = deploy::device_options(&compiled, &site);
     built.engine = EngineChoice::Jit;
     let mut device = Device::new(pipeline.clone(), built).expect("a device");
     let mut session = control::session::Session::new(pipeline.clone());

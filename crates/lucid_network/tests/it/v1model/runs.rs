@@ -6,7 +6,7 @@ use super::{Disk, compiled, core};
 use device::EngineChoice;
 use lucid::core::{GlobalId, Program};
 use lucid_compiler::{Clock, Delay, Options, Recirculation, Target, UserP4};
-use lucid_network::deploy::{self, Site};
+use lucid_network::deploy::{self, SwitchSetup};
 use lucid_network::{CompiledSimulation, verify};
 use lucid_reference::simulation::{Observation, Observer, Setup};
 use lucid_reference::specification::{self, Format};
@@ -42,7 +42,7 @@ fn with_run(
     let file = map.add("run", run);
     let (run, said) = specification::read(&map, file, format);
     let run = run.unwrap_or_else(|| panic!("{said:?}"));
-    let options = &Options { observed: true, ..options.clone() };
+    let options = &options.clone();
     let compiled = compiled(&map, &program, options).unwrap_or_else(|said| panic!("{said}"));
     let setup = Setup::new(Arc::new(program), &run).unwrap_or_else(|said| panic!("{said:?}"));
     CompiledSimulation::new(Arc::new(setup), Arc::new(compiled), EngineChoice::Jit)
@@ -109,7 +109,7 @@ fn one_of_several_leaves_at_once() {
 #[test]
 fn device_files_say_how_devices_are_built() {
     let text = "event tick(); handle tick() { generate Event.delay(tick(), 1000); }";
-    let site = Site { recirculation_port: 7, ..Site::default() };
+    let site = SwitchSetup { recirculation_port: 7, ..SwitchSetup::default() };
     let check = |options: &Options| {
         let mut map = SourceMap::new();
         let program = core(&mut map, "tick.dpt", text, &Disk);
@@ -117,7 +117,7 @@ fn device_files_say_how_devices_are_built() {
         let text = deploy::device_file(&compiled, &site);
         let file = map.add("device.toml", text.as_str());
         let read = device::configuration::read(file, &text);
-        let built = deploy::device_options(&compiled, &site, true);
+        let built = deploy::device_options(&compiled, &site);
         assert_eq!(read.map_err(|said| format!("{said:?}")), Ok(built), "{text}");
     };
     for delay in [Delay::Queue, Delay::Recirculation] {

@@ -50,7 +50,7 @@ pub(crate) trait Bucket: Copy + Debug {
     /// How many slots.
     const SLOTS: usize;
     /// Of a large table at most so many sixteenths of the slots are taken.
-    const MOST_SIXTEENTHS: usize;
+    const MAX_SIXTEENTHS: usize;
 
     fn free() -> Self;
     fn key(&self, shape: Self::Shape, slot: usize) -> Self::Key;
@@ -74,7 +74,7 @@ impl<K: InlineKey, const SLOTS: usize> Bucket for Line<K, SLOTS> {
     type Key = K;
     type Shape = ();
     const SLOTS: usize = SLOTS;
-    const MOST_SIXTEENTHS: usize = 13;
+    const MAX_SIXTEENTHS: usize = 13;
 
     fn free() -> Self {
         Line { keys: [K::default(); SLOTS], leaves: [NO_MATCH; SLOTS] }
@@ -124,7 +124,7 @@ impl Bucket for Joined {
     /// Bits of leaves.
     type Shape = u32;
     const SLOTS: usize = JOINED_SLOTS;
-    const MOST_SIXTEENTHS: usize = 10;
+    const MAX_SIXTEENTHS: usize = 10;
 
     fn free() -> Self {
         Joined([FREE; JOINED_SLOTS])
@@ -272,7 +272,7 @@ impl<B: Bucket> ExactIndex<B> {
     pub(crate) fn insert(&mut self, key: B::Key, order: u64, leaf: u32) {
         let most_sixteenths = match self.buckets.len() * size_of::<B>() {
             0..SMALL_BYTES => 8,
-            _ => B::MOST_SIXTEENTHS,
+            _ => B::MAX_SIXTEENTHS,
         };
         if (self.taken + 1) * 16 > self.buckets.len() * B::SLOTS * most_sixteenths {
             self.resize(self.buckets.len() * 2);

@@ -202,7 +202,7 @@ impl KeyLayout {
 
     /// Whether all keys are exact and have few bits altogether.
     pub(crate) fn is_short(&self) -> bool {
-        self.total_bits() <= super::short::MOST_BITS
+        self.total_bits() <= super::short::MAX_BITS
             && self.fields.iter().all(|field| field.kind == MatchKind::Exact)
     }
 

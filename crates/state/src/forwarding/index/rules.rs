@@ -7,7 +7,7 @@ use super::rule::{Asked, Found};
 use super::tuples::TupleSpace;
 
 /// Up to this many entries a list is faster.
-const MOST_LINEAR: usize = 16;
+const MAX_LINEAR: usize = 16;
 
 /// The index of entries with masks and ranges.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl RuleIndex {
             RuleIndex::Few(list) => {
                 let words = asked.value.len();
                 list.insert(asked, leaf);
-                if list.len() > MOST_LINEAR {
+                if list.len() > MAX_LINEAR {
                     let mut space = TupleSpace::new(words, seed);
                     list.drain().into_iter().for_each(|(asked, leaf)| space.insert(asked, leaf));
                     *self = RuleIndex::Many(Box::new(space));

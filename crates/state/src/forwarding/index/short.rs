@@ -6,7 +6,7 @@ use super::exact::WordIndex;
 use super::leaf::NO_MATCH;
 
 /// Keys of at most so many bits are looked up in an array.
-pub(crate) const MOST_BITS: u64 = 16;
+pub(crate) const MAX_BITS: u64 = 16;
 
 /// An array from keys to leaves.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ pub(crate) struct Node {
 pub(crate) const SKIP_COUNT_MASK: u64 = 63;
 
 /// Most steps that one skip takes.
-pub(crate) const MOST_STEPS: u32 = 9;
+pub(crate) const MAX_STEPS: u32 = 9;
 
 impl Node {
     pub(crate) fn is_skip(&self) -> bool {

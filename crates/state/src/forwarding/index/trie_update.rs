@@ -7,7 +7,7 @@ use super::arena::Arena;
 use super::leaf::NO_MATCH;
 use super::prefix::{PrefixKey, PrefixSet, Route, inside_slot};
 use super::trie::{
-    FAN_OUT, Head, MOST_STEPS, NO_CHILD, NO_ROOT, Node, ROOT_IS_NODE, SKIP_COUNT_MASK, STRIDE_BITS,
+    FAN_OUT, Head, MAX_STEPS, NO_CHILD, NO_ROOT, Node, ROOT_IS_NODE, SKIP_COUNT_MASK, STRIDE_BITS,
     Trie, is_node,
 };
 
@@ -268,7 +268,7 @@ impl<K: PrefixKey> Trie<K> {
         if common_bits >= depth_bits + 2 * STRIDE_BITS {
             let shortest = routes.iter().map(|route| route.length_bits).min().unwrap_or(0);
             let same_bits = common_bits.min(shortest - 1) - depth_bits;
-            let steps = (same_bits / STRIDE_BITS).min(MOST_STEPS);
+            let steps = (same_bits / STRIDE_BITS).min(MAX_STEPS);
             if steps >= 2 {
                 let below = self.build(routes, depth_bits + steps * STRIDE_BITS, inherited);
                 return self.chain(first.key.skip(depth_bits).top_word(), steps, inherited, below);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The v1model device over a program from P4 source, from preprocessor to port.
+
+mod externs;
+
+use crate::setup::{ENGINES, compile, group, on, session, write};
+use device::{Device, DeviceError, DeviceOptions, DropReason, EngineChoice, PassTiming};
+
+/// Runs a scenario on each engine, and with passes that take time.
+fn on_both(scenario: impl Fn(Device)) {
+    for engine in ENGINES {
+        scenario(device(engine, None));
+    }
+    let timing = PassTiming { first_stage_ps: 3, stage_ps: 2, ..PassTiming::default() };
+    scenario(device(EngineChoice::Interpreter, Some(timing)));
+}
+
+fn device(engine: EngineChoice, pass_timing: Option<PassTiming>) -> Device {
+    let program = compile("program.p4", include_str!("program.p4"), &[]);
+    let device = Device::new(program, DeviceOptions { pass_timing, ..on(engine) }).expect("loads");
+    write(&device, [group(9, &[(1, 11), (2, 12)]), session(5, &[(7, 0)])]);
+    device
+}
+
+fn check(device: &mut Device, bytes: &[u8], expected: &[(u32, &[u8])]) {
+    device.inject(0, device.now_ps(), bytes.to_vec()).expect("not in the past");
+    device.run_to_completion().expect("no assertion fails");
+    let sent = device.drain_transmitted();
+    let sent: Vec<(u32, &[u8])> =
+        sent.iter().map(|packet| (packet.port, &packet.bytes[..])).collect();
+    assert_eq!(sent, expected, "for {bytes:?}");
+}
+
+#[test]
+fn every_way_through_the_switch() {
+    on_both(|mut device| {
+        let device = &mut device;
+        check(device, &[1, 0, 0, 0, 0, 0, 42], &[(3, &[1, 0, 0, 0, 0, 0, 42])]);
+        check(device, &[2, 0, 0, 0, 0, 0], &[(1, &[2, 0, 0, 11, 0, 0]), (2, &[2, 0, 0, 12, 0, 0])]);
+        check(device, &[0, 0, 0, 0, 0, 0], &[]);
+        // The clone keeps the metadata in the field list only.
+        check(device, &[3, 0, 0, 0, 0, 0], &[(1, &[3, 0, 0, 0, 0, 0]), (7, &[3, 0, 0, 7, 0, 0])]);
+        // Resubmitted until the kept value is 3; the lost one begins at 0 in every pass.
+        check(device, &[4, 1, 0, 0, 0, 0], &[(4, &[4, 1, 0, 3, 0, 0])]);
+        check(device, &[6, 0, 0, 0, 0, 0], &[(1, &[6, 0, 0, 0])]);
+        check(device, &[7, 0, 0, 0, 0, 0, 9], &[(6, &[8, 0, 0, 0, 0, 21, 9])]);
+        assert_eq!(device.statistics().resubmitted, 3);
+        assert_eq!(device.statistics().recirculated, 1);
+        assert_eq!(device.statistics().drops[&DropReason::IngressDrop], 1);
+        let cells = device.cells();
+        let passes = cells.register(ir::RegisterId(0)).expect("declared");
+        assert_eq!(passes.read(1).map(|count| count.low_u64()), Some(4));
+    });
+}
+
+#[test]
+fn digests_have_names_and_fields() {
+    on_both(|mut device| {
+        device.inject(6, 0, vec![5, 77, 0, 0, 0, 0]).expect("not in the past");
+        device.run_to_completion().expect("no assertion fails");
+        let digests = device.drain_digests();
+        assert_eq!(digests.len(), 1);
+        assert_eq!(&*digests[0].name, "seen_t");
+        let fields: Vec<(&str, u64)> =
+            digests[0].fields.iter().map(|(name, value)| (&**name, value.low_u64())).collect();
+        assert_eq!(fields, [("value", 77), ("port", 6)]);
+    });
+}
+
+#[test]
+fn an_assertion_names_its_place() {
+    on_both(|mut device| {
+        device.inject(6, 0, vec![1, 255, 0, 0, 0, 0]).expect("not in the past");
+        let error = device.run_to_completion().expect_err("the assertion fails");
+        let DeviceError::AssertionFailed { origin, .. } = error else { panic!("{error}") };
+        let span = device.program().origins[origin.index()].span;
+        let text = include_str!("program.p4");
+        let statement = &text[span.start as usize..span.end as usize];
+        assert!(statement.starts_with("assert"), "{statement}");
+    });
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-//! The device with programs for Tofino, from P4 source to ports, on both engines.
-
-mod generator;
-mod harness;
-mod register_bodies;
-mod registers;
-mod switch;
-mod ways;

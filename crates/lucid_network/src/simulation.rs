@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! [`CompiledSimulation`]: the devices of a run of a compiled program and what the run knows of their packets. Each
+//! device is built from the device file of its switch. `event_loop` runs it.
+
+use super::handler_runs::{ExpectedEvent, Replayed};
+use super::in_flight::{InFlightPacket, Provenance, TakenPacket};
+use super::ports::check_ports;
+use super::probed::ProbeReader;
+use super::switch::{INTERNAL, InstalledSwitch, LoadError, Position, ready_with_probes};
+use device::{Device, DeviceOptions, EngineChoice};
+use lucid::core::GlobalId;
+use lucid_compiler::Compiled;
+use lucid_reference::interpreter::State;
+use lucid_reference::simulation::inputs::Inputs;
+use lucid_reference::simulation::random::{Purpose, Stream};
+use lucid_reference::simulation::schedule::Replayer;
+use lucid_reference::simulation::topology::Topology;
+use lucid_reference::simulation::{Counts, Setup};
+use network::event_queue::EventQueue;
+use slab::Slab;
+use source::{Code, Diagnostic, Span};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// A switch of the run.
+#[derive(Debug)]
+pub(super) struct Switch {
+    pub(super) installed: InstalledSwitch,
+    /// Packets that the device has and that ingress has not taken, by their numbers.
+    pub(super) arriving: HashMap<u64, Provenance>,
+    /// Packets that come back by the recirculation port, in order; `None` for those of packet generators.
+    pub(super) looping: VecDeque<Option<Provenance>>,
+    /// Packets in queues, by port and queue, in order; `None` as above.
+    pub(super) queued: HashMap<(u32, u32), VecDeque<Option<Arc<TakenPacket>>>>,
+    /// When the queue has something for the device to do.
+    pub(super) wakes_at_ps: Option<u64>,
+    pub(super) counts: Counts,
+    /// Whether its forwarding table is as the links are.
+    pub(super) knows_links: bool,
+    /// For events that get to other switches directly.
+    pub(super) direct_loss: Stream,
+}
+
+/// A run of a compiled program.
+#[derive(Debug)]
+pub struct CompiledSimulation {
+    pub(super) setup: Arc<Setup>,
+    pub(super) compiled: Arc<Compiled>,
+    pub(super) probes: ProbeReader,
+    pub(super) topology: Topology,
+    pub(super) switches: Vec<Switch>,
+    pub(super) queue: EventQueue<u32>,
+    /// On links.
+    pub(super) in_flight: Slab<InFlightPacket>,
+    pub(super) inputs: Inputs,
+    pub(super) now_ps: u64,
+    occurrences: u64,
+    pub(super) handled: u64,
+    pub(super) passes: u64,
+    /// Passes in which P4 of the user's changed something.
+    pub(super) changed_by_user: u64,
+    /// The reference interpreter beside the devices.
+    pub(super) replayer: Replayer,
+    /// Events that handlers generated, by the occurrence whose handler it was, until devices send them.
+    pub(super) expected: HashMap<u64, Vec<ExpectedEvent>>,
+    /// Handlers that ran since the observer was called.
+    pub(super) batch: Vec<Replayed>,
+    pub(super) stopped: Option<Box<Diagnostic>>,
+}
+
+impl CompiledSimulation {
+    /// At time 0, with each switch installed.
+    ///
+    /// # Errors
+    ///
+    /// A program that does not lower, a device that refuses it or a command: mistakes of the compiler.
+    pub fn new(
+        setup: Arc<Setup>,
+        compiled: Arc<Compiled>,
+        engine: EngineChoice,
+    ) -> Result<CompiledSimulation, LoadError> {
+        CompiledSimulation::with_devices(setup, compiled, engine, &|_| {})
+    }
+
+    /// The same, with devices whose options are changed from what their device files say.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CompiledSimulation::new`].
+    pub fn with_devices(
+        setup: Arc<Setup>,
+        compiled: Arc<Compiled>,
+        engine: EngineChoice,
+        change: &dyn Fn(&mut DeviceOptions),
+    ) -> Result<CompiledSimulation, LoadError> {
+        if let Some(wrong) = check_ports(&setup).iter().next() {
+            return Err(LoadError { switch: 0, message: wrong.message.clone() });
+        }
+        let pipeline = ready_with_probes(&compiled)?.program().clone();
+        let mut switches: Vec<Switch> = Vec::new();
+        for number in 0..setup.switches() {
+            let place =
+                Position { number, engine, like: switches.first().map(|one| &one.installed) };
+            switches.push(Switch {
+                installed: InstalledSwitch::new(&setup, &compiled, &pipeline, place, change)?,
+                arriving: HashMap::new(),
+                looping: VecDeque::new(),
+                queued: HashMap::new(),
+                wakes_at_ps: None,
+                counts: Counts::default(),
+                knows_links: true,
+                direct_loss: Stream::new(setup.seed(), Purpose::DirectLoss, number.into()),
+            });
+        }
+        let mut simulation = CompiledSimulation {
+            topology: setup.topology(),
+            probes: ProbeReader::new(&compiled.probes, &pipeline),
+            switches,
+            queue: EventQueue::new(),
+            in_flight: Slab::new(),
+            inputs: Inputs::new(setup.sources().clone(), setup.seed()),
+            now_ps: 0,
+            occurrences: 0,
+            handled: 0,
+            passes: 0,
+            changed_by_user: 0,
+            replayer: Replayer::new(&setup),
+            expected: HashMap::new(),
+            batch: Vec::new(),
+            stopped: None,
+            setup,
+            compiled,
+        };
+        for at in 0..simulation.setup.switches() {
+            // Packet generators begin by themselves.
+            simulation.schedule_wake(at);
+        }
+        Ok(simulation)
+    }
+
+    /// What it runs.
+    pub fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+
+    /// How far it came, in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+
+    /// Handlers run at all switches.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// Packets through pipelines: handlers, and frames on their way through the dispatcher.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// The state of a switch as the program's globals.
+    pub fn state(&self, switch: u32) -> Option<State> {
+        self.switches.get(switch as usize).map(|switch| switch.installed.state())
+    }
+
+    /// The cell of a switch at an index, or the two of a pair.
+    pub fn cell(&self, switch: u32, global: GlobalId, index: u64) -> Option<Vec<u128>> {
+        self.switches.get(switch as usize)?.installed.cell(global, index)
+    }
+
+    /// Counters of a switch.
+    pub fn counts(&self, switch: u32) -> Option<Counts> {
+        self.switches.get(switch as usize).map(|switch| switch.counts)
+    }
+
+    /// The device of a switch.
+    pub fn device(&self, switch: u32) -> Option<&Device> {
+        self.switches.get(switch as usize).map(|switch| &switch.installed.device)
+    }
+
+    /// Whether no packet is on its way or waits, but for those that packet generators make.
+    pub(super) fn is_quiet(&self) -> bool {
+        let is_quiet = |one: &Switch| {
+            one.arriving.is_empty()
+                && one.looping.is_empty()
+                && one.installed.device.buffered_bytes() == 0
+        };
+        self.in_flight.is_empty()
+            && self.inputs.peek().is_none()
+            && self.switches.iter().all(is_quiet)
+    }
+
+    /// When the next input comes, in picoseconds.
+    pub fn next_input_ps(&self) -> Option<u64> {
+        self.inputs.peek().map(|next| next.0)
+    }
+
+    /// The links of the run.
+    pub(super) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// What it was compiled to.
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    pub(super) fn next_occurrence(&mut self) -> u64 {
+        self.occurrences += 1;
+        self.occurrences - 1
+    }
+
+    /// Stops the run: a device does not do what the compiler promised.
+    pub(super) fn fault(&mut self, at: u32, message: &str) {
+        let text = format!("the compiled program stopped at switch {at}: {message}");
+        let help = "this is a mistake in Planewright; please report it with the program";
+        let fault = Diagnostic::error(Code(INTERNAL), Span::NONE, text).help(help);
+        self.stopped.get_or_insert(Box::new(fault));
+    }
+}

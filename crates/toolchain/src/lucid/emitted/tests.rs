@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A compiled run executes the program that `plane emit` writes, on the devices that its device files describe.
+
+use crate::files::Disk;
+use crate::lucid::emit::emit;
+use crate::lucid::inputs::{Ready, Wanted, ready};
+use crate::lucid::machine::Machine;
+use crate::lucid::targets::{TNA, V1MODEL, target_of};
+use device::{Device, DeviceOptions, EngineChoice};
+use frontend::{Console, EmitRequest, ProgramFile, Spinner, UserP4Files, Work};
+use lucid_compiler::Options;
+use p4::preprocessor::PreprocessorOptions;
+use source::{Diagnostics, SourceMap};
+use std::path::{Path, PathBuf};
+
+struct Silent;
+
+struct Hidden;
+
+impl Spinner for Hidden {
+    fn set_position(&self, _position: u64) {}
+
+    fn set_message(&self, _message: String) {}
+}
+
+impl Console for Silent {
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    fn print(&self, _text: &str) {}
+
+    fn note(&self, _text: &str) {}
+
+    fn error(&self, text: &str) {
+        panic!("{text}");
+    }
+
+    fn diagnostics(&self, _map: &SourceMap, _diagnostics: &Diagnostics) {}
+
+    fn spinner(&self, _work: Work, _is_hidden: bool) -> Box<dyn Spinner> {
+        Box::new(Hidden)
+    }
+}
+
+/// The specifications of the examples and of the library's tests.
+fn specifications() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lucid");
+    let folders = std::fs::read_dir(&root).expect("the examples").flatten();
+    let folders = folders.map(|entry| entry.path()).chain([root.join("library/tests")]);
+    let entries = folders.filter(|path| path.is_dir()).flat_map(|folder| {
+        std::fs::read_dir(folder).expect("an example").flatten().map(|entry| entry.path())
+    });
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect();
+    found.sort();
+    found
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("a file that `plane emit` writes")
+}
+
+fn check(ready: &Ready, target: &str) {
+    let title = format!("{} for {target}", ready.title());
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let preprocessing = PreprocessorOptions::default();
+    let file =
+        ProgramFile { path: &ready.program_path, files: &Disk, preprocessing: &preprocessing };
+    let request = EmitRequest {
+        target,
+        delay: None,
+        clock: "ns",
+        recirculation: "port",
+        layout: None,
+        time_limit: None,
+        bmv2: false,
+        after: None,
+        user_p4: UserP4Files::default(),
+        specification: Some(&ready.specification_path),
+        output: Some(out.path()),
+    };
+    if let Err(failure) = emit(&file, &request, &Silent) {
+        panic!("{title}: {}", failure.text());
+    }
+    let options = Options {
+        target: target_of(Some(target)).unwrap_or_else(|failure| panic!("{}", failure.text())),
+        ..Options::default()
+    };
+    let made = Machine::compiled(EngineChoice::Interpreter, options, false, ready, None);
+    let simulation = match made {
+        Ok(Machine::Compiled(_, simulation, _)) => simulation,
+        Ok(Machine::Reference(_)) => panic!("{title}: it was not compiled"),
+        Err(failure) => panic!("{title}: {}", failure.text()),
+    };
+    let stem = ready.program_path.file_stem().expect("a name").to_string_lossy();
+    assert_eq!(simulation.compiled().built.print(), read(out.path(), &format!("{stem}.p4")));
+    for switch in 0..ready.setup.switches() {
+        let text = read(out.path(), &format!("device-{switch}.toml"));
+        let mut map = SourceMap::new();
+        let described = device::configuration::read(map.add("device.toml", text.as_str()), &text);
+        let running = simulation.device(switch).expect("a device");
+        let of_the_run = running.options();
+        let described = DeviceOptions {
+            engine: of_the_run.engine,
+            seed: of_the_run.seed,
+            tap: of_the_run.tap,
+            ..described.unwrap_or_else(|wrong| panic!("{title}: {wrong:?}"))
+        };
+        let device = Device::new(running.program(), described).expect("the file's device");
+        assert_eq!(of_the_run, device.options(), "{title}, switch {switch}");
+    }
+}
+
+#[test]
+fn run_has_the_program_and_the_devices_that_emit_writes() {
+    let specifications = specifications();
+    assert!(specifications.len() >= 17, "only {} runs", specifications.len());
+    for specification in &specifications {
+        let wanted = Wanted { specification: Some(specification), ..Wanted::from(&Disk) };
+        let ready = ready(&wanted, None).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        for target in [V1MODEL, TNA] {
+            check(&ready, target);
+        }
+    }
+}
